@@ -5,7 +5,7 @@ import { createContent } from '../mcp/resources/mcp-content.ts'
 import { openViews } from '../mcp/resources/views.ts'
 import type { McpContent } from '../mcp/content.ts'
 import type { McpDocuments } from '../mcp/local-access.ts'
-import { TOOL_NAMES } from '../mcp/tools/all-tools.ts'
+import { offeredNames } from '../mcp/tools/all-tools.ts'
 import { openIconCatalogue } from '../mcp/tools/icon-catalogue.ts'
 import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
 import { openSkills } from '../mcp/tools/skills.ts'
@@ -22,7 +22,7 @@ export function openKnowledge({ config, clock, release }: Base): KnowledgeDeps {
     network: { resolve: systemResolve, connect: directly },
     clock,
   })
-  return { icons: openIconCatalogue(), skills: openSkills(TOOL_NAMES), dois }
+  return { icons: openIconCatalogue(), skills: openSkills(offeredNames(config.mcp.extraTools)), dois }
 }
 
 /** Opens resources, prompts and completion. */

@@ -15,7 +15,7 @@ import { createRate } from '../mcp/rate.ts'
 import { openStaticToken } from '../mcp/static-token.ts'
 import { createToolServer } from '../mcp/registry.ts'
 import type { ToolServer } from '../mcp/tool.ts'
-import { allTools, TOOL_NAMES } from '../mcp/tools/all-tools.ts'
+import { allTools, offeredNames } from '../mcp/tools/all-tools.ts'
 import { openDiagramLayouts } from '../mcp/tools/diagram-layouts.ts'
 import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
 import { writeBucketKey } from '../sync/gateway/session-context.ts'
@@ -76,7 +76,7 @@ export async function openMcp(
     parts: {
       tools: openTools(base, storage, live, seen, knowledge, opened),
       content: openContent(base, storage, live, seen.documents, knowledge, opened),
-      instructions: instructionsFor(TOOL_NAMES),
+      instructions: instructionsFor(offeredNames(mcp.extraTools)),
       serverInfo: { name: 'docrelay', title: 'Docrelay', version: base.release.version },
     },
     readCredential,

@@ -12,6 +12,12 @@ it('[MCP-60] the instructions of a relay with every tool are short and contain e
     expect(text).toContain(word)
 })
 
+it('[AG-91] the instructions say to pass stamped ids, edit words with edit_text and read news, and keep expectedVersion for positions', () => {
+  const text = instructionsFor(ALL)
+  for (const words of ['ids as printed, stamp included', 'service_edit_text', 'Read news', 'expectedVersion only with positions'])
+    expect(text).toContain(words)
+})
+
 it('[AG-96] the instructions name only tools that the relay has', () => {
   expect(named(instructionsFor(new Set()))).toEqual([])
   for (const missing of named(instructionsFor(ALL))) {

@@ -64,3 +64,8 @@ export const TOOL_ROWS: readonly ToolRow[] = allTools({} as ToolDeps)
 
 /** Names of the tools of this build, without prefix. */
 export const TOOL_NAMES: ReadonlySet<string> = new Set(TOOL_ROWS.map(({ name }) => name))
+
+/** Names of the tools that a relay offers; without `extraTools` these are the tools of the interface. [AG-90, AG-96] */
+export function offeredNames(extraTools: boolean): ReadonlySet<string> {
+  return extraTools ? TOOL_NAMES : new Set(TOOL_ROWS.filter(({ extra }) => extra !== true).map(({ name }) => name))
+}

@@ -2,7 +2,7 @@ import { quote } from '@docrelay/model/quote'
 import { failure, success } from '../results.ts'
 import { annotations, input, output, TEXT } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
-import type { SkillLibrary } from './skills.ts'
+import type { Skill, SkillLibrary } from './skills.ts'
 
 /** The tool `get_skills`, which returns the recipes. [TOOL-get_skills, SKILL-1] */
 export function getSkills(library: SkillLibrary): ToolRow {
@@ -22,7 +22,7 @@ export function getSkills(library: SkillLibrary): ToolRow {
     bucket: 'read',
     async run({ args }) {
       const { skill } = args
-      if (typeof skill !== 'string') return success({ contentContract: library.contract, skills: library.skills })
+      if (typeof skill !== 'string') return success({ contentContract: library.contract, skills: library.skills.map(listed) })
       const content = library.recipe(skill)
       if (content !== null) return success({ skill, content })
       const known = library.skills.map((one) => one.skill)
@@ -33,4 +33,9 @@ export function getSkills(library: SkillLibrary): ToolRow {
       })
     },
   }
+}
+
+/** A recipe as the catalogue lists it. What its arguments mean stands in `prompts/list`: every model reads the catalogue before its first write. */
+function listed({ arguments: args, ...skill }: Skill): object {
+  return { ...skill, arguments: args.map(({ name, required }) => (required ? { name, required } : { name })) }
 }

@@ -101,7 +101,12 @@ describe('get_skills', () => {
   it('[SKILL-1] [TOOL-get_skills] get_skills returns the contract and the catalogue, or one recipe', async () => {
     const { structuredContent } = await call('get_skills')
     expect(Object.keys(structuredContent)).toEqual(['contentContract', 'skills'])
-    expect(structuredContent['skills']).toEqual(openSkills(TOOL_NAMES).skills)
+    const { skills } = openSkills(TOOL_NAMES)
+    expect(structuredContent['skills']).toMatchObject(skills.map(({ skill, title, whenToUse }) => ({ skill, title, whenToUse })))
+    const listed = structuredContent['skills'] as typeof skills
+    expect(listed.find(({ skill }) => skill === 'edit-tables')?.arguments).toEqual([
+      ...[{ name: 'docId', required: true }, { name: 'goal', required: true }, { name: 'pageId' }],
+    ])
     const recipe = (await call('get_skills', { skill: 'edit-tables' })).structuredContent
     expect(recipe).toEqual({ skill: 'edit-tables', content: expect.stringMatching(/^# Edit a table\n/) })
   })

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { ArgumentsSchema } from '../arguments.ts'
 import { instructionsFor } from '../instructions.ts'
 import { TOOL_NAMES, TOOL_ROWS } from './all-tools.ts'
+import { getSkills } from './get-skills.ts'
 import { openSkills, type SkillLibrary } from './skills.ts'
 import { SPEC_ROWS } from './testing/spec-rows.ts'
 import { INNER_MEMBERS, OPEN_VALUES, SHAPE_MEMBERS, STYLE_MEMBERS } from './testing/words.ts'
@@ -31,6 +32,7 @@ const textsOf = (library: SkillLibrary): readonly (readonly [name: string, text:
 ]
 const LIBRARY = openSkills(TOOL_NAMES)
 const TEXTS = textsOf(LIBRARY).map(([name, text]) => ({ name, text }))
+const EVERY_TOOL: ReadonlySet<string> = new Set(SPEC_ROWS.map(({ name }) => name))
 const bytes = (text: string): number => Buffer.byteLength(text)
 
 /** The content of fences of three or more backticks, with its language. */
@@ -48,6 +50,18 @@ describe('the library of recipes', () => {
     for (const { skill } of library.skills) expect(bytes(library.recipe(skill) ?? ''), skill).toBeLessThanOrEqual(4_000)
   })
 
+  it.each([
+    ['this build', TOOL_NAMES],
+    ['a build with every tool', EVERY_TOOL],
+  ])(
+    '[SKILL-1] a model reads at most 8,000 bytes before its first write: instructions and get_skills of %s',
+    async (_, tools) => {
+      const { structured } = (await getSkills(openSkills(tools)).run({ args: {} } as never)) as { readonly structured: object }
+      expect(structured).toHaveProperty('contentContract', openSkills(tools).contract)
+      expect(bytes(instructionsFor(tools)) + bytes(JSON.stringify(structured))).toBeLessThanOrEqual(8_000)
+    },
+  )
+
   it('[SKILL-1] each recipe has numbered steps that name tools, and ends with a check', () => {
     for (const { skill } of library.skills) {
       const steps = prose(library.recipe(skill) ?? '').match(/^\d+\. .*$/gm) ?? []
@@ -60,7 +74,17 @@ describe('the library of recipes', () => {
   it('[SKILL-3] the contract has a section for every topic', () => {
     const parts = [...library.contract.matchAll(/^## (.*)$/gm)].map(([, title]) => title)
     expect(parts).toEqual([
-      ...['Formats', 'Structure', 'Math, fields, callouts', 'Citing', 'Images and files', 'Targets', 'Shapes', 'Answers'],
+      ...[
+        'Targets',
+        'Edits',
+        'Answers',
+        'Formats',
+        'Structure',
+        'Math, fields, callouts',
+        'Citing',
+        'Images and files',
+        'Shapes',
+      ],
     ])
   })
 })
@@ -102,10 +126,11 @@ it('[AG-96] [MCP-60] no instruction, contract, recipe or description names a too
 describe.each(TEXTS)('recipe $name', ({ text }) => {
   const arguments_ = new Set([...ARGUMENTS.values()].flat())
   const members = [...SHAPE_MEMBERS, ...STYLE_MEMBERS, ...INNER_MEMBERS, ...TOOLS.flatMap(({ results }) => results)]
-  const words = new Set([...arguments_, ...TOOL_VALUES, ...members])
+  const facts = Object.values(TOOL_ERRORS).flatMap((error) => error.facts)
+  const words = new Set([...arguments_, ...TOOL_VALUES, ...members, ...facts])
   /** Code spans that do not name anything of the tools: Markdown and HTML signs, URLs, ids, and names in examples. */
   const other =
-    /^(- \[x\].*|\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…|@\d|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
+    /^(- \[x\].*|\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…#rcsb|@\d(#\w{4})?|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
 
   it('[SKILL-2] the recipe names only existing tools and arguments', () => {
     for (const span of spans(text)) {

@@ -16,7 +16,7 @@ export interface Skill {
 }
 
 export interface SkillLibrary {
-  /** The Markdown text that says what content may contain. [SKILL-3] */
+  /** The Markdown text that says how to edit and what content may contain. [SKILL-3] */
   readonly contract: string
   readonly skills: readonly Skill[]
   /** Returns a recipe as Markdown; `null` when there is none with this name. */
@@ -35,19 +35,19 @@ const SKILLS: readonly Skill[] = [
   {
     skill: 'architecture-rfc',
     title: 'Write an architecture RFC',
-    whenToUse: 'A design is to be proposed or recorded, with its parts and reasons.',
+    whenToUse: 'To propose or record a design, its parts and reasons.',
     arguments: [needs('system', 'What is designed.'), may('title', 'Title of the document.'), DOC],
   },
   {
     skill: 'document-codebase-module',
     title: 'Document a module of a codebase',
-    whenToUse: 'Code that you can read is to be explained to others, with its parts and dependencies.',
+    whenToUse: 'To explain code that you can read, its parts and dependencies.',
     arguments: [needs('module', 'Name of the module.'), may('paths', 'Where its code lies.'), DOC],
   },
   {
     skill: 'diagram-from-description',
     title: 'Draw a diagram from a description',
-    whenToUse: 'Words about parts and their relations are to become a diagram.',
+    whenToUse: 'To turn words about parts and relations into a diagram.',
     arguments: [
       needs('description', 'What the diagram shows.'),
       DOC,
@@ -57,19 +57,19 @@ const SKILLS: readonly Skill[] = [
   {
     skill: 'meeting-notes-to-doc',
     title: 'Turn meeting notes into a document',
-    whenToUse: 'Raw notes are to become decisions, actions and open questions.',
+    whenToUse: 'To turn raw notes into decisions, actions and open questions.',
     arguments: [needs('notes', 'The notes as they were taken.'), may('title', 'Title of the document.')],
   },
   {
     skill: 'attach-files',
     title: 'Attach files to a document',
-    whenToUse: 'Images or other files are to be shown or named in a document.',
+    whenToUse: 'To show or name images and other files in a document.',
     arguments: [needs('docId', 'Document that gets the files.'), may('files', 'Which files, and where they are.')],
   },
   {
     skill: 'edit-tables',
     title: 'Edit a table',
-    whenToUse: 'Rows, columns, merged cells or headers of a table are to change.',
+    whenToUse: 'To change rows, columns, merged cells or headers of a table.',
     arguments: [
       needs('docId', 'Document that holds the table.'),
       needs('goal', 'How the table should be afterwards.'),
@@ -79,7 +79,7 @@ const SKILLS: readonly Skill[] = [
   {
     skill: 'research-writeup',
     title: 'Write up research with citations',
-    whenToUse: 'Findings are to be written with sources that are looked up and cited.',
+    whenToUse: 'To write findings with sources that are looked up and cited.',
     arguments: [needs('topic', 'What is written about.'), may('dois', 'DOIs of the sources.'), DOC],
   },
 ]

@@ -43,29 +43,35 @@ interface Prompt {
   readonly arguments: readonly { readonly name: string }[]
 }
 
-it('[AG-96] [MCP-60] [SKILL-5] instructions, contract, recipes and prompts name only tools in the tool list', async () => {
-  await using relay = await startRelayUnderTest({ mcp: 'public' })
-  let id = 0
-  const ask = async (method: string, params: object): Promise<Readonly<Record<string, unknown>>> => {
-    const answer = await fetch(relay.mcpUrl, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${relay.token({ sub: 'ann' })}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
-    })
-    return ((await answer.json()) as { readonly result: Readonly<Record<string, unknown>> }).result
-  }
-  const { tools } = (await ask('tools/list', {})) as { readonly tools: readonly { readonly name: string }[] }
-  const { prompts } = (await ask('prompts/list', {})) as { readonly prompts: readonly Prompt[] }
-  const texts = [
-    await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }),
-    await ask('tools/call', { name: 'service_get_skills', arguments: {} }),
-  ]
-  for (const prompt of prompts) {
-    const given = Object.fromEntries(prompt.arguments.map(({ name }) => [name, 'x']))
-    texts.push(await ask('tools/call', { name: 'service_get_skills', arguments: { skill: prompt.name } }))
-    texts.push(await ask('prompts/get', { name: prompt.name, arguments: given }))
-  }
-  const named = [...JSON.stringify(texts).matchAll(/service_[a-z]+(?:_[a-z]+)*/g)].map(([name]) => name)
-  expect(prompts.length).toBeGreaterThanOrEqual(6)
-  expect([...new Set(named)].filter((name) => !tools.some((tool) => tool.name === name))).toEqual([])
-})
+it.each([
+  ['with every tool', {}],
+  ['with the tools of the interface only', { RELAY_MCP_EXTRA_TOOLS: 'false' }],
+])(
+  '[AG-96] [MCP-60] [SKILL-5] instructions, contract, recipes and prompts name only tools in the tool list of a relay %s',
+  async (_, env) => {
+    await using relay = await startRelayUnderTest({ mcp: 'public', env })
+    let id = 0
+    const ask = async (method: string, params: object): Promise<Readonly<Record<string, unknown>>> => {
+      const answer = await fetch(relay.mcpUrl, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${relay.token({ sub: 'ann' })}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
+      })
+      return ((await answer.json()) as { readonly result: Readonly<Record<string, unknown>> }).result
+    }
+    const { tools } = (await ask('tools/list', {})) as { readonly tools: readonly { readonly name: string }[] }
+    const { prompts } = (await ask('prompts/list', {})) as { readonly prompts: readonly Prompt[] }
+    const texts = [
+      await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }),
+      await ask('tools/call', { name: 'service_get_skills', arguments: {} }),
+    ]
+    for (const prompt of prompts) {
+      const given = Object.fromEntries(prompt.arguments.map(({ name }) => [name, 'x']))
+      texts.push(await ask('tools/call', { name: 'service_get_skills', arguments: { skill: prompt.name } }))
+      texts.push(await ask('prompts/get', { name: prompt.name, arguments: given }))
+    }
+    const named = [...JSON.stringify(texts).matchAll(/service_[a-z]+(?:_[a-z]+)*/g)].map(([name]) => name)
+    expect(prompts.length).toBeGreaterThanOrEqual(6)
+    expect([...new Set(named)].filter((name) => !tools.some((tool) => tool.name === name))).toEqual([])
+  },
+)
