@@ -68,7 +68,7 @@ describe('read tools of one document', () => {
     expect(first).toMatchObject({ pageId: 'c1', shapeCount: 3 })
     expect(ids(first)).toEqual(['r', 'g'])
     const { nextCursor } = first as { nextCursor: string }
-    expect(read('get_page', given, { pageId: 'c1', cursor: nextCursor })).toEqual({
+    expect(read('get_page', given, { pageId: 'c1', naming: 'bare', cursor: nextCursor })).toEqual({
       pageId: 'c1',
       shapeCount: 3,
       shapes: [{ id: 'm', kind: 'rectangle', type: 'rectangle', x: 0, y: 0, w: 100, h: 80, style: {} }],

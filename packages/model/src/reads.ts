@@ -4,12 +4,13 @@ import { fileEntry, fileReferences, type HeldFile } from './canvas/files.ts'
 import { type FileArgs, fileArgsFlaw, findFile } from './canvas/find-file.ts'
 import { findCanvasPage } from './canvas/find-page.ts'
 import { lintPage } from './canvas/page-lint.ts'
-import { getShape, readablePage, readBack, shapesInOrder } from './canvas/read-back.ts'
+import { readablePage, shapesInOrder } from './canvas/read-back.ts'
+import { getShape, type GetShape, shownShape } from './canvas/shown-shapes.ts'
 import { isRefusal, type Refusal } from './edit.ts'
 import { listFields } from './fields/list-fields.ts'
 import { cursorFlaw, listingOf, pageOf, type Listing, type Members, type PageArgs } from './paging.ts'
 import { pageName } from './pages.ts'
-import type { Printed } from './prose/block-names.ts'
+import { namingOf, type Printed } from './prose/block-names.ts'
 import { pageOrder } from './prose/page.ts'
 import { getOutline, type GetOutline, getProse, proseSelectionFlaw, type GetProse } from './prose/read-prose.ts'
 import { selectorFlaw } from './prose/tables/select.ts'
@@ -41,11 +42,15 @@ interface OnPage {
   readonly pageId: string
 }
 
+interface GetPage extends OnPage, PageArgs, Printed {
+  readonly lint?: boolean
+}
+
 /** The arguments of each read tool that needs nothing but the document. */
 export interface ReadArgs {
   readonly get_document: object
-  readonly get_page: OnPage & PageArgs & { readonly lint?: boolean }
-  readonly get_shape: OnPage & { readonly id: string }
+  readonly get_page: GetPage
+  readonly get_shape: GetShape
   readonly get_prose: GetProse & PageArgs
   readonly get_outline: GetOutline
   readonly get_table: GetTable
@@ -60,8 +65,8 @@ export type ReadName = keyof ReadArgs
 
 const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
   get_document: (body, facts) => answer(documentSummary(body, facts)),
-  get_page: (body, _, { pageId, lint }) => canvasPage(body, pageId, lint === true),
-  get_shape: (body, _, { pageId, id }) => answerOf(getShape(body, pageId, id)),
+  get_page: (body, _, args) => canvasPage(body, args),
+  get_shape: (body, _, args) => answerOf(getShape(body, args)),
   get_prose: (body, _, args, tell) => getProse(body, args, tell),
   get_outline: (body, _, args) => answerOf(getOutline(body, args)),
   get_table: (body, _, args) => answerOf(getTable(body, args)),
@@ -146,16 +151,16 @@ function documentSummary(body: DocumentBody, facts: ReadFacts): Members {
 const MAX_LIMIT = 1000
 
 /** [TOOL-get_page, CANVAS-17, AG-109] */
-function canvasPage(body: DocumentBody, pageId: string, isLinted: boolean): Listing<unknown> | Refusal {
-  const page = findCanvasPage(body, pageId)
+function canvasPage(body: DocumentBody, args: GetPage): Listing<unknown> | Refusal {
+  const page = findCanvasPage(body, args.pageId)
   if (isRefusal(page)) return page
   const items = shapesInOrder(page)
   const readable = readablePage(page)
-  const found = isLinted ? lintPage(page) : {}
+  const found = args.lint === true ? lintPage(page) : {}
   return listingOf({
     maxLimit: MAX_LIMIT,
     items,
-    read: (shape) => readBack(shape, readable),
+    read: (shape) => shownShape(shape, readable, namingOf(args)),
     nameOf: (shape) => String(shape['id']),
     show: (shapes) => ({ pageId: page.id, shapes, shapeCount: items.length, ...found }),
   })

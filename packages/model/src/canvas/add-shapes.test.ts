@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { isRefusal, type Refusal } from '../edit.ts'
 import { type JsonObject, memberOf, omitMembers } from '../json.ts'
 import { rectangle } from '../testing/builders.ts'
-import { getShape, readablePage, readBack } from './read-back.ts'
+import { readablePage, readBack } from './read-back.ts'
+import { getShape } from './shown-shapes.ts'
 import { creatableNames } from './shape-kinds.ts'
 import { madeShapes } from './testing/made-shapes.ts'
 import { done, idsOf, page, run, stored } from './testing/shape-editing.ts'
@@ -33,7 +34,7 @@ describe('adding shapes', () => {
   it.each(Object.entries(madeShapes))('[CANVAS-16] a %s made again from what was read back is equal', (kind, { full }) => {
     for (const shape of [{ kind }, { ...full, kind }]) {
       const first = done(add({ ...shape, id: 's' }, a))
-      const read = getShape(first.body, 'p', 's')
+      const read = getShape(first.body, { pageId: 'p', id: 's' })
       if (isRefusal(read)) throw new Error(read.code)
       const again = done(add(read.shape, a))
       expect(again.fixes).toEqual([])

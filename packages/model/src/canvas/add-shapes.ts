@@ -6,6 +6,8 @@ import { hasIcon, withInput } from './apply-input.ts'
 import { findCanvasPage } from './find-page.ts'
 import { encloses, overlaps } from './geometry/bounds.ts'
 import { labelOverflows } from './label-fit.ts'
+import type { Printed } from '../prose/block-names.ts'
+import { withPlainEnds } from './named-shapes.ts'
 import { boundsOfShape, pageGeometry, shapeValues, type ShapeValues } from './page-geometry.ts'
 import type { Router } from './route.ts'
 import { settleConnectors } from './settle-connectors.ts'
@@ -13,14 +15,14 @@ import { baseDefaults, creatableKind, creatableNames, kindOf, type ShapeKind } f
 import { readShapeInput, type ShapeInput, type UnknownIcons } from './shape-input.ts'
 import { connectorEndFlaw, hasAnchor, mintShapeId, signed, withShapes, writtenTo } from './write-page.ts'
 
-export interface AddShapes {
+export interface AddShapes extends Printed {
   readonly pageId: string
   /** DSL objects, 1 to 500. */
   readonly shapes: readonly JsonObject[]
   readonly unknownIcons?: UnknownIcons | undefined
 }
 
-export interface AddShape {
+export interface AddShape extends Printed {
   readonly pageId: string
   readonly shape: JsonObject
   readonly unknownIcons?: UnknownIcons | undefined
@@ -67,7 +69,7 @@ interface NewShape {
 /** @param isMany whether fixes, warnings and refusals say which shape they are about */
 function add(
   body: DocumentBody,
-  { pageId, shapes, unknownIcons = {} }: AddShapes,
+  { pageId, shapes, naming, unknownIcons = {} }: AddShapes,
   environment: EditEnvironment,
   route: Router,
   isMany: boolean,
@@ -91,7 +93,8 @@ function add(
   // Ends may be shapes that stand later in the call, so they are looked at when all are there.
   for (const [index, { id, input, value }] of made.entries()) {
     if (kindOf(value).form !== 'line') continue
-    const attached = attachable(input, value, all)
+    const plain = withPlainEnds({ body, page, shapes: all, naming }, input)
+    const attached = isRefusal(plain) ? plain : attachable(plain, value, all)
     if (isRefusal(attached)) return isMany ? ofShape(attached, index) : attached
     fixes.push(...attached.fixes.map((fix) => (isMany ? { ...fix, shape: index } : fix)))
     all.set(id, withInput(value, attached.input))
@@ -139,7 +142,7 @@ function readNewShape(
   const id = isUsable ? wanted : mintShapeId(body, taken, environment)
   const { input, fixes } = readShapeInput(given, {
     kind,
-    ignored: ['id', 'kind', 'type'],
+    ignored: ['id', 'kind', 'type', 'stamp'],
     // Only of icons the caller is told that the member exists. [CANVAS-8, CANVAS-14]
     ofOtherKinds: (name) => (name.startsWith('icon') ? 'dropped_invalid' : 'dropped_unknown'),
     icons,

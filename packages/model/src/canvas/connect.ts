@@ -4,12 +4,13 @@ import { addShape } from './add-shapes.ts'
 import { findCanvasPage } from './find-page.ts'
 import { facingSides, isAnchor } from './geometry/anchors.ts'
 import { pageGeometry, shapeValues } from './page-geometry.ts'
-import { shapeNotFound } from './read-back.ts'
+import type { Printed } from '../prose/block-names.ts'
+import { findShape } from './named-shapes.ts'
 import type { Router } from './route.ts'
 import { centreOf } from './stored-shape.ts'
 import { connectorEndFlaw, hasAnchor } from './write-page.ts'
 
-export interface Connect {
+export interface Connect extends Printed {
   readonly pageId: string
   readonly fromId: string
   readonly toId: string
@@ -22,16 +23,18 @@ export interface Connect {
 /** Connects two shapes of a page, or one with itself. [TOOL-connect, CANVAS-22] */
 export function connect(route: Router): Edit<Connect, { readonly id: string }> {
   const addConnector = addShape(route)
-  return (body, { pageId, fromId, toId, fromAnchor, toAnchor, label, routing = 'orthogonal' }, environment) => {
+  return (body, { pageId, naming, fromAnchor, toAnchor, label, routing = 'orthogonal', ...args }, environment) => {
     const page = findCanvasPage(body, pageId)
     if (isRefusal(page)) return page
     const { shapes, boxes } = pageGeometry(shapeValues(page))
-    for (const [end, shapeId] of [['fromId', fromId] as const, ['toId', toId] as const]) {
-      const flaw: Refusal | null = shapes.has(shapeId)
-        ? connectorEndFlaw(end, shapeId, shapes)
-        : shapeNotFound(body, page, shapeId)
-      if (flaw !== null) return flaw
+    const endAt = (end: 'fromId' | 'toId'): string | Refusal => {
+      const shape = findShape({ body, page, shapes, naming }, args[end], end)
+      return isRefusal(shape) ? shape : (connectorEndFlaw(end, shape.id, shapes) ?? shape.id)
     }
+    const fromId = endAt('fromId')
+    if (typeof fromId !== 'string') return fromId
+    const toId = endAt('toId')
+    if (typeof toId !== 'string') return toId
     const centre = (id: string) => boxes.get(id)?.centre ?? centreOf(shapes.get(id) as JsonObject)
     const facing = fromId === toId ? ({ start: 'right', end: 'bottom' } as const) : facingSides(centre(fromId), centre(toId))
     const fixes: Fix[] = []
@@ -50,7 +53,7 @@ export function connect(route: Router): Edit<Connect, { readonly id: string }> {
       ...(label === undefined ? {} : { text: label }),
       ...(routing === 'straight' ? {} : { routingMode: routing }),
     }
-    const added = addConnector(body, { pageId, shape }, environment)
+    const added = addConnector(body, { pageId, shape, naming }, environment)
     return isRefusal(added) ? added : { ...added, fixes: [...fixes, ...added.fixes] }
   }
 }

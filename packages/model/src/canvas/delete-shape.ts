@@ -5,22 +5,30 @@ import { type Json, type JsonObject, memberOf, setMember } from '../json.ts'
 import { notPermutation } from '../pages.ts'
 import { findCanvasPage } from './find-page.ts'
 import { type ShapeValues, shapeValues } from './page-geometry.ts'
-import { shapeNotFound, shapesInOrder } from './read-back.ts'
+import type { Printed } from '../prose/block-names.ts'
+import { findShape, shapeIds } from './named-shapes.ts'
+import { shapesInOrder } from './read-back.ts'
 import { kindOf } from './shape-kinds.ts'
 import { childrenOf, stringOf } from './stored-shape.ts'
 import { withShapes, withValues, writtenTo } from './write-page.ts'
 
-export interface DeleteShape {
+export interface DeleteShape extends Printed {
   readonly pageId: string
   readonly id: string
 }
 
 /** Deletes a shape with the connectors that end at it and the groups that it leaves empty. [TOOL-delete_shape, CANVAS-24] */
-export const deleteShape: Edit<DeleteShape, { readonly deleted: readonly string[] }> = (body, { pageId, id }, environment) => {
+export const deleteShape: Edit<DeleteShape, { readonly deleted: readonly string[] }> = (
+  body,
+  { pageId, naming, ...args },
+  environment,
+) => {
   const page = findCanvasPage(body, pageId)
   if (isRefusal(page)) return page
   const shapes = shapeValues(page)
-  if (!shapes.has(id)) return shapeNotFound(body, page, id)
+  const named = findShape({ body, page, shapes, naming }, args.id)
+  if (isRefusal(named)) return named
+  const { id } = named
   const { gone, kept } = without(id, shapes)
   const inOrder = shapesInOrder(page)
   const left = inOrder.filter((shape) => !gone.has(shape.id))
@@ -98,10 +106,15 @@ export interface ReorderShapes {
 }
 
 /** Puts the shapes of a page one above the other in this order; members stay with their groups. [TOOL-reorder_shapes] */
-export const reorderShapes: Edit<ReorderShapes, ReorderShapes & { readonly ok: true }> = (body, { pageId, order }) => {
+export const reorderShapes: Edit<ReorderShapes & Printed, ReorderShapes & { readonly ok: true }> = (
+  body,
+  { pageId, naming, ...args },
+) => {
   const page = findCanvasPage(body, pageId)
   if (isRefusal(page)) return page
   const values = shapeValues(page)
+  const order = shapeIds({ body, page, shapes: values, naming }, args.order, 'order')
+  if (isRefusal(order)) return order
   const members = groupMembers(values)
   const byId = new Map(page.shapes.map((shape) => [shape.id, shape]))
   const outside = shapesInOrder(page).filter(({ id }) => !members.has(id))

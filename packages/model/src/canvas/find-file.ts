@@ -3,6 +3,7 @@ import type { DocumentBody } from '../body.ts'
 import { writeBody } from '../body-write.ts'
 import { refused, type Refusal } from '../edit.ts'
 import { quote } from '../quote.ts'
+import { readStampedId } from '../stamps/stamp.ts'
 import { fileReferences } from './files.ts'
 import { bareHash } from './stored-shape.ts'
 
@@ -47,7 +48,9 @@ export function findFile(body: DocumentBody, args: FileArgs): NamedFile | Refusa
   if (flaw !== null) return flaw
   const hash = bareHash(args.hash ?? args.blobRef)
   const files = fileReferences(body)
-  const found = files.find((file) => (hash === null ? file.id === args.id : file.hash === hash))
+  const withId = (id: string | undefined) => files.find((file) => file.id === id)
+  const found =
+    hash === null ? (withId(args.id) ?? withId(readStampedId(args.id ?? '')?.id)) : files.find((file) => file.hash === hash)
   if (found !== undefined) {
     const telling = found.mimeType === undefined ? files.find((file) => file.hash === found.hash && file.mimeType) : found
     return { id: found.id, name: found.name, hash: found.hash, mimeType: telling?.mimeType ?? null }

@@ -4,7 +4,8 @@ import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { json } from '../testing/arbitrary.ts'
 import { body, canvasPage, group, prosePage, rectangle } from '../testing/builders.ts'
-import { getShape, readablePage, readBack, shapesInOrder } from './read-back.ts'
+import { readablePage, readBack, shapesInOrder } from './read-back.ts'
+import { getShape } from './shown-shapes.ts'
 
 const hash = 'ab'.repeat(32)
 
@@ -297,11 +298,11 @@ describe('reading a page', () => {
 
   it('[TOOL-26] an unknown shape is answered with the page that has it, or with the nearest ids', () => {
     const given = body({ pages: [canvasPage('p', rectangle('box-1')), canvasPage('q', rectangle('other'))] })
-    expect(getShape(given, 'p', 'other')).toMatchObject({
+    expect(getShape(given, { pageId: 'p', id: 'other' })).toMatchObject({
       code: 'ERR_SHAPE_NOT_FOUND',
       facts: { shapeId: 'other', pageId: 'p', otherPage: 'q' },
     })
-    expect(getShape(given, 'p', 'box1')).toMatchObject({
+    expect(getShape(given, { pageId: 'p', id: 'box1' })).toMatchObject({
       code: 'ERR_SHAPE_NOT_FOUND',
       facts: { shapeId: 'box1', pageId: 'p' },
       message: expect.stringContaining('box-1') as string,
@@ -310,7 +311,7 @@ describe('reading a page', () => {
 
   it('[TOOL-26] an unknown page is answered with the canvas pages, and a prose page is named as such', () => {
     const given = body({ pages: [canvasPage('p')], richTextPages: [prosePage('t', '')] })
-    expect(getShape(given, 't', 'x')).toMatchObject({
+    expect(getShape(given, { pageId: 't', id: 'x' })).toMatchObject({
       code: 'ERR_PAGE_NOT_FOUND',
       facts: { pageId: 't', kind: 'canvas', otherKind: 'prose', pages: [{ id: 'p', name: 'p' }] },
     })

@@ -1,11 +1,10 @@
 import type { CanvasPage, DocumentBody, Shape } from '../body.ts'
 import { stackShapes } from '../body-order.ts'
-import { isRefusal, refused, type Refusal } from '../edit.ts'
+import { refused, type Refusal } from '../edit.ts'
 import { type Json, type JsonObject, memberOf } from '../json.ts'
 import { nearestNames } from '../nearest.ts'
 import { pageName } from '../pages.ts'
 import { quote } from '../quote.ts'
-import { findCanvasPage } from './find-page.ts'
 import { type PageGeometry, pageGeometry, shapeValues } from './page-geometry.ts'
 import { kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
 import { arrowOf, bareHash, centreOf, childrenOf, endOf, finite, labelOf, numberOf, shownSize, stringOf } from './stored-shape.ts'
@@ -41,14 +40,6 @@ export function readBack(shape: Shape, page: PageGeometry): ShapeDsl {
     ...(kind.form === 'box' ? iconOf(value) : {}),
     ...shownOf(value, kind),
   }
-}
-
-/** One shape of a page. [TOOL-get_shape] */
-export function getShape(body: DocumentBody, pageId: string, id: string): { readonly shape: ShapeDsl } | Refusal {
-  const page = findCanvasPage(body, pageId)
-  if (isRefusal(page)) return page
-  const shape = page.shapes.find((other) => other.id === id)
-  return shape === undefined ? shapeNotFound(body, page, id) : { shape: readBack(shape, readablePage(page)) }
 }
 
 /** No shape of the page has the id; the facts name the page that has one. [ERR_SHAPE_NOT_FOUND, TOOL-26] */

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { isRefusal } from '../edit.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts'
 import { json } from '../testing/arbitrary.ts'
-import { getShape, shapesInOrder } from './read-back.ts'
+import { shapesInOrder } from './read-back.ts'
+import { getShape } from './shown-shapes.ts'
 import { creatableNames, dslNames, kindOf } from './shape-kinds.ts'
 import { childrenOf } from './stored-shape.ts'
 import { done, idsOf, page, run, stored } from './testing/shape-editing.ts'
@@ -67,7 +68,7 @@ describe('laws of editing shapes', () => {
     fc.assert(
       fc.property(shapes, fc.constantFrom(...creatableNames), members, (present, kind, said) => {
         const first = done(run('add_shape', page(...present), { pageId: 'p', shape: { ...said, kind, id: 'new' } }))
-        const read = getShape(first.body, 'p', 'new')
+        const read = getShape(first.body, { pageId: 'p', id: 'new' })
         if (isRefusal(read)) throw new Error(read.code)
         const again = done(run('add_shape', page(...present), { pageId: 'p', shape: read.shape }))
         expect(again.fixes).toEqual([])
@@ -171,7 +172,7 @@ describe('laws of editing shapes', () => {
       fc.property(shapes, members, (present, patch) => {
         const edited = run('update_shape', page(...present), { pageId: 'p', id: 'g', patch })
         if (!isRefusal(edited))
-          for (const id of idsOf(edited.body)) expect(isJsonObject(getShape(edited.body, 'p', id))).toBe(true)
+          for (const id of idsOf(edited.body)) expect(isJsonObject(getShape(edited.body, { pageId: 'p', id: id }))).toBe(true)
       }),
       { seed: 46, numRuns: 100 },
     )

@@ -6,7 +6,9 @@ import { hasIcon, withInput } from './apply-input.ts'
 import { findCanvasPage } from './find-page.ts'
 import { labelOverflows } from './label-fit.ts'
 import { pageGeometry, type PageGeometry, type ShapeValues, shapeValues } from './page-geometry.ts'
-import { readBack, shapeNotFound } from './read-back.ts'
+import type { Printed } from '../prose/block-names.ts'
+import { findShape, type NamedShapes, withPlainEnds } from './named-shapes.ts'
+import { readBack } from './read-back.ts'
 import type { Router } from './route.ts'
 import { descendantsOf, settleConnectors } from './settle-connectors.ts'
 import { dslNames, kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
@@ -14,7 +16,7 @@ import { readShapeInput, type ShapeInput, type UnknownIcons } from './shape-inpu
 import { finite, numberOf, stringOf } from './stored-shape.ts'
 import { withShapes, withValues, writtenTo } from './write-page.ts'
 
-export interface UpdateShape {
+export interface UpdateShape extends Printed {
   readonly pageId: string
   readonly id: string
   readonly patch: JsonObject
@@ -31,13 +33,15 @@ export interface UpdatedShape {
 
 /** Changes one shape, and the connectors attached to what it moves. [TOOL-update_shape, CANVAS-18 to CANVAS-21] */
 export function updateShape(route: Router): Edit<UpdateShape, UpdatedShape> {
-  return (body, { pageId, id, patch, unknownIcons = {} }, environment) => {
+  return (body, { pageId, patch, naming, unknownIcons = {}, ...args }, environment) => {
     const page = findCanvasPage(body, pageId)
     if (isRefusal(page)) return page
-    const shape = page.shapes.find((other) => other.id === id)
-    if (shape === undefined) return shapeNotFound(body, page, id)
     const before = pageGeometry(shapeValues(page))
-    const patched = patchShape({ id, value: shape.value, patch, before, icons: unknownIcons })
+    const on: NamedShapes = { body, page, shapes: before.shapes, naming }
+    const shape = findShape(on, args.id)
+    if (isRefusal(shape)) return shape
+    const { id } = shape
+    const patched = patchShape({ id, value: shape.value, patch, before, on, icons: unknownIcons })
     if (isRefusal(patched)) return patched
     const { input, fixes, values } = patched
     const after = new Map(before.shapes)
@@ -68,6 +72,7 @@ interface Patching {
   readonly value: JsonObject
   readonly patch: JsonObject
   readonly before: PageGeometry
+  readonly on: NamedShapes
   readonly icons: UnknownIcons
 }
 
@@ -78,10 +83,12 @@ interface Patched {
   readonly values: ShapeValues
 }
 
-function patchShape({ id, value, patch, before, icons }: Patching): Patched | Refusal {
+function patchShape({ id, value, patch, before, on, icons }: Patching): Patched | Refusal {
   const kind = kindOf(value)
-  const read = readShapeInput(patch, { kind, ignored: [], ofOtherKinds: () => 'dropped_invalid', icons })
-  const ends = withoutAttachedPoints(value, read.input, before)
+  const read = readShapeInput(patch, { kind, ignored: ['stamp'], ofOtherKinds: () => 'dropped_invalid', icons })
+  const plain = withPlainEnds(on, read.input)
+  if (isRefusal(plain)) return plain
+  const ends = withoutAttachedPoints(value, plain, before)
   const icon = withoutLooseIcons(value, ends.input)
   const attached = kind.form === 'line' ? attachable(icon.input, value, before.shapes) : { input: icon.input, fixes: [] }
   if (isRefusal(attached)) return attached

@@ -1,3 +1,4 @@
+import type { Printed } from '../../prose/block-names.ts'
 import { type Fix, isRefusal, refused, type Refusal } from '../../edit.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../json.ts'
 import { likelyMeant, nearestNames } from '../../nearest.ts'
@@ -7,7 +8,7 @@ import type { Point } from '../geometry/bounds.ts'
 import type { DrawnDiagram } from './draw-diagram.ts'
 
 /** The arguments of generate_diagram, as they passed its schema. */
-export interface GenerateDiagram {
+export interface GenerateDiagram extends Printed {
   readonly pageId: string
   readonly nodes: readonly JsonObject[]
   readonly edges?: readonly JsonObject[] | undefined

@@ -7,6 +7,7 @@ import { type Bounds, boundsAround, centreOfBounds, encloses, grown, overlaps } 
 import { connectorLine } from '../geometry/connector-line.ts'
 import { boundsOfBox, type ShapeBox } from '../geometry/shape-box.ts'
 import { boundsOfShape, courseOf, type PageGeometry } from '../page-geometry.ts'
+import { type NamedShapes, plainShapeId } from '../named-shapes.ts'
 import { shapeNotFound } from '../read-back.ts'
 import type { TakenRoute } from '../router/care.ts'
 import { descendantsOf } from '../settle-connectors.ts'
@@ -26,6 +27,19 @@ export interface DiagramScene {
 /** Whether a diagram goes below everything else, wherever that is, so that its drawing needs nothing of the page. [DIAG-10] */
 export function isFree({ nodes, near }: Diagram): boolean {
   return near === null && nodes.every(({ at, shapeId }) => at === null && shapeId === null)
+}
+
+/** The diagram with the plain ids of the shapes that it names; a stamp that does not fit refuses it. [AG-6] */
+export function withPlainShapes(on: NamedShapes, diagram: Diagram): Diagram | Refusal {
+  const nodes: Diagram['nodes'][number][] = []
+  for (const [place, node] of diagram.nodes.entries()) {
+    const found = node.shapeId === null ? null : plainShapeId(on, node.shapeId, `nodes[${place}].shapeId`)
+    if (found !== null && isRefusal(found)) return found
+    nodes.push(found === null ? node : { ...node, shapeId: found.id })
+  }
+  const near = diagram.near === null ? null : plainShapeId(on, diagram.near, 'near')
+  if (near !== null && isRefusal(near)) return near
+  return { ...diagram, nodes, near: near?.id ?? null }
 }
 
 /** Looks up what a diagram names and what lies around it. [AG-106, AG-107] */

@@ -8,7 +8,15 @@ import { findCanvasPage } from '../find-page.ts'
 import { pageGeometry, shapeValues } from '../page-geometry.ts'
 import { pageDrawing } from '../page-lint.ts'
 import { type Diagram, type GenerateDiagram, readDiagram } from './diagram-input.ts'
-import { type DiagramScene, diagramScene, isFree, requestOf, type SeenOfPage, seenOfPage } from './diagram-scene.ts'
+import {
+  type DiagramScene,
+  diagramScene,
+  isFree,
+  requestOf,
+  type SeenOfPage,
+  seenOfPage,
+  withPlainShapes,
+} from './diagram-scene.ts'
 import { diagramShapes, newShapeCount, sizesOf } from './diagram-shapes.ts'
 
 /** A diagram that is laid out, and what of its page that depends on; plain data. */
@@ -38,8 +46,14 @@ export function drawDiagram(
 ): DrawnDiagram | Refusal {
   const diagram = readDiagram(args)
   if (isRefusal(diagram)) return diagram
-  const scene = body === null ? emptyScene(diagram) : sceneIn(body, args.pageId, diagram)
-  return isRefusal(scene) ? scene : drawn(diagram, scene, shouldStop)
+  if (body === null) return drawn(diagram, emptyScene(diagram), shouldStop)
+  const page = findCanvasPage(body, args.pageId)
+  if (isRefusal(page)) return page
+  const shapes = shapeValues(page)
+  const plain = withPlainShapes({ body, page, shapes, naming: args.naming }, diagram)
+  if (isRefusal(plain)) return plain
+  const scene = diagramScene(body, page, pageGeometry(shapes), plain)
+  return isRefusal(scene) ? scene : drawn(plain, scene, shouldStop)
 }
 
 export function drawn(diagram: Diagram, scene: DiagramScene, shouldStop?: () => boolean): DrawnDiagram {
@@ -67,9 +81,4 @@ function countsAlone(diagram: Diagram, layout: DiagramLayout, sizes: readonly Si
 
 function emptyScene({ nodes }: Diagram): DiagramScene {
   return { fixed: nodes.map(() => null), obstacles: [], taken: [], near: null }
-}
-
-function sceneIn(body: DocumentBody, pageId: string, diagram: Diagram): DiagramScene | Refusal {
-  const page = findCanvasPage(body, pageId)
-  return isRefusal(page) ? page : diagramScene(body, page, pageGeometry(shapeValues(page)), diagram)
 }

@@ -14,7 +14,7 @@ import { countsOfPage } from '../page-lint.ts'
 import { kindOf } from '../shape-kinds.ts'
 import { mintShapeIds, signed, withShapes, writtenTo } from '../write-page.ts'
 import { type Diagram, diagramFlaw, type GenerateDiagram, readDiagram } from './diagram-input.ts'
-import { diagramScene, isFree, requestOf, seenOfPage } from './diagram-scene.ts'
+import { diagramScene, isFree, requestOf, seenOfPage, withPlainShapes } from './diagram-scene.ts'
 import { diagramShapes, newShapeCount } from './diagram-shapes.ts'
 import { drawn } from './draw-diagram.ts'
 
@@ -36,11 +36,13 @@ export interface GeneratedDiagram {
  * [TOOL-generate_diagram, DIAG-3, DIAG-10]
  */
 const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, environment) => {
-  const diagram = readDiagram(args)
-  if (isRefusal(diagram)) return diagram
+  const given = readDiagram(args)
+  if (isRefusal(given)) return given
   const page = findCanvasPage(body, args.pageId)
   if (isRefusal(page)) return page
   const present = shapeValues(page)
+  const diagram = withPlainShapes({ body, page, shapes: present, naming: args.naming }, given)
+  if (isRefusal(diagram)) return diagram
   const before = pageGeometry(present)
   const scene = diagramScene(body, page, before, diagram)
   if (isRefusal(scene)) return scene

@@ -44,6 +44,7 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
     result: ['nodes', 'edges', 'layout', 'direction', 'routing', 'bounds'],
     errors: {
       ERR_SHAPE_NOT_FOUND: { pageId: 'c', nodes: [{ id: 'a', shapeId: 'other' }] },
+      ERR_SHAPE_CHANGED: { pageId: 'c', nodes: [{ id: 'a', shapeId: 's1#0000' }] },
       ERR_CONNECTOR_END: { pageId: 'c', nodes: [{ id: 'a', shapeId: 'k1' }] },
       ERR_DIAGRAM_LIMIT: { pageId: 'c', nodes: [] },
       ERR_DIAGRAM_NODE: { pageId: 'c', nodes: [{ id: 'a' }, { id: ' a ' }] },

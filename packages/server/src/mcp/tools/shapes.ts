@@ -26,6 +26,7 @@ const TOOLS: readonly EditTool[] = [
       ERR_SHAPE_KIND: { pageId: 'c', shape: { kind: 'star' } },
       ERR_SHAPE_ID_TAKEN: { pageId: 'c', shape: { kind: 'rectangle', id: 's1' } },
       ERR_CONNECTOR_END: { pageId: 'c', shape: { kind: 'connector', startShapeId: 'nope' } },
+      ERR_SHAPE_CHANGED: { pageId: 'c', shape: { kind: 'connector', startShapeId: 's1#0000' } },
     },
     examples: [
       { pageId: 'c', shape: { kind: 'rectangle', x: 600, y: 0, w: 140, h: 60, text: 'API', style: { fill: '#fef3c7' } } },
@@ -60,6 +61,7 @@ const TOOLS: readonly EditTool[] = [
         ],
       },
       ERR_CONNECTOR_END: { pageId: 'c', shapes: [{ kind: 'connector', startShapeId: 's1', endShapeId: 'k1' }] },
+      ERR_SHAPE_CHANGED: { pageId: 'c', shapes: [{ kind: 'connector', startShapeId: 's1', endShapeId: 's3#0000' }] },
     },
     examples: [
       {
@@ -93,6 +95,7 @@ const TOOLS: readonly EditTool[] = [
     errors: {
       ERR_SHAPE_NOT_FOUND: { pageId: 'c', fromId: 's1', toId: 'nope' },
       ERR_CONNECTOR_END: { pageId: 'c', fromId: 'k1', toId: 's1' },
+      ERR_SHAPE_CHANGED: { pageId: 'c', fromId: 's1', toId: 's3#0000' },
     },
     examples: [
       { pageId: 'c', fromId: 's1', toId: 's3', label: 'calls' },
@@ -112,6 +115,7 @@ const TOOLS: readonly EditTool[] = [
     errors: {
       ERR_SHAPE_NOT_FOUND: { pageId: 'c', id: 'other', patch: { x: 1 } },
       ERR_CONNECTOR_END: { pageId: 'c', id: 'k1', patch: { endShapeId: 'k1' } },
+      ERR_SHAPE_CHANGED: { pageId: 'c', id: 's1#0000', patch: { x: 1 } },
       ERR_EMPTY_PATCH: { pageId: 'c', id: 's1', patch: { color: 'red' } },
     },
     examples: [
@@ -128,7 +132,7 @@ const TOOLS: readonly EditTool[] = [
     input: input({ ...PAGE, id: TEXT }, VERSIONED),
     result: ['deleted'],
     hints: ['DE', 'ID'],
-    errors: { ERR_SHAPE_NOT_FOUND: { pageId: 'c', id: 'nope' } },
+    errors: { ERR_SHAPE_NOT_FOUND: { pageId: 'c', id: 'nope' }, ERR_SHAPE_CHANGED: { pageId: 'c', id: 's1#0000' } },
     examples: [{ pageId: 'c', id: 's1' }],
   },
   {
@@ -140,7 +144,10 @@ const TOOLS: readonly EditTool[] = [
     input: input({ ...PAGE, order: { type: 'array', items: TEXT } }, VERSIONED),
     result: ['pageId', 'order', 'ok'],
     hints: ['ID'],
-    errors: { ERR_NOT_PERMUTATION: { pageId: 'c', order: ['s1'] } },
+    errors: {
+      ERR_NOT_PERMUTATION: { pageId: 'c', order: ['s1'] },
+      ERR_SHAPE_CHANGED: { pageId: 'c', order: ['k1', 's3', 's2', 's1#0000'] },
+    },
     examples: [{ pageId: 'c', order: ['k1', 's3', 's2', 's1'] }],
   },
 ]

@@ -1,0 +1,110 @@
+import type { CanvasPage, DocumentBody, Shape } from '../body.ts'
+import { isRefusal, refused, type Refusal } from '../edit.ts'
+import type { JsonObject } from '../json.ts'
+import { jsonBytes } from '../paging.ts'
+import { type Naming, namingOf, type Printed } from '../prose/block-names.ts'
+import { quote } from '../quote.ts'
+import { readStampedId, stampedId } from '../stamps/stamp.ts'
+import { pageGeometry, type ShapeValues } from './page-geometry.ts'
+import { readBack, shapeNotFound } from './read-back.ts'
+import type { ShapeInput } from './shape-input.ts'
+import { shapeStamp } from './shape-stamp.ts'
+import { labelOf, stringOf } from './stored-shape.ts'
+
+/** A page whose shapes are named, with what is needed to explain why one is not found. */
+export interface NamedShapes extends Printed {
+  readonly body: DocumentBody
+  readonly page: CanvasPage
+  /** Those of the page, and new ones of the call. */
+  readonly shapes: ShapeValues
+  /** The call only reads: a shape that changed after its stamp was printed is read all the same. [AG-7] */
+  readonly isRead?: true
+}
+
+/** The shape that a call names by its id, with its stamp or without. [AG-6, AG-7] */
+export function findShape(on: NamedShapes, name: string, argument = 'id'): Shape | Refusal {
+  const id = plainShapeId(on, name, argument)
+  if (isRefusal(id)) return id
+  const value = on.shapes.get(id.id)
+  return value === undefined ? shapeNotFound(on.body, on.page, id.id) : { id: id.id, value }
+}
+
+/** The id in a name, when its stamp fits; also that of a shape which is not there, with which the caller deals. */
+export function plainShapeId(on: NamedShapes, name: string, argument: string): { readonly id: string } | Refusal {
+  const { shapes } = on
+  if (shapes.has(name)) return { id: name }
+  const stamped = readStampedId(name)
+  if (stamped === null)
+    return shapes.has(name.slice(0, Math.max(0, name.lastIndexOf('#')))) ? noStamp(name, argument) : { id: name }
+  const value = shapes.get(stamped.id)
+  if (value === undefined || on.isRead === true || shapeStamp(value) === stamped.stamp) return { id: stamped.id }
+  return shapeChanged(on, { id: stamped.id, value })
+}
+
+/** The names of a list without their stamps, which must fit. */
+export function shapeIds(on: NamedShapes, names: readonly string[], argument: string): readonly string[] | Refusal {
+  const ids: string[] = []
+  for (const [index, name] of names.entries()) {
+    const found = plainShapeId(on, name, `${argument}[${index}]`)
+    if (isRefusal(found)) return found
+    ids.push(found.id)
+  }
+  return ids
+}
+
+/** What a call says of a connector, with plain ids at its ends. */
+export function withPlainEnds(on: NamedShapes, input: ShapeInput): ShapeInput | Refusal {
+  let plain = input
+  for (const end of ['startShapeId', 'endShapeId'] as const) {
+    const name = input[end]
+    if (typeof name !== 'string') continue
+    const found = plainShapeId(on, name, end)
+    if (isRefusal(found)) return found
+    plain = { ...plain, [end]: found.id }
+  }
+  return plain
+}
+
+/** What follows the last `#` is not four letters of a stamp. [AG-6] */
+function noStamp(name: string, argument: string): Refusal {
+  const expected = 'an id with # and the stamp that was printed beside it, or without both'
+  return refused('ERR_BAD_ARGUMENT', `${argument}: "${quote(name)}" ends in no stamp; give ${expected}.`, { argument, expected })
+}
+
+const MOST_BYTES = 4_000
+
+/** A shape as it is now, for a caller whose stamp no longer fits. [AG-7] */
+interface CurrentShape {
+  /** With its stamp, unless the content is cut. */
+  readonly id: string
+  readonly type: string
+  /** As `get_shape` shows it. */
+  readonly content: JsonObject
+  readonly cut?: true
+}
+
+/** The stamp of a call is not the one of the stored shape: somebody changed it after the caller saw it. [AG-7] */
+function shapeChanged(on: NamedShapes, shape: Shape): Refusal {
+  const current = currentShape(on, shape, namingOf(on))
+  const repair = current.cut === true ? 'Read it again, then repeat the call' : 'Repeat the call with that id'
+  const label = labelOf(shape.value)
+  const now = `It is now ${quote(current.id)} (${quote(current.type)})${label === undefined ? '' : ` "${quote(label)}"`}.`
+  return refused('ERR_SHAPE_CHANGED', `The shape ${quote(shape.id)} was changed after you read it. ${now} ${repair}.`, {
+    id: quote(shape.id),
+    current,
+  })
+}
+
+function currentShape({ shapes }: NamedShapes, shape: Shape, naming: Naming): CurrentShape {
+  const type = stringOf(shape.value, 'type') ?? 'unknown'
+  const content = readBack(shape, pageGeometry(shapes))
+  if (jsonBytes(content) <= MOST_BYTES)
+    return { id: naming === 'bare' ? shape.id : stampedId(shape.id, shapeStamp(shape.value)), type, content }
+  return { id: shape.id, type, content: shortened(content), cut: true }
+}
+
+/** What makes a shape long is its way or its texts. */
+function shortened(shape: JsonObject): JsonObject {
+  const members = Object.entries(shape).filter(([name]) => name !== 'waypoints' && name !== 'childIds')
+  return Object.fromEntries(members.map(([name, member]) => [name, typeof member === 'string' ? quote(member) : member]))
+}
