@@ -80,7 +80,7 @@ export function createSearch(deps: SearchDeps): Search {
     const find = (): Promise<Found> =>
       index.find({
         workspaceId: access.workspaceId,
-        documents: heads.map(({ key, version, updatedAtMs, coveredSeq }) => ({ key, version, updatedAtMs, coveredSeq })),
+        documents: heads,
         query: request.query,
         most: MOST_HITS,
         withinMs: leftMs(),

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../../kernel/clock.ts'
 import type { Logger } from '../../../kernel/log.ts'
 import type { FindRequest, IndexedRef, SearchIndex } from '../../../search/search-index.port.ts'
 import type { FoundInIndex } from './index-engine.ts'
+import { packRequest } from './packed-request.ts'
 import type { FromSearchThread, SearchCall, SearchThreadData, ToSearchThread } from './search-thread.ts'
 
 /** A thread that ended by itself is not started again before. */
@@ -29,7 +30,8 @@ export function openSearchIndex({ url, log, clock = systemClock }: { url: string
 
   return {
     async find(request: FindRequest) {
-      const found = await ask(searching, { kind: 'find', request }, request.withinMs + SLACK_MS)
+      const call = { kind: 'find', request: packRequest(request) } as const
+      const found = await ask(searching, call, request.withinMs + SLACK_MS)
       if (found === null) return { groups: [], partial: false, stale: [], cutOff: true }
       if (found.isDamaged === true) void ask(filling, { kind: 'damaged', workspaceId: request.workspaceId })
       return found
@@ -79,7 +81,7 @@ class CallThread {
         : setTimeout(() => this.#end(worker, 'it did not answer in time', Number.NEGATIVE_INFINITY), withinMs)
     timer?.unref()
     this.#pending.set(id, { resolve, reject })
-    worker.postMessage({ ...call, id } satisfies ToSearchThread)
+    worker.postMessage({ ...call, id } satisfies ToSearchThread, call.kind === 'find' ? [call.request.states.buffer] : [])
     try {
       return await promise
     } finally {

@@ -1,10 +1,11 @@
 import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/clock.ts'
 import type { Logger } from '../../../kernel/log.ts'
-import type { FindRequest, IndexedRef } from '../../../search/search-index.port.ts'
+import type { IndexedRef } from '../../../search/search-index.port.ts'
 import { bodySource } from './body-source.ts'
 import { Filler } from './filler.ts'
 import type { FoundInIndex, IndexReader, IndexWriter, OnNew } from './index-engine.ts'
+import { type PackedRequest, unpackRequest } from './packed-request.ts'
 
 /** Entry of the two threads of an index: one searches, the other one fills it. */
 export interface SearchThreadData {
@@ -14,7 +15,7 @@ export interface SearchThreadData {
 }
 
 export type SearchCall =
-  | { readonly kind: 'find'; readonly request: FindRequest }
+  | { readonly kind: 'find'; readonly request: PackedRequest }
   | { readonly kind: 'refresh'; readonly refs: readonly IndexedRef[] }
   | { readonly kind: 'damaged'; readonly workspaceId: string }
   | { readonly kind: 'rebuild' }
@@ -34,7 +35,7 @@ const nowMs = (): number => systemClock.monotonicMs()
 async function openSearching(url: string, log: Logger): Promise<Serve> {
   const { reader, close } = await openReader(url, log)
   return async (call) => {
-    if (call.kind === 'find') return reader.find(call.request)
+    if (call.kind === 'find') return reader.find(unpackRequest(call.request))
     if (call.kind === 'close') await close()
     return null
   }

@@ -1,0 +1,145 @@
+import { isRefusal } from '@docrelay/model/edit'
+import { readQuery } from '@docrelay/model/search/query'
+import { describe, expect, it } from 'vitest'
+import type { Access } from '../access/access.ts'
+import type { DocumentHead } from '../documents/document-store.port.ts'
+import { manualTime } from '../kernel/testing/manual-time.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { FindRequest, Found } from './search-index.port.ts'
+import { createSearch, type SearchDeps } from './search.ts'
+import { createIndexFeed } from './index-feed.ts'
+
+const noFacts = { title: 'Title' } as DocumentHead['facts']
+const headOf = (n: number, more: Partial<DocumentHead> = {}): DocumentHead => ({
+  ...{ workspaceId: 'w', id: `d${n}`, key: n, lineage: 'l', version: 1, ownerId: 'ann', ownerName: 'Ann', collectionId: null },
+  ...{ sharedWith: [], createdAtMs: 1, updatedAtMs: 1000 - n, titleChangedAtMs: 1, sizeBytes: 10, facts: noFacts },
+  ...{ lastSeq: 0, coveredSeq: 0, bodyAhead: false },
+  ...more,
+})
+const ann = { sub: 'ann', workspaceId: 'w', role: 'member' } as Access
+const query = (() => {
+  const read = readQuery('word')
+  if (isRefusal(read)) throw new Error(read.message)
+  return read
+})()
+const asked = { query, docId: null, limit: 10, from: 0, bareIds: true }
+const nothing: Found = { groups: [], partial: false, stale: [], cutOff: false }
+
+/** The service over a workspace of these documents, with what it asked the index for. */
+function serviceOver(
+  heads: readonly DocumentHead[],
+  more: Partial<SearchDeps> & { readonly answers?: (request: FindRequest) => Partial<Found> } = {},
+) {
+  const time = manualTime(0)
+  const requests: FindRequest[] = []
+  const refreshed: number[][] = []
+  const search = createSearch({
+    documents: {
+      head: () => Promise.reject(new Error('not asked for')),
+      get: () => Promise.reject(new RelayError('NOT_FOUND', 'gone')),
+    },
+    store: { list: () => Promise.resolve(heads) },
+    residents: { settle: () => Promise.resolve() },
+    bodies: { for: () => ({ search: () => Promise.resolve([]) }) as never },
+    index: {
+      find(request) {
+        requests.push(request)
+        return Promise.resolve({ ...nothing, ...more.answers?.(request) })
+      },
+      refresh(refs) {
+        refreshed.push(refs.map(({ key }) => key))
+        return Promise.resolve()
+      },
+    },
+    enforcePrivateDocs: true,
+    clock: time.clock,
+    timers: time.timers,
+    ...more,
+  })
+  return { search, requests, refreshed, time }
+}
+
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n + 1)
+
+describe('a search', () => {
+  it('[AG-61] asks the index only for documents that the caller may read, last change first', async () => {
+    const heads = [
+      headOf(1),
+      headOf(2, { ownerId: 'ben' }),
+      headOf(3, { sharedWith: [{ userId: 'ann', permission: 'view' }], ownerId: 'ben' }),
+    ]
+    const { search, requests } = serviceOver(heads)
+    await search.search(ann, asked)
+    expect(requests.map(({ documents }) => documents.map(({ key }) => key))).toEqual([[1, 3]])
+  })
+
+  it('[AG-63] settles up to 16 live documents with newer edits, and counts the others as behind', async () => {
+    const edited = numbers(20).map((n) => headOf(n, { lastSeq: 5 }))
+    const foreign = headOf(21, { lastSeq: 5, ownerId: 'ben' })
+    const settled: string[] = []
+    const residents = {
+      settle: async ({ id }: { readonly id: string }) => {
+        settled.push(id)
+        if (id === 'd2') throw new RelayError('UNAVAILABLE', 'busy')
+      },
+    }
+    const { search } = serviceOver([...edited, foreign, headOf(22)], { residents })
+    const { behind, incomplete } = await search.search(ann, asked)
+    expect(settled).toEqual(numbers(16).map((n) => `d${n}`))
+    expect([behind, incomplete]).toEqual([5, false])
+  })
+
+  it('[AG-63] a live document that does not answer holds a search up for a second at most', async () => {
+    const residents = { settle: () => new Promise<void>(() => undefined) }
+    const { search, time } = serviceOver([headOf(1, { lastSeq: 1 })], { residents })
+    const answer = search.search(ann, asked)
+    await time.advance(1_000)
+    expect(await answer).toMatchObject({ behind: 1 })
+  })
+
+  it('[AG-63] [AG-64] waits for the index to take in what changed, and says when it still lacks something', async () => {
+    const heads = numbers(2).map((n) => headOf(n))
+    let asks = 0
+    const answers = (): Partial<Found> => ({ stale: asks++ === 0 ? [2] : [] })
+    const { search, refreshed } = serviceOver(heads, { answers })
+    expect(await search.search(ann, asked)).toMatchObject({ incomplete: false })
+    expect([asks, refreshed]).toEqual([2, [[2]]])
+    const lacking = serviceOver(heads, { answers: () => ({ stale: [1] }) })
+    expect(await lacking.search.search(ann, asked)).toMatchObject({ incomplete: true })
+  })
+
+  it('[AG-64] does not wait for an index that is being built', async () => {
+    const heads = numbers(100).map((n) => headOf(n))
+    const { search, requests, refreshed } = serviceOver(heads, { answers: () => ({ stale: numbers(100) }) })
+    expect(await search.search(ann, asked)).toMatchObject({ incomplete: true })
+    expect([requests.length, refreshed.map((keys) => keys.length)]).toEqual([1, [64]])
+  })
+
+  it('[AG-59] [AG-62] leaves out what can no longer be read, and goes on behind it', async () => {
+    const heads = numbers(3).map((n) => headOf(n))
+    const groups = heads.map((_, document) => ({ document, placeClass: 'rest', matched: 1, exact: true, count: 1 }) as const)
+    const { search } = serviceOver(heads, { answers: () => ({ groups }) })
+    expect(await search.search(ann, asked)).toMatchObject({ hits: [], next: null, incomplete: false })
+  })
+
+  it('[AG-63] a search that is cut off says so', async () => {
+    const { search, requests } = serviceOver([headOf(1)], { answers: () => ({ cutOff: true }) })
+    expect(await search.search(ann, asked)).toMatchObject({ incomplete: true })
+    expect(requests[0]?.withinMs).toBeLessThanOrEqual(2_000)
+  })
+})
+
+describe('the feed of an index', () => {
+  it('[AG-63] changes of a second are told at once, each document once, and nothing runs while nothing changes', async () => {
+    const { timers, advance } = manualTime(0)
+    const told: (readonly number[])[] = []
+    const refresh = async (refs: readonly { readonly key: number }[]) => void told.push(refs.map(({ key }) => key))
+    using feed = createIndexFeed({ index: { refresh }, timers })
+    for (const key of [1, 2, 1]) feed.stored({ workspaceId: 'w', key })
+    expect(told).toEqual([])
+    await advance(1_000)
+    expect(told).toEqual([[1, 2]])
+    await advance(60_000)
+    expect(told).toHaveLength(1)
+  })
+})
