@@ -12,7 +12,8 @@ import { cursorFlaw, listingOf, pageOf, type Listing, type Members, type PageArg
 import { pageName } from './pages.ts'
 import { namingOf, type Printed } from './prose/block-names.ts'
 import { pageOrder } from './prose/page.ts'
-import { getOutline, type GetOutline, getProse, proseSelectionFlaw, type GetProse } from './prose/read-prose.ts'
+import { getOutline, type GetOutline, outlineFlaw } from './prose/read-outline.ts'
+import { getProse, proseSelectionFlaw, type GetProse } from './prose/read-prose.ts'
 import { selectorFlaw } from './prose/tables/select.ts'
 import { getTable, type GetTable } from './prose/tables/table-edits.ts'
 import type { ShownPage, TellShown } from './seen/shown.ts'
@@ -68,7 +69,10 @@ const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
   get_page: (body, _, args) => canvasPage(body, args),
   get_shape: (body, _, args) => answerOf(getShape(body, args)),
   get_prose: (body, _, args, tell) => getProse(body, args, tell),
-  get_outline: (body, _, args) => answerOf(getOutline(body, args)),
+  get_outline: (body, _, args) => {
+    const read = getOutline(body, args)
+    return 'kind' in read ? read : answer({ ...read })
+  },
   get_table: (body, _, args) => answerOf(getTable(body, args)),
   list_references: (body) => references(body),
   list_fields: (body) => {
@@ -84,6 +88,7 @@ export const readNames = Object.keys(reads) as readonly ReadName[]
 /** What is wrong with the arguments of a read whatever the document, cursors aside. [MCP-3] */
 const flaws: { readonly [N in ReadName]?: (args: ReadArgs[N]) => Refusal | null } = {
   get_prose: proseSelectionFlaw,
+  get_outline: outlineFlaw,
   get_table: selectorFlaw,
   get_file: fileArgsFlaw,
 }

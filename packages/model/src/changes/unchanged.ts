@@ -17,6 +17,8 @@ const REASONS: { readonly [edit in EditName]?: string | null } = {
   set_fields: 'the fields already have these values',
   add_reference: 'the document already has these references',
   update_reference: 'the reference already says this',
+  edit_text: null,
+  set_block: null,
 }
 
 /** Says why a call changed nothing; `null` when its edit says it already. */

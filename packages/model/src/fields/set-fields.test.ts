@@ -25,7 +25,7 @@ function library(values: { readonly [name: string]: string }, ...pages: readonly
   })
 }
 
-function set(given: DocumentBody, fields: SetFields['fields']) {
+function set(given: DocumentBody, fields: NonNullable<SetFields['fields']>) {
   const edited = setFields(given, { fields }, environment)
   if (edited.kind === 'refused') throw new Error(edited.message)
   return edited
@@ -197,5 +197,36 @@ describe('laws of setting fields', () => {
       }),
       { seed: 7, numRuns: 200 },
     )
+  })
+})
+
+describe('names to remove', () => {
+  const given = library({ a: '1', b: '2' }, paragraph('x', chip('a', '1')))
+
+  it('[AG-81] remove does the same as a value of null, beside fields that are set', () => {
+    const removed = setFields(given, { remove: [' a '], fields: [{ name: 'c', value: '3' }] }, environment)
+    expect(removed).toEqual(
+      setFields(
+        given,
+        {
+          fields: [
+            { name: 'c', value: '3' },
+            { name: 'a', value: null },
+          ],
+        },
+        environment,
+      ),
+    )
+    expect(removed).toMatchObject({ result: { removedNames: ['a'], set: ['c'] } })
+  })
+
+  it('[AG-81] a name that is set and removed, a bad name and an empty call are refused', () => {
+    const argument = (args: SetFields) => setFields(given, args, environment)
+    expect(argument({ remove: ['a'], fields: [{ name: 'a' }] })).toMatchObject({
+      code: 'ERR_BAD_ARGUMENT',
+      facts: { argument: 'remove[0]' },
+    })
+    expect(argument({ remove: ['a}'] })).toMatchObject({ code: 'ERR_BAD_FIELD_NAME' })
+    expect(argument({})).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'fields' } })
   })
 })

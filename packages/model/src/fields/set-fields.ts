@@ -22,7 +22,14 @@ import { fieldLibrary } from './list-fields.ts'
 
 export interface SetFields {
   /** `value` absent is the empty text; `null` removes the field. */
-  readonly fields: readonly { readonly name: string; readonly value?: string | null | undefined }[]
+  readonly fields?: readonly FieldValue[] | undefined
+  /** Names of fields to remove, the same as `value: null`. [AG-81] */
+  readonly remove?: readonly string[] | undefined
+}
+
+interface FieldValue {
+  readonly name: string
+  readonly value?: string | null | undefined
 }
 
 export interface FieldsSet {
@@ -98,14 +105,17 @@ function applied(before: Fields, wanted: ReadonlyMap<string, string | null>): Ap
 }
 
 /** What is wrong with a call whatever the document. [MCP-3] */
-function setFieldsFlaw({ fields }: SetFields): Refusal | null {
+function setFieldsFlaw({ fields = [], remove = [] }: SetFields): Refusal | null {
+  if (fields.length + remove.length === 0) return nothingAsked()
+  const set = new Set(fields.map(({ name }) => name.trim()))
+  for (const [index, name] of remove.entries()) {
+    if (set.has(name.trim())) return alsoSet(index, name)
+    const flaw = nameFlaw(name.trim())
+    if (flaw !== null) return badName(`remove[${index}]`, index, name, flaw)
+  }
   for (const [index, { name, value }] of fields.entries()) {
     const flaw = nameFlaw(name.trim())
-    if (flaw !== null) {
-      const shown = quote(name.trim())
-      const sentence = `fields[${index}].name "${shown}" is no name of a field: ${flaw}; nothing was set.`
-      return refused('ERR_BAD_FIELD_NAME', sentence, { index, name: shown })
-    }
+    if (flaw !== null) return badName(`fields[${index}].name`, index, name, flaw)
     const got = byteLength(value ?? '')
     if (got > maxValueBytes) {
       const argument = `fields[${index}].value`
@@ -116,13 +126,30 @@ function setFieldsFlaw({ fields }: SetFields): Refusal | null {
   return null
 }
 
+function badName(argument: string, index: number, name: string, flaw: string): Refusal {
+  const shown = quote(name.trim())
+  const sentence = `${argument} "${shown}" is no name of a field: ${flaw}; nothing was set.`
+  return refused('ERR_BAD_FIELD_NAME', sentence, { index, name: shown })
+}
+
+function nothingAsked(): Refusal {
+  const expected = 'fields to set, or names to remove'
+  return refused('ERR_BAD_ARGUMENT', `fields and remove are empty; expected ${expected}.`, { argument: 'fields', expected })
+}
+
+function alsoSet(index: number, name: string): Refusal {
+  const [argument, expected] = [`remove[${index}]`, 'a name that fields does not set']
+  const sentence = `${argument} "${quote(name.trim())}" is set by fields too; expected ${expected}.`
+  return refused('ERR_BAD_ARGUMENT', sentence, { argument, expected })
+}
+
 interface Wanted {
   /** Each name once, in the order of its first mention, with its last value. [FIELD-2] */
   readonly values: ReadonlyMap<string, string | null>
   readonly fixes: readonly Fix[]
 }
 
-function readFields({ fields }: SetFields): Wanted {
+function readFields({ fields = [], remove = [] }: SetFields): Wanted {
   const values = new Map<string, string | null>()
   const fixes: Fix[] = []
   for (const [index, { name, value: given = '' }] of fields.entries()) {
@@ -130,6 +157,7 @@ function readFields({ fields }: SetFields): Wanted {
     if (value !== given) fixes.push({ action: 'dropped_invalid', field: `fields[${index}].value`, reason: unwritable })
     values.set(name.trim(), value)
   }
+  for (const name of remove) values.set(name.trim(), null)
   return { values, fixes }
 }
 

@@ -1,48 +1,90 @@
-import { refused, type Refusal } from '../edit.ts'
+import { isRefusal, refused, type Refusal } from '../edit.ts'
 import { bareName } from './block-names.ts'
-import { idBearing, isIdBearing } from './blocks.ts'
+import { idBearing, idsOf, isIdBearing } from './blocks.ts'
 import { besides } from './insert.ts'
-import type { ProseTree } from './node.ts'
-import { isItem } from './targets.ts'
-import { indexOf, nodeAt, parentOf, removeAt, samePath, splice, startsWith, type Path } from './tree-path.ts'
-import { applied, type Applied, type Side } from './applied.ts'
+import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import { isItem, type Span } from './targets.ts'
+import { childrenAt, indexOf, nodeAt, parentOf, removeAt, splice, startsWith, type Path } from './tree-path.ts'
+import { applied, withOwnIds, type Applied, type Side } from './applied.ts'
 
 export interface Deleted extends Applied {
   /** Ids of everything in the unit, in document order; a top-level block without an id is named by its handle. */
   readonly deleted: readonly string[]
 }
 
-/** Removes a unit, and the containers that become empty. [PROSE-57] */
-export function deleteUnit(tree: ProseTree, unit: Path): Deleted {
-  const block = nodeAt(tree, unit)
-  const inside = idBearing([block]).map((found) => bareName({ block: found.block, path: [...unit, ...found.path.slice(1)] }))
-  const deleted = unit.length > 1 || isIdBearing(block) ? inside : [bareName({ path: unit, block }), ...inside]
-  return { ...applied(tree, removeAt(tree, unit), []), deleted }
+/** Removes consecutive units of one parent, and the containers that become empty. [PROSE-57, AG-81] */
+export function deleteUnits(tree: ProseTree, span: Span): Deleted {
+  const deleted = unitsOf(tree, span).flatMap((unit, i) => namesIn([...parentOf(span.path), indexOf(span.path) + i], unit))
+  return { ...applied(tree, without(tree, span), []), deleted }
 }
 
-/** Moves a unit beside another one; ids and attributes are kept. [PROSE-58] */
-export function moveUnit(tree: ProseTree, source: Path, target: Path, side: Side): Applied | Refusal {
-  const refusal = whyNot(tree, source, target)
+function unitsOf(tree: ProseTree, { path, count }: Span): readonly ProseElement[] {
+  const first = indexOf(path)
+  return childrenAt(tree, parentOf(path)).slice(first, first + count) as readonly ProseElement[]
+}
+
+function without(tree: ProseTree, { path, count }: Span): readonly ProseNode[] {
+  return removeAt(splice(tree, besides(path, 'after'), count - 1, []) as ProseTree, path)
+}
+
+/** The ids of everything in a block, in document order; a top-level block without an id is named by its handle. */
+export function namesIn(path: Path, block: ProseElement): readonly string[] {
+  const inside = namedIn(path, block)
+  return path.length > 1 || isIdBearing(block) ? inside : [bareName({ path, block }), ...inside]
+}
+
+function namedIn(path: Path, block: ProseElement): readonly string[] {
+  return idBearing([block]).map((found) => bareName({ block: found.block, path: [...path, ...found.path.slice(1)] }))
+}
+
+/** Moves consecutive units beside another one; ids and attributes are kept. [PROSE-58, AG-81] */
+export function moveUnits(tree: ProseTree, source: Span, target: Path, side: Side): Applied | Refusal {
+  const refusal = whyInside(tree, source, target) ?? whyOtherKind(tree, source, nodeAt(tree, target))
   if (refusal !== null) return refusal
-  const unit = nodeAt(tree, source)
+  const units = unitsOf(tree, source)
   const place = besides(target, side)
-  const copied = splice(tree, place, 0, [unit]) as ProseTree
-  const moved = applied(tree, removeAt(copied, shifted(source, place)), [unit])
-  // If healing would drop content, the destination cannot hold it, so the move is refused.
-  if (moved.fixes.some((fix) => fix.action === 'dropped_invalid'))
-    return crossContext('a block with nested content', 'a deeply nested place', 'The target is nested too deeply to hold it.')
-  return moved
+  const copied = splice(tree, place, 0, units) as ProseTree
+  return whole(applied(tree, without(copied, { ...source, path: shifted(source.path, place, source.count) }), units))
 }
 
-function whyNot(tree: ProseTree, source: Path, target: Path): Refusal | null {
-  const block = nodeAt(tree, source)
-  const [first] = idBearing([block])
-  const id = bareName(first === undefined ? { path: source, block } : { ...first, path: [...source, ...first.path.slice(1)] })
-  if (samePath(source, target))
+/** Two pages between which units moved. */
+export interface Taken {
+  readonly left: Applied
+  readonly taken: Applied
+}
+
+/** Takes consecutive units out of their page and puts them beside a unit of another one. [AG-81] */
+export function takeUnits(
+  tree: ProseTree,
+  source: Span,
+  to: { readonly tree: ProseTree; readonly unit: Path; readonly side: Side },
+): Taken | Refusal {
+  const refusal = whyOtherKind(tree, source, nodeAt(to.tree, to.unit))
+  if (refusal !== null) return refusal
+  const units = withOwnIds(unitsOf(tree, source), idsOf(to.tree))
+  const taken = whole(applied(to.tree, splice(to.tree, besides(to.unit, to.side), 0, units), units))
+  return isRefusal(taken) ? taken : { left: applied(tree, without(tree, source), []), taken }
+}
+
+/** If healing would drop content, the destination cannot hold it, so the move is refused. */
+function whole(moved: Applied): Applied | Refusal {
+  if (!moved.fixes.some((fix) => fix.action === 'dropped_invalid')) return moved
+  return crossContext('a block with nested content', 'a deeply nested place', 'The target is nested too deeply to hold it.')
+}
+
+function whyInside(tree: ProseTree, { path, count }: Span, target: Path): Refusal | null {
+  const block = nodeAt(tree, path)
+  const id = namedIn(path, block)[0] ?? bareName({ path, block })
+  const index = target[path.length - 1] ?? -1
+  const isInside = startsWith(target, parentOf(path)) && index >= indexOf(path) && index < indexOf(path) + count
+  if (!isInside) return null
+  if (target.length === path.length)
     return refused('ERR_MOVE_SELF', `${id} and the target are one unit; name another block as target.`, { id })
-  if (startsWith(target, source))
-    return refused('ERR_MOVE_INTO_SELF', `The target lies inside ${id}, which moves; name a block outside of it.`, { id })
-  const [from, to] = [source, target].map((path) => isItem(nodeAt(tree, path)))
+  return refused('ERR_MOVE_INTO_SELF', `The target lies inside ${id}, which moves; name a block outside of it.`, { id })
+}
+
+function whyOtherKind(tree: ProseTree, source: Span, target: ProseElement): Refusal | null {
+  const [from, to] = [nodeAt(tree, source.path), target].map(isItem)
   if (from === to) return null
   return from === true
     ? crossContext(
@@ -61,9 +103,9 @@ function crossContext(from: string, to: string, hint: string): Refusal {
   })
 }
 
-/** Adjusts a path after one block was inserted at `place`. */
-function shifted(path: Path, place: Path): Path {
+/** Adjusts a path after some blocks were inserted at `place`. */
+function shifted(path: Path, place: Path, count: number): Path {
   const level = place.length - 1
   if (!startsWith(path, parentOf(place)) || path.length < place.length || (path[level] as number) < indexOf(place)) return path
-  return path.map((index, depth) => (depth === level ? index + 1 : index))
+  return path.map((index, depth) => (depth === level ? index + count : index))
 }

@@ -48,3 +48,8 @@ export function sectionsOf(tree: ProseTree): Sections {
     sections: starts.map((start, n) => tree.slice(start, starts[n + 1] ?? tree.length)),
   }
 }
+
+/** The places of the headings that have sections, by index. [PROSE-60] */
+export function headingPlaces(tree: ProseTree): readonly number[] {
+  return tree.flatMap((block, place) => (block.type === 'heading' ? [place] : []))
+}

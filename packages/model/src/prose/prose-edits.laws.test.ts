@@ -6,12 +6,14 @@ import { parseHtml, serialiseHtml } from './html.ts'
 import { insertBeside } from './insert.ts'
 import { serialiseMarkdown, serialiseNamedMarkdown } from './markdown-write.ts'
 import { placedOn } from './testing/placed.ts'
-import { deleteUnit, moveUnit } from './move.ts'
+import { deleteUnits, moveUnits } from './move.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { deleteBlock, insertBlock, moveBlock, setProse } from './prose-edits.ts'
 import { replacePage, replaceSpan } from './replace.ts'
 import { insertSection, restructureOutline } from './section-edits.ts'
-import { insertSection as insertInto, moveSection, shiftLevel } from './sections.ts'
+import { headingPlaces } from './outline.ts'
+import { sectionEnd } from './section-places.ts'
+import { insertSection as insertInto, moveSection, shiftLevels } from './sections.ts'
 import { unitOf } from './targets.ts'
 import { anyTree } from './testing/arbitrary.ts'
 import { violations } from './testing/content-model.ts'
@@ -72,7 +74,7 @@ function run(html: string, { edit, picks, side, content }: Call): Edited<unknown
     case 'moveSection':
       return restructureOutline(body, { ...outline, op: 'move' }, environment)
     default:
-      return restructureOutline(body, { ...outline, op: edit }, environment)
+      return restructureOutline(body, { pageId: outline.pageId, index: outline.index, op: edit }, environment)
   }
 }
 
@@ -169,18 +171,17 @@ describe('laws of prose edits', () => {
     const path = (pick: number): Path => (blocks[pick % Math.max(1, blocks.length)]?.path ?? [pick % tree.length]) as Path
     const [source, target] = [path(picks[0]), path(picks[1])]
     const [unit, beside] = [unitOf(tree, source), unitOf(tree, target)]
-    const moved = moveUnit(tree, unit, beside, 'before')
-    const section = moveSection(tree, 0, picks[1] % 3)
-    const level = shiftLevel(tree, 0, 1)
-    const headings = tree.flatMap((block, index) => (block.type === 'heading' ? [index] : []))
+    const moved = moveUnits(tree, { path: unit, count: 1 }, beside, 'before')
+    const headings = headingPlaces(tree)
+    const spans = headings.slice(0, 1).map((from) => ({ from, end: sectionEnd(tree, from, picks[0] % 2 === 0) }))
     return [
       [replaceSpan(tree, { path: source, count: 1 }, content), [source[0] as number]],
       [insertBeside(tree, unit, 'after', content), unit.length === 1 ? [] : [unit[0] as number]],
-      [deleteUnit(tree, unit), [unit[0] as number]],
+      [deleteUnits(tree, { path: unit, count: 1 }), [unit[0] as number]],
       [insertInto(tree, content, { position: 'start' }), tree.length === 1 ? [0] : []],
       ...(isRefusal(moved) ? [] : [[moved, [unit[0] as number, ...(beside.length === 1 ? [] : [beside[0] as number])]] as const]),
-      ...(isRefusal(section) ? [] : [[section, []] as const]),
-      ...(isRefusal(level) ? [] : [[level, headings.slice(0, 1)] as const]),
+      ...spans.map((span) => [moveSection(tree, span, picks[1] % 3), []] as const),
+      ...spans.map((span) => [shiftLevels(tree, span, 1, true), headings.filter((place) => place < span.end)] as const),
     ]
   }
 

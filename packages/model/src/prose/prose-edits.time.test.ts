@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { idBearing } from './blocks.ts'
 import { parseHtml, serialiseHtml } from './html.ts'
 import { insertBeside } from './insert.ts'
-import { deleteUnit, moveUnit } from './move.ts'
+import { deleteUnits, moveUnits } from './move.ts'
 import { replacePage, replaceSpan } from './replace.ts'
 import { moveSection } from './sections.ts'
 import { findTarget, unitOf } from './targets.ts'
@@ -49,9 +49,9 @@ describe('time of prose edits', () => {
     ['finding nothing by text', () => findTarget(page, { anchor: 'Part 1699 and a half' })],
     ['replacing a block', () => replaceSpan(tree, { path: source as number[], count: 1 }, content)],
     ['inserting', () => insertBeside(tree, unit, 'after', content)],
-    ['deleting', () => deleteUnit(tree, unit)],
-    ['moving', () => moveUnit(tree, unit, unitOf(tree, target as number[]), 'before')],
-    ['moving a section', () => moveSection(tree, 3, 1300)],
+    ['deleting', () => deleteUnits(tree, { path: unit, count: 1 })],
+    ['moving', () => moveUnits(tree, { path: unit, count: 1 }, unitOf(tree, target as number[]), 'before')],
+    ['moving a section', () => moveSection(tree, { from: 12, end: 16 }, 1300)],
   ])('[CONC-13] on a page of 1 MB an edit takes less time than reading the page: %s', (_, work) => {
     expect(bestOf(8, work)).toBeLessThan(readingOnce)
   })

@@ -16,7 +16,7 @@ import { contentTooLarge, formatOf, readContent, type Content, type ContentArgs 
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
 import { isEmptyPage } from './equal.ts'
 import { insertAt, insertBesideUnit, placeFlaw, type InsertPlace } from './insert-place.ts'
-import { deleteUnit, moveUnit } from './move.ts'
+import { deleteUnits, moveUnits, takeUnits } from './move.ts'
 import { findProsePage, pageTree, type PageTree } from './page.ts'
 import { replacePage, replaceSpan } from './replace.ts'
 import { codeText, isCodeText, setOneBlock } from './set-one-block.ts'
@@ -196,28 +196,44 @@ function nothingToInsert(fixes: readonly Fix[]): Refusal {
   return refused('ERR_INSERT_EMPTY', `The content has no block; give at least one to insert.${why}`)
 }
 
-export type DeleteBlock = PageArgs & Address
+export interface DeleteBlock extends PageArgs, Address {
+  readonly untilId?: string | undefined
+}
 
 /** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function deleteBlockFlaw(args: DeleteBlock): Refusal | null {
-  return targetFlaw(args, args.expectedVersion)
+  return targetFlaw(args, args.expectedVersion) ?? addressFlaw({ id: args.untilId }, args.expectedVersion, untilNames)
 }
 
-/** Deletes a block. [TOOL-delete_block] */
+/** Deletes a block, or the blocks from one to another. [TOOL-delete_block, AG-81] */
 export const deleteBlock: Edit<DeleteBlock, PageDone & { readonly deleted: readonly string[] }> = (body, args, environment) => {
   const flaw = deleteBlockFlaw(args)
   if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
-  const target = findTarget(page, args)
-  if (isRefusal(target)) return target
-  const done = deleteUnit(page.tree, unitOf(page.tree, target.path))
+  const span = findUnits(page, args)
+  if (isRefusal(span)) return span
+  const done = deleteUnits(page.tree, span)
   return writePage(page, done, () => ({ pageId: page.pageId, ok: true, deleted: done.deleted }))
 }
 
+/** The unit that a call names, or the units from it to the one of `untilId`. [PROSE-51, AG-81] */
+function findUnits(page: OpenPage, args: Address & { readonly untilId?: string | undefined }): Span | Refusal {
+  const from = findTarget(page, args)
+  if (isRefusal(from)) return from
+  const first = unitOf(page.tree, from.path)
+  if (args.untilId === undefined) return { path: first, count: 1 }
+  const until = findTarget(page, { id: args.untilId }, untilNames)
+  if (isRefusal(until)) return until
+  return spanOf({ ...from, path: first }, { ...until, path: unitOf(page.tree, until.path) })
+}
+
 export interface MoveBlock extends PageArgs, Address {
+  readonly untilId?: string | undefined
   readonly targetId?: string | undefined
   readonly targetAnchor?: string | undefined
+  /** The page of the target; absent: the same one. */
+  readonly toPageId?: string | undefined
   readonly side?: Side | undefined
 }
 
@@ -229,27 +245,43 @@ function targetOf({ targetId: id, targetAnchor: anchor }: MoveBlock): Address {
 
 /** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function moveBlockFlaw(args: MoveBlock): Refusal | null {
-  return targetFlaw(args, args.expectedVersion) ?? targetFlaw(targetOf(args), args.expectedVersion, moveNames)
+  const { expectedVersion, untilId: id } = args
+  return (
+    targetFlaw(args, expectedVersion) ??
+    addressFlaw({ id }, expectedVersion, untilNames) ??
+    targetFlaw(targetOf(args), expectedVersion, moveNames)
+  )
 }
 
-/** Moves a block beside another one of the page. [TOOL-move_block] */
+/** Moves a block, or consecutive ones, beside another block of the page or of another page. [TOOL-move_block, AG-81] */
 export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, environment) => {
   const flaw = moveBlockFlaw(args)
   if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
-  const source = findTarget(page, args)
+  const source = findUnits(page, args)
   if (isRefusal(source)) return source
-  const target = findTarget(page, targetOf(args), moveNames)
+  const { toPageId = page.pageId, side = 'after' } = args
+  const there = toPageId === page.pageId ? page : openPage(body, { ...args, pageId: toPageId }, environment)
+  if (isRefusal(there)) return there
+  const target = findTarget(there, targetOf(args), moveNames)
   if (isRefusal(target)) return target
-  const [from, to] = [source, target].map(({ path }) => unitOf(page.tree, path)) as [Span['path'], Span['path']]
-  const done = moveUnit(page.tree, from, to, args.side ?? 'after')
+  const to = unitOf(there.tree, target.path)
+  if (there === page) {
+    const done = moveUnits(page.tree, source, to, side)
+    return isRefusal(done)
+      ? done
+      : writePage(page, done, (written) => ({ pageId: page.pageId, ok: true, ...written.written('stored') }))
+  }
+  const done = takeUnits(page.tree, source, { tree: there.tree, unit: to, side })
   if (isRefusal(done)) return done
-  return writePage(page, done, (written) => ({
-    pageId: page.pageId,
-    ok: true,
+  const left = writePage(page, done.left, () => null)
+  const taken = writePage({ ...there, body: left.body }, done.taken, (written) => ({
+    pageId: there.pageId,
+    ok: true as const,
     ...written.written('stored'),
   }))
+  return { ...taken, fixes: [...left.fixes, ...taken.fixes], warnings: [...left.warnings, ...taken.warnings] }
 }
 
 export const blockEdits = {

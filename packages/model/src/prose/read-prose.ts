@@ -9,7 +9,6 @@ import { idsOf, type Located } from './blocks.ts'
 import { serialiseMarkdown, serialiseNamedMarkdown } from './markdown-write.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { shownBlocks, type TellShown } from '../seen/shown.ts'
-import { outlineOf, type OutlineEntry } from './outline.ts'
 import { findProsePage, pageOrder, pageTree } from './page.ts'
 import { noSection } from './sections.ts'
 import { indexAt, type PlacedBlock, storedBlocks } from './stored-blocks.ts'
@@ -221,17 +220,4 @@ function byPage(items: readonly ShownBlock[]): readonly { readonly page: ProsePa
     if (block !== null) last.blocks.push(block)
   }
   return pages
-}
-
-export interface GetOutline extends Printed {
-  readonly pageId: string
-}
-
-/** Returns the outline of a page, with the headings' stored ids. [TOOL-get_outline, PROSE-60] */
-export function getOutline(
-  body: DocumentBody,
-  args: GetOutline,
-): { readonly pageId: string; readonly outline: readonly OutlineEntry[] } | Refusal {
-  const page = findProsePage(body, args.pageId)
-  return isRefusal(page) ? page : { pageId: page.id, outline: outlineOf(pageTree(page).tree, namingOf(args)) }
 }

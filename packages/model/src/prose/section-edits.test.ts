@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseHtml } from './html.ts'
 import { outlineOf, sectionsOf } from './outline.ts'
-import { insertSection, restructureOutline } from './section-edits.ts'
+import { deleteSection, insertSection, restructureOutline } from './section-edits.ts'
 import { contentOf, done, html, proseBody, refusal } from './testing/editing.ts'
 
 const h = (level: number, id: string, text: string) => `<h${level} id="blk-${id}">${text}</h${level}>`
@@ -139,7 +139,7 @@ describe('restructure_outline', () => {
     expect(contentOf(answer.body)).toBe(prefix + two + three + one)
     expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'toIndex' }])
     for (const op of ['promote', 'demote', 'move'] as const)
-      expect(refusal(restructureOutline, body, { ...at, op, index: 3, toIndex: 0 })).toMatchObject({
+      expect(refusal(restructureOutline, body, { ...at, op, index: 3, ...(op === 'move' && { toIndex: 0 }) })).toMatchObject({
         code: 'ERR_SECTION_INDEX',
         facts: { index: 3, sectionCount: 3 },
       })
@@ -147,5 +147,110 @@ describe('restructure_outline', () => {
       code: 'ERR_BAD_ARGUMENT',
       facts: { argument: 'toIndex' },
     })
+  })
+})
+
+describe('sections with their subsections', () => {
+  const [a, b, c, d] = [
+    h(1, 'a', 'A') + p('a1', 'a'),
+    h(2, 'b', 'B') + p('b1', 'b'),
+    h(3, 'c', 'C') + '<hr>',
+    h(1, 'd', 'D') + p('d1', 'd'),
+  ]
+  const nested = proseBody(a + b + c + d, {}, { id: 'q', name: 'q', content: h(1, 'q', 'Q') + p('q1', 'q') })
+  const at = { pageId: 'p', naming: 'bare' } as const
+  const qOf = (edited: { readonly body: typeof body }) => contentOf(edited.body, 'q')
+
+  it('[AG-78] a heading is named by its id, with or without stamp, in place of its index', () => {
+    expect(html(restructureOutline, nested, { ...at, op: 'demote', id: 'blk-d' })).toBe(a + b + c + d.replaceAll('h1', 'h2'))
+    expect(html(restructureOutline, nested, { ...at, op: 'move', id: 'blk-d', toIndex: 0 })).toBe(d + a + b + c)
+    expect(html(insertSection, nested, { ...at, level: 2, title: 'New', afterId: 'blk-b' })).toBe(
+      a + b + h(2, minted(1), 'New') + c + d,
+    )
+    expect(refusal(restructureOutline, nested, { ...at, op: 'demote', id: 'blk-d#0000' }).code).toBe('ERR_BLOCK_CHANGED')
+    for (const id of ['blk-a1', '@5'])
+      expect(refusal(restructureOutline, nested, { ...at, op: 'demote', id, expectedVersion: 1 })).toMatchObject({
+        code: 'ERR_BAD_ARGUMENT',
+        facts: { argument: 'id' },
+      })
+  })
+
+  it('[AG-78] with its subsections a section moves, shifts and is followed as a whole', () => {
+    const whole = { ...at, withSubsections: true }
+    expect(html(restructureOutline, nested, { ...whole, op: 'move', id: 'blk-a', toIndex: 1 })).toBe(d + a + b + c)
+    expect(html(restructureOutline, nested, { ...whole, op: 'move', index: 1, toIndex: 2 })).toBe(a + d + b + c)
+    expect(html(restructureOutline, nested, { ...whole, op: 'demote', id: 'blk-b' })).toBe(
+      a + b.replaceAll('h2', 'h3') + c.replaceAll('h3', 'h4') + d,
+    )
+    expect(html(restructureOutline, nested, { ...whole, op: 'promote', id: 'blk-b' })).toBe(
+      a + b.replaceAll('h2', 'h1') + c.replaceAll('h3', 'h2') + d,
+    )
+    const section = h(2, minted(1), 'New')
+    expect(html(insertSection, nested, { ...whole, level: 2, title: 'New', afterId: 'blk-a' })).toBe(a + b + c + section + d)
+    expect(html(insertSection, nested, { ...whole, level: 2, title: 'New', afterIndex: 1 })).toBe(a + b + c + section + d)
+    expect(done(insertSection, nested, { ...whole, level: 2, title: 'New', afterId: 'blk-a' }).result.index).toBe(3)
+  })
+
+  it('[AG-78] subsections on the deepest level stay there, with a fix', () => {
+    const deep = proseBody(h(5, '5', 'Five') + h(6, '6', 'Six'))
+    const answer = done(restructureOutline, deep, { ...at, op: 'demote', index: 0, withSubsections: true })
+    expect(contentOf(answer.body)).toBe(h(6, '5', 'Five') + h(6, '6', 'Six'))
+    expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'op' }])
+  })
+
+  it('[AG-78] a section moves to another page with all its ids, to a place or to the end', () => {
+    const moved = done(restructureOutline, nested, { ...at, op: 'move', id: 'blk-b', withSubsections: true, toPageId: 'q' })
+    expect([contentOf(moved.body), qOf(moved)]).toEqual([a + d, h(1, 'q', 'Q') + p('q1', 'q') + b + c])
+    expect(moved.result).toMatchObject({ pageId: 'q', outline: [{ id: 'blk-q' }, { id: 'blk-b' }, { id: 'blk-c' }] })
+    const first = done(restructureOutline, nested, { ...at, op: 'move', index: 3, toIndex: 0, toPageId: 'q' })
+    expect(qOf(first)).toBe(d + h(1, 'q', 'Q') + p('q1', 'q'))
+    const only = proseBody(d, {}, { id: 'q', name: 'q', content: '<p></p>' })
+    const all = done(restructureOutline, only, { ...at, op: 'move', index: 0, toPageId: 'q' })
+    expect([contentOf(all.body), qOf(all)]).toEqual([p(minted(1), ''), d])
+    expect(refusal(restructureOutline, nested, { ...at, op: 'move', index: 0, toPageId: 'z' }).code).toBe('ERR_PAGE_NOT_FOUND')
+  })
+
+  it.each([
+    ['neither id nor index', { op: 'demote' }, 'id'],
+    ['both id and index', { op: 'demote', id: 'blk-a', index: 0 }, 'id'],
+    ['a page without a move', { op: 'demote', index: 0, toPageId: 'q' }, 'toPageId'],
+    ['an index without a move', { op: 'promote', index: 0, toIndex: 1 }, 'toIndex'],
+  ] as const)('[AG-78] restructure_outline with %s is refused by the name of the argument', (_, args, argument) => {
+    expect(refusal(restructureOutline, nested, { ...at, ...args })).toMatchObject({
+      code: 'ERR_BAD_ARGUMENT',
+      facts: { argument },
+    })
+  })
+
+  it.each([
+    ['two places', { afterId: 'blk-a', afterIndex: 0 }, 'afterId'],
+    ['subsections of nothing', { withSubsections: true }, 'withSubsections'],
+  ] as const)('[AG-78] insert_section with %s is refused by the name of the argument', (_, args, argument) => {
+    const call = { ...at, level: 1, title: 'New', ...args }
+    expect(refusal(insertSection, nested, call)).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument } })
+  })
+
+  it('[TOOL-delete_section] [AG-80] a section is deleted alone or with its subsections; the answer shows what stands there now', () => {
+    const alone = done(deleteSection, nested, { ...at, id: 'blk-b' })
+    expect(contentOf(alone.body)).toBe(a + c + d)
+    expect(alone.result).toEqual({
+      pageId: 'p',
+      ok: true,
+      deleted: ['blk-b', 'blk-b1'],
+      blocks: [{ id: 'blk-c', type: 'heading', text: 'C' }],
+    })
+    const whole = done(deleteSection, nested, { ...at, id: 'blk-b', withSubsections: true })
+    expect(contentOf(whole.body)).toBe(a + d)
+    expect(whole.result).toMatchObject({ deleted: ['blk-b', 'blk-b1', 'blk-c', '@5'], blocks: [{ id: 'blk-d' }] })
+    expect(done(deleteSection, nested, { ...at, id: 'blk-d' }).result.blocks).toEqual([
+      { id: '@5', type: 'horizontalRule', text: '' },
+    ])
+    expect(alone.warnings).toMatchObject([{ reason: expect.stringContaining('"C" was under "B"') }])
+    expect(whole.warnings).toEqual([])
+  })
+
+  it('[AG-80] a page gets an empty paragraph only when nothing else is left', () => {
+    expect(html(deleteSection, proseBody(d), { ...at, id: 'blk-d' })).toBe(p(minted(1), ''))
+    expect(html(deleteSection, proseBody('<hr>' + d), { ...at, id: 'blk-d' })).toBe('<hr>')
   })
 })

@@ -1,18 +1,35 @@
-import { isRefusal, refused, type Edit, type EditRow, type Refusal, type Warning } from '../edit.ts'
+import { isRefusal, refused, type Edit, type Edited, type EditRow, type Refusal, type Warning } from '../edit.ts'
 import { quote } from '../quote.ts'
-import type { BlockList } from './block-list.ts'
+import { applied } from './applied.ts'
+import { listBlocks, type BlockList } from './block-list.ts'
 import { namingOf, type Printed } from './block-names.ts'
 import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
+import { namesIn } from './move.ts'
 import type { ProseElement, ProseTree } from './node.ts'
-import { outlineOf, type OutlineEntry } from './outline.ts'
-import { sectionsUnderOthers } from './outline-parents.ts'
+import { headingPlaces, outlineOf, type OutlineEntry } from './outline.ts'
+import { type NamedHeading, sectionsUnderOthers } from './outline-parents.ts'
 import { findProsePage, pageTree } from './page.ts'
-import type { PageDone } from './prose-edits.ts'
-import { insertSection as insertInto, moveSection, sectionHeading, shiftLevel, type SectionPlace } from './sections.ts'
+import { type OpenPage, openPage, type PageDone } from './prose-edits.ts'
+import { findHeading, type SectionAddress, sectionEnd, sectionFlaw, type SectionNames } from './section-places.ts'
+import {
+  insertSection as insertInto,
+  moveSection,
+  sectionHeading,
+  type SectionPlace,
+  type SectionSpan,
+  shiftLevels,
+  takeSection,
+} from './sections.ts'
+import { addressFlaw, type AddressNames } from './targets.ts'
 
 export interface InsertSection extends SectionPlace, Printed {
   readonly pageId: string
+  /** The id of the heading of the section that it follows. */
+  readonly afterId?: string | undefined
+  /** It follows the subsections of that section too. */
+  readonly withSubsections?: boolean | undefined
+  readonly expectedVersion?: number | undefined
   readonly level: number
   readonly title: string
   readonly body?: string | undefined
@@ -20,9 +37,32 @@ export interface InsertSection extends SectionPlace, Printed {
 }
 
 /** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
-function insertSectionFlaw({ title, level, body = '' }: InsertSection): Refusal | null {
+function insertSectionFlaw(args: InsertSection): Refusal | null {
+  const { title, level, body = '', afterId: id, afterIndex: index, withSubsections, expectedVersion } = args
   const titled = sectionHeading(title, level)
-  return isRefusal(titled) ? titled : contentTooLarge(body)
+  if (isRefusal(titled)) return titled
+  if (id !== undefined || index !== undefined)
+    return sectionFlaw({ id, index }, afterSection) ?? addressFlaw({ id }, expectedVersion, afterTarget) ?? contentTooLarge(body)
+  if (withSubsections === undefined) return contentTooLarge(body)
+  const expected = 'afterId or afterIndex beside withSubsections'
+  const sentence = `withSubsections says behind what the section stands; expected ${expected}.`
+  return refused('ERR_BAD_ARGUMENT', sentence, { argument: 'withSubsections', expected })
+}
+
+const afterSection: SectionNames = { id: 'afterId', index: 'afterIndex' }
+const afterTarget: AddressNames = { id: 'afterId', anchor: '' }
+
+/** The index of the last section that the new one follows; `undefined`: the position says where it stands. [AG-78] */
+function lastBefore(
+  page: OpenPage,
+  { afterId: id, afterIndex: index, withSubsections }: InsertSection,
+): number | undefined | Refusal {
+  const places = headingPlaces(page.tree)
+  if (id === undefined && (index === undefined || index >= places.length || withSubsections !== true)) return index
+  const heading = findHeading(page, { id, index }, afterSection)
+  if (typeof heading === 'object') return heading
+  const end = sectionEnd(page.tree, heading, withSubsections === true)
+  return places.filter((place) => place < end).length - 1
 }
 
 /** Inserts a heading with its body between the sections of a page. [TOOL-insert_section] */
@@ -31,19 +71,23 @@ export const insertSection: Edit<InsertSection, PageDone & { readonly index: num
   args,
   environment,
 ) => {
+  const flaw = insertSectionFlaw(args)
+  if (flaw !== null) return flaw
   const content =
     args.body === undefined ? noContent : readContent({ content: args.body, format: args.format }, librariesOf(body, environment))
   if (isRefusal(content)) return content
-  const page = findProsePage(body, args.pageId)
+  const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
   const titled = sectionHeading(args.title, args.level)
   if (isRefusal(titled)) return titled
-  const stored = pageTree(page)
-  const done = insertInto(stored.tree, [titled.heading, ...(content.isBlank ? [] : content.tree)], args)
-  const warnings = [...plainTitle(args.title), ...content.warnings, ...sectionsUnderOthers(stored.tree, done.tree)]
+  const afterIndex = lastBefore(page, args)
+  if (typeof afterIndex === 'object') return afterIndex
+  const section = [titled.heading, ...(content.isBlank ? [] : content.tree)]
+  const done = insertInto(page.tree, section, { position: args.position, afterIndex })
+  const warnings = [...plainTitle(args.title), ...content.warnings, ...sectionsUnderOthers(page.tree, done.tree)]
   const told = { fixes: [...titled.fixes, ...content.fixes], warnings }
-  return writePage({ body, pageId: page.id, stored, environment, content: told, naming: args.naming }, done, (written) => ({
-    pageId: page.id,
+  return writePage({ ...page, content: told }, done, (written) => ({
+    pageId: page.pageId,
     ok: true,
     index: done.index,
     ...formatOf(content),
@@ -51,11 +95,14 @@ export const insertSection: Edit<InsertSection, PageDone & { readonly index: num
   }))
 }
 
-export interface RestructureOutline extends Printed {
+export interface RestructureOutline extends SectionAddress, Printed {
   readonly pageId: string
   readonly op: 'promote' | 'demote' | 'move'
-  readonly index: number
+  readonly withSubsections?: boolean | undefined
+  /** Only when moving: counted on the page `toPageId`, where absent is the end. */
   readonly toIndex?: number | undefined
+  readonly toPageId?: string | undefined
+  readonly expectedVersion?: number | undefined
 }
 
 export interface Restructured {
@@ -64,34 +111,106 @@ export interface Restructured {
 }
 
 /** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
-function restructureOutlineFlaw({ op, toIndex }: RestructureOutline): Refusal | null {
-  if (op !== 'move' || toIndex !== undefined) return null
-  const expected = 'the index at which the section ends up, from 0'
-  return refused('ERR_BAD_ARGUMENT', `op move needs toIndex: ${expected}.`, { argument: 'toIndex', expected })
+function restructureOutlineFlaw(args: RestructureOutline): Refusal | null {
+  const { op, toIndex, toPageId } = args
+  const bad = (argument: string, expected: string, why: string) =>
+    refused('ERR_BAD_ARGUMENT', `${why}: ${expected}.`, { argument, expected })
+  if (op === 'move' && toIndex === undefined && toPageId === undefined)
+    return bad('toIndex', 'the index at which the section ends up, from 0', 'op move needs toIndex')
+  if (op !== 'move' && toIndex !== undefined) return bad('toIndex', 'toIndex with op move only', `op ${op} moves nothing`)
+  if (op !== 'move' && toPageId !== undefined) return bad('toPageId', 'toPageId with op move only', `op ${op} moves nothing`)
+  return sectionFlaw(args) ?? addressFlaw({ id: args.id }, args.expectedVersion)
 }
 
-/** Changes the level of a heading, or moves its section. [TOOL-restructure_outline] */
+/** Changes the level of a heading, or moves its section, with or without its subsections. [TOOL-restructure_outline, AG-78] */
 export const restructureOutline: Edit<RestructureOutline, Restructured> = (body, args, environment) => {
   const flaw = restructureOutlineFlaw(args)
   if (flaw !== null) return flaw
-  const page = findProsePage(body, args.pageId)
+  const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
-  const { op, index, toIndex } = args
-  const stored = pageTree(page)
-  const done =
-    op === 'move' ? moveSection(stored.tree, index, toIndex as number) : shiftLevel(stored.tree, index, op === 'promote' ? -1 : 1)
-  if (isRefusal(done)) return done
-  const named = [[headingAt(stored.tree, index), headingAt(done.tree, op === 'move' ? (toIndex as number) : index)]] as const
-  const content = { fixes: [], warnings: sectionsUnderOthers(stored.tree, done.tree, named) }
-  return writePage({ body, pageId: page.id, stored, environment, content }, done, ({ tree }) => ({
-    pageId: page.id,
-    outline: outlineOf(tree, namingOf(args)),
-  }))
+  const { op, toIndex, toPageId, withSubsections = false } = args
+  const from = findHeading(page, args)
+  if (typeof from === 'object') return from
+  const span = { from, end: sectionEnd(page.tree, from, withSubsections) }
+  if (toPageId !== undefined && toPageId !== page.pageId) return moveToPage(page, span, { ...args, toPageId })
+  const isMove = op === 'move'
+  const done = isMove
+    ? moveSection(page.tree, span, toIndex ?? page.tree.length)
+    : shiftLevels(page.tree, span, op === 'promote' ? -1 : 1, withSubsections)
+  const named = page.tree
+    .slice(from, isMove ? from + 1 : span.end)
+    .map((block, i): NamedHeading => [block, isMove ? block : (done.tree[from + i] as ProseElement)])
+  const content = { fixes: [], warnings: sectionsUnderOthers(page.tree, done.tree, named) }
+  return writePage({ ...page, content }, done, ({ tree }) => ({ pageId: page.pageId, outline: outlineOf(tree, namingOf(args)) }))
 }
 
-function headingAt(tree: ProseTree, index: number): ProseElement {
-  const headings = tree.filter(({ type }) => type === 'heading')
-  return headings[Math.min(index, headings.length - 1)] as ProseElement
+/** Takes a section out of its page and puts it into another one; all ids are kept. The answer shows that one. [AG-78] */
+function moveToPage(
+  page: OpenPage,
+  { from, end }: SectionSpan,
+  { toPageId, toIndex }: { readonly toPageId: string; readonly toIndex?: number | undefined },
+): Edited<Restructured> | Refusal {
+  const target = findProsePage(page.body, toPageId)
+  if (isRefusal(target)) return target
+  const section = page.tree.slice(from, end)
+  const left = applied(page.tree, [...page.tree.slice(0, from), ...page.tree.slice(end)], [])
+  const there = pageTree(target)
+  const done = takeSection(there.tree, section, toIndex)
+  const warnings = [
+    ...sectionsUnderOthers(page.tree, left.tree),
+    ...sectionsUnderOthers(there.tree, done.tree, headingsIn(section)),
+  ]
+  const source = writePage({ ...page, content: { fixes: [], warnings } }, left, () => null)
+  const { environment } = page
+  const written = writePage({ body: source.body, pageId: target.id, stored: there, environment }, done, ({ tree }) => ({
+    pageId: target.id,
+    outline: outlineOf(tree, namingOf(page)),
+  }))
+  return { ...written, fixes: [...source.fixes, ...written.fixes], warnings: [...source.warnings, ...written.warnings] }
+}
+
+function headingsIn(section: ProseTree): readonly NamedHeading[] {
+  return section.filter(({ type }) => type === 'heading').map((heading) => [heading, heading])
+}
+
+export interface DeleteSection extends Printed {
+  readonly pageId: string
+  readonly id: string
+  readonly withSubsections?: boolean | undefined
+  readonly expectedVersion?: number | undefined
+}
+
+/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+function deleteSectionFlaw({ id, expectedVersion }: DeleteSection): Refusal | null {
+  return addressFlaw({ id }, expectedVersion)
+}
+
+/** Deletes a section. [TOOL-delete_section, AG-80] */
+export const deleteSection: Edit<DeleteSection, PageDone & { readonly deleted: readonly string[] } & BlockList> = (
+  body,
+  args,
+  environment,
+) => {
+  const flaw = deleteSectionFlaw(args)
+  if (flaw !== null) return flaw
+  const page = openPage(body, args, environment)
+  if (isRefusal(page)) return page
+  const from = findHeading(page, args)
+  if (typeof from === 'object') return from
+  const end = sectionEnd(page.tree, from, args.withSubsections === true)
+  const section = page.tree.slice(from, end)
+  const done = applied(page.tree, [...page.tree.slice(0, from), ...page.tree.slice(end)], [])
+  const content = { fixes: [], warnings: sectionsUnderOthers(page.tree, done.tree) }
+  return writePage({ ...page, content }, done, ({ tree }) => ({
+    pageId: page.pageId,
+    ok: true,
+    deleted: section.flatMap((block, i) => namesIn([from + i], block)),
+    ...listBlocks(tree, {
+      naming: namingOf(args),
+      isOwn: false,
+      isListed: (_, [top]) => top === Math.min(from, tree.length - 1),
+    }),
+  }))
 }
 
 const MARKUP = /\*\*|__|`|\{\{|\$[^\s$]+\$|\]\(|^#{1,6} |<\/?[a-z][^<>]*>/
@@ -106,4 +225,5 @@ function plainTitle(title: string): readonly Warning[] {
 export const sectionEdits = {
   insert_section: { edit: insertSection, flaw: insertSectionFlaw },
   restructure_outline: { edit: restructureOutline, flaw: restructureOutlineFlaw },
+  delete_section: { edit: deleteSection, flaw: deleteSectionFlaw },
 } as const satisfies Record<string, EditRow>

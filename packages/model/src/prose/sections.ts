@@ -2,7 +2,8 @@ import { refused, type Fix, type Refusal } from '../edit.ts'
 import { collapse } from './text.ts'
 import { idsOf } from './blocks.ts'
 import type { ProseElement, ProseTree } from './node.ts'
-import { levelOf, sectionsOf, withLevel } from './outline.ts'
+import { isEmptyPage } from './equal.ts'
+import { headingPlaces, levelOf, sectionsOf, withLevel } from './outline.ts'
 import { cleanText } from './values.ts'
 import { applied, withOwnIds, withPassedId, type Applied } from './applied.ts'
 
@@ -69,34 +70,63 @@ function sectionIndex(
   return { index: count, fixes: [{ action: 'clamped', field: 'afterIndex', reason }] }
 }
 
-/** Decreases (`-1`, promote) or increases the level of one heading. At the end of the scale nothing changes. [PROSE-65] */
-export function shiftLevel(tree: ProseTree, index: number, by: 1 | -1): Applied | Refusal {
-  const { prefix, sections } = sectionsOf(tree)
-  const section = sections[index]
-  if (section === undefined) return noSection(index, sections.length)
-  const heading = section[0] as ProseElement
-  const level = levelOf(heading) + by
-  if (level < 1 || level > 6) {
-    const reason = `the heading is on level ${levelOf(heading)} of 1 to 6 and stays there`
-    return { ...applied(tree, tree, []), fixes: [{ action: 'clamped', field: 'op', reason }] }
-  }
-  const at = prefix.length + sections.slice(0, index).flat().length
-  const changed = withLevel(heading, level)
-  return applied(tree, [...tree.slice(0, at), changed, ...tree.slice(at + 1)], [changed])
+/** Consecutive top-level blocks of a page: one section, or one with its subsections. */
+export interface SectionSpan {
+  readonly from: number
+  /** Exclusive. */
+  readonly end: number
 }
 
-/** Moves one section so that its index becomes `toIndex`. [PROSE-66] */
-export function moveSection(tree: ProseTree, index: number, toIndex: number): Applied | Refusal {
-  const { prefix, sections } = sectionsOf(tree)
-  const section = sections[index]
-  if (section === undefined) return noSection(index, sections.length)
-  const last = sections.length - 1
-  const to = Math.min(toIndex, last)
-  const others = sections.filter((other) => other !== section)
-  const moved = applied(tree, [...prefix, ...others.slice(0, to).flat(), ...section, ...others.slice(to).flat()], section)
-  if (to === toIndex) return moved
+/**
+ * Decreases (`-1`, promote) or increases the level of the first heading of a span and, with its subsections, of all others in it. At the end of
+ * the scale nothing changes. [PROSE-65, AG-78]
+ */
+export function shiftLevels(tree: ProseTree, { from, end }: SectionSpan, by: 1 | -1, withSubsections: boolean): Applied {
+  const level = levelOf(tree[from] as ProseElement)
+  if (level + by < 1 || level + by > 6) {
+    const reason = `the heading is on level ${level} of 1 to 6 and stays there`
+    return { ...applied(tree, tree, []), fixes: [{ action: 'clamped', field: 'op', reason }] }
+  }
+  const isShifted = (block: ProseElement, place: number) =>
+    place === from || (withSubsections && place > from && place < end && block.type === 'heading')
+  const shifted = tree.map((block, place) =>
+    isShifted(block, place) ? withLevel(block, Math.min(6, levelOf(block) + by)) : block,
+  )
+  const done = applied(
+    tree,
+    shifted,
+    shifted.filter((block, place) => block !== tree[place]),
+  )
+  const deepest = tree.filter((block, place) => isShifted(block, place) && levelOf(block) + by > 6).length
+  if (deepest === 0) return done
+  const reason = `level 6 is the deepest one, and ${deepest} of the subsections stay on it`
+  return { ...done, fixes: [{ action: 'clamped', field: 'op', reason }, ...done.fixes] }
+}
+
+/** Moves a span so that the index of its first heading becomes `toIndex`. [PROSE-66, AG-78] */
+export function moveSection(tree: ProseTree, { from, end }: SectionSpan, toIndex: number): Applied {
+  const others = [...tree.slice(0, from), ...tree.slice(end)]
+  const section = tree.slice(from, end)
+  const { at, fixes } = placeOfIndex(others, toIndex)
+  const moved = applied(tree, [...others.slice(0, at), ...section, ...others.slice(at)], section)
+  return { ...moved, fixes: [...fixes, ...moved.fixes] }
+}
+
+/** Puts a section of another page where its index becomes `toIndex`; absent: at the end. An empty page becomes just the section. [AG-78] */
+export function takeSection(tree: ProseTree, section: ProseTree, toIndex: number | undefined): Applied {
+  const own = withOwnIds(section, idsOf(tree))
+  if (isEmptyPage(tree)) return applied(tree, own, own)
+  const { at, fixes } = toIndex === undefined ? { at: tree.length, fixes: [] } : placeOfIndex(tree, toIndex)
+  const taken = applied(tree, [...tree.slice(0, at), ...own, ...tree.slice(at)], own)
+  return { ...taken, fixes: [...fixes, ...taken.fixes] }
+}
+
+function placeOfIndex(others: ProseTree, toIndex: number): { readonly at: number; readonly fixes: readonly Fix[] } {
+  const places = headingPlaces(others)
+  const last = places.length
+  if (toIndex <= last) return { at: places[toIndex] ?? others.length, fixes: [] }
   const reason = `the last section is ${last}; ${toIndex} was taken as ${last}`
-  return { ...moved, fixes: [{ action: 'clamped', field: 'toIndex', reason }, ...moved.fixes] }
+  return { at: others.length, fixes: [{ action: 'clamped', field: 'toIndex', reason }] }
 }
 
 /** The refusal for an index without a section. [ERR_SECTION_INDEX] */

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { setBlock, type SetBlock } from './set-block.ts'
 import { done, html, proseBody, refusal } from './testing/editing.ts'
 
-const call = (id: string, more: Omit<Partial<SetBlock>, 'id'>): SetBlock => ({ pageId: 'p', id, ...more })
+const call = (id: string, more: Omit<Partial<SetBlock>, 'id'>): SetBlock => ({
+  pageId: 'p',
+  id,
+  naming: 'bare',
+  ...more,
+})
 const set = (stored: string, id: string, more: Omit<Partial<SetBlock>, 'id'>) => html(setBlock, proseBody(stored), call(id, more))
 const TEXT = '<p id="blk-a">one <strong>two</strong><br>three</p>'
 const LIST =

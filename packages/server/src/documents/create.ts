@@ -17,6 +17,8 @@ export interface Creation {
   readonly form: 'list' | 'keyed'
   /** Makes an id that is not in use. [TOOL-12] */
   mint(kind: 'doc' | 'page' | 'call'): string
+  /** Checks everything and stores nothing. [TOOL-21, AG-81] */
+  readonly dryRun?: boolean
   readonly once?: Once
 }
 
@@ -53,6 +55,7 @@ async function create(access: Access, creation: Creation, deps: WritingDeps): Pr
       prosePageId: creation.mint('page'),
       callId: creation.mint('call'),
     }
+    if (creation.dryRun === true) return tryOut(access, { ...creation, ...ids }, deps)
     const ref = { workspaceId: access.workspaceId, id: ids.id }
     const outcome = await inTurn(deps, ref, () => store(access, ref, { ...creation, ...ids }, deps))
     if (outcome === null) continue
@@ -71,11 +74,8 @@ async function store(
   blank: Omit<Creation, 'mint'> & NewIds,
   deps: WritingDeps,
 ): Promise<DocumentHead | Exclude<CreateOutcome, Created> | null> {
-  const nowMs = deps.clock.nowMs()
   const { id, canvasPageId, prosePageId, callId, once } = blank
-  const body = storedBlank({ ...blank, nowMs })
-  const tooLarge = refuseSize(body.bytes.byteLength, access)
-  if (tooLarge !== null) throw refusedWrite(tooLarge, deps.metrics)
+  const { nowMs, body } = fittingBlank(access, blank, deps)
   const outcome = await deps.store.write({
     ref,
     expect: { kind: 'absent' },
@@ -90,6 +90,30 @@ async function store(
   if (outcome.kind === 'repeated' && once !== undefined) return repeated(outcome.first, once)
   if (outcome.kind !== 'over-quota') return null
   throw refusedWrite(quotaRefusal(outcome, access), deps.metrics)
+}
+
+/** Returns what the creation would answer; throws what it would throw. */
+async function tryOut(access: Access, blank: Omit<Creation, 'mint'> & NewIds, deps: WritingDeps): Promise<Created> {
+  const { nowMs, body } = fittingBlank(access, blank, deps)
+  const overQuota = await deps.store.overQuota({
+    workspaceId: access.workspaceId,
+    grownBytes: body.bytes.byteLength,
+    blobReferences: [],
+    quotaBytes: access.limits.quotaBytes,
+    nowMs,
+  })
+  if (overQuota !== null) throw refusedWrite(quotaRefusal(overQuota, access), deps.metrics)
+  const { id, canvasPageId, prosePageId } = blank
+  return { kind: 'created', version: 1, id, canvasPageId, prosePageId }
+}
+
+/** A blank body of at most the size that the caller may store. */
+function fittingBlank(access: Access, blank: Omit<Creation, 'mint'> & NewIds, { clock, metrics }: WritingDeps) {
+  const nowMs = clock.nowMs()
+  const body = storedBlank({ ...blank, nowMs })
+  const tooLarge = refuseSize(body.bytes.byteLength, access)
+  if (tooLarge !== null) throw refusedWrite(tooLarge, metrics)
+  return { nowMs, body }
 }
 
 function storedBlank(blank: Parameters<typeof blankBody>[0]): StoredBody {

@@ -14,6 +14,8 @@ import {
   type PlacedCell,
   type TableGrid,
 } from './grid.ts'
+import { splicedBlock } from '../text-splices.ts'
+import { cleanText } from '../values.ts'
 import type { Side } from './op-args.ts'
 
 /**
@@ -21,7 +23,13 @@ import type { Side } from './op-args.ts'
  * [TABLE-7]
  */
 
-export function addRow(table: ProseElement, grid: TableGrid, row: number, side: Side): ProseElement | Refusal {
+export function addRow(
+  table: ProseElement,
+  grid: TableGrid,
+  row: number,
+  side: Side,
+  values: readonly string[] = [],
+): ProseElement | Refusal {
   const line = side === 'before' ? row : row + 1
   const isCrossing = (cell: PlacedCell) => cell.row < line && line < cell.row + cell.rowspan
   const kept = grid.cells.map((cell) => {
@@ -33,11 +41,17 @@ export function addRow(table: ProseElement, grid: TableGrid, row: number, side: 
   const added = range(grid.cols)
     .filter((col) => !covered.has(col))
     .map((col) => emptyCell('tableCell', line, col, widths[col]))
-  const tooLarge = aboveLimits(grid.rows + 1, grid.cols, kept.length + added.length)
-  return tooLarge ?? buildTable(table, [...kept, ...added], inserted(linesOf(table), line))
+  const refusal = aboveLimits(grid.rows + 1, grid.cols, kept.length + added.length) ?? tooManyValues(grid, added, values)
+  return refusal ?? buildTable(table, [...kept, ...filled(added, values)], inserted(linesOf(table), line))
 }
 
-export function addColumn(table: ProseElement, grid: TableGrid, col: number, side: Side): ProseElement | Refusal {
+export function addColumn(
+  table: ProseElement,
+  grid: TableGrid,
+  col: number,
+  side: Side,
+  values: readonly string[] = [],
+): ProseElement | Refusal {
   const line = side === 'before' ? col : col + 1
   const isCrossing = (cell: PlacedCell) => cell.col < line && line < cell.col + cell.colspan
   const kept = grid.cells.map((cell) => {
@@ -52,8 +66,25 @@ export function addColumn(table: ProseElement, grid: TableGrid, col: number, sid
   const added = range(grid.rows)
     .filter((row) => !covered.has(row))
     .map((row) => emptyCell(kinds[row] ?? 'tableCell', row, line))
-  const tooLarge = aboveLimits(grid.rows, grid.cols + 1, kept.length + added.length)
-  return tooLarge ?? buildTable(table, [...kept, ...added], linesOf(table))
+  const refusal = aboveLimits(grid.rows, grid.cols + 1, kept.length + added.length) ?? tooManyValues(grid, added, values)
+  return refusal ?? buildTable(table, [...kept, ...filled(added, values)], linesOf(table))
+}
+
+/** New cells with their texts; a line break in one is a hard break. [AG-81] */
+function filled(cells: readonly PlacedCell[], values: readonly string[]): readonly PlacedCell[] {
+  return cells.map((cell, i) => {
+    const text = cleanText((values[i] ?? '').replace(/\r\n/g, '\n'))
+    const [paragraph] = cell.node.content
+    if (text === '' || paragraph === undefined) return cell
+    const said = splicedBlock(paragraph as ProseElement, [{ at: 0, remove: 0, insert: text, like: -1 }])
+    return { ...cell, node: { ...cell.node, content: [said] } }
+  })
+}
+
+function tooManyValues({ rows, cols }: TableGrid, added: readonly PlacedCell[], values: readonly string[]): Refusal | null {
+  if (values.length <= added.length) return null
+  const sentence = `${values.length} values came for ${added.length} new cells; the table has ${rows} rows and ${cols} columns.`
+  return refused('ERR_CELL_RANGE', sentence, { rows, cols })
 }
 
 export function deleteRow(table: ProseElement, grid: TableGrid, row: number): ProseElement | Refusal {

@@ -4,8 +4,8 @@ import { quote } from '../../quote.ts'
 
 /** One change of one table, with its arguments. [TABLE-7] */
 export type TableOp =
-  | { readonly op: 'addRow'; readonly row: number; readonly side: Side }
-  | { readonly op: 'addColumn'; readonly col: number; readonly side: Side }
+  | { readonly op: 'addRow'; readonly row: number; readonly side: Side; readonly values?: readonly string[] }
+  | { readonly op: 'addColumn'; readonly col: number; readonly side: Side; readonly values?: readonly string[] }
   | { readonly op: 'deleteRow'; readonly row: number }
   | { readonly op: 'deleteColumn'; readonly col: number }
   | {
@@ -47,6 +47,8 @@ export interface TableOpArgs extends CellAttrs {
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly width?: number | undefined
+  /** Plain texts of the new cells in order. [AG-81] */
+  readonly values?: readonly string[] | undefined
 }
 
 type ArgName = Exclude<keyof TableOpArgs, 'op'>
@@ -54,11 +56,11 @@ type ArgName = Exclude<keyof TableOpArgs, 'op'>
 const positions = ['row', 'col', 'fromRow', 'fromCol', 'toRow', 'toCol', 'from', 'to'] as const
 /** Arguments that set the appearance of a cell. */
 export const cellAttrNames = ['backgroundColor', 'align', 'scope'] as const
-const argNames: readonly ArgName[] = [...positions, 'side', 'width', ...cellAttrNames]
+const argNames: readonly ArgName[] = [...positions, 'side', 'width', 'values', ...cellAttrNames]
 
 const usedBy: { readonly [N in TableOpName]: readonly ArgName[] } = {
-  addRow: ['row', 'side'],
-  addColumn: ['col', 'side'],
+  addRow: ['row', 'side', 'values'],
+  addColumn: ['col', 'side', 'values'],
   deleteRow: ['row'],
   deleteColumn: ['col'],
   mergeCells: ['fromRow', 'fromCol', 'toRow', 'toCol'],

@@ -28,9 +28,9 @@ export function editTable(table: ProseElement, op: TableOp): TableEdited | Refus
 function apply(table: ProseElement, grid: TableGrid, op: TableOp, width: number): ProseElement | Refusal {
   switch (op.op) {
     case 'addRow':
-      return addRow(table, grid, op.row, op.side)
+      return addRow(table, grid, op.row, op.side, op.values)
     case 'addColumn':
-      return addColumn(table, grid, op.col, op.side)
+      return addColumn(table, grid, op.col, op.side, op.values)
     case 'deleteRow':
       return deleteRow(table, grid, op.row)
     case 'deleteColumn':

@@ -175,3 +175,22 @@ describe('content of cells', () => {
     )
   })
 })
+
+describe('texts of new cells', () => {
+  it('[AG-81] a new row or column takes plain texts in order; those that are missing stay empty', () => {
+    expect(edit(one, { op: 'addRow', row: 0, values: ['1 < 2', ''] }).html).toContain(
+      '1 &lt; 2</p></td><td><p id="0000000002"></p>'.replace('0000000002', 'blk-0000000002'),
+    )
+    expect(edit(one, { op: 'addColumn', col: 1, values: ['x\ny'] }).html).toContain('>x<br>y</p>')
+    const merged = '<table><tr><td rowspan="2"><p>a</p></td><td><p>b</p></td></tr><tr><td><p>c</p></td></tr></table>'
+    expect(edit(merged, { op: 'addRow', row: 0, values: ['only'] }).html).toContain('only')
+    expect(edit(merged, { op: 'addRow', row: 0, values: ['one', 'two'] })).toEqual({
+      code: 'ERR_CELL_RANGE',
+      facts: { rows: 2, cols: 2 },
+    })
+    expect(edit(one, { op: 'deleteRow', row: 0, values: ['x'] })).toMatchObject({
+      code: 'ERR_BAD_ARGUMENT',
+      facts: { argument: 'values' },
+    })
+  })
+})

@@ -10,25 +10,23 @@ export function fieldTools(documents: Editable): readonly ToolRow[] {
       name: 'set_fields',
       place: 45,
       title: 'Set fields',
-      description: 'Set fields; null removes. Returns names.',
+      description: 'Set or remove fields. Returns names.',
       toolset: 'fields',
-      input: input(
-        {
-          ...DOCUMENT,
-          fields: {
-            type: 'array',
-            minItems: 1,
-            maxItems: 500,
-            items: {
-              type: 'object',
-              properties: { name: TEXT, value: { type: 'string', [OR_NULL]: true } },
-              required: ['name'],
-              additionalProperties: false,
-            },
+      input: input(DOCUMENT, {
+        fields: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 500,
+          items: {
+            type: 'object',
+            properties: { name: TEXT, value: { type: 'string', [OR_NULL]: true } },
+            required: ['name'],
+            additionalProperties: false,
           },
         },
-        VERSIONED,
-      ),
+        remove: { type: 'array', minItems: 1, maxItems: 500, items: TEXT },
+        ...VERSIONED,
+      }),
       result: ['set', 'setCount', 'added', 'updated', 'chipsUpdated'],
       more: ['removedNames'],
       hints: ['ID'],
@@ -40,6 +38,7 @@ export function fieldTools(documents: Editable): readonly ToolRow[] {
             { name: 'until', value: '30 June' },
           ],
         },
+        { remove: ['client'] },
       ],
     }),
   ]

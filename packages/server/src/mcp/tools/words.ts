@@ -85,7 +85,7 @@ const TOOLS: readonly EditTool[] = [
     },
     examples: [
       { pageId: 'p', id: 'blk-a', level: 2 },
-      { pageId: 'p', id: 'blk-h', level: 3 },
+      { pageId: 'p', id: '@0', level: 3, expectedVersion: 1 },
       { pageId: 'p', id: 'blk-i', type: 'taskList', checked: true },
       { pageId: 'p', id: 'blk-j', type: 'codeBlock', language: 'sql' },
     ],

@@ -13,7 +13,7 @@ import { refusal, success } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
 import { editTool } from './edit-tool.ts'
-import { annotations, DOCUMENT, input, output, PAGED, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { annotations, DOCUMENT, FLAG, input, output, PAGED, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 export interface WorkspaceDeps {
@@ -70,7 +70,7 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolRow[] {
       description: 'Begin a document. Returns its id and pages.',
       errors: {},
       examples: [{ name: 'Meeting minutes' }, {}],
-      inputSchema: input({}, { name: TEXT, ...REPEATABLE }),
+      inputSchema: input({}, { name: TEXT, dryRun: FLAG, ...REPEATABLE }),
       outputSchema: output(['id', 'name', 'canvasPageId', 'prosePageId', 'changed', 'serverVersion'], ['callId']),
       annotations: annotations(),
       toolset: 'author',
@@ -200,10 +200,12 @@ async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess 
       ownerName: isStatic ? STATIC_OWNER_NAME : access.sub,
       form: deps.editorClient ? 'keyed' : 'list',
       mint: (kind) => newId(`${kind}-`, ID_CHARACTERS, deps.random),
+      ...(args['dryRun'] === true && { dryRun: true }),
       ...(once && { once }),
     })
     if (isRefusal(outcome)) return refusal(outcome)
     const isRepeat = outcome.kind === 'repeated'
+    const isTried = args['dryRun'] === true
     const { id, canvasPageId, prosePageId, callId } = isRepeat ? outcome.answer : outcome
     const made = {
       id,
@@ -211,10 +213,15 @@ async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess 
       canvasPageId,
       prosePageId,
       changed: NEW_PAGES,
-      ...(callId && { callId }),
+      ...(callId && !isTried && { callId }),
       serverVersion: outcome.version,
     }
-    return success({ ...made, ...notes({ fixes, warnings: [] }), ...(isRepeat && { replayed: true }) })
+    return success({
+      ...made,
+      ...notes({ fixes, warnings: [] }),
+      ...(isTried && { dryRun: true }),
+      ...(isRepeat && { replayed: true }),
+    })
   } catch (error) {
     return documentFailure(error, { access, docId: null, does: 'create' }, deps.wasDeleted)
   }

@@ -114,7 +114,7 @@ describe('laws of edits, cold and live', () => {
         }
         cache[Symbol.dispose]()
       }),
-      { seed: 21, numRuns: 400 },
+      { seed: 21, numRuns: 250 },
     )
     expect(followed).toBeGreaterThan(50)
     for (const edit of editNames) expect([edit, (seen.get(edit) ?? 0) > 3]).toEqual([edit, true])

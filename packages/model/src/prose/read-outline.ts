@@ -1,0 +1,76 @@
+import type { DocumentBody, ProsePage } from '../body.ts'
+import { isRefusal, refused, type Refusal } from '../edit.ts'
+import { type Listing, listingOf, type PageArgs } from '../paging.ts'
+import { pageName } from '../pages.ts'
+import { namingOf, type Naming, type Printed } from './block-names.ts'
+import type { ProseTree } from './node.ts'
+import { outlineOf, type OutlineEntry, sectionsOf } from './outline.ts'
+import { findProsePage, pageTree } from './page.ts'
+import { titleText } from './text.ts'
+
+export interface GetOutline extends PageArgs, Printed {
+  /** All prose pages when absent. */
+  readonly pageId?: string | undefined
+}
+
+/** A section as a reader chooses what to read. [AG-77] */
+interface CountedEntry extends OutlineEntry {
+  /** Of the whole section, its heading included. */
+  readonly words: number
+}
+
+interface PageOutline {
+  readonly pageId: string
+  readonly words: number
+  readonly outline: readonly CountedEntry[]
+}
+
+/** One page at a time is no list. [AG-33] */
+export function outlineFlaw({ pageId, limit, cursor }: GetOutline): Refusal | null {
+  if (pageId === undefined || (limit === undefined && cursor === undefined)) return null
+  const argument = limit === undefined ? 'cursor' : 'limit'
+  const expected = 'limit and cursor without pageId only'
+  return refused('ERR_BAD_ARGUMENT', `One page is shown whole; expected ${expected}.`, { argument, expected })
+}
+
+/** The outline of a page, or of all prose pages, with the names of the headings. [TOOL-get_outline, PROSE-60, AG-77] */
+export function getOutline(body: DocumentBody, args: GetOutline): PageOutline | Listing<unknown> | Refusal {
+  const flaw = outlineFlaw(args)
+  if (flaw !== null) return flaw
+  const naming = namingOf(args)
+  if (args.pageId !== undefined) {
+    const page = findProsePage(body, args.pageId)
+    return isRefusal(page) ? page : outlineOfPage(page, naming)
+  }
+  return listingOf({
+    maxLimit: MAX_LIMIT,
+    items: body.prose.pages,
+    read(page) {
+      const { pageId, words, outline } = outlineOfPage(page, naming)
+      return { pageId, name: pageName(page), words, outline }
+    },
+    nameOf: ({ id }) => id,
+    show: (pages) => ({ pages }),
+  })
+}
+
+const MAX_LIMIT = 1000
+
+function outlineOfPage(page: ProsePage, naming: Naming): PageOutline {
+  const { tree } = pageTree(page)
+  const { prefix, sections } = sectionsOf(tree)
+  const counts = sections.map(wordsIn)
+  return {
+    pageId: page.id,
+    words: counts.reduce((sum, count) => sum + count, wordsIn(prefix)),
+    outline: outlineOf(tree, naming).map((entry, i) => ({ ...entry, words: counts[i] ?? 0 })),
+  }
+}
+
+const CHARACTER = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]'
+const WORD = new RegExp(`${CHARACTER}|(?:(?!${CHARACTER})\\S)+`, 'gu')
+
+/** Runs between white space; each Han or Kana character counts as one. [AG-77] */
+function wordsIn(blocks: ProseTree): number {
+  return blocks.reduce((sum, block) => sum + (titleText(block).match(WORD)?.length ?? 0), 0)
+}

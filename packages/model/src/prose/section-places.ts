@@ -1,0 +1,54 @@
+import { isRefusal, refused, type Refusal } from '../edit.ts'
+import { quote } from '../quote.ts'
+import type { ProseElement, ProseTree } from './node.ts'
+import { headingPlaces, levelOf } from './outline.ts'
+import { noSection } from './sections.ts'
+import { findTarget, type TargetPage } from './targets.ts'
+
+/** How a call names a section: by the id of its heading, or by its index in the outline. [AG-78] */
+export interface SectionAddress {
+  readonly id?: string | undefined
+  readonly index?: number | undefined
+}
+
+/** The names of the two arguments, for errors. */
+export interface SectionNames {
+  readonly id: string
+  readonly index: string
+}
+
+export const ownSection: SectionNames = { id: 'id', index: 'index' }
+
+/** Refuses a call that names a section in no way or in two. [AG-33] */
+export function sectionFlaw({ id, index }: SectionAddress, names: SectionNames = ownSection): Refusal | null {
+  if ((id === undefined) !== (index === undefined)) return null
+  const expected = `${names.id}, the id of a heading, or ${names.index}`
+  const came = id === undefined ? 'none of them came' : 'both came'
+  return refused('ERR_BAD_ARGUMENT', `A section is named by ${expected}; ${came}.`, { argument: names.id, expected })
+}
+
+/** Returns the place of a heading among the blocks of the page. */
+export function findHeading(page: TargetPage, { id, index }: SectionAddress, names: SectionNames = ownSection): number | Refusal {
+  if (id === undefined) {
+    const places = headingPlaces(page.tree)
+    return places[index as number] ?? noSection(index as number, places.length)
+  }
+  const found = findTarget(page, { id }, { id: names.id, anchor: '' })
+  if (isRefusal(found)) return found
+  const [place = 0, ...inner] = found.path
+  if (found.block.type === 'heading' && inner.length === 0) return place
+  const expected = 'the id of a heading that stands in no quote, callout, item or cell'
+  return refused('ERR_BAD_ARGUMENT', `${names.id} "${quote(id)}" is a ${found.block.type}; expected ${expected}.`, {
+    argument: names.id,
+    expected,
+    got: quote(id),
+  })
+}
+
+/** Where the section of a heading ends: at the next heading; with its subsections, at the next one that is not deeper. [PROSE-61, AG-78] */
+export function sectionEnd(tree: ProseTree, heading: number, withSubsections: boolean): number {
+  const level = levelOf(tree[heading] as ProseElement)
+  const isEnd = (block: ProseElement) => block.type === 'heading' && (!withSubsections || levelOf(block) <= level)
+  const after = tree.slice(heading + 1).findIndex(isEnd)
+  return after === -1 ? tree.length : heading + 1 + after
+}
