@@ -32,7 +32,10 @@ function cutTo(text: string, bytes: number): string {
 /** The stamp of a call is not the one of the stored block: somebody changed it after the caller saw it. [AG-7] */
 export function blockChanged(page: Printed, id: string, located: Located): Refusal {
   const current = currentBlock(located, namingOf(page))
-  const repair = current.cut === true ? 'Read it again with ids, then repeat the call' : 'Make your change in what it says now, and repeat the call with that id'
+  const repair =
+    current.cut === true
+      ? 'Read it again with ids, then repeat the call'
+      : 'Make your change in what it says now, and repeat the call with that id'
   const now = `It is now ${current.id} (${current.type}) "${quote(current.content)}".`
   return refused('ERR_BLOCK_CHANGED', `The block ${quote(id)} was changed after you read it. ${now} ${repair}.`, {
     id: quote(id),

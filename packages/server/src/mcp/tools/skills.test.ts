@@ -130,7 +130,7 @@ describe.each(TEXTS)('recipe $name', ({ text }) => {
   const words = new Set([...arguments_, ...TOOL_VALUES, ...members, ...facts])
   /** Code spans that do not name anything of the tools: Markdown and HTML signs, URLs, ids, and names in examples. */
   const other =
-    /^(- \[x\].*|\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…#rcsb|@\d(#\w{4})?|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
+    /^(- \[x\].*|\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…#rcsb|@\d(#\w{4})?|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|<figure>|id#stamp|<div data-gallery>|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
 
   it('[SKILL-2] the recipe names only existing tools and arguments', () => {
     for (const span of spans(text)) {

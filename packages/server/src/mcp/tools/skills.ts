@@ -35,19 +35,19 @@ const SKILLS: readonly Skill[] = [
   {
     skill: 'architecture-rfc',
     title: 'Write an architecture RFC',
-    whenToUse: 'To propose or record a design, its parts and reasons.',
+    whenToUse: 'To propose or record a design.',
     arguments: [needs('system', 'What is designed.'), may('title', 'Title of the document.'), DOC],
   },
   {
     skill: 'document-codebase-module',
     title: 'Document a module of a codebase',
-    whenToUse: 'To explain code that you can read, its parts and dependencies.',
+    whenToUse: 'To explain code that you can read.',
     arguments: [needs('module', 'Name of the module.'), may('paths', 'Where its code lies.'), DOC],
   },
   {
     skill: 'diagram-from-description',
     title: 'Draw a diagram from a description',
-    whenToUse: 'To turn words about parts and relations into a diagram.',
+    whenToUse: 'To show parts and their relations.',
     arguments: [
       needs('description', 'What the diagram shows.'),
       DOC,
@@ -57,19 +57,19 @@ const SKILLS: readonly Skill[] = [
   {
     skill: 'meeting-notes-to-doc',
     title: 'Turn meeting notes into a document',
-    whenToUse: 'To turn raw notes into decisions, actions and open questions.',
+    whenToUse: 'To sort out decisions, actions and open questions.',
     arguments: [needs('notes', 'The notes as they were taken.'), may('title', 'Title of the document.')],
   },
   {
     skill: 'attach-files',
     title: 'Attach files to a document',
-    whenToUse: 'To show or name images and other files in a document.',
+    whenToUse: 'To show or name images and other files.',
     arguments: [needs('docId', 'Document that gets the files.'), may('files', 'Which files, and where they are.')],
   },
   {
     skill: 'edit-tables',
     title: 'Edit a table',
-    whenToUse: 'To change rows, columns, merged cells or headers of a table.',
+    whenToUse: 'To change rows, columns, merged cells or headers.',
     arguments: [
       needs('docId', 'Document that holds the table.'),
       needs('goal', 'How the table should be afterwards.'),
@@ -79,7 +79,7 @@ const SKILLS: readonly Skill[] = [
   {
     skill: 'research-writeup',
     title: 'Write up research with citations',
-    whenToUse: 'To write findings with sources that are looked up and cited.',
+    whenToUse: 'To write findings that cite sources.',
     arguments: [needs('topic', 'What is written about.'), may('dois', 'DOIs of the sources.'), DOC],
   },
 ]
