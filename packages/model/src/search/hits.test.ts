@@ -16,8 +16,8 @@ function query(text: string): SearchQuery {
 const everything = (matched: number): readonly WantedHits[] =>
   PLACE_CLASSES.flatMap((placeClass) => [true, false].map((exact) => ({ matched, placeClass, exact, from: 0, count: 100 })))
 
-const find = (given: DocumentBody, text: string, bareIds = false) =>
-  hitsOf(given, { query: query(text), wanted: everything(query(text).terms.length), bareIds }).flat()
+const find = (given: DocumentBody, text: string, naming: 'stamped' | 'bare' = 'stamped') =>
+  hitsOf(given, { query: query(text), wanted: everything(query(text).terms.length), naming }).flat()
 
 const html = [
   '<p id="blk-0">Wale before the first heading</p>',
@@ -80,19 +80,19 @@ describe('hits in a body', () => {
       { kind: 'prose', pageId: 't1', section: 'Wale & Fische', sectionIndex: 0, id: '@2#stmp' },
       { kind: 'cell', pageId: 't1', section: 'Wale & Fische', sectionIndex: 0, id: 'blk-c#stmp' },
       { kind: 'prose', pageId: 't1', section: 'Wale & Fische', sectionIndex: 0, id: '@4.0.0#stmp' },
-      { kind: 'shape', pageId: 'c1', id: 's1' },
+      { kind: 'shape', pageId: 'c1', id: 's1#stmp' },
       { kind: 'reference', id: 'w1' },
       { kind: 'field', id: 'art' },
     ])
-    expect(find(given, 'wale', true).map(({ id }) => id)).toEqual([
-      ...[undefined, undefined, 'blk-h', 'blk-0', undefined, 'blk-c', undefined],
+    expect(find(given, 'wale', 'bare').map(({ id }) => id)).toEqual([
+      ...[undefined, undefined, 'blk-h', 'blk-0', '@2', 'blk-c', '@4.0.0'],
       ...['s1', 'w1', 'art'],
     ])
   })
 
   it('[AG-60] a vanished text is left out, and a slice begins where it is asked to', () => {
     const wanted = [{ matched: 1, placeClass: 'rest', exact: true, from: 5, count: 20 }] as const
-    const kinds = hitsOf(given, { query: query('wale'), wanted, bareIds: true })
+    const kinds = hitsOf(given, { query: query('wale'), wanted, naming: 'bare' })
       .flat()
       .map(({ kind }) => kind)
     expect(kinds).toEqual(['reference', 'field'])

@@ -1,7 +1,6 @@
 import type { DocumentBody } from '../body.ts'
-import { blockStamp } from '../prose/block-stamp.ts'
-import { blockId } from '../prose/blocks.ts'
-import { handleOf } from '../prose/handles.ts'
+import { shapeStamp } from '../canvas/shape-stamp.ts'
+import { blockName, type Naming } from '../prose/block-names.ts'
 import { collapse } from '../prose/text.ts'
 import { stampedId } from '../stamps/stamp.ts'
 import { matchOf, type SearchQuery } from './query.ts'
@@ -34,15 +33,14 @@ export interface WantedHits {
 export interface SearchArgs {
   readonly query: SearchQuery
   readonly wanted: readonly WantedHits[]
-  /** Ids without stamps. */
-  readonly bareIds: boolean
+  readonly naming: Naming
 }
 
 /**
  * Finds the wanted hits in a body, for each of `wanted`. What the body no longer says is left out, since an index may be older than the
  * body. [AG-62]
  */
-export function hitsOf(body: DocumentBody, { query, wanted, bareIds }: SearchArgs): readonly (readonly Hit[])[] {
+export function hitsOf(body: DocumentBody, { query, wanted, naming }: SearchArgs): readonly (readonly Hit[])[] {
   const { texts, cut } = textsOf(body)
   const ranked = texts.flatMap((text) => {
     const row = rowWords(text.text)
@@ -53,13 +51,13 @@ export function hitsOf(body: DocumentBody, { query, wanted, bareIds }: SearchArg
     ranked
       .filter((one) => one.matched === matched && one.exact === exact && one.text.placeClass === placeClass)
       .slice(from, from + count)
-      .map((one) => hitOf(one.text, query, one.cut, bareIds)),
+      .map((one) => hitOf(one.text, query, one.cut, naming)),
   )
 }
 
-function hitOf(found: DocumentText, query: SearchQuery, cut: boolean, bareIds: boolean): Hit {
+function hitOf(found: DocumentText, query: SearchQuery, cut: boolean, naming: Naming): Hit {
   const { kind, pageId, section, text } = found
-  const id = idOf(found, bareIds)
+  const id = idOf(found, naming)
   return {
     ...(pageId !== undefined && { pageId }),
     kind,
@@ -74,12 +72,10 @@ const MAX_SECTION = 60
 /** Editors may write any string as an id, and it must not speak to the agent. [AG-12] */
 const PRINTABLE_ID = /^[A-Za-z0-9_.:-]{1,64}$/
 
-function idOf({ block, id }: DocumentText, bareIds: boolean): string | undefined {
-  if (block === undefined) return id !== undefined && PRINTABLE_ID.test(id) ? id : undefined
-  const own = blockId(block.element)
-  const isNamed = own !== null && PRINTABLE_ID.test(own)
-  if (bareIds) return isNamed ? own : undefined
-  return stampedId(isNamed ? own : handleOf(block.path), blockStamp(block.element))
+function idOf({ block, id, shape }: DocumentText, naming: Naming): string | undefined {
+  if (block !== undefined) return blockName({ path: block.path, block: block.element }, naming)
+  if (id === undefined || !PRINTABLE_ID.test(id)) return undefined
+  return shape === undefined || naming === 'bare' ? id : stampedId(id, shapeStamp(shape))
 }
 
 const MAX_SNIPPET = 120

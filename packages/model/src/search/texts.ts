@@ -26,6 +26,8 @@ export interface DocumentText {
   readonly block?: { readonly path: Path; readonly element: ProseElement }
   /** Id of the shape, the reference or the field. */
   readonly id?: string
+  /** The stored shape, for its stamp. */
+  readonly shape?: JsonObject
 }
 
 /** Texts of one document beyond so many bytes are not searched. [AG-64] */
@@ -106,7 +108,7 @@ function* textBlocks(
 
 function* shapeTexts(page: CanvasPage): Generator<DocumentText> {
   for (const { id, value } of page.shapes) {
-    yield { kind: 'shape', placeClass: 'rest', text: collapse(labelOf(value) ?? ''), pageId: page.id, id }
+    yield { kind: 'shape', placeClass: 'rest', text: collapse(labelOf(value) ?? ''), pageId: page.id, id, shape: value }
   }
 }
 

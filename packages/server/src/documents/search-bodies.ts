@@ -2,7 +2,7 @@ import { readStoredBody } from '@docrelay/model/body-parse'
 import { type Hit, hitsOf, type SearchArgs, type WantedHits } from '@docrelay/model/search/hits'
 
 /** Stored bodies, one after the other, and what to find in each; plain data. */
-export interface BodiesSearch extends Pick<SearchArgs, 'query' | 'bareIds'> {
+export interface BodiesSearch extends Pick<SearchArgs, 'query' | 'naming'> {
   readonly bytes: Uint8Array
   readonly bodies: readonly { readonly length: number; readonly wanted: readonly WantedHits[] }[]
 }
@@ -11,11 +11,11 @@ export interface BodiesSearch extends Pick<SearchArgs, 'query' | 'bareIds'> {
 export type BodiesHits = readonly (readonly (readonly Hit[])[])[]
 
 /** [AG-62] */
-export function searchBodies({ bytes, bodies, query, bareIds }: BodiesSearch): BodiesHits {
+export function searchBodies({ bytes, bodies, query, naming }: BodiesSearch): BodiesHits {
   let start = 0
   return bodies.map(({ length, wanted }) => {
     const body = readStoredBody(bytes.subarray(start, start + length))
     start += length
-    return hitsOf(body, { query, wanted, bareIds })
+    return hitsOf(body, { query, wanted, naming })
   })
 }

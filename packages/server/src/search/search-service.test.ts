@@ -22,7 +22,7 @@ const query = (() => {
   if (isRefusal(read)) throw new Error(read.message)
   return read
 })()
-const asked = { query, docId: null, limit: 10, from: 0, bareIds: true }
+const asked = { query, docId: null, limit: 10, from: 0, naming: 'bare' } as const
 const nothing: Found = { groups: [], partial: false, stale: [], cutOff: false }
 
 /** The service over a workspace of these documents, with what it asked the index for. */

@@ -73,5 +73,5 @@ function readSearchRequest(given: URLSearchParams): SearchRequest {
   const cursor = given.get('cursor')
   const from = cursor === null ? 0 : readSearchCursor(cursor, { query, docId })
   if (from === null) throw badRequest('cursor', 'The query member cursor is not the nextCursor of this search.')
-  return { query, docId, limit: limit === null ? DEFAULT_LIMIT : Number(limit), from, bareIds: true }
+  return { query, docId, limit: limit === null ? DEFAULT_LIMIT : Number(limit), from, naming: 'bare' }
 }

@@ -1,4 +1,5 @@
 import type { Hit, WantedHits } from '@docrelay/model/search/hits'
+import type { Naming } from '@docrelay/model/prose/block-names'
 import { jsonBytes } from '@docrelay/model/paging'
 import type { SearchQuery } from '@docrelay/model/search/query'
 import { type HitGroup, sliceGroups, type Slice } from '@docrelay/model/search/ranking'
@@ -20,7 +21,7 @@ export interface SearchRequest {
   readonly limit: number
   /** How many hits earlier answers passed. */
   readonly from: number
-  readonly bareIds: boolean
+  readonly naming: Naming
 }
 
 /** A hit with its document. [AG-62] */
@@ -182,7 +183,7 @@ export function createSearch(deps: SearchDeps): Search {
       })
       const answers = await deps.bodies.for(access.workspaceId).search({
         query: request.query,
-        bareIds: request.bareIds,
+        naming: request.naming,
         bytes: joined(read.map(({ record }) => record.body)),
         bodies: read.map(({ record, slices: own }) => ({ length: record.body.byteLength, wanted: own.map(wantedOf) })),
       })

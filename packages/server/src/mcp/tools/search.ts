@@ -1,4 +1,5 @@
 import { isRefusal } from '@docrelay/model/edit'
+import type { Naming } from '@docrelay/model/prose/block-names'
 import { quote } from '@docrelay/model/quote'
 import { readQuery } from '@docrelay/model/search/query'
 import { presentAnswer } from '../../search/search-answer.ts'
@@ -43,8 +44,8 @@ export function searchTool(deps: SearchToolDeps): ToolRow {
   }
 }
 
-async function search({ access, args, signal }: ToolCall, deps: SearchToolDeps): Promise<ToolSuccess | ToolFailure> {
-  const asked = requestOf(args)
+async function search({ access, args, signal, naming }: ToolCall, deps: SearchToolDeps): Promise<ToolSuccess | ToolFailure> {
+  const asked = requestOf(args, naming)
   if ('kind' in asked) return asked
   try {
     return success(presentAnswer(await deps.search.search(access, asked, signal), asked))
@@ -55,12 +56,12 @@ async function search({ access, args, signal }: ToolCall, deps: SearchToolDeps):
 }
 
 /** Arguments that passed the schema, as a request; what is wrong with them shows without a document. [MCP-3] */
-function requestOf(args: JsonObject): SearchRequest | ToolFailure {
+function requestOf(args: JsonObject, naming: Naming = 'stamped'): SearchRequest | ToolFailure {
   const { query: text, docId = null, limit = DEFAULT_LIMIT, cursor } = args as unknown as SearchArguments
   const query = readQuery(text)
   if (isRefusal(query)) return refusal(query)
   const from = cursor === undefined ? 0 : readSearchCursor(cursor, { query, docId })
-  if (from !== null) return { query, docId, limit: Math.min(limit, MAX_LIMIT), from, bareIds: false }
+  if (from !== null) return { query, docId, limit: Math.min(limit, MAX_LIMIT), from, naming }
   const expected = 'the nextCursor of the answer before, with the other arguments unchanged'
   const got = quote(cursor ?? '')
   return badArgument('cursor', `cursor must be ${expected}; "${got}" is not.`, { expected, got })

@@ -53,6 +53,13 @@ describe('search by an agent', () => {
     expect((await search({ query: 'currant' })).hits).toMatchObject([{ docId: 'stamped' }])
   })
 
+  it('[AG-15] [AG-62] hits have bare ids where the address asks for them', async () => {
+    await put('bare', prose('Bare', '<p id="a">mulberry</p><p>mulberry tree</p>'))
+    const plain = await mcpAgent(relay.mcpUrl, relay.token(ANN), '?ids=bare')
+    const { hits } = (await plain.call('search', { query: 'mulberry', docId: 'bare' })) as { readonly hits?: readonly HitJson[] }
+    expect(hits?.map(({ id }) => id)).toEqual(['a', '@1'])
+  })
+
   it('[AG-63] what a person has just drawn in an open document is found, in the document and in all, cold and live', async () => {
     await put('drawn', { name: 'Drawn', pages: [{ id: 'c', name: 'Canvas', shapes: [] }] })
     const person = relay.sync('drawn', ANN)
@@ -65,7 +72,10 @@ describe('search by an agent', () => {
       person.doc.getMap('shapes:c').set(at, { id: at, type: 'rectangle', x: 1, y: 1, width: 9, height: 9, label })
       await saved(person)
       const { hits, behind } = await search(query)
-      expect([hits.at(-1), behind]).toEqual([expect.objectContaining({ kind: 'shape', id: at, snippet: label }), undefined])
+      expect([hits.at(-1), behind]).toEqual([
+        expect.objectContaining({ kind: 'shape', id: expect.stringMatching(`^${at}#....$`) as unknown, snippet: label }),
+        undefined,
+      ])
     }
     person.destroy()
   })
