@@ -100,7 +100,15 @@ function textOf(pid: string, file: 'environ' | 'comm'): string {
   }
 }
 
-const running = (it: Start) => until('the start', () => it.text().includes('Docrelay is running.'), 60_000)
+const running = (it: Start) =>
+  until(
+    'the start',
+    () => {
+      if (it.child.exitCode !== null) throw new Error(`the start ended with ${it.child.exitCode}: ${it.text()}`)
+      return it.text().includes('Docrelay is running.')
+    },
+    60_000,
+  )
 
 describe.concurrent('npm start', () => {
   it.each([

@@ -24,6 +24,8 @@ const MCP_CLIENT_FILE = join(STATE, 'mcp.json')
 const TOKENS = join(STATE, 'tokens')
 const WORKSPACE = 'default'
 const AUDIENCE = 'service-relay'
+/** About 15 s. */
+const SLOW_TRIES = 150
 const PEOPLE = [
   { id: 'ann', role: 'owner' },
   { id: 'ben', role: 'member' },
@@ -167,10 +169,12 @@ function stopTogether(relay: ChildProcess, ended: Promise<RelayEnd>, closeIssuer
   })
 }
 
+/** Waits as long as the relay runs: a slow machine may take minutes, and a relay that cannot start ends. */
 async function ready(baseUrl: string, relay: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 150 && relay.exitCode === null; tries++) {
+  for (let tries = 0; relay.exitCode === null && relay.signalCode === null; tries++) {
     const answer = await fetch(`${baseUrl}/readyz`).catch(() => null)
     if (answer?.ok) return
+    if (tries === SLOW_TRIES) console.error(`The relay is not ready yet at ${baseUrl}; Ctrl-C ends it.`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   throw new Error(`the relay did not become ready at ${baseUrl}; its log above says why`)
