@@ -24,7 +24,7 @@ describe('reading HTML', () => {
     )
     expect(reasons).toEqual([
       'src has a value that is not allowed; allowed: https, http, a relative URL, blob:// and a hash, or data:image/ in Base64',
-      'href has a value that is not allowed; allowed: https, http, mailto, tel, a relative URL, a # fragment, or blob:// and a hash',
+      'href has a value that is not allowed; allowed: https, http, mailto, tel, a relative URL, a # fragment, relay://doc/<id> with or without /page/<pageId> and #<blockId>, or blob:// and a hash',
     ])
   })
 

@@ -1,4 +1,5 @@
 import { isBlobHash } from '../blob-references.ts'
+import { relayHref, withoutStamp } from './relay-links.ts'
 
 /**
  * Allowed attribute values of prose nodes and marks. [PROSE-17 to PROSE-20]
@@ -123,7 +124,7 @@ function schemeOf(url: string): string {
 const blobUrl = /^blob:\/\/[0-9a-f]{64}$/
 const headingLink = /^[a-z][a-z0-9+.-]*:\/\/heading\/[^/\s]+\/(?:id:[^/\s]+|\d+)$/i
 
-/** A link target. [PROSE-18, PROSE-19] */
+/** A link target. [PROSE-18, PROSE-19, AG-83] */
 export const href: ReadValue = (raw) => {
   if (typeof raw !== 'string' || raw === '') return undefined
   const url = cleanText(raw)
@@ -131,7 +132,8 @@ export const href: ReadValue = (raw) => {
   if (['', 'http', 'https', 'mailto', 'tel'].includes(scheme)) return url
   if (blobUrl.test(url)) return url
   if (['javascript', 'vbscript', 'data', 'file'].includes(scheme)) return undefined
-  return url.length <= 2048 && headingLink.test(url) ? url : undefined
+  if (url.length <= 2048 && headingLink.test(url)) return withoutStamp(url)
+  return scheme === 'relay' ? (relayHref(url) ?? undefined) : undefined
 }
 
 const dataImage = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml);base64,/i
@@ -160,7 +162,10 @@ function isBase64(text: string, from: number): boolean {
 const colours = 'hex, rgb(), hsl() or a CSS name'
 const allowedForms: ReadonlyMap<string, string> = new Map([
   ['src', 'https, http, a relative URL, blob:// and a hash, or data:image/ in Base64'],
-  ['href', 'https, http, mailto, tel, a relative URL, a # fragment, or blob:// and a hash'],
+  [
+    'href',
+    'https, http, mailto, tel, a relative URL, a # fragment, relay://doc/<id> with or without /page/<pageId> and #<blockId>, or blob:// and a hash',
+  ],
   ['color', colours],
   ['backgroundColor', colours],
 ])

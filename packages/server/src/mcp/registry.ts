@@ -8,6 +8,7 @@ import type { Metrics } from '../kernel/metrics.ts'
 import { isDocumentId } from '../documents/document-id.ts'
 import { type ArgumentsSchema, badArgument, checkArguments } from './arguments.ts'
 import { type GlanceDeps, openGlance } from './memory/glance.ts'
+import { BEYOND_INTERFACE, namingKnownTools } from './named-tools.ts'
 import { createReplays } from './replays.ts'
 import { callResult, failure } from './results.ts'
 import { storeFailure } from './store-failure.ts'
@@ -107,7 +108,8 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     async call(name, args, context) {
       const tool = toolOf(byName, name)
       if (tool === undefined) throw new Error(`there is no tool ${name}`)
-      const outcome = await outcomeOf(tool, args, context)
+      const isThere = (named: string): boolean => !BEYOND_INTERFACE.has(named) || (byName.has(named) && context.view.extra)
+      const outcome = namingKnownTools(await outcomeOf(tool, args, context), isThere)
       deps.metrics.add('relay_mcp_calls_total', 1, { tool: name, outcome: outcome.kind === 'success' ? 'ok' : 'error' })
       return callResult(outcome)
     },

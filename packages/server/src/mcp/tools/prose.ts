@@ -41,7 +41,8 @@ const TOOLS: readonly EditTool[] = [
     name: 'set_prose',
     place: 19,
     title: 'Set prose',
-    description: 'Replace a page, block (id, or anchor: its whole text) or blocks up to untilId. Returns the blocks.',
+    description:
+      'Replace a block (id, or anchor: its whole text), blocks up to untilId, or without these THE WHOLE PAGE. Returns the blocks.',
     toolset: 'prose',
     input: input({ ...PAGE, content: CONTENT }, { format: FORMAT, ...ADDRESS, untilId: TEXT, anchorUntil: TEXT, ...VERSIONED }),
     result: BLOCKS,

@@ -54,7 +54,8 @@ const TOOLS: readonly ReadTool[] = [
     name: 'get_prose',
     place: 5,
     title: 'Get prose',
-    description: 'Read all prose, a page, block (id) or section (index, -1: before them). Returns HTML or Markdown.',
+    description:
+      'Read all prose, a page, block (id) or section (index, -1: before them); for edits ids: true; limit counts blocks. Returns HTML, with ids Markdown.',
     input: input(DOCUMENT, {
       pageId: TEXT,
       format: FORMAT,

@@ -115,4 +115,16 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
     }
     expect(seen).toEqual(ids)
   })
+
+  it('[AG-96] a request without the tools beyond the interface is not told of them', async () => {
+    using page = await opened(life, PAGE)
+    const plain = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }), '?extra=0')
+    const reasons = async (caller: McpAgent, content: string) => {
+      const { fixes } = await caller.call('set_prose', { ...page.at, id: 'blk-h', content })
+      return (fixes as readonly { readonly reason: string }[]).map(({ reason }) => reason)
+    }
+    const said = 'the text was set in the heading, which stays on level 2'
+    expect(await reasons(agent, 'One')).toEqual([`${said}; service_set_block changes what a block is`])
+    expect(await reasons(plain, 'Two')).toEqual([said])
+  })
 })
