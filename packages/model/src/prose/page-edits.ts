@@ -10,7 +10,8 @@ import { blockIdMint, completeIds, idsOf } from './blocks.ts'
 import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf } from './edit-page.ts'
 import { serialiseHtml } from './html.ts'
-import { findProsePage, pageOrder, withProsePage, withProsePages } from './page.ts'
+import { refuseGone } from '../seen/unseen-targets.ts'
+import { findProsePage, pageOrder, pageTree, withProsePage, withProsePages } from './page.ts'
 import { withOwnIds } from './applied.ts'
 
 export interface AddProsePage extends Printed {
@@ -80,13 +81,20 @@ export const renameProsePage: Edit<RenameProsePage, { readonly pageId: string; r
   }
 }
 
+interface DeleteProsePage extends Printed {
+  readonly pageId: string
+  readonly expectedVersion?: number | undefined
+}
+
 /** Removes a page. When it was the active one, the first remaining page becomes active. [TOOL-delete_prose_page] */
-export const deleteProsePage: Edit<{ readonly pageId: string }, { readonly deleted: string }> = (body, args) => {
+export const deleteProsePage: Edit<DeleteProsePage, { readonly deleted: string }> = (body, args, { seen }) => {
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
   const pages = body.prose.pages.filter((other) => other !== page)
   const [first] = pages
   if (first === undefined) return lastPage(page.id, 'prose')
+  const refusal = seen && refuseGone(seen, { ...args, tree: pageTree(page).tree })
+  if (refusal) return refusal
   const without = withProsePages(body, pages)
   return {
     kind: 'edited',

@@ -19,6 +19,9 @@ import { insertAt, insertBesideUnit, placeFlaw, type InsertPlace } from './inser
 import { deleteUnits, moveUnits, takeUnits } from './move.ts'
 import { findProsePage, pageTree, type PageTree } from './page.ts'
 import { replacePage, replaceSpan } from './replace.ts'
+import { PageSight } from '../seen/page-sight.ts'
+import { type NamedTarget, refuseOverwrite, replacedWarnings } from '../seen/unseen-targets.ts'
+import { checkWholePage, shownAfter } from '../seen/whole-page.ts'
 import { codeText, isCodeText, setOneBlock } from './set-one-block.ts'
 import {
   addressFlaw,
@@ -57,12 +60,15 @@ export function openPage(body: DocumentBody, args: PageArgs, environment: EditEn
   if (isRefusal(page)) return page
   const stored = pageTree(page)
   const isVersionNamed = args.expectedVersion !== undefined
-  return { body, pageId: page.id, stored, tree: stored.tree, isVersionNamed, environment, naming: args.naming }
+  const sight = environment.seen && new PageSight(environment.seen, page.id)
+  return { body, pageId: page.id, stored, tree: stored.tree, isVersionNamed, environment, naming: args.naming, sight }
 }
 
 export interface SetProse extends PageArgs, ContentArgs, Address {
   readonly untilId?: string | undefined
   readonly anchorUntil?: string | undefined
+  /** The caller wants the page to be this, whatever others wrote there. [AG-24] */
+  readonly replace?: boolean | undefined
 }
 
 const untilNames: AddressNames = { id: 'untilId', anchor: 'anchorUntil' }
@@ -96,16 +102,20 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
   if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
-  const span = findSpan(page, args)
-  if (span !== null && isRefusal(span)) return span
+  const found = findSpan(page, args)
+  if (found !== null && isRefusal(found)) return found
+  const refusal = found && refuseOverwrite(page, found.targets, found.span)
+  if (refusal !== null) return refusal
+  const span = found && found.span
   const one = span?.count === 1 ? nodeAt(page.tree, span.path) : undefined
   const isCode = one?.type === 'codeBlock' && isCodeText(args)
   const content = isCode ? codeText(args, one) : readContent(args, librariesOf(body, environment), page.tree)
   if (isRefusal(content)) return content
-  if (span === null) return setPage(page, content)
-  if (one !== undefined) return setBlock(page, span.path, content, args.format)
+  if (found === null || span === null) return setPage(page, content, args)
+  const warned = { ...content, warnings: [...content.warnings, ...replacedWarnings(page, found.targets)] }
+  if (one !== undefined) return setBlock(page, span.path, warned, args.format)
   const done = replaceSpan(page.tree, span, content.tree)
-  return writePage({ ...page, content }, done, (written) => ({
+  return writePage({ ...page, content: warned }, done, (written) => ({
     pageId: page.pageId,
     ok: true,
     ...formatOf(content),
@@ -129,17 +139,20 @@ function setBlock(page: OpenPage, path: Path, content: Content, format: SetProse
  * No heals are reported here: the call replaces the whole page, so there is no other block that could have been healed. [PROSE-24,
  * PROSE-54]
  */
-function setPage(page: OpenPage, content: Content): Edited<PageDone & BlockList> {
+function setPage(page: OpenPage, content: Content, args: SetProse): Edited<PageDone & BlockList> | Refusal {
   const stored = { ...page.stored, warnings: [] }
-  const done = replacePage(page.tree, content.tree)
-  const warnings =
-    content.isBlank && !isEmptyPage(page.tree) ? [...content.warnings, emptied(page.tree.length)] : content.warnings
-  return writePage({ ...page, stored, content: { ...content, warnings } }, done, (written) => ({
+  const checked = checkWholePage(page, content, args.replace === true)
+  if (isRefusal(checked)) return checked
+  const done = replacePage(page.tree, checked.tree)
+  const empty = content.isBlank && !isEmptyPage(page.tree) ? [emptied(page.tree.length)] : []
+  const warnings = [...content.warnings, ...empty, ...checked.warnings]
+  const edited = writePage({ ...page, stored, content: { ...content, warnings } }, done, (written) => ({
     pageId: page.pageId,
-    ok: true,
+    ok: true as const,
     ...formatOf(content),
     ...written.all(),
   }))
+  return { ...edited, shown: [shownAfter(page, done.tree, checked.untouched)] }
 }
 
 /** Warns about an empty `content`, which may be a mistake of the caller. [TOOL-19] */
@@ -147,15 +160,24 @@ function emptied(blocks: number): Warning {
   return { reason: `the page had ${blocks} ${blocks === 1 ? 'block' : 'blocks'} and is empty now` }
 }
 
+/** The blocks that a call names, and those that it replaces or removes. */
+interface FoundSpan {
+  readonly targets: readonly NamedTarget[]
+  readonly span: Span
+}
+
 /** Returns the blocks to replace; `null`: the whole page. [PROSE-52] */
-function findSpan(page: OpenPage, args: SetProse): Span | Refusal | null {
+function findSpan(page: OpenPage, args: SetProse): FoundSpan | Refusal | null {
   if (!isAddressed(args)) return null
   const end = untilOf(args)
   const from = findTarget(page, args)
   if (isRefusal(from)) return from
-  if (!isAddressed(end)) return { path: from.path, count: 1 }
+  const first = { id: args.id, located: from }
+  if (!isAddressed(end)) return { targets: [first], span: { path: from.path, count: 1 } }
   const until = findTarget(page, end, untilNames)
-  return isRefusal(until) ? until : spanOf(from, until)
+  if (isRefusal(until)) return until
+  const span = spanOf(from, until)
+  return isRefusal(span) ? span : { targets: [first, { id: end.id, located: until }], span }
 }
 
 export interface InsertBlock extends PageArgs, ContentArgs, Address, InsertPlace {}
@@ -211,21 +233,27 @@ export const deleteBlock: Edit<DeleteBlock, PageDone & { readonly deleted: reado
   if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
-  const span = findUnits(page, args)
-  if (isRefusal(span)) return span
+  const found = findUnits(page, args)
+  if (isRefusal(found)) return found
+  const { targets, span } = found
+  const refusal = refuseOverwrite(page, targets, span)
+  if (refusal !== null) return refusal
   const done = deleteUnits(page.tree, span)
-  return writePage(page, done, () => ({ pageId: page.pageId, ok: true, deleted: done.deleted }))
+  const content = { fixes: [], warnings: replacedWarnings(page, targets) }
+  return writePage({ ...page, content }, done, () => ({ pageId: page.pageId, ok: true, deleted: done.deleted }))
 }
 
 /** The unit that a call names, or the units from it to the one of `untilId`. [PROSE-51, AG-81] */
-function findUnits(page: OpenPage, args: Address & { readonly untilId?: string | undefined }): Span | Refusal {
+function findUnits(page: OpenPage, args: Address & { readonly untilId?: string | undefined }): FoundSpan | Refusal {
   const from = findTarget(page, args)
   if (isRefusal(from)) return from
   const first = unitOf(page.tree, from.path)
-  if (args.untilId === undefined) return { path: first, count: 1 }
+  const targets = [{ id: args.id, located: from }]
+  if (args.untilId === undefined) return { targets, span: { path: first, count: 1 } }
   const until = findTarget(page, { id: args.untilId }, untilNames)
   if (isRefusal(until)) return until
-  return spanOf({ ...from, path: first }, { ...until, path: unitOf(page.tree, until.path) })
+  const span = spanOf({ ...from, path: first }, { ...until, path: unitOf(page.tree, until.path) })
+  return isRefusal(span) ? span : { targets: [...targets, { id: args.untilId, located: until }], span }
 }
 
 export interface MoveBlock extends PageArgs, Address {
@@ -259,8 +287,9 @@ export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, env
   if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
-  const source = findUnits(page, args)
-  if (isRefusal(source)) return source
+  const found = findUnits(page, args)
+  if (isRefusal(found)) return found
+  const source = found.span
   const { toPageId = page.pageId, side = 'after' } = args
   const there = toPageId === page.pageId ? page : openPage(body, { ...args, pageId: toPageId }, environment)
   if (isRefusal(there)) return there

@@ -53,7 +53,8 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
     tell(
       pages.map(({ page, blocks }) => ({
         pageId: page.id,
-        blocks: shownBlocks(treeOf(blocks)),
+        // What has no id is known by its place at the top level, which a block that is read alone may not have.
+        blocks: shownBlocks(treeOf(blocks)).filter((block) => args.id === undefined || !block.startsWith('#')),
         ...(isPart && { isPart: true }),
       })),
     )

@@ -21,6 +21,7 @@ import {
   shiftLevels,
   takeSection,
 } from './sections.ts'
+import { refuseOverwrite } from '../seen/unseen-targets.ts'
 import { addressFlaw, type AddressNames } from './targets.ts'
 
 export interface InsertSection extends SectionPlace, Printed {
@@ -199,6 +200,9 @@ export const deleteSection: Edit<DeleteSection, PageDone & { readonly deleted: r
   if (typeof from === 'object') return from
   const end = sectionEnd(page.tree, from, args.withSubsections === true)
   const section = page.tree.slice(from, end)
+  const heading = { id: args.id, located: { path: [from], block: section[0] as ProseElement } }
+  const refusal = refuseOverwrite(page, [heading], { path: [from], count: end - from })
+  if (refusal !== null) return refusal
   const done = applied(page.tree, [...page.tree.slice(0, from), ...page.tree.slice(end)], [])
   const content = { fixes: [], warnings: sectionsUnderOthers(page.tree, done.tree) }
   return writePage({ ...page, content }, done, ({ tree }) => ({

@@ -1,7 +1,8 @@
+import { changedBy, type PageSight } from '../seen/page-sight.ts'
 import { refused, type Refusal } from '../edit.ts'
 import { quote } from '../quote.ts'
 import { bareName, blockName, namingOf, type Naming, type Printed } from './block-names.ts'
-import type { Located } from './blocks.ts'
+import { blockId, type Located } from './blocks.ts'
 import { serialiseMarkdown } from './markdown-write.ts'
 
 const MOST_BYTES = 4_000
@@ -17,11 +18,11 @@ export interface CurrentBlock {
   readonly cut?: true
 }
 
-export function currentBlock(located: Located, naming: Naming): CurrentBlock {
+export function currentBlock(located: Located, naming: Naming, mostBytes = MOST_BYTES): CurrentBlock {
   const { type } = located.block
   const content = serialiseMarkdown([located.block]).trimEnd()
-  if (utf8.encode(content).length <= MOST_BYTES) return { id: blockName(located, naming), type, content }
-  return { id: bareName(located), type, content: cutTo(content, MOST_BYTES), cut: true }
+  if (utf8.encode(content).length <= mostBytes) return { id: blockName(located, naming), type, content }
+  return { id: bareName(located), type, content: cutTo(content, mostBytes), cut: true }
 }
 
 function cutTo(text: string, bytes: number): string {
@@ -29,9 +30,13 @@ function cutTo(text: string, bytes: number): string {
   return new TextDecoder().decode(utf8.encode(text).slice(0, bytes)).replace(/\ufffd+$/, '')
 }
 
-/** The stamp of a call is not the one of the stored block: somebody changed it after the caller saw it. [AG-7] */
-export function blockChanged(page: Printed, id: string, located: Located): Refusal {
-  const current = currentBlock(located, namingOf(page))
+interface ChangedPage extends Printed {
+  readonly sight?: PageSight | undefined
+}
+
+/** The stamp of a call is not the one of the stored block: somebody changed it after the caller saw it. `shown`: what to show, when that is more than the block. [AG-7] */
+export function blockChanged(page: ChangedPage, id: string, located: Located, shown = located): Refusal {
+  const current = currentBlock(shown, namingOf(page))
   const repair =
     current.cut === true
       ? 'Read it again with ids, then repeat the call'
@@ -40,5 +45,6 @@ export function blockChanged(page: Printed, id: string, located: Located): Refus
   return refused('ERR_BLOCK_CHANGED', `The block ${quote(id)} was changed after you read it. ${now} ${repair}.`, {
     id: quote(id),
     current,
+    ...changedBy(page.sight?.changer(blockId(located.block))),
   })
 }

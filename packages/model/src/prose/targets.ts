@@ -3,6 +3,7 @@ import { isRefusal, refused, type Refusal } from '../edit.ts'
 import { nearestNames } from '../nearest.ts'
 import { pageName } from '../pages.ts'
 import { quote } from '../quote.ts'
+import { type PageSight, removedBy } from '../seen/page-sight.ts'
 import { anchorFlaw, blockFact, findAnchor, isAnchoredBy, told } from './anchors.ts'
 import { blockStamp } from './block-stamp.ts'
 import { bareName, namingOf, type Printed } from './block-names.ts'
@@ -24,6 +25,8 @@ export interface TargetPage extends Printed {
   readonly isVersionNamed?: boolean
   /** The call only reads: a block that changed after its id was printed is read all the same. [AG-7] */
   readonly isRead?: true
+  /** What the caller saw of the page. [AG-17] */
+  readonly sight?: PageSight | undefined
 }
 
 /** The arguments that address a block. */
@@ -178,7 +181,11 @@ function idNotFound(page: TargetPage, blocks: readonly Located[], id: string): R
     blockFact(byId.get(name) as Located, namingOf(page)),
   )
   const hint = nearest.length === 0 ? 'no block has an id yet; use an anchor' : `nearest: ${told(nearest)}`
-  return refused('ERR_ID_NOT_FOUND', `The page has no block with the id "${shown}"; ${hint}.`, { id: shown, nearest })
+  return refused('ERR_ID_NOT_FOUND', `The page has no block with the id "${shown}"; ${hint}.`, {
+    id: shown,
+    nearest,
+    ...removedBy(page.sight?.remover(id)),
+  })
 }
 
 /** A page is only parsed when its text contains the id. */

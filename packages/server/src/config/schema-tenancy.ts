@@ -106,6 +106,13 @@ export const TENANCY_KEYS = {
       env: 'RELAY_MCP_EXTRA_TOOLS',
       doc: 'Offers the tools beyond the interface; `false` leaves its 45.',
     },
+    blind_writes: {
+      kind: 'choice',
+      choices: ['warn', 'refuse'],
+      default: 'warn',
+      env: 'RELAY_MCP_BLIND_WRITES',
+      doc: 'What becomes of a whole page that a tool writes over one that its caller was not shown.',
+    },
     blob_url_ttl_secs: {
       kind: 'integer',
       unit: 's',

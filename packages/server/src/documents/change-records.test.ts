@@ -12,6 +12,8 @@ const BODY = {
   richTextPages: [{ id: 'p', name: 'Prose', order: 0, content: '<p id="blk-1">one</p><p id="blk-2">two</p>' }],
 }
 
+const NOTHING = { pages: [], changes: [], blind: 'warn' } as const
+
 let relay: RestRelay
 beforeAll(async () => {
   relay = await startRestRelay()
@@ -36,7 +38,7 @@ const edit = (id: string, content: string, given: object = {}) =>
     expectedVersion: null,
     dryRun: false,
     agent: null,
-    author: { who: { id: 'ann', kind: 'agent', name: 'Bot' }, caller: 'caller-1' },
+    writer: { author: { who: { id: 'ann', kind: 'agent', name: 'Bot' }, caller: 'caller-1' }, seen: NOTHING, wrote() {} },
     ...given,
   })
 

@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from '@docrelay/model/edit'
+import type { Seen } from '@docrelay/model/seen/seen'
 import type { Access } from '../access/access.ts'
 import { type DocumentRecord, type DocumentRef, type StoredBody, bodyBytes, sharedBytes } from './document-store.port.ts'
 import type { EditedBody } from './edit-body.ts'
@@ -12,12 +13,19 @@ import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
 import { inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 
 /** An edit as a tool requests it. */
-export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once' | 'seen'> {
+export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once'> {
   readonly id: string
   /** Aborted when the caller gave up. An abort before the commit prevents the commit; a commit stands. [MCP-15] */
   readonly signal?: AbortSignal
-  /** Who makes the edit, for the record of changes. [AG-20] */
-  readonly author?: Author
+  /** Who makes the edit; without it the edit knows nothing of what its caller saw. */
+  readonly writer?: EditWriter
+}
+
+/** The caller of an edit. Asked in the turn of the edit, after all writes before it. [AG-17, AG-20] */
+export interface EditWriter {
+  readonly author: Author
+  readonly seen: Seen
+  wrote(outcome: EditOutcome): void
 }
 
 /**
@@ -26,15 +34,16 @@ export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expected
  * UNAVAILABLE or NOT_PERSISTED, or with the reason of the signal when nothing was written. [CONC-3..CONC-6, CONC-12]
  */
 export async function editDocument(access: Access, input: EditInput, deps: WritingDeps): Promise<EditOutcome> {
-  const { id, signal, author, ...asked } = input
+  const { id, signal, writer, ...asked } = input
   const ref = { workspaceId: access.workspaceId, id }
   const isRecorded = deps.records?.isHeld(ref) === true
   const request: EditRequest = { ...asked, ref, access, enforcePrivateDocs: deps.enforcePrivateDocs, isRecorded }
   const write = async (): Promise<EditOutcome> => {
-    const outcome = await store(request, signal, deps)
+    const outcome = await store({ ...request, ...(writer && { seen: writer.seen }) }, signal, deps)
     // Before the next write of the document begins, which asks the record.
     if (outcome.kind === 'edited' && outcome.changed && outcome.delta !== undefined && !request.dryRun)
-      deps.records?.note(ref, author ?? unnamed(access), notedChanges(outcome.delta), deps.clock.nowMs())
+      deps.records?.note(ref, writer?.author ?? unnamed(access), notedChanges(outcome.delta), deps.clock.nowMs())
+    writer?.wrote(outcome)
     return outcome
   }
   const outcome = await onlyOnce<EditAnswer, EditOutcome>(request.once, ref.workspaceId, deps, () => inTurn(deps, ref, write))

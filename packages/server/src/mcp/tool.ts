@@ -1,11 +1,9 @@
 import type { Naming } from '@docrelay/model/prose/block-names'
 import type { Access, Level } from '../access/access.ts'
-import type { Seen } from '@docrelay/model/seen/seen'
 import type { ShownPage } from '@docrelay/model/seen/shown'
-import type { Author } from '../documents/change-record.ts'
 import type { Once } from '../documents/once.ts'
 import type { EndWait } from './streams.ts'
-import type { EditOutcome } from '../documents/residents.port.ts'
+import type { EditWriter } from '../documents/edit.ts'
 
 /** Any JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -103,13 +101,9 @@ export interface CallContext extends McpCaller {
 }
 
 /** What the relay knows of what the caller saw of the document, and learns in this call. [AG-17] */
-export interface Glance {
-  readonly author: Author
-  /** What the caller saw until now, for an edit of the document. */
-  readonly seen: Seen
+export interface Glance extends EditWriter {
   /** The call reads: the answer will show this. */
   showed(pages: readonly ShownPage[]): void
-  wrote(outcome: EditOutcome): void
   /** From where on the caller was not told of changes; `null`: it has no memory of the document. */
   readonly told: { readonly version: number; readonly sequence: number; readonly partOf: number } | null
 }

@@ -49,7 +49,6 @@ class CallGlance implements OpenGlance {
   /** Where the record stood when what the call answers was read or written. */
   #partOf: number
   #shown: readonly ShownPage[] = []
-  #wrote: Extract<EditOutcome, { kind: 'edited' }> | null = null
 
   constructor(deps: GlanceDeps, call: CallContext & Pick<ToolCall, 'args'>, ref: DocumentRef) {
     const { access, clientName, args } = call
@@ -93,9 +92,18 @@ class CallGlance implements OpenGlance {
   }
 
   wrote(outcome: EditOutcome): void {
-    if (isRefusal(outcome) || outcome.kind !== 'edited') return
-    this.#wrote = outcome
+    if (isRefusal(outcome) || outcome.kind !== 'edited' || this.#args['dryRun'] === true) return
     this.#partOf = this.#sequence
+    const { delta = [], shown, head } = outcome
+    // At once, for calls of the same caller that run beside this one.
+    this.#deps.memories.update(this.#caller.key, this.#ref, (memory) => {
+      if (memory.version === 0) {
+        memory.version = head.version
+        memory.toldTo = this.#sequence
+      }
+      memory.wrote(delta)
+      if (shown !== undefined) memory.wroteWhole(shown)
+    })
   }
 
   async close(outcome: Outcome): Promise<Outcome> {
@@ -125,8 +133,6 @@ class CallGlance implements OpenGlance {
       memory.version = version
       memory.toldTo = this.#sequence
       memory.partOf = this.#partOf
-      if (this.#wrote?.delta !== undefined) memory.wrote(this.#wrote.delta)
-      if (this.#wrote?.shown !== undefined) memory.wroteWhole(this.#wrote.shown)
       if (this.#shown.length > 0) memory.saw(this.#shown, cursors)
     })
   }

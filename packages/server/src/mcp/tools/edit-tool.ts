@@ -94,10 +94,10 @@ export async function runEdit(
   return answerOf(edit, await tryEdit(documents, edit, call, more), call)
 }
 
-async function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: JsonObject): Promise<EditOutcome> {
+function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: JsonObject): Promise<EditOutcome> {
   const { docId, dryRun, brief: _, ...args } = call.args
   const { expectedVersion } = args
-  const outcome = await documents.edit(call.access, {
+  return documents.edit(call.access, {
     id: docId as string,
     edit,
     // `expectedVersion` stays among the arguments: an edit that has it may accept positions. [PROSE-47]
@@ -107,10 +107,8 @@ async function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more
     agent: agentOf(call),
     signal: call.signal,
     ...(call.once && { once: call.once }),
-    ...(call.glance && { author: call.glance.author, seen: call.glance.seen }),
+    ...(call.glance && { writer: call.glance }),
   })
-  call.glance?.wrote(outcome)
-  return outcome
 }
 
 function answerOf(edit: EditName, outcome: EditOutcome, { args }: ToolCall): ToolSuccess | ToolFailure {

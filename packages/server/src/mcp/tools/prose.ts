@@ -44,7 +44,10 @@ const TOOLS: readonly EditTool[] = [
     description:
       'Replace a block (id, or anchor: its whole text), blocks up to untilId, or without these THE WHOLE PAGE. Returns the blocks.',
     toolset: 'prose',
-    input: input({ ...PAGE, content: CONTENT }, { format: FORMAT, ...ADDRESS, untilId: TEXT, anchorUntil: TEXT, ...VERSIONED }),
+    input: input(
+      { ...PAGE, content: CONTENT },
+      { format: FORMAT, ...ADDRESS, untilId: TEXT, anchorUntil: TEXT, replace: FLAG, ...VERSIONED },
+    ),
     result: BLOCKS,
     more: ['format'],
     hints: ['DE', 'ID'],
@@ -52,6 +55,7 @@ const TOOLS: readonly EditTool[] = [
       ...targetErrors({ content: 'New words.' }),
       ...stampErrors({ content: 'New words.' }),
       ERR_PROSE_TOO_LARGE: null,
+      ERR_PAGE_CHANGED: { pageId: 'p', content: '<!-- blk-a#0000 -->\nOther words.' },
       ERR_ANCHOR_RANGE: { pageId: 'p', content: 'x', id: 'blk-a', untilId: 'blk-i' },
     },
     examples: [

@@ -120,11 +120,15 @@ export const TOOL_ERRORS = {
   },
   ERR_ID_NOT_FOUND: {
     when: 'the page has no block with this id',
-    facts: ['id', 'otherPage?', 'nearest?'],
+    facts: ['id', 'otherPage?', 'nearest?', 'removedBy?'],
   },
   ERR_ID_AMBIGUOUS: { when: 'several blocks have this id', facts: ['id', 'count', 'matches?'] },
   ERR_ID_ANCHOR_MISMATCH: { when: 'id and anchor name different blocks', facts: ['id', 'currentText'] },
-  ERR_BLOCK_CHANGED: { when: 'the block no longer has the stamp behind its id', facts: ['id', 'current'] },
+  ERR_BLOCK_CHANGED: { when: 'the block is no longer as the caller saw it', facts: ['id', 'current', 'changedBy?'] },
+  ERR_PAGE_CHANGED: {
+    when: 'the page that is to be replaced has blocks that the caller did not see as they are',
+    facts: ['pageId', 'seen', 'changedBlocks', 'addedBlocks', 'removedBlocks', 'total'],
+  },
   ERR_TEXT_NOT_FOUND: {
     when: 'the words of an edit stand nowhere in what it searches',
     facts: ['edit', 'find', 'nearest', 'hint?'],

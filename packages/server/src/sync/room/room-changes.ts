@@ -54,7 +54,8 @@ export class RoomChanges {
   seenAlso(seen: Seen | undefined): Seen | undefined {
     if (seen === undefined || this.#touched === null) return seen
     const changes = [...this.#touched.all()].map(({ by, ...change }) => ({ ...change, who: this.#whoIs(by) }))
-    return changes.length === 0 ? seen : { ...seen, changes: [...seen.changes, ...changes] }
+    // First what is newest: a mark is forgotten when the relay changes its block.
+    return changes.length === 0 ? seen : { ...seen, changes: [...changes, ...seen.changes] }
   }
 
   #note(touched: TouchedBlocks<Member>, transaction: Y.Transaction): void {

@@ -115,7 +115,7 @@ describe.concurrent('presence of agents', () => {
     expect(tags).toContain(TAG.awareness)
     await host.call('set_prose', { ...at, content: 'by another' })
     const lastMs = performance.now()
-    await agent.call('set_prose', { ...at, content: 'again' })
+    await agent.call('set_prose', { ...at, content: 'again', replace: true })
     await until('both agents', () => seen.agents().length === 2 && echoed.agents().length === 2)
     const where = { page: pageId, selection: [expect.stringMatching(/^blk-/)] }
     expect(seen.agents().map(({ user }) => user)).toEqual([

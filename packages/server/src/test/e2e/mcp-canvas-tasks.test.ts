@@ -128,7 +128,7 @@ const TASKS: readonly Task[] = [
       const { added } = await call('add_reference', { doi: '10.1000/good' })
       const [id] = added as readonly string[]
       const content = `# Finding\n\nShown before <span data-citation data-ref-id="${id}"></span>.`
-      expect(await call('set_prose', { ...PROSE, content })).not.toHaveProperty('warnings')
+      expect(await call('set_prose', { ...PROSE, content, replace: true })).not.toHaveProperty('warnings')
     },
     check(stored) {
       const [id] = stored.references?.itemOrder ?? []

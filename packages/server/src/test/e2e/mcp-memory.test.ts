@@ -142,6 +142,73 @@ describe.concurrent('what others changed since the last answer', () => {
   })
 })
 
+describe.concurrent('writing over what others wrote', () => {
+  it('[AG-24] [AG-28] words that a person typed after the agent read are not overwritten, live, and a read cures it', async () => {
+    const { ann, at, agent, enter } = await start()
+    const person = await enter()
+    await agent.call('get_prose', at)
+    await type(person, at, 'blk-2', ' by Ann')
+    for (let i = 0; i < 2; i++) {
+      const page = await agent.refused('set_prose', { ...at, content: 'all new' })
+      expect(page).toMatchObject({ code: 'ERR_PAGE_CHANGED', seen: true, total: 1, news: { ids: ['blk-2'] } })
+      expect(page['changedBlocks']).toMatchObject([{ content: 'two by Ann', changedBy: { id: ann, kind: 'person' } }])
+      const block = await agent.refused('set_prose', { ...at, id: 'blk-2', content: 'mine' })
+      expect(block).toMatchObject({ code: 'ERR_BLOCK_CHANGED', changedBy: { id: ann, kind: 'person' } })
+      expect((block['current'] as { readonly content: string }).content).toBe('two by Ann')
+    }
+    await agent.call('set_prose', { ...at, id: 'blk-1', content: 'one by me' })
+    await agent.call('get_prose', { ...at, id: 'blk-2' })
+    await agent.call('set_prose', { ...at, id: 'blk-2', content: 'two by both' })
+    await agent.call('set_prose', { ...at, content: 'all new' })
+    await left(person)
+  })
+
+  it('[AG-24] [AG-28] words that came by PUT or by another agent into a cold document are compared in the same way', async () => {
+    const { ann, docId, at, agent, other, rest } = await start()
+    await agent.call('get_prose', at)
+    const document = (await rest.getDocument(docId)) as { readonly richTextPages: readonly { readonly content: string }[] }
+    const [page] = document.richTextPages
+    await rest.putDocument(docId, {
+      ...document,
+      richTextPages: [{ ...page, content: page?.content.replace('two', 'put') }],
+    } as never)
+    expect(await agent.refused('delete_block', { ...at, id: 'blk-2' })).toMatchObject({ changedBy: { id: ann, kind: 'person' } })
+    await other.call('get_prose', at)
+    await other.call('set_prose', { ...at, id: 'blk-3', content: 'by another' })
+    const { warnings } = await agent.call('set_prose', { ...at, id: 'blk-3', content: 'over it' })
+    expect(warnings).toEqual([{ reason: expect.stringMatching(/by another.*-other/) }])
+    expect(await agent.refused('set_prose', { ...at, content: 'all' })).toMatchObject({ code: 'ERR_PAGE_CHANGED', total: 1 })
+    await agent.call('set_prose', { ...at, content: 'all', replace: true })
+  })
+
+  it('[AG-25] a page that was read with ids and sent back whole keeps what people typed elsewhere, live', async () => {
+    const { at, agent, enter } = await start()
+    const person = await enter()
+    const { page } = (await agent.call('get_prose', { ...at, ids: true })) as { readonly page: { readonly content: string } }
+    await type(person, at, 'blk-2', ' by Ann')
+    await agent.call('set_prose', { ...at, content: page.content.replace('three', 'three by me') })
+    const now = await agent.call('get_prose', { ...at, format: 'html' })
+    expect((now['page'] as { readonly content: string }).content).toMatch(/one<.*two by Ann<.*three by me</)
+    await type(person, at, 'blk-3', ' and Ann')
+    const stale = await agent.refused('set_prose', { ...at, content: page.content.replace('three', 'three again') })
+    expect(stale).toMatchObject({ code: 'ERR_PAGE_CHANGED' })
+    await left(person)
+  })
+
+  it('[AG-26] a page that was never shown is replaced with a warning', async () => {
+    const { at, other } = await start()
+    expect((await other.call('set_prose', { ...at, content: 'blind' }))['warnings']).toEqual([
+      { reason: expect.stringContaining('not shown all of page') },
+    ])
+  })
+
+  it('[AG-19] calls of one agent that run beside each other know what the others wrote', async () => {
+    const { at, agent } = await start()
+    await agent.call('get_prose', at)
+    await Promise.all(Array.from({ length: 6 }, (_, i) => agent.call('set_prose', { ...at, id: 'blk-1', content: `words ${i}` })))
+  })
+})
+
 describe.concurrent('waiting for a change', () => {
   it('[AG-74] [TOOL-wait_for_change] an agent that waits hears of a person who types, with the news of it, whether the document is live or cold', async () => {
     const { ann, docId, at, agent, other, enter, rest } = await start()

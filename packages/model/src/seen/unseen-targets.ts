@@ -1,0 +1,119 @@
+import type { Refusal, Warning } from '../edit.ts'
+import type { Printed } from '../prose/block-names.ts'
+import { blockId, idBearing, idsOf, type Located } from '../prose/blocks.ts'
+import { readHandle } from '../prose/handles.ts'
+import type { ProseTree } from '../prose/node.ts'
+import { blockChanged } from '../prose/stamped-blocks.ts'
+import { blockText } from '../prose/text.ts'
+import { indexOf, nodeAt, parentOf, type Path } from '../prose/tree-path.ts'
+import { quote } from '../quote.ts'
+import { readStampedId } from '../stamps/stamp.ts'
+import { PageSight } from './page-sight.ts'
+import type { Seen } from './seen.ts'
+
+/** A page of which a call overwrites or removes blocks. */
+export interface OverwrittenPage extends Printed {
+  readonly tree: ProseTree
+  readonly isVersionNamed?: boolean
+  readonly sight?: PageSight | undefined
+}
+
+/** A block as the call names it; without `id` by its text. */
+export interface NamedTarget {
+  readonly id: string | undefined
+  readonly located: Located
+}
+
+/** What goes: consecutive blocks of one parent. */
+interface Going {
+  readonly path: Path
+  readonly count: number
+}
+
+/**
+ * Why blocks may not be overwritten or removed: a person changed one that is named by a bare id, or one that goes along is not as the caller saw
+ * it. `null` when they may. [AG-27, AG-28]
+ */
+export function refuseOverwrite(page: OverwrittenPage, targets: readonly NamedTarget[], going: Going): Refusal | null {
+  if (page.sight === undefined || page.isVersionNamed === true) return null
+  for (const target of targets) {
+    const refusal = refuseBare(page, page.sight, target)
+    if (refusal !== null) return refusal
+  }
+  return refuseAlong(page, page.sight, targets, going)
+}
+
+/** [AG-28] */
+function refuseBare(page: OverwrittenPage, sight: PageSight, { id, located }: NamedTarget): Refusal | null {
+  if (id === undefined || stampOf(id) !== null || sight.of(located.block) !== 'changed') return null
+  return sight.changer(id)?.kind === 'agent' ? null : blockChanged(page, id, located)
+}
+
+/** [AG-27] */
+function refuseAlong(page: OverwrittenPage, sight: PageSight, targets: readonly NamedTarget[], going: Going): Refusal | null {
+  const stamped = targets.map(({ id }) => (id === undefined ? null : stampOf(id)))
+  // The stamp of a handle covers all that is in its block.
+  if (going.count === 1 && stamped.some((found) => found !== null && readHandle(found.id) !== null)) return null
+  const isStamped = stamped.some((found) => found !== null)
+  const named = new Set(targets.map(({ located }) => located.block))
+  const start = indexOf(going.path)
+  for (let i = 0; i < going.count; i++) {
+    const path = [...parentOf(going.path), start + i]
+    for (const { path: inside, block } of idBearing([nodeAt(page.tree, path)])) {
+      if (named.has(block) || !isUnseen(sight, block, isStamped)) continue
+      const located = { path: [...path, ...inside.slice(1)], block }
+      const [first] = targets
+      const name = first?.id ?? quote(blockText(first?.located.block ?? block))
+      return blockChanged(page, name, located, { path, block: nodeAt(page.tree, path) })
+    }
+  }
+  return null
+}
+
+function isUnseen(sight: PageSight, block: Located['block'], isStamped: boolean): boolean {
+  const found = sight.of(block)
+  if (found !== 'unknown') return found === 'changed'
+  return isStamped || sight.isWhole || sight.changer(blockId(block)) !== undefined
+}
+
+/** A page of which a call removes blocks that it does not name. */
+export interface ShrunkPage extends Printed {
+  readonly pageId: string
+  readonly tree: ProseTree
+  readonly expectedVersion?: number | undefined
+}
+
+/** Why blocks may not go that a call removes without naming them; `null` when all are as the caller saw them. `left`: the page without them. [AG-27] */
+export function refuseGone(
+  seen: Seen,
+  { pageId, tree, expectedVersion, naming }: ShrunkPage,
+  left: ProseTree = [],
+): Refusal | null {
+  if (expectedVersion !== undefined) return null
+  const sight = new PageSight(seen, pageId)
+  const stays = new Set(idsOf(left))
+  for (const located of idBearing(tree)) {
+    const id = blockId(located.block)
+    if (id !== null && !stays.has(id) && isUnseen(sight, located.block, false))
+      return blockChanged({ sight, naming }, id, located)
+  }
+  return null
+}
+
+/** Quotes what another agent wrote and this call replaces without having seen it. [AG-28] */
+export function replacedWarnings(
+  { sight, isVersionNamed }: OverwrittenPage,
+  targets: readonly NamedTarget[],
+): readonly Warning[] {
+  if (sight === undefined || isVersionNamed === true) return []
+  return targets.flatMap(({ id, located }): readonly Warning[] => {
+    if (id === undefined || stampOf(id) !== null || sight.of(located.block) !== 'changed') return []
+    const who = sight.changer(id)
+    const by = who === undefined ? 'somebody' : quote(who.name === undefined ? who.id : `${who.name} (${who.id})`)
+    return [{ reason: `the block ${quote(id)} said "${quote(blockText(located.block))}", written by ${by} after you read it` }]
+  })
+}
+
+function stampOf(id: string) {
+  return readStampedId(id)
+}

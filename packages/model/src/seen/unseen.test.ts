@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest'
+import { readStoredBody } from '../body-parse.ts'
+import { type Edited, isRefusal, type Refusal } from '../edit.ts'
+import { type EditArgs, type EditName, runEdit } from '../edits.ts'
+import { blockStamp } from '../prose/block-stamp.ts'
+import { parseHtml } from '../prose/html.ts'
+import { type Seen, type SeenChange } from './seen.ts'
+import { shownBlocks } from './shown.ts'
+
+const tree = (html: string) => parseHtml(html, { source: 'stored' }).tree
+const bodyOf = (content: string) =>
+  readStoredBody(
+    new TextEncoder().encode(
+      JSON.stringify({
+        pages: [],
+        richTextPages: [
+          { id: 'p', name: 'P', content },
+          { id: 'q', name: 'Q', content: '' },
+        ],
+      }),
+    ),
+  )
+const stampOf = (html: string) => blockStamp(tree(html)[0] as never)
+
+const ANN = { id: 'ann', kind: 'person', name: 'Ann' } as const
+const BOT = { id: 'bot', kind: 'agent' } as const
+const by = (who: SeenChange['who'], id: string, isRemoved = false): SeenChange => ({
+  kind: 'block',
+  pageId: 'p',
+  id,
+  isRemoved,
+  who,
+})
+
+/** A caller that was shown this page, as a whole or in part. */
+function saw(
+  html: string | null,
+  changes: readonly SeenChange[] = [],
+  more: { isWhole?: boolean; blind?: Seen['blind'] } = {},
+): Seen {
+  const { isWhole = true, blind = 'warn' } = more
+  const pages = html === null ? [] : [{ pageId: 'p', isWhole, blocks: shownBlocks(tree(html)) }]
+  return { pages, changes, blind }
+}
+
+function run<N extends EditName>(stored: string, seen: Seen | undefined, edit: N, args: Omit<EditArgs<N>, 'pageId'>) {
+  let minted = 0
+  const environment = { nowMs: 1, random: () => `minted${String(++minted).padStart(4, '0')}`, ...(seen && { seen }) }
+  const outcome = runEdit(edit, bodyOf(stored), { pageId: 'p', ...args }, environment)
+  return isRefusal(outcome) ? outcome : { ...outcome, html: outcome.body.prose.pages[0]?.content ?? '' }
+}
+
+type Done = Edited<object> & { readonly html: string }
+function done(outcome: Refusal | Done): Done {
+  if (isRefusal(outcome)) throw new Error(`${outcome.code}: ${outcome.message}`)
+  return outcome
+}
+function refusal(outcome: Refusal | Done): Refusal {
+  if (!isRefusal(outcome)) throw new Error(`it was done: ${outcome.html}`)
+  return outcome
+}
+
+const BEFORE = '<p id="blk-1">one</p><p id="blk-2">two</p><p id="blk-3">three</p>'
+const NOW = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p><p id="blk-4">new</p>'
+const set = (stored: string, seen: Seen | undefined, args: object = {}) =>
+  run(stored, seen, 'set_prose', { content: '<p>all</p>', format: 'html', ...args } as never)
+
+describe('a whole page', () => {
+  it('[AG-24] is refused when others changed, added or removed blocks since it was shown, with these blocks and who', () => {
+    const changes = [by(ANN, 'blk-2'), by(BOT, 'blk-3', true)]
+    const { code, message, facts } = refusal(set(NOW, saw(BEFORE, changes)))
+    expect([code, facts['seen'], facts['total']]).toEqual(['ERR_PAGE_CHANGED', true, 3])
+    const stamp = stampOf('<p>two by Ann</p>')
+    expect(facts['changedBlocks']).toEqual([{ id: `blk-2#${stamp}`, type: 'paragraph', content: 'two by Ann', changedBy: ANN }])
+    expect(facts['addedBlocks']).toEqual([{ id: `blk-4#${stampOf('<p>new</p>')}`, type: 'paragraph', content: 'new' }])
+    expect(facts['removedBlocks']).toEqual([{ id: 'blk-3', removedBy: BOT }])
+    expect(JSON.stringify([message, facts])).not.toMatch(/ersion/)
+  })
+
+  it('[AG-24] is written when it is empty, when the version is named, with replace, and when nobody changed it', () => {
+    const changes = [by(ANN, 'blk-2')]
+    for (const outcome of [
+      set('<p></p>', saw(BEFORE, changes)),
+      set(NOW, saw(BEFORE, changes), { expectedVersion: 3 }),
+      set(NOW, saw(BEFORE, changes), { replace: true }),
+      set(BEFORE, saw(BEFORE)),
+    ])
+      expect([done(outcome).html.includes('all'), done(outcome).warnings]).toEqual([true, []])
+  })
+
+  it('[AG-24] counts a task that a person ticked, and nothing that only got an id', () => {
+    const task = (isDone: boolean, id = ' id="blk-t"') =>
+      `<ul data-type="taskList"><li data-type="taskItem" data-checked="${isDone}"><p${id}>do it</p></li></ul>`
+    expect(refusal(set(task(true), saw(task(false)))).facts['total']).toBe(1)
+    expect(done(set(task(false), saw(task(false, '')))).html).toContain('all')
+  })
+
+  it('[AG-24] names at most 10 blocks with at most 2,000 bytes each and 8,000 in all', () => {
+    const long = (i: number) => `<p id="blk-${i}">${`${i} ${'ä'.repeat(1_500)}`}</p>`
+    const many = Array.from({ length: 12 }, (_, i) => long(i)).join('')
+    const { facts } = refusal(set(many, saw(BEFORE)))
+    const blocks = [...(facts['changedBlocks'] as { content: string }[]), ...(facts['addedBlocks'] as { content: string }[])]
+    expect([blocks.length, (facts['removedBlocks'] as unknown[]).length, facts['total']]).toEqual([10, 0, 12])
+    const bytes = blocks.map(({ content }) => new TextEncoder().encode(content).length)
+    expect(Math.max(...bytes)).toBeLessThanOrEqual(2_000)
+    expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(8_000)
+  })
+
+  const carried = (...blocks: readonly [id: string, seen: string, text: string][]) =>
+    blocks.map(([id, seen, text]) => `<!-- ${id}#${stampOf(`<p>${seen}</p>`)} -->\n${text}`).join('\n\n')
+
+  it('[AG-25] that was read with ids, changed in one place and sent back whole keeps what people wrote in the other places', () => {
+    const content = carried(['blk-1', 'one', 'one by me'], ['blk-2', 'two', 'two'], ['blk-3', 'three', 'three'])
+    const stored = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p>'
+    for (const seen of [saw(BEFORE, [by(ANN, 'blk-2'), by(ANN, 'blk-3', true)]), saw(null), undefined]) {
+      const outcome = set(stored, seen, { content, format: 'markdown' })
+      expect(done(outcome).html).toBe('<p id="blk-1">one by me</p><p id="blk-2">two by Ann</p>')
+    }
+  })
+
+  it('[AG-25] is refused when the caller and somebody else changed the same block, with or without memory', () => {
+    const content = carried(['blk-1', 'one', 'one'], ['blk-2', 'two', 'two by me'])
+    const stored = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p>'
+    for (const seen of [saw(BEFORE, [by(ANN, 'blk-2')]), saw(null), undefined]) {
+      const { code, facts } = refusal(set(stored, seen, { content, format: 'markdown' }))
+      expect([code, facts['total']]).toEqual(['ERR_PAGE_CHANGED', 1])
+      expect(facts['changedBlocks']).toMatchObject([{ content: 'two by Ann' }])
+    }
+    const gone = refusal(set('<p id="blk-1">one</p>', saw(null), { content, format: 'markdown' }))
+    expect(gone.facts['removedBlocks']).toEqual([{ id: 'blk-2' }])
+  })
+
+  it('[AG-25] what the caller did not touch is not known to it after the write', () => {
+    const content = carried(['blk-1', 'one', 'one by me'], ['blk-2', 'two', 'two'])
+    const outcome = done(
+      set('<p id="blk-1">one</p><p id="blk-2">two by Ann</p>', saw('<p id="blk-1">one</p><p id="blk-2">two</p>'), {
+        content,
+        format: 'markdown',
+      }),
+    )
+    expect(outcome.shown).toEqual([{ pageId: 'p', blocks: [`blk-1#${stampOf('<p>one by me</p>')}`] }])
+  })
+
+  it('[AG-26] that its caller was not shown whole is written with a warning, or refused where the operator says so', () => {
+    for (const seen of [saw(null), saw('<p id="blk-1">one</p>', [], { isWhole: false })]) {
+      expect(done(set(BEFORE, seen)).warnings.map(({ reason }) => reason)).toEqual([
+        expect.stringContaining('not shown all of page p'),
+      ])
+      const refused = refusal(set(BEFORE, { ...seen, blind: 'refuse' }))
+      expect([refused.code, refused.facts['seen']]).toEqual(['ERR_PAGE_CHANGED', false])
+      for (const args of [{ replace: true }, { expectedVersion: 3 }])
+        expect(done(set(BEFORE, { ...seen, blind: 'refuse' }, args)).warnings).toEqual([])
+    }
+  })
+
+  it('[AG-26] with stamped ids is never written blind where it would remove blocks', () => {
+    const content = carried(['blk-1', 'one', 'one by me'], ['blk-2', 'two', 'two'])
+    for (const blind of ['warn', 'refuse'] as const) {
+      const refused = refusal(set(BEFORE, saw(null, [], { blind }), { content, format: 'markdown' }))
+      expect([refused.facts['seen'], refused.facts['changedBlocks']]).toEqual([
+        false,
+        [expect.objectContaining({ content: 'three' })],
+      ])
+      const stored = '<p id="blk-1">one</p><p id="blk-2">two</p>'
+      expect(done(set(stored, saw(null, [], { blind }), { content, format: 'markdown' })).html).toContain('one by me')
+    }
+  })
+})
+
+describe('a block', () => {
+  const one = (stored: string, seen: Seen | undefined, args: object = {}) =>
+    run(stored, seen, 'set_prose', { id: 'blk-2', content: 'mine', ...args } as never)
+
+  it('[AG-28] that a person, or nobody knows who, changed since it was seen is not overwritten by its bare id', () => {
+    for (const changes of [[by(ANN, 'blk-2')], []]) {
+      const { code, facts } = refusal(one(NOW, saw(BEFORE, changes)))
+      expect([code, facts['current']]).toEqual(['ERR_BLOCK_CHANGED', expect.objectContaining({ content: 'two by Ann' })])
+      expect(facts['changedBy']).toEqual(changes[0]?.who)
+    }
+    expect(refusal(run(NOW, saw(BEFORE), 'delete_block', { id: 'blk-2' })).code).toBe('ERR_BLOCK_CHANGED')
+    for (const outcome of [
+      one(NOW, saw(BEFORE), { expectedVersion: 3 }),
+      one(NOW, saw(null)),
+      one(NOW, undefined),
+      one(BEFORE, saw(BEFORE)),
+    ])
+      expect([done(outcome).html.includes('mine'), done(outcome).warnings]).toEqual([true, []])
+  })
+
+  it('[AG-28] that another agent changed is overwritten, with a warning that quotes it and says who it was', () => {
+    const [warning] = done(one(NOW, saw(BEFORE, [by({ ...BOT, name: 'Bot' }, 'blk-2')]))).warnings
+    expect(warning?.reason).toMatch(/two by Ann.*Bot \(bot\)/)
+  })
+
+  it('[AG-7] [AG-8] [AG-22] refusals say who changed or removed a block, where that is known', () => {
+    const stamped = `blk-2#${stampOf('<p>two</p>')}`
+    expect(refusal(one(NOW, saw(null, [by(ANN, 'blk-2')]), { id: stamped })).facts['changedBy']).toEqual(ANN)
+    expect(refusal(one(NOW, saw(BEFORE, [by(ANN, 'blk-3', true)]), { id: 'blk-3' })).facts['removedBy']).toEqual(ANN)
+    expect(refusal(one(NOW, saw(BEFORE, [by(ANN, 'blk-3')]), { id: 'blk-3' })).facts).not.toHaveProperty('removedBy')
+  })
+
+  const list = (inner: string) =>
+    `<ul><li><p id="blk-i">item</p><ul><li><p id="blk-s">${inner}</p></li></ul></li><li><p id="blk-j">other</p></li></ul>`
+  const remove = (stored: string, seen: Seen | undefined, args: object) => run(stored, seen, 'delete_block', args as never)
+
+  it('[AG-27] what goes along with a removed item and was changed or added since makes the call refused, with the whole item as current', () => {
+    const { code, facts } = refusal(remove(list('sub by Ann'), saw(list('sub'), [by(ANN, 'blk-s')]), { id: 'blk-i' }))
+    const current = facts['current'] as { readonly id: string; readonly content: string }
+    expect([code, facts['changedBy'], current.id]).toEqual(['ERR_BLOCK_CHANGED', ANN, expect.stringMatching(/^@0\.0#/)])
+    expect(current.content).toContain('sub by Ann')
+    // The handle says that the caller has seen it.
+    expect(done(remove(list('sub by Ann'), saw(list('sub')), { id: current.id })).html).not.toContain('sub by Ann')
+    expect(done(remove(list('sub'), saw(list('sub')), { id: 'blk-i' })).html).not.toContain('sub')
+  })
+
+  it('[AG-27] where the block is named by a stamped id, what the memory does not know counts as changed', () => {
+    const stamped = `blk-i#${stampOf('<p>item</p>')}`
+    const current = refusal(remove(list('sub'), saw(null), { id: stamped })).facts['current'] as { readonly id: string }
+    expect(done(remove(list('sub'), saw(null), { id: current.id })).html).not.toContain('item')
+    expect(done(remove(list('sub'), saw(null), { id: 'blk-i' })).html).not.toContain('item')
+    expect(done(remove(list('sub'), saw(list('sub')), { id: stamped })).html).not.toContain('item')
+    expect(done(remove(list('sub'), undefined, { id: stamped })).html).not.toContain('item')
+  })
+
+  it('[AG-27] a span is refused when a block inside it was changed since', () => {
+    const span = (seen: Seen) => run(NOW, seen, 'set_prose', { id: 'blk-1', untilId: 'blk-4', content: 'x' } as never)
+    const { facts } = refusal(span(saw(NOW.replace('two by Ann', 'two'), [by(ANN, 'blk-2')])))
+    expect(facts['current']).toMatchObject({ content: 'two by Ann' })
+    expect(done(span(saw(NOW))).html).toContain('x')
+  })
+
+  it('[AG-27] a section is not removed with words that were changed or added since it was shown', () => {
+    const section = (text: string) => `<h1 id="blk-h">Head</h1><p id="blk-b">${text}</p><h1 id="blk-n">Next</h1>`
+    const remove = (seen: Seen, id = 'blk-h') => run(section('b by Ann'), seen, 'delete_section', { id } as never)
+    expect(refusal(remove(saw(section('b'), [by(ANN, 'blk-b')]))).facts).toMatchObject({
+      changedBy: ANN,
+      current: { content: 'b by Ann' },
+    })
+    const stamped = `blk-h#${stampOf('<h1>Head</h1>')}`
+    expect(refusal(remove(saw(null), stamped)).code).toBe('ERR_BLOCK_CHANGED')
+    for (const outcome of [remove(saw(section('b by Ann')), stamped), remove(saw(null)), remove(saw(section('b')), 'blk-n')])
+      expect(done(outcome).kind).toBe('edited')
+  })
+
+  it('[AG-27] a page is not removed with words that were changed or added since it was shown, nor a row of a table', () => {
+    const changes = [by(ANN, 'blk-2')]
+    expect(refusal(run(NOW, saw(BEFORE, changes), 'delete_prose_page', {})).facts).toMatchObject({ id: 'blk-2', changedBy: ANN })
+    for (const seen of [saw(NOW), saw(null), undefined]) done(run(NOW, seen, 'delete_prose_page', {}))
+    const table = (text: string) =>
+      `<table><tbody><tr><td><p id="blk-a">a</p></td></tr><tr><td><p id="blk-b">${text}</p></td></tr></tbody></table>`
+    const row = (index: number, seen: Seen) =>
+      run(table('b by Ann'), seen, 'edit_table', { op: 'deleteRow', row: index } as never)
+    expect(refusal(row(1, saw(table('b'), [by(ANN, 'blk-b')]))).facts).toMatchObject({ id: 'blk-b', changedBy: ANN })
+    expect(done(row(0, saw(table('b'), [by(ANN, 'blk-b')]))).html).toContain('b by Ann')
+    expect(done(row(1, saw(table('b by Ann')))).html).not.toContain('b by Ann')
+  })
+})

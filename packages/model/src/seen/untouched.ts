@@ -1,0 +1,57 @@
+import { blockStamp } from '../prose/block-stamp.ts'
+import { blockId, idBearing, isIdBearing } from '../prose/blocks.ts'
+import { withContent } from '../prose/equal.ts'
+import type { ProseElement, ProseNode, ProseTree } from '../prose/node.ts'
+import type { Stamp } from '../stamps/stamp.ts'
+
+/** Content of a call for a whole page, with what it says of blocks that the caller had seen. [AG-25] */
+export interface MergedContent {
+  /** The content, in which every block that the caller did not touch is the stored one. */
+  readonly tree: ProseTree
+  /** Ids of the blocks that the caller did not touch. */
+  readonly untouched: ReadonlySet<string>
+  /** Ids of the blocks that the caller changed, and that are not stored any more as it saw them. */
+  readonly stale: ReadonlySet<string>
+}
+
+/**
+ * Compares content with the stamps that its ids carried. What still has its stamp was not touched, so it stays as it is stored now, or stays
+ * removed. [AG-25]
+ */
+export function mergeStamped(stored: ProseTree, content: ProseTree, stamps: ReadonlyMap<string, Stamp>): MergedContent {
+  const untouched = new Set<string>()
+  const stale = new Set<string>()
+  if (stamps.size === 0) return { tree: content, untouched, stale }
+  const known = new Map(
+    idBearing(stored).flatMap(({ block }) => (blockId(block) === null ? [] : [[blockId(block), block] as const])),
+  )
+  for (const { block } of idBearing(content)) {
+    const id = blockId(block)
+    const stamp = id === null ? undefined : stamps.get(id)
+    if (id === null || stamp === undefined) continue
+    const now = known.get(id)
+    if (blockStamp(block) === stamp) untouched.add(id)
+    else if (now === undefined || blockStamp(now) !== stamp) stale.add(id)
+  }
+  const merge = <N extends ProseNode>(nodes: readonly N[]): readonly N[] =>
+    nodes.flatMap((node): readonly N[] => {
+      if (node.type === 'text') return [node]
+      const element = node as ProseElement
+      if (isIdBearing(element)) {
+        const id = blockId(element)
+        if (id === null || !untouched.has(id)) return [node]
+        const now = known.get(id)
+        return now === undefined ? [] : [now as ProseNode as N]
+      }
+      if (element.content.length === 0) return [node]
+      const inside = merge(element.content)
+      // All that was in it is removed, so it is too; a cell stays, since its row needs it.
+      if (inside.length === 0 && !isCell(element)) return []
+      return [withContent(element, inside) as ProseNode as N]
+    })
+  return { tree: merge(content), untouched, stale }
+}
+
+function isCell({ type }: ProseElement): boolean {
+  return type === 'tableCell' || type === 'tableHeader'
+}

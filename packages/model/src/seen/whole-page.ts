@@ -1,0 +1,87 @@
+import type { Refusal, Warning } from '../edit.ts'
+import { namingOf, type Printed } from '../prose/block-names.ts'
+import { blockId, idsOf } from '../prose/blocks.ts'
+import { isEmptyPage } from '../prose/equal.ts'
+import type { ProseTree } from '../prose/node.ts'
+import type { Stamp } from '../stamps/stamp.ts'
+import { PageSight } from './page-sight.ts'
+import type { Seen } from './seen.ts'
+import { partId, partsOf, shownBlock, type ShownPage } from './shown.ts'
+import { isAllSeen, pageChanged, type UnseenBlocks, unseenBlocks } from './unseen-page.ts'
+import { mergeStamped, type MergedContent } from './untouched.ts'
+
+/** A page that a call writes as a whole. */
+interface WholePage extends Printed {
+  readonly pageId: string
+  readonly tree: ProseTree
+  readonly isVersionNamed?: boolean
+  readonly sight?: PageSight | undefined
+  readonly environment: { readonly seen?: Seen }
+}
+
+interface Checked extends MergedContent {
+  readonly warnings: readonly Warning[]
+}
+
+const nobody = new PageSight(undefined, '')
+
+/**
+ * Decides whether a page may be written as a whole, and merges what the caller did not touch. What is stored is compared at the moment of the
+ * write. [AG-24, AG-25, AG-26]
+ */
+export function checkWholePage(
+  page: WholePage,
+  content: { readonly tree: ProseTree; readonly stamps: ReadonlyMap<string, Stamp> },
+  isReplaced: boolean,
+): Checked | Refusal {
+  const { tree, pageId, sight = nobody } = page
+  const merged = mergeStamped(tree, content.tree, content.stamps)
+  const written = (warnings: readonly Warning[] = []): Checked => ({ ...merged, warnings })
+  const refuse = (unseen: UnseenBlocks, seen: boolean) => pageChanged({ pageId, naming: namingOf(page), sight, unseen, seen })
+  if (isEmptyPage(tree) || page.isVersionNamed === true || isReplaced) return written()
+  const stale = staleBlocks(tree, merged)
+  if (!isAllSeen(stale)) return refuse(stale, sight.isWhole)
+  if (page.environment.seen === undefined) return written()
+  if (sight.isWhole) {
+    const unseen = unseenBlocks(tree, sight, (id) => !merged.untouched.has(id))
+    return isAllSeen(unseen) ? written() : refuse(unseen, true)
+  }
+  const isStamped = content.stamps.size > 0
+  if (!isStamped && page.environment.seen.blind === 'warn') return written([blind(pageId)])
+  const lost = lostBlocks(tree, merged)
+  if (isStamped && isAllSeen(lost)) return written()
+  return refuse(lost, false)
+}
+
+/** Blocks that the caller changed and somebody else too. [AG-25] */
+function staleBlocks(tree: ProseTree, { stale }: MergedContent): UnseenBlocks {
+  const present = new Set(idsOf(tree))
+  const blocks = unseenBlocks(tree, nobody, (id) => stale.has(id))
+  const changed = blocks.added.filter(({ block }) => stale.has(blockId(block) ?? ''))
+  return { changed, added: [], removed: [...stale].filter((id) => !present.has(id)) }
+}
+
+/** Stored blocks that the content does not hold. [AG-26] */
+function lostBlocks(tree: ProseTree, { tree: content }: MergedContent): UnseenBlocks {
+  const kept = new Set(idsOf(content))
+  const names = new Set(Array.from(partsOf(content), shownBlock))
+  const { added } = unseenBlocks(tree, nobody, (id) => !kept.has(id))
+  const changed = added.filter(({ block }) => partId(block) !== null || !names.has(shownBlock(block)))
+  return { changed, added: [], removed: [] }
+}
+
+function blind(pageId: string): Warning {
+  return { reason: `you were not shown all of page ${pageId} before you replaced it; removed lists what was there` }
+}
+
+/**
+ * What the caller knows of a page that it has just written as a whole: all but the blocks that it did not touch and that others may have changed.
+ * [AG-19, AG-25]
+ */
+export function shownAfter({ pageId, sight }: WholePage, tree: ProseTree, untouched: ReadonlySet<string>): ShownPage {
+  const known = [...partsOf(tree)].filter((block) => {
+    const id = partId(block)
+    return id === null || !untouched.has(id) || sight?.of(block) === 'same'
+  })
+  return { pageId, blocks: known.map(shownBlock) }
+}
