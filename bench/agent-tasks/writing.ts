@@ -179,9 +179,9 @@ export const WRITING: readonly Task[] = [
     ),
     async play({ agent, stored }) {
       const at = { ...P, tableIndex: 0 }
-      await agent.call('edit_table', { ...at, op: 'addColumn', col: 1, side: 'right', values: ['Town', 'Rome', 'Bonn'] })
-      await agent.call('edit_table', { ...at, op: 'addRow', row: 2, side: 'below', values: ['Cem', 'QA', 'Oslo'] })
-      await agent.call('edit_table', { ...at, op: 'addRow', row: 3, side: 'below', values: ['Dora', 'Ops', 'Pisa'] })
+      await agent.call('edit_table', { ...at, op: 'addColumn', col: 1, side: 'after', values: ['Town', 'Rome', 'Bonn'] })
+      await agent.call('edit_table', { ...at, op: 'addRow', row: 2, side: 'after', values: ['Cem', 'QA', 'Oslo'] })
+      await agent.call('edit_table', { ...at, op: 'addRow', row: 3, side: 'after', values: ['Dora', 'Ops', 'Pisa'] })
       await agent.call('edit_table', { ...at, op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0, toCol: 1, brief: true })
       const content = contentOf(await stored())
       const cells = [...content.matchAll(/<p[^>]*>([^<]*)<\/p><\/t[dh]>/g)].map(([, cell]) => cell)
