@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { shapeStamp } from '../canvas/shape-stamp.ts'
 import { written } from '../testing/builders.ts'
 import { contentOf, done, html, proseBody, refusal } from '../prose/testing/editing.ts'
 import { editText, type EditText, type TextEdit } from './edit-text.ts'
@@ -50,7 +51,7 @@ describe('finding words', () => {
     expect(refusal(editText, two, call(edit, { pageId: 'z' })).code).toBe('ERR_PAGE_NOT_FOUND')
   })
 
-  it('[AG-44] the scope canvas searches labels and text shapes, the scope all everything', () => {
+  it('[AG-44] [AG-6] [AG-7] the scope canvas searches labels and text shapes, the scope all everything', () => {
     const drawn = proseBody('<p id="blk-a">Pay now</p>', {
       pages: [
         {
@@ -75,6 +76,12 @@ describe('finding words', () => {
     expect(counts(call({ find: 'Pay', replace: 'Bill', id: 't' }, { scope: 'canvas' }), drawn)).toEqual([1])
     expect(counts(call({ find: 'Pay', replace: 'Bill', id: 'k' }, { scope: 'all', pageId: 'c' }), drawn)).toEqual([1])
     expect(refusal(editText, drawn, call({ ...edit, id: 'u' }, { scope: 'canvas' })).code).toBe('ERR_SHAPE_NOT_FOUND')
+    const stamp = shapeStamp({ id: 't', type: 'text', text: 'We Pay\ntoday' })
+    expect(counts(call({ find: 'Pay', replace: 'Bill', id: `t#${stamp}` }, { scope: 'canvas' }), drawn)).toEqual([1])
+    expect(refusal(editText, drawn, call({ ...edit, id: 't#0000' }, { scope: 'canvas' }))).toMatchObject({
+      code: 'ERR_SHAPE_CHANGED',
+      facts: { current: { id: `t#${stamp}`, type: 'text' } },
+    })
   })
 
   it.each([

@@ -8,6 +8,8 @@ import type { ProseElement, ProseNode } from '../prose/node.ts'
 import { findProsePage, pageTree, type PageTree } from '../prose/page.ts'
 import { noSection } from '../prose/sections.ts'
 import type { Naming } from '../prose/block-names.ts'
+import { plainShapeId } from '../canvas/named-shapes.ts'
+import { shapeValues } from '../canvas/page-geometry.ts'
 import { findTarget } from '../prose/targets.ts'
 import { isTextBlock, type TextSplice, visibleText } from '../prose/text-splices.ts'
 import { startsWith, type Path } from '../prose/tree-path.ts'
@@ -183,8 +185,12 @@ function textsUnder(texts: OpenTexts, reach: TextReach, id: string): readonly Te
   }
   if (scope === 'prose' || (refusal !== null && refusal.code !== 'ERR_ID_NOT_FOUND')) return notFound(refusal, id)
   const canvasPages = pages === null ? body.canvas.pages : pages.canvas === null ? [] : [pages.canvas]
-  for (const page of canvasPages)
-    if (page.shapes.some((shape) => shape.id === id)) return texts.canvas(page).filter((holder) => holder.id === id)
+  for (const page of canvasPages) {
+    const shapes = shapeValues(page)
+    const shape = plainShapeId({ body, page, shapes, naming: texts.naming }, id, 'id')
+    if (isRefusal(shape)) return shape
+    if (shapes.has(shape.id)) return texts.canvas(page).filter((holder) => holder.id === shape.id)
+  }
   const [first] = canvasPages
   return scope === 'canvas' && first !== undefined ? shapeNotFound(body, first, id) : notFound(refusal, id)
 }

@@ -43,6 +43,7 @@ const TOOLS: readonly EditTool[] = [
       ERR_BLOCK_CHANGED: find('Alpha', { id: 'blk-a#0000' }),
       ERR_SECTION_INDEX: { pageId: 'p', ...find('Alpha', { sectionIndex: 7 }) },
       ERR_SHAPE_NOT_FOUND: { scope: 'canvas', ...find('One', { id: 'zz' }) },
+      ERR_SHAPE_CHANGED: { scope: 'canvas', ...find('One', { id: 's1#0000' }) },
     },
     examples: [
       { edits: [{ find: 'Alpha', replace: 'Beta' }] },
