@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { insertSection, restructureOutline } from './section-edits.ts'
+import { deleteSection, insertSection, restructureOutline } from './section-edits.ts'
 import { done, proseBody } from './testing/editing.ts'
 
 const PAGE = [
@@ -34,6 +34,14 @@ describe('sections that lie under another heading after an edit of the outline',
     expect(under(restructureOutline, { op: 'promote', index: 5 })).toEqual([])
     expect(under(restructureOutline, { op: 'promote', index: 4 })).toEqual([])
     expect(under(restructureOutline, { op: 'promote', index: 0 })).toEqual([])
+  })
+
+  it('[AG-40] a deleted section leaves its subsections with another heading', () => {
+    const { warnings } = done(deleteSection, proseBody(PAGE), { pageId: 'p', id: 'blk-2' })
+    expect(warnings.map(({ reason }) => reason)).toEqual([
+      'a section lies under another heading now: "Two A" was under "Two" and is under "One"',
+    ])
+    expect(done(deleteSection, proseBody(PAGE), { pageId: 'p', id: 'blk-2', withSubsections: true }).warnings).toEqual([])
   })
 
   it('[AG-40] at most 5 sections are named, with titles of 60 characters', () => {

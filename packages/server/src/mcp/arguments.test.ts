@@ -179,7 +179,9 @@ describe('a name that a tool has no argument for', () => {
   })
 
   it('[AG-95] text given to edit_table is answered with the call that sets the text of a cell', () => {
-    for (const name of ['text', 'content', 'value'])
-      expect(nearest('edit_table', { op: 'addRow', [name]: 'x' }).message).toContain("service_set_prose with the cell's id")
+    for (const name of ['text', 'content', 'value']) {
+      const { message } = nearest('edit_table', { op: 'addRow', [name]: 'x' })
+      for (const part of ['in values', "service_set_prose with the cell's id"]) expect(message).toContain(part)
+    }
   })
 })

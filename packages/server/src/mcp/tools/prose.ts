@@ -21,7 +21,8 @@ import {
 const ADDRESS = { id: TEXT, anchor: TEXT } as const
 const BLOCKS = ['pageId', 'ok', 'blocks'] as const
 
-const CELL_TEXT = "The text of a cell is set by service_set_prose with the cell's id, which service_get_table returns."
+const CELL_TEXT =
+  "Texts of new cells go in values; the text of a cell is set by service_set_prose with the cell's id, which service_get_table returns."
 
 /** The tools that edit prose. [TOOL-add_prose_page … TOOL-edit_table] */
 const TOOLS: readonly EditTool[] = [

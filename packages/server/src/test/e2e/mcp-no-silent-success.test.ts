@@ -46,7 +46,7 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
       for (const ids of [true, false]) {
         const content = await page.read({ ids, ...(format && { format }) })
         const answer = await agent.call('set_prose', { ...page.at, content })
-        expect(answer).toMatchObject({ serverVersion: version })
+        expect(answer).toMatchObject({ serverVersion: version, changed: 0 })
         expect(answer).not.toHaveProperty('fixes')
         expect(answer['format']).toBe(content.startsWith('<h2') ? 'html' : undefined)
       }
