@@ -10,6 +10,9 @@ export interface FillerDeps {
   readonly log: Logger
 }
 
+/** After so many failures one after the other the store or the index is out of order, and the rest is left for later. */
+const MOST_FAILURES = 3
+
 interface Asked {
   readonly ref: IndexedRef
   readonly settle: () => void
@@ -26,6 +29,7 @@ export class Filler {
   #behind: IndexedRef[] = []
   #toLookIn: string[] = []
   #hasBegun = false
+  #failures = 0
   /** What must not happen while a document is being filled. */
   #jobs: (() => Promise<void>)[] = []
   #running: Promise<void> | null = null
@@ -107,6 +111,7 @@ export class Filler {
 
   /** Does one step of the background's work; false when there is none. */
   async #next(): Promise<boolean> {
+    if (this.#failures >= MOST_FAILURES) return this.#leaveForLater()
     const ref = this.#behind.shift()
     if (ref !== undefined) await this.#fill(ref)
     else if (this.#toLookIn.length > 0) await this.#guarded('look', () => this.#look(this.#toLookIn.shift() ?? ''))
@@ -118,6 +123,15 @@ export class Filler {
       })
     } else return false
     return true
+  }
+
+  /** The next change or search begins again; what was filled by then stays. */
+  #leaveForLater(): false {
+    this.#failures = 0
+    this.#behind = []
+    this.#toLookIn = []
+    this.#hasBegun = false
+    return false
   }
 
   async #look(workspaceId: string): Promise<void> {
@@ -144,7 +158,9 @@ export class Filler {
   async #guarded(step: string, work: () => Promise<void>): Promise<void> {
     try {
       await work()
+      this.#failures = 0
     } catch (error) {
+      this.#failures++
       this.#deps.log.warn('search.not_filled', 'The search index could not be written.', { step, detail: String(error) })
     }
   }

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import type { IndexedState } from '../../../search/search-index.port.ts'
+import { silentLogger } from '../../../kernel/log.ts'
+import { Filler } from './filler.ts'
+
+const stateOf = (key: number): IndexedState => ({ key, version: 1, updatedAtMs: key, coveredSeq: 0 })
+
+/** A filler over a store of so many documents, whose index refuses writes while it `isBroken`. */
+function fillerOver(count: number) {
+  const held = new Map<number, IndexedState>()
+  const order: number[] = []
+  const warnings: string[] = []
+  const state = { isBroken: false }
+  const filler = new Filler({
+    source: {
+      workspaces: async () => ['w'],
+      states: async () => Array.from({ length: count }, (_, n) => stateOf(n + 1)),
+      rows: async ({ key }) => (key > count ? null : { state: stateOf(key), rows: [], isReadable: true }),
+    },
+    index: {
+      workspaces: async () => [],
+      states: async () => held,
+      async write(_, written) {
+        if (state.isBroken) throw new Error('no space')
+        order.push(written.key)
+        held.set(written.key, written)
+      },
+      remove: async (_, key) => void held.delete(key),
+      forget: async () => held.clear(),
+      clear: async () => held.clear(),
+      close: async () => undefined,
+    },
+    pause: () => new Promise(setImmediate),
+    log: { ...silentLogger, warn: (event) => void warnings.push(event) },
+  })
+  return { filler, held, order, warnings, state }
+}
+const ref = (key: number) => ({ workspaceId: 'w', key })
+
+describe('filling an index', () => {
+  it('[AG-63] documents that somebody asks for come first, and the rest follows by itself', async () => {
+    const { filler, order } = fillerOver(30)
+    await filler.refresh([ref(20), ref(10)])
+    expect(order.slice(0, 2)).toEqual([20, 10])
+    await filler.refresh([ref(5)])
+    await filler.idle()
+    expect(new Set(order).size).toBe(30)
+  })
+
+  it('[AG-64] a removed document leaves the index', async () => {
+    const { filler, held } = fillerOver(3)
+    held.set(9, stateOf(9))
+    await filler.refresh([])
+    await filler.refresh([ref(1)])
+    await filler.idle()
+    expect([...held.keys()].sort()).toEqual([1, 2, 3])
+  })
+
+  it('[AG-64] an index that cannot be written is left alone after some failures, and filled with the next change', async () => {
+    const { filler, held, warnings, state } = fillerOver(50)
+    state.isBroken = true
+    await filler.refresh([ref(1)])
+    await filler.idle()
+    expect(held.size).toBe(0)
+    expect(warnings.length).toBeLessThan(10)
+    state.isBroken = false
+    await filler.refresh([ref(1)])
+    await filler.idle()
+    expect(held.size).toBe(50)
+  })
+})
