@@ -12,6 +12,8 @@ interface Position {
 
 /** The name under which a transaction tells whose words it places. */
 export const TYPED_BY = 'typedBy'
+/** The name under which it tells the pages whose words have no place any more. */
+export const LOST_ON = 'lostOn'
 
 /** So often the rest of an update is searched; words of clients that build on each other in more turns are not found. */
 const MOST_ROUNDS = 8
@@ -105,12 +107,15 @@ export class LateWords {
    */
   place(words: readonly LateWord[], origin: unknown, by: unknown = null): number {
     let unplaced = 0
+    const lostOn = new Set<string>()
     this.doc.transact((transaction) => {
       transaction.meta.set(TYPED_BY, by)
+      transaction.meta.set(LOST_ON, lostOn)
       for (const word of words) {
         const position = this.resolve(word.spot, MOST_STEPS)
         if (position === null) {
           unplaced += word.text.length
+          lostOn.add(word.spot.block.root.slice(proseRoot('').length))
           continue
         }
         const clock = Y.getState(this.doc.store, this.doc.clientID)

@@ -115,6 +115,22 @@ describe('who changes what in a live document', () => {
     expect(ann.text('prose:p')).toContain('one late')
   })
 
+  it('[AG-110] tells of words that came late for a page that was removed, whose they were and which page it was', async () => {
+    const pages = [...BODY.richTextPages, { id: 'q', name: 'Other', order: 1, content: '<p id="o1">other</p>' }]
+    const { head, room } = await at.openRoom(at.worker, { ...BODY, richTextPages: pages })
+    watch(room)
+    const ann = await at.joined(room, { sub: 'ann' })
+    const copy = new Y.Doc()
+    Y.applyUpdate(copy, Y.encodeStateAsUpdate(ann.doc))
+    const vector = Y.encodeStateVector(copy)
+    ;(blockOf(copy.getXmlFragment('prose:p'), 'p1').toArray()[0] as Y.XmlText).insert(3, ' late')
+    done(await editIn(at.worker, room, editRequest(head, 'delete_block', { pageId: 'p', id: 'p1' })))
+    done(await editIn(at.worker, room, editRequest(head, 'delete_prose_page', { pageId: 'p' })))
+    ann.write(2, Y.encodeStateAsUpdate(copy, vector))
+    const told = await toldAfter(ann, room)
+    expect(short(told)).toContainEqual({ kind: 'block', pageId: 'p', id: null, isRemoved: false, by: 'ann' })
+  })
+
   it('[AG-21] shows at most 24 characters of the name in the own awareness state of a person, and no name where there is none', async () => {
     const { room } = await at.openRoom()
     watch(room)

@@ -1,7 +1,7 @@
 import type { Seen } from '@docrelay/model/seen/seen'
 import type * as Y from 'yjs'
 import type { Who } from '../../documents/change-record.ts'
-import { TYPED_BY } from '../late-words/late-words.ts'
+import { LOST_ON, TYPED_BY } from '../late-words/late-words.ts'
 import type { LiveChange } from '../worker-messages.ts'
 import { type LiveContent, RELAY } from './room-content.ts'
 import type { RoomHost } from './room-host.ts'
@@ -63,6 +63,7 @@ export class RoomChanges {
     const by = memberOf(transaction.meta.get(TYPED_BY)) ?? memberOf(transaction.origin)
     if (by === null) return touched.forget(transaction)
     touched.note(transaction, by)
+    for (const pageId of (transaction.meta.get(LOST_ON) as ReadonlySet<string> | undefined) ?? []) touched.noteLost(pageId, by)
     if (this.#cancelTell === null && touched.hasNews) this.#cancelTell = this.#owner.host.after(TELL_MS, () => this.tell())
   }
 

@@ -43,6 +43,8 @@ export class TouchedBlocks<By> {
   readonly #blocks = new Map<Y.XmlElement, Mark<By>>()
   readonly #entries = new Map<Changed, Map<string, Mark<By>>>()
   readonly #roots = new WeakMap<object, Root>()
+  /** By page, words without a place. */
+  readonly #lost = new Map<string, Mark<By>>()
   #fresh: Mark<By>[] = []
   #entryCount = 0
 
@@ -65,6 +67,11 @@ export class TouchedBlocks<By> {
       else this.#touchEntries(changed, members, by)
     }
     if (isRebuilt) this.#noteBuilt(transaction, by)
+  }
+
+  /** Notes that words of `by` have no place, because their page was removed. [AG-110] */
+  noteLost(pageId: string, by: By): void {
+    this.#touchEntry(this.#lost, pageId, { ...noBlock, kind: 'block', pageId, by })
   }
 
   /** Forgets who touched what a transaction of the relay changes: its author is known elsewhere. */
@@ -165,6 +172,7 @@ export class TouchedBlocks<By> {
   }
 
   #forgetEntries(): void {
+    this.#lost.clear()
     for (const marks of this.#entries.values()) marks.clear()
     this.#entryCount = 0
   }

@@ -117,7 +117,7 @@ describe.concurrent('presence of agents', () => {
     const lastMs = performance.now()
     await agent.call('set_prose', { ...at, content: 'again', replace: true })
     await until('both agents', () => seen.agents().length === 2 && echoed.agents().length === 2)
-    const where = { page: pageId, selection: [expect.stringMatching(/^blk-/)] }
+    const where = { page: pageId, selection: [expect.stringMatching(/^blk-/)], callId: expect.stringMatching(/^call-/) }
     expect(seen.agents().map(({ user }) => user)).toEqual([
       { id: 'ann', name: 'Agent', color: expect.stringMatching(/^#[0-9a-f]{6}$/), kind: 'agent', ...where },
       { id: 'olga', name: 'Agent', color: expect.stringMatching(/^#[0-9a-f]{6}$/), kind: 'agent', ...where },
