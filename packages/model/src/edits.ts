@@ -1,4 +1,5 @@
 import type { DocumentBody } from './body.ts'
+import { undoEdits } from './changes/undo-calls.ts'
 import { fileEdits } from './canvas/add-file.ts'
 import { diagramEdits } from './canvas/generate/generate-diagram.ts'
 import { canvasPageEdits } from './canvas/page-edits.ts'
@@ -30,6 +31,7 @@ const edits = {
   ...diagramEdits,
   ...fieldEdits,
   ...referenceEdits,
+  ...undoEdits,
   ...textEdits,
   ...setBlockEdits,
 } as const

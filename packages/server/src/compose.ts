@@ -49,7 +49,11 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     budget: openBodyBudget(config),
   }
   const { url, commitDelayMs } = config.storage
-  const recovery = { points: config.recovery.ring, intervalMs: config.recovery.intervalSecs * 1000 }
+  const recovery = {
+    points: config.recovery.ring,
+    intervalMs: config.recovery.intervalSecs * 1000,
+    undoBytes: config.mcp.undoBytes,
+  }
   const { acceptLoss = false } = options
   const onLoss = ({ kind }: StoreLoss) => base.metrics.add('relay_store_losses_total', 1, { kind })
   const storage = opened.use(

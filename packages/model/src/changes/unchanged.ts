@@ -14,6 +14,7 @@ const REASONS: { readonly [edit in EditName]?: string | null } = {
   reorder_canvas_page: 'the pages already stand in this order',
   reorder_shapes: 'the shapes already lie in this order',
   update_shape: null,
+  undo: null,
   set_fields: 'the fields already have these values',
   add_reference: 'the document already has these references',
   update_reference: 'the reference already says this',

@@ -139,6 +139,8 @@ function openTools(
     editorClient: config.compat.editorClient,
     records,
     random,
+    clock,
+    calls: storage.calls,
     timers: systemTimers,
     localAccessEnabled: config.mcp.localDocumentsDir !== null,
   })

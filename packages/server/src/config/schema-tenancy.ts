@@ -113,6 +113,14 @@ export const TENANCY_KEYS = {
       env: 'RELAY_MCP_BLIND_WRITES',
       doc: 'What becomes of a whole page that a tool writes over one that its caller was not shown.',
     },
+    undo_bytes: {
+      kind: 'integer',
+      unit: 'bytes',
+      default: 67_108_864,
+      zero: 'refused',
+      env: 'RELAY_MCP_UNDO_BYTES',
+      doc: 'What the calls that can be undone may take for each workspace.',
+    },
     blob_url_ttl_secs: {
       kind: 'integer',
       unit: 's',

@@ -3,11 +3,15 @@ import { bodyFacts } from '@docrelay/model/body-facts'
 import { writeSettledBody } from '@docrelay/model/body-write'
 import type { Refusal } from '@docrelay/model/edit'
 import { type Access, requireWriter } from '../access/access.ts'
+import type { CallWrite } from './call-store.port.ts'
 import type { DocumentHead, DocumentRef, StoredBody } from './document-store.port.ts'
 import { type Once, onceMember, onlyOnce, type Repeated, repeated } from './once.ts'
 import { quotaRefusal, refuseSize } from './put-plan.ts'
 import { refusedWrite } from './refused-write.ts'
 import { auditFields, contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
+
+/** The pages of a new document. [AG-29] */
+export const NEW_PAGES = 2
 
 /** A document that the relay makes for a caller. */
 export interface Creation {
@@ -84,6 +88,7 @@ async function store(
     nowMs,
     quotaBytes: access.limits.quotaBytes,
     log: { kind: 'cold' },
+    ...(callId !== undefined && { call: creationCall(access, callId) }),
     ...onceMember(once, nowMs, () => ({ id, canvasPageId, prosePageId, callId }) satisfies NewIds),
   })
   if (outcome.kind === 'written') return outcome.head
@@ -114,6 +119,12 @@ function fittingBlank(access: Access, blank: Omit<Creation, 'mint'> & NewIds, { 
   const tooLarge = refuseSize(body.bytes.byteLength, access)
   if (tooLarge !== null) throw refusedWrite(tooLarge, metrics)
   return { nowMs, body }
+}
+
+/** A creation is listed with the calls of its document and cannot be undone. [AG-72] */
+function creationCall({ sub }: Access, callId: string): CallWrite {
+  const kept = { record: null, blobReferences: [], undoes: [], answer: null }
+  return { callId, tool: 'create_document', sub, client: null, changed: NEW_PAGES, removed: 0, ...kept }
 }
 
 function storedBlank(blank: Parameters<typeof blankBody>[0]): StoredBody {

@@ -1,4 +1,5 @@
 import type { BodyFacts } from '@docrelay/model/body-facts'
+import type { CallWrite } from './call-store.port.ts'
 
 /** Names a document of one workspace. The same id in two workspaces names two documents. */
 export interface DocumentRef {
@@ -125,10 +126,15 @@ export interface DocumentWrite {
    * - `none`: the body does not change (sharing, collection, transfer).
    */
   readonly log: { readonly kind: 'cold' } | { readonly kind: 'none' } | LiveWrite
-  /** Keeps the stored body as it was before this write as a recovery point, in the same transaction. [LIFE-18] */
-  readonly capture?: { readonly reason: 'zeroing' }
+  /**
+   * Keeps the stored body as it was before this write as a recovery point, in the same transaction. Before a removal only when the newest
+   * point is older than a minute or somebody other than `sub` changed the document since it. [LIFE-18, AG-31]
+   */
+  readonly capture?: { readonly reason: 'zeroing' } | { readonly reason: 'removal'; readonly sub: string }
   /** Makes sure that this write is done at most once: the request is remembered in the same transaction. [TOOL-22] */
   readonly once?: OnceWrite
+  /** Stores the call that this write is, in the same transaction. [AG-66] */
+  readonly call?: CallWrite
 }
 
 /** A write that its caller repeats when it did not get the answer. */

@@ -8,7 +8,7 @@ import { type EditName, runEdit } from '@docrelay/model/edits'
 import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import type { Seen } from '@docrelay/model/seen/seen'
 import type { Random } from '../kernel/ids.ts'
-import { type CallChanges, callChanges, type Effects, NO_EFFECTS } from './effects.ts'
+import { type CallChanges, callChanges } from './effects.ts'
 import type { StoredBody } from './document-store.port.ts'
 
 /** An edit of a stored body; plain data. */
@@ -31,9 +31,8 @@ export interface EditedBody extends Pick<Edited<object>, 'result' | 'fixes' | 'w
   readonly kind: 'edited'
   /** `null` when the edit changes nothing. */
   readonly stored: StoredBody | null
-  readonly effects: Effects
-  /** What the edit removed. */
-  readonly gone: CallChanges['gone'] | null
+  /** `null` when the edit changes nothing. */
+  readonly changes: CallChanges | null
   /** Bytes that the edit adds, without the members that every write stamps. [CONC-9] */
   readonly grownBytes: number
   readonly delta?: BodyDelta
@@ -50,12 +49,12 @@ export function editBody(given: BodyEdit, random: Random): EditedBody | Refusal 
   if (isRefusal(edited)) return edited
   const { result, fixes, warnings, shown } = edited
   const told = { kind: 'edited', result, fixes, warnings, ...(shown && { shown }) } as const
-  if (edited.body === before) return { ...told, effects: NO_EFFECTS, gone: null, stored: null, grownBytes: 0 }
+  if (edited.body === before) return { ...told, changes: null, stored: null, grownBytes: 0 }
   const { body, bytes, blobReferences } = writeSettledBody(stampBody(edited.body, given.nowMs, given.sub), false)
   const stored = { bytes, facts: bodyFacts(body, given.facts.clientVersion), blobReferences }
-  const { effects, gone } = callChanges(before, edited.body, given.args, environment)
+  const changes = callChanges(before, edited.body, given.args, environment)
   const delta = given.isRecorded === true ? { delta: bodyDelta(before, edited.body) } : {}
-  return { ...told, effects, gone, stored, grownBytes: bodyGrowth(before, edited.body).bytes, ...delta }
+  return { ...told, changes, stored, grownBytes: bodyGrowth(before, edited.body).bytes, ...delta }
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'

@@ -3,7 +3,7 @@ import type { Seen } from '@docrelay/model/seen/seen'
 import type { Access } from '../access/access.ts'
 import { type DocumentRecord, type DocumentRef, type StoredBody, bodyBytes, sharedBytes } from './document-store.port.ts'
 import type { EditedBody } from './edit-body.ts'
-import { triedEffects } from './effects.ts'
+import { type CallChanges, callMember, captureMember, NO_EFFECTS, triedEffects } from './effects.ts'
 import { contendedEdit, editAnswer, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from './edit-plan.ts'
 import type { Author } from './change-record.ts'
 import { notedChanges } from './noted-write.ts'
@@ -86,16 +86,16 @@ async function tryCold(request: EditRequest, signal: AbortSignal | undefined, de
     .for(access.workspaceId)
     .edit({ bytes: record.body, facts: record.head.facts, edit, args, nowMs, sub: access.sub, isRecorded, ...(seen && { seen }) })
   if (isRefusal(edited)) return edited
-  if (edited.stored === null) return told(record, edited)
+  if (edited.stored === null || edited.changes === null) return told(record, edited)
   const sizeBytes = edited.stored.bytes.byteLength + sharedBytes(record.head.sharedWith)
   const tooLarge = refuseGrownSize(sizeBytes, edited.grownBytes, access)
   if (tooLarge !== null) return tooLarge
   signal?.throwIfAborted()
-  const changed = { ...edited, stored: edited.stored }
+  const changed = { ...edited, stored: edited.stored, changes: edited.changes }
   return request.dryRun ? tryOut(request, record, changed, nowMs, deps) : writeCold(request, record, changed, nowMs, deps)
 }
 
-type ChangedBody = EditedBody & { readonly stored: StoredBody }
+type ChangedBody = EditedBody & { readonly stored: StoredBody; readonly changes: CallChanges }
 
 /** Returns the answer that the write would have. [TOOL-21] */
 async function tryOut(
@@ -113,7 +113,9 @@ async function tryOut(
     quotaBytes: gatingQuota(edited.grownBytes, access),
     nowMs,
   })
-  return refusal === null ? told(record, { ...edited, effects: triedEffects(edited.effects) }) : editOverQuota(refusal, access)
+  return refusal === null
+    ? told(record, { ...edited, changes: { ...edited.changes, effects: triedEffects(edited.changes.effects) } })
+    : editOverQuota(refusal, access)
 }
 
 async function writeCold(
@@ -124,7 +126,7 @@ async function writeCold(
   deps: WritingDeps,
 ): Promise<EditOutcome | 'again'> {
   const { ref, access, once } = request
-  const { stored, grownBytes } = edited
+  const { stored, grownBytes, changes } = edited
   const outcome = await deps.store.write({
     ref,
     expect: { kind: 'document', key: head.key, version: head.version },
@@ -133,8 +135,9 @@ async function writeCold(
     nowMs,
     quotaBytes: gatingQuota(grownBytes, access),
     log: { kind: 'cold' },
-    ...(zeroes(head.facts, stored.facts) && { capture: { reason: 'zeroing' } as const }),
-    ...onceMember(once, nowMs, () => editAnswer(stored.facts, edited, edited.effects)),
+    ...captureMember(zeroes(head.facts, stored.facts), changes, access.sub),
+    ...callMember(request, changes, edited.result),
+    ...onceMember(once, nowMs, () => editAnswer(stored.facts, edited, changes.effects)),
   })
   switch (outcome.kind) {
     case 'written':
@@ -158,7 +161,8 @@ async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
 }
 
 function told({ head }: Pick<DocumentRecord, 'head'>, edited: EditedBody): EditOutcome {
-  const { result, effects, fixes, warnings, stored, delta, shown } = edited
+  const { result, changes, fixes, warnings, stored, delta, shown } = edited
+  const effects = changes?.effects ?? NO_EFFECTS
   const told = { ...(delta && { delta }), ...(shown && { shown }) }
   return { kind: 'edited', head, changed: stored !== null, result, effects, fixes, warnings, ...told }
 }

@@ -1,7 +1,11 @@
+import { blobReferencesIn } from '@docrelay/model/blob-references'
 import type { DocumentBody } from '@docrelay/model/body'
 import { changesBetween } from '@docrelay/model/changes/changes-between'
 import type { Counts, RemovedEntry } from '@docrelay/model/changes/tally'
 import type { EditEnvironment } from '@docrelay/model/edit'
+import type { CallWrite } from './call-store.port.ts'
+import type { DocumentWrite } from './document-store.port.ts'
+import type { EditRequest } from './residents.port.ts'
 
 /** What a write did, as members of its answer. [AG-29, AG-30] */
 export interface Effects {
@@ -12,6 +16,8 @@ export interface Effects {
   readonly removed?: readonly RemovedEntry[]
   /** Present when more was removed than the list names. */
   readonly removedTotal?: number
+  /** The call changed more than can be kept. [AG-67] */
+  readonly undoable?: false
 }
 
 export const NO_EFFECTS: Effects = { changed: 0 }
@@ -19,21 +25,65 @@ export const NO_EFFECTS: Effects = { changed: 0 }
 /** What an edit did to a document. */
 export interface CallChanges extends Pick<Counts, 'gone'> {
   readonly effects: Effects
+  /** What it changed and what that was before, as JSON; `null` when it is too much to keep. */
+  readonly record: string | null
 }
 
+/** [AG-67] */
+const MOST_RECORD_BYTES = 1_048_576
 const CALL_ID_CHARACTERS = 12
 
 /** Compares the bodies before and after an edit. `args` are those of the call. */
 export function callChanges(before: DocumentBody, after: DocumentBody, args: unknown, environment: EditEnvironment): CallChanges {
-  const { counts } = changesBetween(before, after, args)
+  const { counts, set } = changesBetween(before, after, args)
   const { changed, removed, removedTotal, gone } = counts
   const callId = changed > 0 ? { callId: `call-${environment.random(CALL_ID_CHARACTERS)}` } : {}
   const total = removedTotal > removed.length ? { removedTotal } : {}
-  return { effects: { changed, ...callId, ...(removed.length > 0 && { removed }), ...total }, gone }
+  const whole = JSON.stringify(set)
+  const record = Buffer.byteLength(whole) > MOST_RECORD_BYTES ? null : whole
+  const told = { changed, ...callId, ...(removed.length > 0 && { removed }), ...total }
+  return { effects: record === null ? { ...told, undoable: false } : told, gone, record }
 }
 
 /** What a dry run tells: nothing that could be undone. [AG-29] */
 export function triedEffects(effects: Effects): Effects {
   const { callId: _, ...tried } = effects
   return tried
+}
+
+/** How much a call must remove before the state before it is kept. [AG-31] */
+const LARGE = { texts: 5, shapes: 5, pages: 1 } as const
+
+export function isLargeRemoval({ gone }: CallChanges): boolean {
+  return gone.texts >= LARGE.texts || gone.shapes >= LARGE.shapes || gone.pages >= LARGE.pages
+}
+
+/** Returns the member `capture` of a write. [LIFE-18, AG-31] */
+export function captureMember(isZeroing: boolean, changes: CallChanges, sub: string): Pick<DocumentWrite, 'capture'> {
+  if (isZeroing) return { capture: { reason: 'zeroing' } }
+  return isLargeRemoval(changes) ? { capture: { reason: 'removal', sub } } : {}
+}
+
+/** Returns the member `call` of the write that an edit is. [AG-66] */
+export function callMember(
+  { access, agent, edit }: Pick<EditRequest, 'access' | 'agent' | 'edit'>,
+  { effects, record, gone }: CallChanges,
+  result: object,
+): Pick<DocumentWrite, 'call'> {
+  const { changed, callId } = effects
+  if (callId === undefined) return {}
+  const undo = edit === 'undo' ? (result as { readonly undone: readonly string[] }) : null
+  const call: CallWrite = {
+    callId,
+    tool: edit,
+    sub: access.sub,
+    client: agent?.name ?? null,
+    changed,
+    removed: gone.texts + gone.shapes + gone.pages,
+    record: record === null ? null : Buffer.from(record),
+    blobReferences: record === null ? [] : blobReferencesIn(record),
+    undoes: undo?.undone ?? [],
+    answer: undo === null ? null : JSON.stringify({ ...undo, changed, callId }),
+  }
+  return { call }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts'
+import type { CallStore } from '../documents/call-store.port.ts'
 import type { DocumentStore } from '../documents/document-store.port.ts'
 import type { Residents } from '../documents/residents.port.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -11,6 +12,8 @@ const EVERY_MS = 60_000
 const AT_ONCE_MS = 1_000
 const PAUSE_MS = 100
 const BATCH = 500
+/** Each may have 1 MiB. */
+const CALL_BATCH = 50
 const SETTLE_EVERY_MS = 10 * 60_000
 const LOOKED_AT = 2_000
 /** Documents settled at one time; each becomes resident for a while. */
@@ -78,6 +81,28 @@ export function rememberedJob(store: Pick<DocumentStore, 'purgeRemembered'>, clo
     name: 'request ids',
     everyMs: lookEveryMs(keptMs),
     run: async () => (await store.purgeRemembered(clock.nowMs() - keptMs, BATCH)) === BATCH,
+  }
+}
+
+/** Removes expired call records, and the oldest while all take more than their part of the disk; counts their bytes. [AG-67] */
+export function callRecordsJob(given: {
+  readonly store: Pick<CallStore, 'purge' | 'totalBytes'>
+  readonly clock: Clock
+  readonly metrics: Pick<Metrics, 'set'>
+  readonly keptMs: number
+  readonly mostBytes: () => Promise<number>
+}): MaintenanceJob {
+  const { store, clock, metrics, keptMs } = given
+  return {
+    name: 'call records',
+    everyMs: EVERY_MS,
+    async run() {
+      const nowMs = clock.nowMs()
+      const mostBytes = await given.mostBytes()
+      const removed = await store.purge({ beforeMs: nowMs - keptMs, mostBytes, limit: CALL_BATCH, nowMs })
+      metrics.set('relay_call_record_bytes', await store.totalBytes())
+      return removed === CALL_BATCH
+    },
   }
 }
 

@@ -26,7 +26,7 @@ export type PointRecord =
   | { readonly kind: 'absent' }
 
 /** Why a point was taken; recorded for the operator. [LIFE-19] */
-export type CaptureReason = 'interval' | 'last-leave' | 'zeroing' | 'restore' | 'demand'
+export type CaptureReason = 'interval' | 'last-leave' | 'zeroing' | 'removal' | 'restore' | 'demand'
 
 export type CaptureOutcome =
   | { readonly kind: 'captured'; readonly point: PointHead }

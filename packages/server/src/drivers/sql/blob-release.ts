@@ -10,10 +10,13 @@ import type { Connection, Writer } from './tables.ts'
 export const WITHOUT_HOLDER = sql<boolean>`not exists (select 1 from blob_grants where blob_grants.hash = blob_orphans.hash)
   and not exists (select 1 from blob_uploads where blob_uploads.hash = blob_orphans.hash)`
 
-/** True for a grant that a recovery point of its workspace references. [BLOB-16] */
+/** True for a grant that a recovery point or a call record of its workspace references. [BLOB-16, AG-67] */
 const RETAINED = sql<boolean>`exists (
   select 1 from point_refs join documents on documents.key = point_refs.key
-  where point_refs.hash = blob_grants.hash and documents.workspace_id = blob_grants.workspace_id)`
+  where point_refs.hash = blob_grants.hash and documents.workspace_id = blob_grants.workspace_id)
+  or exists (
+  select 1 from call_refs join documents on documents.key = call_refs.key
+  where call_refs.hash = blob_grants.hash and documents.workspace_id = blob_grants.workspace_id)`
 
 interface Round {
   /** Only grants without a reference since this time or longer are released. */

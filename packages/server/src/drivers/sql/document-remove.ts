@@ -1,5 +1,6 @@
 import type { DocumentRef, Tombstone } from '../../documents/document-store.port.ts'
 import { dropReferences } from './blob-refs.ts'
+import { dropCalls } from './call-records.ts'
 import type { Engine } from './engine.ts'
 import { keepFormerClients } from './former-clients.ts'
 import { dropPoints } from './recovery-points.ts'
@@ -26,6 +27,7 @@ export async function removeDocument(writer: Writer, engine: Engine, ref: Docume
   await keepFormerClients(writer, ref, key, deletedAtMs)
   await dropReferences(writer, engine, { ...ref, key }, deletedAtMs)
   await dropPoints(writer, engine, { ...ref, key }, deletedAtMs)
+  await dropCalls(writer, engine, { ...ref, key }, deletedAtMs)
   for (const table of PARTS) await writer.deleteFrom(table).where('key', '=', key).execute()
   await writer.deleteFrom('documents').where('key', '=', key).execute()
   const stone = withChecksum('tombstones', {

@@ -12,6 +12,7 @@ import {
 import { RelayError } from '../../kernel/errors.ts'
 import type { Random } from '../../kernel/ids.ts'
 import { replaceReferences } from './blob-refs.ts'
+import { areUndoable, DEFAULT_UNDO_BYTES, recordCall } from './call-records.ts'
 import { bodyChecksum, headChecksum } from './checksum.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
@@ -48,6 +49,11 @@ export async function writeDocument(
     if (first !== null) return { kind: 'repeated', first }
   }
   const outcome = await store(writer, engine, write, seen, capturing)
+  if (write.call !== undefined && outcome.kind === 'written') {
+    const { key, version } = outcome.head
+    const made = { key, version, workspaceId: ref.workspaceId, nowMs: write.nowMs }
+    await recordCall(writer, engine, write.call, made, capturing.ring.undoBytes ?? DEFAULT_UNDO_BYTES)
+  }
   if (once !== undefined && outcome.kind === 'written') await rememberWrite(writer, write, once, outcome.head.version)
   return outcome
 }
@@ -64,6 +70,7 @@ async function store(
   const head = current.kind === 'document' ? current.head : null
   if (write.log.kind === 'live' && write.log.lastSeq !== (head?.lastSeq ?? 0)) return { kind: 'conflict', current }
   if (write.log.kind === 'cold' && head !== null && head.lastSeq > head.coveredSeq) return { kind: 'unsettled', current: head }
+  if (head !== null && !(await areUndoable(writer, head.key, write.call?.undoes ?? []))) return { kind: 'conflict', current }
   const refusal = await refuseGrowth(writer, engine, write, head)
   if (refusal !== null) return refusal
   const version = nextVersion(current, write.bump)

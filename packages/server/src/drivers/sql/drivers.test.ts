@@ -3,6 +3,7 @@ import { describeRevocationStoreContract } from '../../auth/revocations.contract
 import { describeBlobLedgerContract } from '../../blobs/blob-ledger.contract.ts'
 import { describeBlobReleaseContract } from '../../blobs/blob-release.contract.ts'
 import { describeRegistryStoreContract } from '../../collections/registry-store.contract.ts'
+import { describeCallStoreContract } from '../../documents/call-store.contract.ts'
 import { describeDocumentStoreContract } from '../../documents/document-store.contract.ts'
 import { describeFormerClientsContract } from '../../documents/former-clients.contract.ts'
 import { describeRememberedWritesContract } from '../../documents/remembered-writes.contract.ts'
@@ -18,6 +19,7 @@ function describeContracts(name: string, open: () => Promise<StoreUnderTest>): v
   describeDocumentStoreContract(name, open)
   describeFormerClientsContract(name, open)
   describeRememberedWritesContract(name, open)
+  describeCallStoreContract(name, open)
   describeUpdateLogContract(name, open)
   describeRevocationStoreContract(name, open)
   describeRegistryStoreContract(name, open)

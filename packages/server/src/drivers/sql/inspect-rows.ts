@@ -5,10 +5,12 @@ import type { Connection, Tables } from './tables.ts'
 const PAGE_ROWS = 500
 
 /**
- * For each table, the columns that order its rows, and the column that a finding names. `registries` are long and are read one by one
- * elsewhere.
+ * For each table, the columns that order its rows, and the column that a finding names. `registries` and call records are long and are read one
+ * by one elsewhere.
  */
-const READ: { readonly [T in Exclude<SummedTable, 'registries'>]: { readonly by: readonly string[]; readonly named: string } } = {
+const READ: {
+  readonly [T in Exclude<SummedTable, 'registries' | 'call_records'>]: { readonly by: readonly string[]; readonly named: string }
+} = {
   tombstones: { by: ['workspace_id', 'id'], named: 'id' },
   // A jti is part of a token, so it is not printed. [OPS-6]
   revocations: { by: ['jti'], named: 'revoked_at_ms' },

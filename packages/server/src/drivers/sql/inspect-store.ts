@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
 import type { StoredContents } from '../../verify/stored-contents.port.ts'
 import { layoutOf } from './archive-layout.ts'
+import { callProblems } from './inspect-calls.ts'
 import { changedRows } from './inspect-rows.ts'
 import { pendingSteps } from './migrations/migrate.ts'
 import { inspectDocument } from './inspect-document.ts'
@@ -24,6 +25,8 @@ const OF_A_DOCUMENT = [
   'point_refs',
   'blob_refs',
   'share_links',
+  'call_records',
+  'call_refs',
 ] as const satisfies readonly (keyof Tables)[]
 
 /**
@@ -75,6 +78,7 @@ function contentsOf(db: Connection, structure: () => readonly string[], close: (
       yield* strayRows(db)
       yield* changedRows(db)
       yield* registryProblems(db)
+      yield* callProblems(db)
     },
     async eachDocument(work) {
       for (let after = Number.MIN_SAFE_INTEGER; ; ) {

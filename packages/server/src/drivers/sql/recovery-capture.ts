@@ -6,7 +6,16 @@ import type { CaptureReason, PointHead } from '../../recovery/recovery-store.por
 import type { Engine } from './engine.ts'
 import { LONG_BYTES, type LongBodies, type LongBody, storedContent } from './long-bodies.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
-import { digestAllPoints, dropOldPoints, hasSameBeside, pointChecksum, pointFacts, pointHead } from './recovery-points.ts'
+import {
+  digestAllPoints,
+  dropOldPoints,
+  dropOldRemovals,
+  hasSameBeside,
+  pointChecksum,
+  pointFacts,
+  pointHead,
+} from './recovery-points.ts'
+import { storedText } from './stored-text.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
 /** Dependencies of capturing a recovery point. */
@@ -76,11 +85,30 @@ export async function captureReplaced(
 ): Promise<void> {
   const { capture, bump, set, nowMs } = write
   const given = { nowMs, seen }
-  if (capture !== undefined) await captureStored(writer, head, { ...given, reason: capture.reason }, capturing)
-  else if (bump && (set.body !== undefined || isBodyLater(write))) {
+  if (capture !== undefined) {
+    if (capture.reason === 'removal' && !(await isRemovalDue(writer, head, nowMs, capture.sub))) return
+    await captureStored(writer, head, { ...given, reason: capture.reason }, capturing)
+  } else if (bump && (set.body !== undefined || isBodyLater(write))) {
     if (await isDue(writer, head.key, nowMs, capturing.ring.intervalMs))
       await captureStored(writer, head, { ...given, reason: 'interval' }, capturing)
   }
+}
+
+/** How old the newest point must be before another removal by the same caller is kept. [AG-31] */
+const REMOVAL_PAUSE_MS = 60_000
+
+/** Every version since the newest point must be a call of this caller; a version without a call is somebody else's. */
+async function isRemovalDue(db: Connection, { key, version }: DocumentHead, nowMs: number, sub: string): Promise<boolean> {
+  const newest = await newestPoint(db, key)
+  if (newest === undefined || Math.abs(nowMs - newest.created_at_ms) >= REMOVAL_PAUSE_MS) return true
+  const own = await db
+    .selectFrom('call_records')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .where('key', '=', key)
+    .where('version', '>', newest.version)
+    .where('sub', '=', storedText(sub))
+    .executeTakeFirst()
+  return Number(own?.count ?? 0) < version - newest.version
 }
 
 /** When the newest point is further in the future than the interval, the clock was set back after it was made. */
@@ -124,6 +152,7 @@ export async function captureStored(
     digest: content.digest,
   }
   await copyBody(writer, { ...row, crc32: pointChecksum(row, content) })
+  if (reason === 'removal') await dropOldRemovals(writer, engine, head, ring.points, nowMs)
   await dropOldPoints(writer, engine, head, ring.points, nowMs)
   return { kind: 'captured', point: pointHead({ ...row, size_bytes: content.sizeBytes }) }
 }
@@ -145,7 +174,7 @@ async function copyBody(writer: Writer, row: Omit<Selectable<Tables['recovery_po
 function newestPoint(db: Connection, key: number) {
   return db
     .selectFrom('recovery_points')
-    .select(['created_at_ms', 'digest', 'facts'])
+    .select(['created_at_ms', 'digest', 'facts', 'version'])
     .where('key', '=', key)
     .orderBy('point', 'desc')
     .limit(1)

@@ -117,6 +117,52 @@ export async function dropOldPoints(
   if (oldestKept !== undefined) await dropPoints(writer, engine, document, nowMs, oldestKept.point)
 }
 
+/** Points before removals by tools that a ring may have. [AG-31] */
+const MOST_REMOVALS = 5
+
+/** Drops the oldest points before removals: those beyond their number, and one where the ring is full, so that none pushes out another point. */
+export async function dropOldRemovals(
+  writer: Writer,
+  engine: Engine,
+  document: DocumentOfPoints,
+  kept: number,
+  nowMs: number,
+): Promise<void> {
+  const points = await writer
+    .selectFrom('recovery_points')
+    .select(['point', 'reason'])
+    .where('key', '=', document.key)
+    .orderBy('point', 'desc')
+    .execute()
+  const removals = points.filter(({ reason }) => reason === 'removal')
+  const excess = Math.max(removals.length - MOST_REMOVALS, Math.min(points.length - kept, removals.length - 1), 0)
+  for (const { point } of removals.slice(removals.length - excess)) await dropPoint(writer, engine, document, point, nowMs)
+}
+
+/** Drops one point; the grace period of its blobs starts, and their release looks for others that hold them. [BLOB-15, BLOB-16] */
+async function dropPoint(
+  writer: Writer,
+  engine: Engine,
+  document: DocumentOfPoints,
+  point: number,
+  nowMs: number,
+): Promise<void> {
+  const dropped = writer.selectFrom('point_refs').select('hash').where('point', '=', point)
+  if ((await dropped.limit(1).executeTakeFirst()) !== undefined) {
+    await engine.lockWorkspace(writer, document.workspaceId)
+    await writer
+      .updateTable('blob_grants')
+      .set(grantState({ unreferenced_at_ms: nowMs }))
+      .where('workspace_id', '=', storedText(document.workspaceId))
+      .where('metered', '=', 0)
+      .where('unreferenced_at_ms', 'is', null)
+      .where('hash', 'in', dropped)
+      .execute()
+    await writer.deleteFrom('point_refs').where('point', '=', point).execute()
+  }
+  await writer.deleteFrom('recovery_points').where('point', '=', point).execute()
+}
+
 /**
  * Drops the points before `before`, or all when it is absent. The grace period of blobs that only these points
  * referenced starts. [BLOB-15, BLOB-16]

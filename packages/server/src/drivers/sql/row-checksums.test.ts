@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { change, creation, written } from '../../documents/testing/document-writes.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { silentLogger } from '../../kernel/log.ts'
+import { openStoredContents } from './inspect-store.ts'
 import type { StorageHost } from './storage-host.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
 
@@ -32,6 +33,14 @@ function tamper(statement: string): void {
   const db = new DatabaseSync(store.path)
   db.exec(statement)
   db.close()
+}
+
+/** What verify finds in the tables that belong to no single document. */
+async function findings(): Promise<readonly string[]> {
+  await using contents = await openStoredContents(store.url, silentLogger)
+  const found: string[] = []
+  for await (const problem of contents.problems()) found.push(problem)
+  return found
 }
 
 const grantRequest = {
@@ -126,6 +135,21 @@ it('[OPS-11] [TOOL-22] the answer of a changed remembered write is never returne
   await expect(host.documents.remembered(W, once)).rejects.toMatchObject(DAMAGED)
   await expect(host.documents.write(creation({ ...REF, id: 'e' }, '{}', { once }))).rejects.toMatchObject(DAMAGED)
   expect(await host.documents.state({ ...REF, id: 'e' })).toEqual({ kind: 'absent' })
+})
+
+it('[OPS-11] [AG-67] a call whose record or row was changed cannot be undone, and verify finds it', async () => {
+  const head = written(await host.documents.write(creation(REF)))
+  const record = new TextEncoder().encode('{"members":[]}')
+  const rest = { sub: 'ann', client: null, changed: 1, removed: 0, record, blobReferences: [], undoes: [], answer: null }
+  written(await host.documents.write(change(head, '{"n":1}', { call: { callId: 'call-1', tool: 'set_prose', ...rest } })))
+  const read = async () => (await host.calls.read(head.key, ['call-1'])).map(({ hasRecord }) => hasRecord)
+  expect([await read(), await findings()]).toEqual([[true], []])
+  tamper(`update call_records set record = cast('{"members":{}}' as blob)`)
+  expect(await read()).toEqual([false])
+  expect(await findings()).toEqual([expect.stringContaining('a call record')])
+  tamper(`update call_records set record = cast('{"members":[]}' as blob), sub = 'bob'`)
+  expect(await read()).toEqual([false])
+  expect(await findings()).toEqual([expect.stringContaining('does not have its checksum')])
 })
 
 it('[LIFE-29] rows from releases without checksums are read unchecked', async () => {

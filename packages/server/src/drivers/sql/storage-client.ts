@@ -21,6 +21,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
     <V extends keyof Ports[P] & string>(of: V): Ports[P][V] =>
       ((...args: readonly unknown[]) => client.call(name, of, args)) as Ports[P][V]
   const documents = verb('documents')
+  const calls = verb('calls')
   const heads = verb('heads')
   const updates = verb('updates')
   const revocations = verb('revocations')
@@ -47,6 +48,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
       purgeRemembered: documents('purgeRemembered'),
       behind: documents('behind'),
     },
+    calls: { list: calls('list'), read: calls('read'), purge: calls('purge'), totalBytes: calls('totalBytes') },
     updates: {
       append: (records) => client.append(records),
       load: updates('load'),
@@ -109,6 +111,7 @@ const READS = new Set([
     'ping',
     'stats',
     'totals',
+    'totalBytes',
   ],
   ...['find', 'uploadedBy', 'staged', 'overdueStaged', 'unsettled', 'orphans', 'meteredBytes', 'configBytes'],
 ])

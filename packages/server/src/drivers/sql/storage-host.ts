@@ -4,6 +4,7 @@ import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { keepAcceptedLosses } from './accepted-losses.ts'
+import { sqlCalls } from './call-records.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
 import { withCommitFaults } from './commit-faults.ts'
 import { CommitQueue, type CommitStats } from './commit-queue.ts'
@@ -137,6 +138,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
         return outcome
       },
     },
+    calls: sqlCalls(database, queue, log),
     heads: sqlHeadLists(database.reader, lineageGiver(queue, random, log), log),
     updates: sqlUpdates(database, queue, log, random),
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },

@@ -31,9 +31,10 @@ export function serveStorage(
   host: StorageHost,
   { reads, close }: { readonly reads: RoundTurns; readonly close: () => Promise<void> },
 ): void {
-  const { documents, heads, updates, revocations, recovery, blobs, registries, shareLinks } = host
+  const { documents, calls, heads, updates, revocations, recovery, blobs, registries, shareLinks } = host
   const ports: Ports = {
     documents,
+    calls,
     heads,
     updates,
     revocations,

@@ -80,6 +80,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   let closing: Promise<void> | null = null
   return {
     documents: ports.documents,
+    calls: ports.calls,
     updates: ports.updates,
     revocations: ports.revocations,
     recovery: ports.recovery,

@@ -116,6 +116,31 @@ export interface Tables {
     at_ms: number
     crc32: number
   }
+  /** What the writes of tools changed. [AG-66] */
+  call_records: {
+    key: number
+    version: number
+    call: string
+    workspace_id: string
+    at_ms: number
+    sub: string
+    client: string | null
+    tool: string
+    changed: number
+    removed: number
+    size_bytes: number
+    undone_by: string | null
+    answer: string | null
+    /** Null together with the record: the call cannot be undone. */
+    record_crc32: number | null
+    /** Covers everything but the record, so that marking a call as undone need not read that. */
+    crc32: number
+    record: Uint8Array | null
+  }
+  /** Blobs that call records reference. [BLOB-16] */
+  call_refs: { key: number; version: number; hash: string }
+  /** What the call records of a workspace take. */
+  call_bytes: { workspace_id: string; bytes: number }
   /** The checksums of the next two tables are null in rows from releases without them. */
   tombstones: {
     workspace_id: string

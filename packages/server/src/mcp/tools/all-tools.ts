@@ -12,6 +12,7 @@ import { referenceTools } from './references.ts'
 import type { ToolRow } from './tool-row.ts'
 import { searchTool, type SearchToolDeps } from './search.ts'
 import { type ShapeDeps, shapeTools } from './shapes.ts'
+import { type UndoDeps, undoTool } from './undo.ts'
 import { type WaitDeps, waitTool } from './wait-for-change.ts'
 import { wordTools } from './words.ts'
 import { type WorkspaceDeps, workspaceTools } from './workspace.ts'
@@ -27,7 +28,8 @@ export interface ToolDeps
     DiagramDeps,
     ShapeDeps,
     SearchToolDeps,
-    WaitDeps {
+    WaitDeps,
+    UndoDeps {
   readonly documents: WaitDeps['documents'] & WorkspaceDeps['documents'] & ReadingDeps['documents'] & DiagramDeps['documents']
   readonly layouts: DiagramDeps['layouts'] & ShapeDeps['layouts']
   readonly blobs: FileDeps['blobs'] & AddFileDeps['blobs'] & ShapeDeps['blobs']
@@ -53,6 +55,7 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
     ...wordTools(deps.documents),
     waitTool(deps),
     searchTool(deps),
+    undoTool(deps),
   ].sort((a, b) => a.place - b.place)
   for (const [i, { name, place }] of tools.entries())
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)

@@ -129,6 +129,11 @@ export const TOOL_ERRORS = {
     when: 'the page that is to be replaced has blocks that the caller did not see as they are',
     facts: ['pageId', 'seen', 'changedBlocks', 'addedBlocks', 'removedBlocks', 'total'],
   },
+  ERR_CALL_NOT_FOUND: { when: 'the document has no such call', facts: ['callId', 'calls'] },
+  ERR_NOT_UNDOABLE: {
+    when: 'the call was undone before, is too old or too large, or is one of a tool that cannot be undone',
+    facts: ['callId', 'reason', 'undoneBy?'],
+  },
   ERR_TEXT_NOT_FOUND: {
     when: 'the words of an edit stand nowhere in what it searches',
     facts: ['edit', 'find', 'nearest', 'hint?'],

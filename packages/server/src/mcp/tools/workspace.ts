@@ -14,6 +14,7 @@ import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
 import { editTool } from './edit-tool.ts'
 import { annotations, DOCUMENT, FLAG, input, output, PAGED, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { NEW_PAGES } from '../../documents/create.ts'
 import type { ToolRow } from './tool-row.ts'
 
 export interface WorkspaceDeps {
@@ -184,8 +185,6 @@ const UNTITLED = 'Untitled Document'
 /** Owner name of documents that are created with the static token. [MCP-20] */
 const STATIC_OWNER_NAME = 'MCP integration'
 const ID_CHARACTERS = 12
-/** The pages of a new document. [AG-29] */
-const NEW_PAGES = 2
 
 /** Creates a document. [TOOL-create_document, MCP-20] */
 async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {

@@ -60,14 +60,15 @@ const PREPARED: { readonly [edit in EditName]?: object } = {
   add_file: { stored: { hash: 'ab'.repeat(32), mimeType: 'application/pdf', sizeBytes: 5 } },
 }
 
-const call: fc.Arbitrary<Call> = fc
-  .constantFrom(...TOOL_ROWS.filter(({ name }) => (editNames as readonly string[]).includes(name)))
-  .chain((row) =>
-    variedExamples(row).map((args): Call => {
-      const edit = row.name as EditName
-      return { edit, args: { ...args, ...PREPARED[edit] } }
-    }),
-  )
+/** Without undo, which needs a call before it. */
+const ROWS = TOOL_ROWS.filter(({ name, examples }) => examples.length > 0 && (editNames as readonly string[]).includes(name))
+
+const call: fc.Arbitrary<Call> = fc.constantFrom(...ROWS).chain((row) =>
+  variedExamples(row).map((args): Call => {
+    const edit = row.name as EditName
+    return { edit, args: { ...args, ...PREPARED[edit] } }
+  }),
+)
 
 const firstPage = fc.tuple(anyTree, anyTable).map(([tree, table]) => {
   const field = '<p>x <span data-field="" data-name="A">1</span></p>'
@@ -117,7 +118,7 @@ describe('laws of edits, cold and live', () => {
       { seed: 21, numRuns: 250 },
     )
     expect(followed).toBeGreaterThan(50)
-    for (const edit of editNames) expect([edit, (seen.get(edit) ?? 0) > 3]).toEqual([edit, true])
+    for (const edit of ROWS.map(({ name }) => name as EditName)) expect([edit, (seen.get(edit) ?? 0) > 3]).toEqual([edit, true])
   })
 })
 

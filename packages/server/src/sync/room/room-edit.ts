@@ -8,7 +8,16 @@ import { runEdit } from '@docrelay/model/edits'
 import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
 import { editEnvironment } from '../../documents/edit-body.ts'
-import { type CallChanges, callChanges, type Effects, NO_EFFECTS, triedEffects } from '../../documents/effects.ts'
+import {
+  type CallChanges,
+  callChanges,
+  callMember,
+  captureMember,
+  type Effects,
+  isLargeRemoval,
+  NO_EFFECTS,
+  triedEffects,
+} from '../../documents/effects.ts'
 import {
   contendedEdit,
   editAnswer,
@@ -110,7 +119,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
         outcome: refusal ?? editedOutcome(edited, triedEffects(effectsOf(planned)), base.head, true, changed(planned, request)),
       }
     }
-    if (isZeroing(planned) && saver.isBehind()) {
+    if ((isZeroing(planned) || isLargeRemoval(planned.changes)) && saver.isBehind()) {
       // The recovery point is a copy of the stored body, so the current state is saved first. [LIFE-18]
       const saved = await saver.save()
       return saved === 'saved' ? 'again' : failed(saved)
@@ -236,7 +245,12 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
       append: taken.map(({ update }) => ({ actor: access.sub, update })),
       ...(stored === null ? { bodyLater: { grownBytes: sinceStored } } : {}),
     },
-    ...(isZeroing(change) ? { capture: { reason: 'zeroing' as const } } : {}),
+    ...(change.changes === null
+      ? {}
+      : {
+          ...captureMember(isZeroing(change), change.changes, access.sub),
+          ...callMember(task.request, change.changes, edited.result),
+        }),
     ...onceMember(once, nowMs, () => editAnswer(stored?.body.facts ?? base.head.facts, edited, effectsOf(change))),
   })
   switch (outcome.kind) {

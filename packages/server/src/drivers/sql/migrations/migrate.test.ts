@@ -17,6 +17,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0004-lineage': 'd5c824e0989615c6',
   '0005-instances': 'a85aad6b2cb1c935',
   '0006-share-sizes': '83538f0b75a5e129',
+  '0007-call-records': '28750ea03aff473c',
 }
 
 let store: ReturnType<typeof temporaryStore>

@@ -54,6 +54,7 @@ export async function openStorageHere({
   let closing: Promise<void> | null = null
   return {
     documents: ports.documents,
+    calls: ports.calls,
     updates: ports.updates,
     revocations: ports.revocations,
     recovery: ports.recovery,

@@ -5,6 +5,7 @@ import { afterEach } from 'vitest'
 import type { OpenRevocationStore } from '../../../auth/revocations.contract.ts'
 import type { OpenBlobLedger } from '../../../blobs/blob-ledger.contract.ts'
 import type { OpenRegistryStore } from '../../../collections/registry-store.contract.ts'
+import type { OpenCallStore } from '../../../documents/call-store.contract.ts'
 import type { OpenDocumentStore } from '../../../documents/document-store.contract.ts'
 import type { OpenRecoveryStore } from '../../../recovery/recovery-store.contract.ts'
 import type { OpenShareLinkStore } from '../../../share-links/share-link-store.contract.ts'
@@ -21,6 +22,7 @@ import type { Stores } from '../stores.ts'
 
 export interface StoreUnderTest
   extends OpenDocumentStore,
+    OpenCallStore,
     OpenRevocationStore,
     OpenRegistryStore,
     OpenShareLinkStore,

@@ -1,0 +1,97 @@
+import type { DocumentBody } from '../body.ts'
+import { type Edit, type EditRow, refused, type Refusal, type Warning } from '../edit.ts'
+import { type BlockList, listBlocks } from '../prose/block-list.ts'
+import { type Naming, namingOf, type Printed } from '../prose/block-names.ts'
+import { blockId } from '../prose/blocks.ts'
+import type { ProseElement } from '../prose/node.ts'
+import { pageTree } from '../prose/page.ts'
+import type { ChangeSet } from './change-set.ts'
+import { changesBetween } from './changes-between.ts'
+import { undoChanges } from './undo-changes.ts'
+import type { Kept } from './undo-list.ts'
+
+/** A stored call, with its record as JSON. */
+export interface UndoTarget {
+  readonly callId: string
+  readonly record: string
+}
+
+/** What `undo` was asked for, and what its caller found in the store. */
+export interface UndoCalls extends Printed {
+  readonly callId?: string | undefined
+  readonly last?: number | undefined
+  /** Newest first. */
+  readonly targets?: readonly UndoTarget[] | undefined
+  /** Why these calls cannot be undone. It is answered only when the call was not done before, under the same request id. */
+  readonly refusal?: Refusal | undefined
+}
+
+export interface CallsUndone extends BlockList {
+  /** The calls of which something was taken back. */
+  readonly undone: readonly string[]
+  readonly kept?: readonly Kept[]
+  readonly keptTotal?: number
+}
+
+const MOST_KEPT = 20
+
+/** What is wrong with a call whatever the document. [MCP-3] */
+function undoFlaw({ callId, last }: UndoCalls): Refusal | null {
+  if ((callId === undefined) !== (last === undefined)) return null
+  const expected = 'either callId or last'
+  const got = callId === undefined ? 'neither' : 'both'
+  return refused('ERR_BAD_ARGUMENT', `Give ${expected}: the call to undo, or how many of your last calls.`, {
+    argument: 'callId',
+    expected,
+    got,
+  })
+}
+
+/** Takes calls back, newest first, all in one write. [AG-68 to AG-71] */
+export const undoCalls: Edit<UndoCalls, CallsUndone> = (body, args, environment) => {
+  const { refusal, targets = [] } = args
+  if (refusal !== undefined) return refusal
+  const kept = new Map<string, Kept>()
+  const undone: string[] = []
+  let present = body
+  for (const { callId, record } of targets) {
+    const done = undoChanges(present, JSON.parse(record) as ChangeSet, environment)
+    if (done.body !== present) undone.push(callId)
+    present = done.body
+    for (const each of done.kept) kept.set(each.id, each)
+  }
+  const list = [...kept.values()]
+  const told =
+    list.length === 0 ? {} : { kept: list.slice(0, MOST_KEPT), ...(list.length > MOST_KEPT && { keptTotal: list.length }) }
+  return {
+    kind: 'edited',
+    body: present,
+    result: { undone, ...told, ...writtenBlocks(body, present, namingOf(args)) },
+    fixes: [],
+    warnings: undone.length > 0 ? [] : [nothingUndone(list.length)],
+  }
+}
+
+function nothingUndone(kept: number): Warning {
+  const why = kept > 0 ? 'somebody changed everything since, see kept' : 'nothing of it is left'
+  return { reason: `nothing was changed: ${why}` }
+}
+
+/** The blocks that came back or changed. */
+function writtenBlocks(before: DocumentBody, after: DocumentBody, naming: Naming): BlockList {
+  const lists = (changesBetween(before, after, {}).set.prose?.pages ?? []).map(({ id, blocks = [] }) => {
+    const written = new Set(blocks.flatMap((block) => [...(block.id === undefined ? [] : [block.id]), ...(block.ids ?? [])]))
+    const page = after.prose.pages.find((each) => each.id === id)
+    const isListed = (block: ProseElement) => written.has(blockId(block) ?? '')
+    return listBlocks(page === undefined ? [] : pageTree(page).tree, { naming, isOwn: false, isListed })
+  })
+  const total = lists.reduce((sum, { blocks, blocksTotal }) => sum + (blocksTotal ?? blocks.length), 0)
+  const blocks = lists.flatMap((list) => list.blocks).slice(0, MOST_BLOCKS)
+  return { blocks, ...(total > blocks.length && { blocksTotal: total }) }
+}
+
+const MOST_BLOCKS = 200
+
+export const undoEdits = {
+  undo: { edit: undoCalls, flaw: undoFlaw },
+} as const satisfies Record<string, EditRow>

@@ -1,0 +1,79 @@
+import { type Refusal, refused } from '@docrelay/model/edit'
+import type { UndoTarget } from '@docrelay/model/changes/undo-calls'
+import { quote } from '@docrelay/model/quote'
+import type { CallHead, CallStore, StoredCall } from './call-store.port.ts'
+
+/** How long a call can be undone. [AG-67] */
+export const UNDOABLE_MS = 7 * 86_400_000
+const ALL_CALLS = 500
+const SHOWN_CALLS = 5
+
+/** Who asks, on which document, and when. */
+export interface Undoing {
+  readonly calls: Pick<CallStore, 'list' | 'read'>
+  readonly key: number
+  readonly sub: string
+  /** The name of the client; `null`: any of the principal's. */
+  readonly client: string | null
+  readonly nowMs: number
+}
+
+/** Why a call cannot be undone; `null` when it can. [AG-72] */
+export function notUndoableBecause(call: CallHead, nowMs: number): 'undone' | 'expired' | 'tool' | 'too-large' | null {
+  if (call.undoneBy !== null) return 'undone'
+  if (nowMs - call.atMs > UNDOABLE_MS) return 'expired'
+  if (call.hasRecord) return null
+  return call.tool === 'create_document' ? 'tool' : 'too-large'
+}
+
+/** Finds one call of any principal. [AG-68, AG-72] */
+export async function namedTarget(undoing: Undoing, callId: string): Promise<UndoTarget | Refusal> {
+  const [call] = await undoing.calls.read(undoing.key, [callId])
+  if (call === undefined) return callNotFound(undoing, callId)
+  const reason = notUndoableBecause(call, undoing.nowMs)
+  return reason === null ? targetOf(call) : notUndoable(call, reason)
+}
+
+/** Finds the last calls of the caller that can still be undone, newest first. Undos are named by their call id only. [AG-68] */
+export async function lastTargets(undoing: Undoing, count: number): Promise<readonly UndoTarget[] | Refusal> {
+  const { calls, key, nowMs } = undoing
+  const own = await ownCalls(undoing)
+  const chosen = own.filter((call) => call.tool !== 'undo' && notUndoableBecause(call, nowMs) === null).slice(0, count)
+  if (chosen.length === 0) return callNotFound(undoing, null)
+  const stored = await calls.read(
+    key,
+    chosen.map(({ callId }) => callId),
+  )
+  return stored.flatMap((call) => (call.record === null ? [] : [targetOf(call)]))
+}
+
+async function ownCalls({ calls, key, sub, client }: Undoing): Promise<readonly CallHead[]> {
+  const all = await calls.list(key, { beforeVersion: null, limit: ALL_CALLS })
+  return all.filter((call) => call.sub === sub && (client === null || call.client === client))
+}
+
+function targetOf({ callId, record }: StoredCall): UndoTarget {
+  return { callId, record: new TextDecoder().decode(record ?? undefined) }
+}
+
+async function callNotFound(undoing: Undoing, callId: string | null): Promise<Refusal> {
+  const own = (await ownCalls(undoing)).slice(0, SHOWN_CALLS)
+  const calls = own.map((call) => ({ callId: call.callId, tool: call.tool, at: call.atMs }))
+  const what =
+    callId === null ? 'You have no call on this document that can be undone' : `The document has no call ${quote(callId)}`
+  const known = own.length === 0 ? '' : ` Your newest calls: ${own.map((call) => call.callId).join(', ')}.`
+  return refused('ERR_CALL_NOT_FOUND', `${what}.${known}`, { callId: callId === null ? null : quote(callId), calls })
+}
+
+const WHY = {
+  undone: 'it was undone before',
+  expired: 'it is older than 7 days',
+  tool: 'a call of its tool cannot be undone',
+  'too-large': 'it changed more than is kept',
+} as const
+
+function notUndoable({ callId, undoneBy }: CallHead, reason: keyof typeof WHY): Refusal {
+  const by = undoneBy === null ? '' : `, by ${undoneBy}; undo that call to have it again`
+  const facts = { callId, reason, ...(undoneBy !== null && { undoneBy }) }
+  return refused('ERR_NOT_UNDOABLE', `The call ${callId} cannot be undone: ${WHY[reason]}${by}.`, facts)
+}

@@ -1,0 +1,252 @@
+import { crc32 } from 'node:zlib'
+import { type Selectable, sql } from 'kysely'
+import type { CallHead, CallStore, CallWrite, StoredCall } from '../../documents/call-store.port.ts'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { Logger } from '../../kernel/log.ts'
+import { batches } from './blob-refs.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import type { Database, Engine } from './engine.ts'
+import { readingWith } from './reading.ts'
+import { grantState, isAsWritten, withChecksum } from './row-checksums.ts'
+import { originalText, storedText } from './stored-text.ts'
+import type { Connection, Tables, Writer } from './tables.ts'
+
+/** What the call records of one document may take, and those of one workspace when the configuration does not say. [AG-67] */
+const DOCUMENT_CALLS = 500
+const DOCUMENT_BYTES = 16 * 1_048_576
+export const DEFAULT_UNDO_BYTES = 64 * 1_048_576
+/** Bytes that a row counts in addition to its record. */
+const ROW_BYTES = 300
+/** Most records that one write removes for the bound of its workspace. */
+const MOST_DROPPED = 100
+
+type Row = Selectable<Tables['call_records']>
+type Sized = Pick<Row, 'key' | 'version' | 'workspace_id' | 'size_bytes'>
+type DocumentOfCalls = Pick<DocumentHead, 'key' | 'workspaceId'>
+
+/** Whether all these calls of the document are there and none was undone. */
+export async function areUndoable(db: Connection, key: number, callIds: readonly string[]): Promise<boolean> {
+  if (callIds.length === 0) return true
+  const rows = await db
+    .selectFrom('call_records')
+    .select('version')
+    .where('key', '=', key)
+    .where('call', 'in', callIds)
+    .where('undone_by', 'is', null)
+    .execute()
+  return rows.length === callIds.length
+}
+
+interface Made extends DocumentOfCalls {
+  readonly version: number
+  readonly nowMs: number
+}
+
+/** Stores a call in the transaction of its write, marks what it undid, and removes what is beyond the bounds. [AG-66, AG-67] */
+export async function recordCall(writer: Writer, engine: Engine, call: CallWrite, made: Made, undoBytes: number): Promise<void> {
+  const { key, version, nowMs, workspaceId } = made
+  const workspace = storedText(workspaceId)
+  const size = ROW_BYTES + (call.record?.byteLength ?? 0) + (call.answer?.length ?? 0)
+  const { record } = call
+  const row = {
+    key,
+    version,
+    call: call.callId,
+    workspace_id: workspace,
+    at_ms: nowMs,
+    sub: storedText(call.sub),
+    client: call.client === null ? null : storedText(call.client),
+    tool: call.tool,
+    changed: call.changed,
+    removed: call.removed,
+    size_bytes: size,
+    undone_by: null,
+    answer: call.answer === null ? null : storedText(call.answer),
+    record_crc32: record === null ? null : crc32(record),
+    record,
+  }
+  await writer.insertInto('call_records').values(withChecksum('call_records', row)).execute()
+  for (const hashes of batches([...call.blobReferences])) {
+    await writer
+      .insertInto('call_refs')
+      .values(hashes.map((hash) => ({ key, version, hash })))
+      .execute()
+  }
+  for (const undone of await rowsOf(writer, key, call.undoes)) {
+    const { crc32: _, ...columns } = { ...undone, undone_by: call.callId }
+    const marked = withChecksum('call_records', { ...columns, record: null })
+    await writer
+      .updateTable('call_records')
+      .set({ undone_by: call.callId, crc32: marked.crc32 })
+      .where('key', '=', key)
+      .where('version', '=', undone.version)
+      .execute()
+  }
+  await addBytes(writer, workspace, size)
+  await dropRows(writer, engine, await beyondDocument(writer, key, workspace), nowMs)
+  await dropRows(writer, engine, await beyondWorkspace(writer, workspace, undoBytes, version), nowMs)
+}
+
+/** The records of a document beyond its bounds, which are never the newest. */
+async function beyondDocument(db: Connection, key: number, workspace: string): Promise<readonly Sized[]> {
+  const rows = await db
+    .selectFrom('call_records')
+    .select(['version', 'size_bytes'])
+    .where('key', '=', key)
+    .orderBy('version', 'desc')
+    .limit(DOCUMENT_CALLS + MOST_DROPPED)
+    .execute()
+  let bytes = 0
+  return rows.flatMap((row, index) => {
+    bytes += row.size_bytes
+    return index >= DOCUMENT_CALLS || bytes > DOCUMENT_BYTES ? [{ ...row, key, workspace_id: workspace }] : []
+  })
+}
+
+async function beyondWorkspace(db: Connection, workspace: string, undoBytes: number, newest: number): Promise<readonly Sized[]> {
+  const used = await db.selectFrom('call_bytes').select('bytes').where('workspace_id', '=', workspace).executeTakeFirst()
+  let excess = (used?.bytes ?? 0) - undoBytes
+  if (excess <= 0) return []
+  const rows = await oldest(db).where('workspace_id', '=', workspace).where('version', '<>', newest).limit(MOST_DROPPED).execute()
+  return rows.filter((row) => {
+    const isDropped = excess > 0
+    excess -= row.size_bytes
+    return isDropped
+  })
+}
+
+function oldest(db: Connection) {
+  return db
+    .selectFrom('call_records')
+    .select(['key', 'version', 'workspace_id', 'size_bytes'])
+    .orderBy('at_ms')
+    .orderBy('key')
+    .orderBy('version')
+}
+
+async function addBytes(writer: Writer, workspace: string, bytes: number): Promise<void> {
+  await writer
+    .insertInto('call_bytes')
+    .values({ workspace_id: workspace, bytes })
+    .onConflict((conflict) => conflict.column('workspace_id').doUpdateSet({ bytes: sql<number>`call_bytes.bytes + ${bytes}` }))
+    .execute()
+}
+
+/** Removes records. The grace period of blobs that only they referenced starts. [BLOB-15, BLOB-16] */
+async function dropRows(writer: Writer, engine: Engine, rows: readonly Sized[], nowMs: number): Promise<void> {
+  for (const { key, version, workspace_id, size_bytes } of rows) {
+    const refs = writer.selectFrom('call_refs').select('hash').where('key', '=', key).where('version', '=', version)
+    if ((await refs.limit(1).executeTakeFirst()) !== undefined) {
+      // Locks the workspace, so that no release on another node decides between this read and the commit.
+      await engine.lockWorkspace(writer, originalText(workspace_id))
+      await writer
+        .updateTable('blob_grants')
+        .set(grantState({ unreferenced_at_ms: nowMs }))
+        .where('workspace_id', '=', workspace_id)
+        .where('metered', '=', 0)
+        .where('unreferenced_at_ms', 'is', null)
+        .where('hash', 'in', refs)
+        .execute()
+      await writer.deleteFrom('call_refs').where('key', '=', key).where('version', '=', version).execute()
+    }
+    await writer.deleteFrom('call_records').where('key', '=', key).where('version', '=', version).execute()
+    await addBytes(writer, workspace_id, -size_bytes)
+  }
+}
+
+/** Removes the calls of a document that ends. */
+export async function dropCalls(writer: Writer, engine: Engine, { key }: DocumentOfCalls, nowMs: number): Promise<void> {
+  const rows = await oldest(writer).where('key', '=', key).execute()
+  await dropRows(writer, engine, rows, nowMs)
+}
+
+export function sqlCalls({ engine, reader }: Database, queue: CommitQueue, log: Logger): CallStore {
+  const reading = readingWith(log)
+  return {
+    list: (key, { beforeVersion, limit }) =>
+      reading(async () => {
+        const all = heads(reader).where('key', '=', key)
+        const page = beforeVersion === null ? all : all.where('version', '<', beforeVersion)
+        return (await page.orderBy('version', 'desc').limit(limit).execute()).map(headOf)
+      }),
+    read: (key, callIds) =>
+      reading(async () => {
+        const rows = await rowsOf(reader, key, callIds)
+        return rows.map(
+          (row): StoredCall => ({
+            ...headOf({ ...row, has_record: row.record === null ? 0 : 1 }),
+            ...(isWhole(row) ? {} : { hasRecord: false }),
+            record: isWhole(row) ? row.record : null,
+            answer: row.answer === null ? null : originalText(row.answer),
+          }),
+        )
+      }),
+    purge: ({ beforeMs, mostBytes, limit, nowMs }) =>
+      queue.run(0, async (writer) => {
+        const expired = await oldest(writer).where('at_ms', '<', beforeMs).limit(limit).execute()
+        await dropRows(writer, engine, expired, nowMs)
+        let excess = (await totalBytes(writer)) - mostBytes
+        if (expired.length === limit || excess <= 0) return expired.length
+        const most = await oldest(writer)
+          .limit(limit - expired.length)
+          .execute()
+        const beyond = most.filter(({ size_bytes }) => {
+          const isDropped = excess > 0
+          excess -= size_bytes
+          return isDropped
+        })
+        await dropRows(writer, engine, beyond, nowMs)
+        return expired.length + beyond.length
+      }),
+    totalBytes: () => reading(() => totalBytes(reader)),
+  }
+}
+
+async function totalBytes(db: Connection): Promise<number> {
+  const row = await db
+    .selectFrom('call_bytes')
+    .select((e) => e.fn.sum<number | null>('bytes').as('bytes'))
+    .executeTakeFirst()
+  return Number(row?.bytes ?? 0)
+}
+
+function heads(db: Connection) {
+  return db
+    .selectFrom('call_records')
+    .select(['version', 'call', 'at_ms', 'sub', 'client', 'tool', 'changed', 'removed', 'undone_by'])
+    .select((e) => e.case().when('record_crc32', 'is', null).then(0).else(1).end().as('has_record'))
+}
+
+function rowsOf(db: Connection, key: number, callIds: readonly string[]): Promise<readonly Row[]> {
+  if (callIds.length === 0) return Promise.resolve([])
+  return db
+    .selectFrom('call_records')
+    .selectAll()
+    .where('key', '=', key)
+    .where('call', 'in', callIds)
+    .orderBy('version', 'desc')
+    .execute()
+}
+
+/** Whether a row is what was written. */
+export function isWhole(row: Row): boolean {
+  const sum = row.record === null ? null : crc32(row.record)
+  return isAsWritten('call_records', row) && sum === row.record_crc32
+}
+
+type HeadRow = Pick<Row, 'version' | 'call' | 'at_ms' | 'sub' | 'client' | 'tool' | 'changed' | 'removed' | 'undone_by'>
+
+function headOf(row: HeadRow & { readonly has_record: number }): CallHead {
+  return {
+    callId: row.call,
+    tool: row.tool,
+    sub: originalText(row.sub),
+    client: row.client === null ? null : originalText(row.client),
+    changed: row.changed,
+    removed: row.removed,
+    atMs: row.at_ms,
+    version: row.version,
+    hasRecord: row.has_record === 1,
+    undoneBy: row.undone_by,
+  }
+}

@@ -1,0 +1,42 @@
+import { isRefusal } from '@docrelay/model/edit'
+import type { CallStore } from '../../documents/call-store.port.ts'
+import { lastTargets, namedTarget, type Undoing } from '../../documents/undo-targets.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { JsonObject, ToolCall } from '../tool.ts'
+import { agentOf, type Editable, editTool } from './edit-tool.ts'
+import { DOCUMENT, input, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
+
+export interface UndoDeps {
+  readonly documents: Editable
+  readonly calls: Pick<CallStore, 'list' | 'read'>
+  readonly clock: Pick<Clock, 'nowMs'>
+}
+
+/** [TOOL-undo] */
+export function undoTool(deps: UndoDeps): ToolRow {
+  return editTool(deps.documents, {
+    name: 'undo',
+    place: 50,
+    title: 'Undo',
+    description: 'Take back a call (callId) or your last ones, but for what others changed since. Returns what stays.',
+    toolset: 'manage',
+    input: input(DOCUMENT, { callId: TEXT, last: { type: 'integer', minimum: 1, maximum: 20 }, ...VERSIONED, ...REPEATABLE }),
+    result: ['undone', 'blocks'],
+    more: ['kept'],
+    hints: ['DE'],
+    errors: { ERR_CALL_NOT_FOUND: { callId: 'call-000000000000' }, ERR_NOT_UNDOABLE: null },
+    examples: [],
+    prepare: (call) => targets(call, deps),
+  })
+}
+
+/** A refusal goes along: a repeat of an undo gets its first answer although the call cannot be undone any more. */
+async function targets(call: ToolCall, { documents, calls, clock }: UndoDeps): Promise<JsonObject> {
+  const { docId, callId, last } = call.args as { readonly docId: string; readonly callId?: string; readonly last?: number }
+  const { key } = await documents.require(call.access, docId, 'edit')
+  const undoing: Undoing = { calls, key, sub: call.access.sub, client: agentOf(call).name, nowMs: clock.nowMs() }
+  const found = callId === undefined ? await lastTargets(undoing, last ?? 1) : await namedTarget(undoing, callId)
+  if (isRefusal(found)) return { refusal: found }
+  return { targets: callId === undefined ? found : [found] }
+}

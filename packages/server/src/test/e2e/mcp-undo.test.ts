@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
+import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
+import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+let relay: RelayUnderTest
+let ann: McpAgent
+
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+/** Without the id that two blocks have: undoing an undo cannot tell such blocks apart. */
+const SAMPLE = JSON.parse(JSON.stringify(SAMPLE_DOCUMENT).replace('blk-x\\">on two', 'blk-y\\">on two')) as Members
+
+let documents = 0
+/** Runs a test on a stored document and on one that a person has open. */
+async function coldAndLive(test: (docId: string) => Promise<void>, body: Members = SAMPLE): Promise<void> {
+  for (const isLive of [false, true]) {
+    const docId = `undo-${++documents}`
+    await relay.rest({ sub: 'ann' }).putDocument(docId, body)
+    const person = isLive ? relay.sync(docId, { sub: 'ann', role: 'member' }) : null
+    if (person !== null) await saved(person)
+    await test(docId)
+    person?.destroy()
+  }
+}
+
+const page = { pageId: 'p' }
+const EXAMPLES = TOOL_ROWS.flatMap(({ name, examples, access }) =>
+  access === 'edit' ? examples.map((args, i) => ({ name, i, args })) : [],
+)
+
+/** The canonical HTML of a page. */
+async function htmlOf(docId: string, pageId = 'p'): Promise<string> {
+  const { page: shown } = await ann.call('get_prose', { docId, pageId, format: 'html' })
+  const { content } = shown as { readonly content: string }
+  expect(typeof content).toBe('string')
+  return content
+}
+
+/** What a write may change of a document, as REST answers it: pages with canonical HTML, shapes, lists, libraries and title. */
+async function contentOf(docId: string): Promise<unknown> {
+  const told = await ann.call('get_document', { docId })
+  const [pages, prosePages] = [told['pages'], told['prosePages']] as readonly (readonly { readonly id: string }[])[]
+  const prose = await Promise.all((prosePages ?? []).map(({ id }) => htmlOf(docId, id)))
+  const { name, pages: canvas, references, fields } = await relay.rest({ sub: 'ann' }).getDocument(docId)
+  return { pages, prosePages, prose, name, canvas, references, fields }
+}
+
+describe('undo of a call', () => {
+  it.each(EXAMPLES)(
+    '[AG-71] [AG-69] example $i of $name and its undo leave the document as it was, and the undo can be undone, cold and live',
+    async ({ name, args }) => {
+      await coldAndLive(async (docId) => {
+        const before = await contentOf(docId)
+        const { callId, changed } = await ann.call(name, { docId, ...args })
+        if (changed === 0) return
+        const after = await contentOf(docId)
+        const undone = await ann.call('undo', { docId, callId })
+        expect(undone).toMatchObject({ undone: [callId], serverVersion: 3 })
+        expect(undone).not.toHaveProperty('kept')
+        expect(await contentOf(docId)).toEqual(before)
+        const redone = await ann.call('undo', { docId, callId: undone['callId'] })
+        expect(redone).toMatchObject({ undone: [undone['callId']], serverVersion: 4 })
+        expect(await contentOf(docId)).toEqual(after)
+      })
+    },
+  )
+})
+
+const text = (id: string, words: string) => `<p id="${id}">${words}</p>`
+const TYPED = {
+  name: 'Typed',
+  pages: [
+    { id: 'c', name: 'Canvas', shapes: [{ id: 's1', type: 'rectangle', x: 0, y: 0, width: 90, height: 60, label: 'One' }] },
+  ],
+  richTextPages: [
+    { id: 'p', name: 'P', order: 0, content: ['a', 'b', 'c'].map((id) => text(`blk-${id}`, `Words ${id}`)).join('') },
+  ],
+}
+
+describe('undo beside others', () => {
+  it('[AG-69] [AG-70] what somebody changed since stays and is told, and the rest goes back', async () => {
+    await coldAndLive(async (docId) => {
+      const content = '<p id="blk-a">New a</p><p id="blk-b">New b</p><p>More</p>'
+      const { callId } = await ann.call('set_prose', { docId, ...page, content, format: 'html' })
+      await ann.call('set_prose', { docId, ...page, id: 'blk-b', content: 'Changed by a person.' })
+      await ann.call('insert_block', { docId, ...page, id: 'blk-a', content: 'Between.' })
+      const told = await ann.call('undo', { docId, callId })
+      expect(told).toMatchObject({ undone: [callId], kept: [{ id: 'blk-b', text: 'Changed by a person.' }] })
+      const html = String(await htmlOf(docId))
+      expect(html).toMatch(/Words a.*Between\..*Changed by a person\..*Words c/)
+      expect(html).not.toMatch(/New|More/)
+    }, TYPED)
+  })
+
+  it('[AG-69] of a shape only what the call changed goes back, and a place that somebody chose since stays', async () => {
+    await coldAndLive(async (docId) => {
+      const { callId } = await ann.call('update_shape', { docId, pageId: 'c', id: 's1', patch: { text: 'Two', x: 50 } })
+      await ann.call('update_shape', { docId, pageId: 'c', id: 's1', patch: { x: 300 } })
+      await ann.call('undo', { docId, callId })
+      const { result } = await ann.answer('get_shape', { docId, pageId: 'c', id: 's1' })
+      expect(JSON.stringify(result)).toMatch(/"text":"One"/)
+      expect(JSON.stringify(result)).toMatch(/"x":300/)
+    }, TYPED)
+  })
+
+  it('[AG-70] a page that somebody wrote on since stays, and when everything is kept nothing changes', async () => {
+    await coldAndLive(async (docId) => {
+      const made = await ann.call('add_prose_page', { docId, name: 'New', content: 'One.' })
+      const blocks = made['blocks'] as readonly { readonly id: string }[]
+      await ann.call('set_prose', { docId, pageId: made['id'], id: blocks[0]?.id, content: 'Theirs.' })
+      const told = await ann.call('undo', { docId, callId: made['callId'] })
+      expect(told).toMatchObject({
+        undone: [],
+        changed: 0,
+        serverVersion: 3,
+        kept: [{ id: made['id'], text: 'New' }],
+        warnings: [{ reason: expect.stringContaining('somebody changed everything since') }],
+      })
+      expect(told).not.toHaveProperty('callId')
+    }, TYPED)
+  })
+})
+
+describe('which calls are undone', () => {
+  it('[TOOL-undo] [AG-68] last takes the newest calls that can still be undone, in one write, and goes further back each time', async () => {
+    await coldAndLive(async (docId) => {
+      const before = await htmlOf(docId)
+      const calls = []
+      for (const id of ['a', 'b', 'c'])
+        calls.push((await ann.call('set_prose', { docId, ...page, id: `blk-${id}`, content: 'x' }))['callId'])
+      const dry = await ann.call('undo', { docId, last: 2, dryRun: true })
+      expect(dry).toMatchObject({ undone: [calls[2], calls[1]], changed: 2, serverVersion: 4, dryRun: true })
+      expect(await ann.call('undo', { docId, last: 2 })).toMatchObject({
+        undone: [calls[2], calls[1]],
+        changed: 2,
+        serverVersion: 5,
+      })
+      expect(await ann.call('undo', { docId, last: 5 })).toMatchObject({ undone: [calls[0]], serverVersion: 6 })
+      expect(await htmlOf(docId)).toBe(before)
+      expect(await ann.refused('undo', { docId, last: 1 })).toMatchObject({ code: 'ERR_CALL_NOT_FOUND', callId: null })
+    }, TYPED)
+  })
+
+  it('[AG-72] a call is undone once; an unknown call, one of another document and a creation are refused with the reason', async () => {
+    const made = await ann.call('create_document', { name: 'Made' })
+    expect(await ann.refused('undo', { docId: made['id'], callId: made['callId'] })).toMatchObject({
+      code: 'ERR_NOT_UNDOABLE',
+      reason: 'tool',
+    })
+    await coldAndLive(async (docId) => {
+      const { callId } = await ann.call('rename_document', { docId, name: 'Other' })
+      const { callId: undoneBy } = await ann.call('undo', { docId, callId })
+      const again = { code: 'ERR_NOT_UNDOABLE', callId, reason: 'undone', undoneBy }
+      expect(await ann.refused('undo', { docId, callId })).toMatchObject(again)
+      const calls = [
+        { callId: undoneBy, tool: 'undo' },
+        { callId, tool: 'rename_document' },
+      ]
+      const unknown = await ann.refused('undo', { docId, callId: made['callId'] })
+      expect(unknown).toMatchObject({ code: 'ERR_CALL_NOT_FOUND', callId: made['callId'], calls })
+      for (const args of [{}, { callId, last: 1 }])
+        expect(await ann.refused('undo', { docId, ...args })).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
+    }, TYPED)
+  })
+
+  it('[AG-72] [TOOL-22] an undo with a request id that is repeated gets its first answer', async () => {
+    await coldAndLive(async (docId) => {
+      const { callId } = await ann.call('rename_document', { docId, name: 'Other' })
+      const call = { docId, callId, requestId: `undo ${docId}` }
+      const first = await ann.call('undo', call)
+      expect(await ann.call('undo', call)).toEqual({ ...first, replayed: true })
+    }, TYPED)
+  })
+
+  it('[AG-67] a call above 1 MiB is done, says that it cannot be undone, and is refused as too large', async () => {
+    const content = Array.from({ length: 12 }, (_, i) => text(`blk-${i}`, `${i} ${'long words '.repeat(9_000)}`)).join('')
+    await coldAndLive(
+      async (docId) => {
+        const told = await ann.call('set_prose', { docId, ...page, content: 'Short.' })
+        expect(told).toMatchObject({ undoable: false })
+        expect(await ann.refused('undo', { docId, callId: told['callId'] })).toMatchObject({ reason: 'too-large' })
+      },
+      { name: 'Long', pages: [], richTextPages: [{ id: 'p', name: 'P', content }] },
+    )
+  })
+})
