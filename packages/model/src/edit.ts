@@ -15,6 +15,8 @@ export interface Fix {
   /** The place of the node, or of the edge, in the call. [DIAG-2] */
   readonly node?: number
   readonly edge?: number
+  /** The step of the call, from 1. [AG-57] */
+  readonly step?: number
 }
 
 /** Input that was kept as given and may not do what the caller meant. [TOOL-19] */
@@ -26,6 +28,8 @@ export interface Warning {
   readonly shape?: number
   /** The place of the node in the call. */
   readonly node?: number
+  /** The step of the call, from 1. [AG-57] */
+  readonly step?: number
 }
 
 /**

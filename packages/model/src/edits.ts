@@ -12,6 +12,7 @@ import { blockEdits } from './prose/prose-edits.ts'
 import { setBlockEdits } from './prose/set-block.ts'
 import { sectionEdits } from './prose/section-edits.ts'
 import { referenceEdits } from './references/reference-edits.ts'
+import { type EditDocument, runSteps, type StepsDone } from './steps/edit-document.ts'
 import { textEdits } from './text-edits/edit-text.ts'
 import { tableEdits } from './prose/tables/table-edits.ts'
 
@@ -19,7 +20,7 @@ import { tableEdits } from './prose/tables/table-edits.ts'
  * The write tools that edit one document, by name without the prefix. Cold writes, live writes and dry runs all call
  * the same function. [CONC-1]
  */
-const edits = {
+const simpleEdits = {
   ...documentEdits,
   ...prosePageEdits,
   ...blockEdits,
@@ -35,6 +36,14 @@ const edits = {
   ...textEdits,
   ...setBlockEdits,
 } as const
+
+export type SimpleEditName = keyof typeof simpleEdits
+
+/** Several edits as one. [TOOL-edit_document] */
+const editDocument: Edit<EditDocument, StepsDone> = (body, args, environment) =>
+  runSteps((tool, now, own, same) => runEdit(tool as SimpleEditName, now, own, same), body, args, environment)
+
+const edits = { ...simpleEdits, edit_document: { edit: editDocument } } as const
 
 export type EditName = keyof typeof edits
 

@@ -51,7 +51,7 @@ describe('set_block', () => {
     expect(set(TASKS, 'blk-1', { checked: true })).toBe(TASKS.replace('data-checked="false"', 'data-checked="true"'))
     expect(set(TASKS, 'blk-3', { checked: false })).toBe(TASKS.replace('data-checked="true"', 'data-checked="false"'))
     expect(set(LIST, 'blk-4', { type: 'taskList', checked: true })).toContain('data-checked="true"><p id="blk-3">')
-    const { result } = done(setBlock, proseBody(TASKS), call('blk-1', { checked: true }))
+    const { result } = done(setBlock, proseBody(TASKS), call('blk-1', { checked: true, naming: 'stamped' }))
     expect(result).toEqual({ pageId: 'p', ok: true, blocks: [{ id: 'blk-1#gzyg', type: 'paragraph', text: 'one' }] })
   })
 

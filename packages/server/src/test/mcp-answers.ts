@@ -27,6 +27,8 @@ export function failureFlaw(name: string, failure: Members): unknown {
   const told: readonly string[] = TOOL_ERRORS[code as ToolErrorCode].facts
   const required = told.filter((fact) => !fact.endsWith('?'))
   const missing = required.filter((fact) => !Object.hasOwn(facts, fact))
-  const unknown = Object.keys(facts).filter((fact) => !told.includes(fact) && !told.includes(`${fact}?`))
+  // Any failure of a step says which one it is. [AG-57]
+  const isStep = (fact: string) => name === 'edit_document' && fact === 'step'
+  const unknown = Object.keys(facts).filter((fact) => !told.includes(fact) && !told.includes(`${fact}?`) && !isStep(fact))
   return missing.length + unknown.length === 0 ? null : { missing, unknown }
 }

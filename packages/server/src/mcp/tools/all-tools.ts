@@ -1,6 +1,7 @@
 import { type AddFileDeps, addFileTool } from './add-file.ts'
 import { canvasPageTools } from './canvas-pages.ts'
 import { type DiagramDeps, diagramTools } from './diagrams.ts'
+import { editDocumentTool } from './edit-document.ts'
 import { fieldTools } from './fields.ts'
 import { type FileDeps, fileTools } from './files.ts'
 import { type KnowledgeDeps, knowledgeTools } from './knowledge.ts'
@@ -40,7 +41,7 @@ export const INTERFACE_TOOLS = 45
 
 /** Every tool of the endpoint, ordered by `place`. Throws when two tools have the same place. [TOOL-1] */
 export function allTools(deps: ToolDeps): readonly ToolRow[] {
-  const tools = [
+  const others = [
     ...workspaceTools(deps),
     ...readTools(deps),
     ...knowledgeTools(deps),
@@ -56,7 +57,8 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
     waitTool(deps),
     searchTool(deps),
     undoTool(deps),
-  ].sort((a, b) => a.place - b.place)
+  ]
+  const tools = [...others, editDocumentTool(deps.documents, others)].sort((a, b) => a.place - b.place)
   for (const [i, { name, place }] of tools.entries())
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)
   return tools.map((tool) => (tool.place > INTERFACE_TOOLS ? { ...tool, extra: true } : tool))

@@ -146,6 +146,14 @@ export const TOOL_ERRORS = {
     when: 'the block cannot be what the call makes of it',
     facts: ['id', 'type', 'around', 'allowed'],
   },
+  ERR_STEP_TOOL: {
+    when: 'the tool of a step is none that is one edit of the document',
+    facts: ['step', 'tool', 'allowed'],
+  },
+  ERR_STEP_REF: {
+    when: 'a reference of a step names no text in the result of an earlier one',
+    facts: ['step', 'reference', 'members'],
+  },
   ERR_INSERT_EMPTY: { when: 'the content has no block', facts: [] },
   ERR_MOVE_SELF: { when: 'the block is its own target', facts: ['id'] },
   ERR_MOVE_INTO_SELF: { when: 'the target lies inside what moves', facts: ['id'] },

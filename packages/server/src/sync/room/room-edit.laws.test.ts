@@ -115,7 +115,7 @@ describe('laws of edits, cold and live', () => {
         }
         cache[Symbol.dispose]()
       }),
-      { seed: 21, numRuns: 250 },
+      { seed: 21, numRuns: 400 },
     )
     expect(followed).toBeGreaterThan(50)
     for (const edit of ROWS.map(({ name }) => name as EditName)) expect([edit, (seen.get(edit) ?? 0) > 3]).toEqual([edit, true])

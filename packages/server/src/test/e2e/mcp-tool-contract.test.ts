@@ -241,7 +241,7 @@ describe('toolsets', () => {
     ['?toolsets=read', READ],
     ['?toolsets=%20prose%20,,prose', PROSE],
     ['?toolsets=prose,read', [...READ.slice(0, -2), ...PROSE, 'search', 'wait_for_change']],
-    ['?toolsets=author,fields', ['create_document', 'rename_document', 'set_fields']],
+    ['?toolsets=author,fields', ['create_document', 'rename_document', 'set_fields', 'edit_document']],
     ['?readonly=1', READ],
     ['?readonly=1&toolsets=prose,read', READ],
     ['?readonly=1&toolsets=prose', []],

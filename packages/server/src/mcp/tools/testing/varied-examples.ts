@@ -30,6 +30,15 @@ const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     }),
     { minLength: 1, maxLength: 3 },
   ),
+  steps: fc.array(
+    fc.constantFrom(
+      { tool: 'insert_section', arguments: { pageId: 'p', level: 2, title: 'Step', position: 'start' } },
+      { tool: 'restructure_outline', arguments: { pageId: 'p', op: 'demote', index: 0 } },
+      { tool: 'edit_text', arguments: { edits: [{ find: 'A', replace: 'B A', occurrence: 1 }] } },
+      { tool: 'set_block', arguments: { pageId: 'p', id: '@0', level: 3 } },
+    ),
+    { minLength: 1, maxLength: 3 },
+  ),
   // Only the first table of a page certainly exists.
   tableIndex: fc.constant(0),
   fields: fc.array(fc.record({ name: fc.constantFrom('A', 'B', 'Title'), value: fc.constantFrom('1', '2', '', null) }), {

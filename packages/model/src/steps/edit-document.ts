@@ -1,0 +1,121 @@
+import type { DocumentBody } from '../body.ts'
+import { changesBetween } from '../changes/changes-between.ts'
+import { type Edited, type EditEnvironment, type Fix, isRefusal, type Refusal, type Warning } from '../edit.ts'
+import { blockStamp } from '../prose/block-stamp.ts'
+import { blockId, idBearing } from '../prose/blocks.ts'
+import { equalLists } from '../prose/equal.ts'
+import { pushAll } from '../prose/marks.ts'
+import { pageTree } from '../prose/page.ts'
+import type { TextChange } from '../prose/text-splices.ts'
+import { readStampedId } from '../stamps/stamp.ts'
+import { resolved, withIds } from './step-references.ts'
+
+/** One call of a write tool inside of a call. [AG-53] */
+export interface Step {
+  /** The name of the edit. */
+  readonly tool: string
+  readonly arguments: { readonly [name: string]: unknown }
+}
+
+export interface EditDocument {
+  readonly steps: readonly Step[]
+  readonly expectedVersion?: number | undefined
+  readonly naming?: unknown
+}
+
+export interface StepDone {
+  readonly tool: string
+  readonly changed: number
+  /** What the tool answers: the ids that later steps could use. */
+  readonly result: object
+}
+
+export interface StepsDone {
+  readonly steps: readonly StepDone[]
+}
+
+/** Runs an edit by its name. */
+export type RunStep = (tool: string, body: DocumentBody, args: unknown, environment: EditEnvironment) => Edited<object> | Refusal
+
+/** The refusal of a step as that of the call. [AG-57] */
+export function stepRefusal(step: number, tool: string, { code, message, facts, kind }: Refusal): Refusal {
+  return { kind, code, message: `step ${step} (service_${tool}): ${message}`, facts: { ...facts, step } }
+}
+
+/** Runs steps in order on one body, all or none. [AG-53, AG-55 to AG-57] */
+export function runSteps(
+  run: RunStep,
+  before: DocumentBody,
+  args: EditDocument,
+  environment: EditEnvironment,
+): Edited<StepsDone> | Refusal {
+  const { steps, expectedVersion, naming } = args
+  const done: StepDone[] = []
+  const [fixes, warnings, writtenBlocks]: [Fix[], Warning[], string[]] = [[], [], []]
+  let textChanges: readonly TextChange[] = []
+  let body = before
+  let last: Edited<object> | null = null
+  for (const [i, { tool, arguments: given }] of steps.entries()) {
+    const step = i + 1
+    const found = resolved(
+      given,
+      step,
+      done.map(({ result }) => result),
+    )
+    if (isRefusal(found)) return stepRefusal(step, tool, found)
+    const own = withIds(found.args, (id) => (i === 0 ? id : withoutPassedStamp(id, before, body))) as object
+    const edited = run(tool, body, { ...own, expectedVersion, naming }, environment)
+    if (isRefusal(edited)) return stepRefusal(step, tool, edited)
+    done.push({ tool, changed: changesBetween(body, edited.body, own).counts.changed, result: edited.result })
+    pushAll(
+      fixes,
+      edited.fixes.map((fix) => ({ ...fix, step })),
+    )
+    pushAll(
+      warnings,
+      edited.warnings.map((warning) => ({ ...warning, step })),
+    )
+    pushAll(writtenBlocks, edited.writtenBlocks ?? [])
+    textChanges = joined(textChanges, edited.textChanges ?? [])
+    body = edited.body
+    last = edited
+  }
+  return {
+    kind: 'edited',
+    body,
+    result: { steps: done },
+    fixes,
+    warnings,
+    writtenBlocks,
+    ...(last?.writtenPage === undefined ? {} : { writtenPage: last.writtenPage }),
+    ...(last?.selection === undefined ? {} : { selection: last.selection }),
+    textChanges,
+  }
+}
+
+/** An id without its stamp when the block had this stamp before the call and an earlier step changed it. [AG-56] */
+function withoutPassedStamp(text: string, before: DocumentBody, now: DocumentBody): string {
+  const stamped = readStampedId(text)
+  if (stamped === null || stamped.id.startsWith('@')) return text
+  return hasStamp(before, stamped.id, stamped.stamp) && !hasStamp(now, stamped.id, stamped.stamp) ? stamped.id : text
+}
+
+function hasStamp({ prose }: DocumentBody, id: string, stamp: string): boolean {
+  return prose.pages.some(
+    (page) =>
+      page.content.includes(id) &&
+      idBearing(pageTree(page).tree).some(({ block }) => blockId(block) === id && blockStamp(block) === stamp),
+  )
+}
+
+/** The words that steps changed, those of one block one after the other. */
+function joined(first: readonly TextChange[], then: readonly TextChange[]): readonly TextChange[] {
+  const open = [...first]
+  for (const change of then) {
+    const at = open.findIndex(({ id, to }) => id === change.id && equalLists(to, change.from))
+    const earlier = open[at]
+    if (earlier === undefined) open.push(change)
+    else open[at] = { ...change, from: earlier.from, steps: [...earlier.steps, ...change.steps] }
+  }
+  return open
+}

@@ -1,0 +1,162 @@
+import { editFlaw, type EditName, editNames } from '@docrelay/model/edits'
+import { quote } from '@docrelay/model/quote'
+import { type Step, stepRefusal } from '@docrelay/model/steps/edit-document'
+import { type ArgumentsSchema, badArgument, checkArguments } from '../arguments.ts'
+import { failure } from '../results.ts'
+import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
+import { type Editable, editTool } from './edit-tool.ts'
+import { DOCUMENT, FLAG, input, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
+
+const MOST_STEPS = 50
+const STEPS_PER_TOKEN = 10
+const PREFIX = 'service_'
+
+/** Edits that are no step: what they need from elsewhere is fetched before a write, once for a call. */
+const NO_STEPS: ReadonlySet<string> = new Set(['edit_document', 'undo', 'add_file', 'generate_diagram'])
+
+/** Arguments that belong to the call. [AG-54] */
+const OF_THE_CALL = ['expectedVersion', 'dryRun', 'requestId', 'brief'] as const
+
+type Checked = { readonly kind: 'steps'; readonly steps: readonly Step[] } | ToolFailure
+
+/** The tool that runs several edits as one. `tools`: the others, of which those that are one edit may be steps. [TOOL-edit_document] */
+export function editDocumentTool(documents: Editable, tools: readonly ToolRow[]): ToolRow {
+  const allowed = new Map(
+    tools
+      .filter(({ name }) => (editNames as readonly string[]).includes(name) && !NO_STEPS.has(name))
+      .map((tool) => [tool.name, tool]),
+  )
+  const { run, ...row } = editTool(documents, {
+    name: 'edit_document',
+    place: 49,
+    title: 'Edit document',
+    description:
+      'Run up to 50 writes of one document as one, all or none; $1.blocks[0].id in an id is that of step 1. Returns what each step did.',
+    toolset: 'author',
+    input: input(
+      {
+        ...DOCUMENT,
+        steps: {
+          type: 'array',
+          minItems: 1,
+          maxItems: MOST_STEPS,
+          items: {
+            type: 'object',
+            properties: { tool: TEXT, arguments: { type: 'object' } },
+            required: ['tool', 'arguments'],
+            additionalProperties: false,
+          },
+        },
+      },
+      { brief: FLAG, ...VERSIONED, ...REPEATABLE },
+    ),
+    result: ['steps'],
+    hints: ['DE'],
+    errors: {
+      ERR_STEP_TOOL: { steps: [{ tool: 'delete_document', arguments: {} }] },
+      ERR_STEP_REF: { steps: [{ tool: 'delete_block', arguments: { pageId: 'p', id: '$1.blocks[0].id' } }] },
+      ERR_ID_NOT_FOUND: { steps: [{ tool: 'delete_block', arguments: { pageId: 'p', id: 'blk-z' } }] },
+      ERR_BLOCK_CHANGED: { steps: [{ tool: 'delete_block', arguments: { pageId: 'p', id: 'blk-a#0000' } }] },
+    },
+    examples: [
+      {
+        steps: [
+          { tool: 'insert_block', arguments: { pageId: 'p', id: 'blk-a', content: 'New.' } },
+          { tool: 'set_block', arguments: { pageId: 'p', id: '$1.blocks[0].id', level: 2 } },
+        ],
+      },
+    ],
+  })
+  return {
+    ...row,
+    tokens: (args) => Math.max(1, Math.ceil(stepCount(args) / STEPS_PER_TOKEN)),
+    flaw(args) {
+      const checked = checkSteps(args, allowed)
+      return checked.kind === 'failure' ? checked : null
+    },
+    async run(call) {
+      const checked = checkSteps(call.args, allowed)
+      if (checked.kind === 'failure') return checked
+      const hidden = outsideToolsets(call, checked.steps, allowed)
+      if (hidden !== null) return hidden
+      const outcome = await run({ ...call, args: { ...call.args, steps: checked.steps } })
+      return call.args['brief'] === true ? withoutResults(outcome) : outcome
+    },
+  }
+}
+
+/** Of arguments that nobody has checked yet. */
+function stepCount(args: unknown): number {
+  const steps = typeof args === 'object' && args !== null ? (args as JsonObject)['steps'] : undefined
+  return Array.isArray(steps) ? Math.min(steps.length, MOST_STEPS) : 0
+}
+
+/** Checks each step as its own tool would, before anything runs. [AG-53, AG-54] */
+function checkSteps({ docId, steps }: JsonObject, allowed: ReadonlyMap<string, ToolRow>): Checked {
+  const checked: Step[] = []
+  for (const [i, { tool: given, arguments: args }] of (steps as readonly Step[]).entries()) {
+    const name = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given
+    const tool = allowed.get(name)
+    if (tool === undefined || (name === 'add_reference' && args['doi'] !== undefined)) return noStep(i + 1, given, allowed)
+    const { docId: own, ...rest } = args
+    const fit = own === undefined || own === docId ? checkArguments(stepSchema(tool), rest, tool.misnamed) : otherDocument()
+    const flaw = fit.kind === 'failure' ? fit : editFlaw(name as EditName, { docId, ...fit.args })
+    if (flaw !== null) return inStep(i + 1, name, flaw)
+    if (fit.kind === 'fit') checked.push({ tool: name, arguments: { docId, ...fit.args } })
+  }
+  return { kind: 'steps', steps: checked }
+}
+
+/** The tool's own schema without what belongs to the call. */
+function stepSchema({ inputSchema }: ToolRow): ArgumentsSchema {
+  const schema = inputSchema as unknown as ArgumentsSchema
+  const left = new Set<string>(['docId', ...OF_THE_CALL])
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !left.has(name))),
+    required: (schema.required ?? []).filter((name) => !left.has(name)),
+  }
+}
+
+function otherDocument(): ToolFailure {
+  const expected = 'that of the call, or none'
+  return badArgument('docId', `docId of a step is another one; expected ${expected}.`, { expected })
+}
+
+function noStep(step: number, tool: string, allowed: ReadonlyMap<string, ToolRow>): ToolFailure {
+  const names = [...allowed.keys()].map((name) => PREFIX + name)
+  const called = quote(tool.startsWith(PREFIX) ? tool : PREFIX + tool)
+  return failure('ERR_STEP_TOOL', `step ${step}: ${called} is no step; it may be ${names.join(', ')}.`, {
+    step,
+    tool: quote(tool),
+    allowed: names,
+  })
+}
+
+function inStep(
+  step: number,
+  tool: string,
+  { code, message, facts }: Pick<ToolFailure, 'code' | 'message' | 'facts'>,
+): ToolFailure {
+  const told = stepRefusal(step, tool, { kind: 'refused', code, message, facts })
+  return failure(told.code, told.message, told.facts)
+}
+
+function outsideToolsets({ view }: ToolCall, steps: readonly Step[], allowed: ReadonlyMap<string, ToolRow>): ToolFailure | null {
+  const { toolsets } = view
+  const at = steps.findIndex(({ tool }) => toolsets !== null && !toolsets.includes((allowed.get(tool) as ToolRow).toolset))
+  const step = steps[at]
+  if (step === undefined) return null
+  const { toolset } = allowed.get(step.tool) as ToolRow
+  const tool = PREFIX + step.tool
+  const message = `${tool} belongs to the toolset ${toolset}, which this request leaves out.`
+  return inStep(at + 1, step.tool, { code: 'ERR_TOOL_DISABLED', message, facts: { tool, toolset } })
+}
+
+/** [AG-57] */
+function withoutResults(outcome: ToolSuccess | ToolFailure): ToolSuccess | ToolFailure {
+  if (outcome.kind === 'failure') return outcome
+  const steps = outcome.structured['steps'] as readonly JsonObject[]
+  return { ...outcome, structured: { ...outcome.structured, steps: steps.map(({ tool, changed }) => ({ tool, changed })) } }
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
+import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+
+const ANN = { sub: 'ann', role: 'member' }
+
+let relay: RelayUnderTest
+let agent: McpAgent
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+let documents = 0
+async function sample(): Promise<string> {
+  const docId = `steps-${++documents}`
+  await relay.rest(ANN).putDocument(docId, SAMPLE_DOCUMENT)
+  return docId
+}
+const step = (tool: string, args: object) => ({ tool, arguments: args })
+
+describe('edit_document', () => {
+  it('[TOOL-edit_document] [AG-57] several steps are one version and one update for who has the document open; brief leaves their results out', async () => {
+    const docId = await sample()
+    const person = relay.sync(docId, ANN)
+    await saved(person)
+    let updates = 0
+    person.doc.on('update', () => updates++)
+    const steps = [
+      step('insert_block', { pageId: 'p', id: 'blk-a', content: 'New.' }),
+      step('service_set_block', { pageId: 'p', id: '$1.blocks[0].id', level: 2 }),
+      step('add_shape', { pageId: 'c', shape: { kind: 'rectangle', x: 900, y: 900 } }),
+      step('set_fields', { fields: [{ name: 'x', value: '1' }] }),
+    ]
+    const answer = await agent.call('edit_document', { docId, steps })
+    expect(answer).toMatchObject({
+      serverVersion: 2,
+      callId: expect.any(String),
+      steps: [{ tool: 'insert_block', changed: 1 }, {}, {}, {}],
+    })
+    await until('the steps', () => person.doc.getXmlFragment('prose:p').toString().includes('New.'))
+    expect(updates).toBe(1)
+    const brief = await agent.call('edit_document', {
+      docId,
+      steps: [step('rename_document', { name: 'x' })],
+      brief: true,
+      dryRun: true,
+    })
+    expect(brief).toMatchObject({ serverVersion: 2, dryRun: true, steps: [{ tool: 'rename_document', changed: 1 }] })
+    expect(brief['steps']).toEqual([{ tool: 'rename_document', changed: 1 }])
+    person.destroy()
+  })
+
+  it('[AG-54] arguments of all steps are checked by the schema of their tools before anything runs', async () => {
+    const docId = await sample()
+    const refused = (...steps: readonly object[]) => agent.refused('edit_document', { docId, steps })
+    const fine = step('delete_block', { pageId: 'p', id: 'blk-a' })
+    expect(await refused(fine, step('delete_block', { id: 'blk-b' }))).toMatchObject({
+      code: 'ERR_BAD_ARGUMENT',
+      argument: 'pageId',
+      step: 2,
+    })
+    expect(await refused(fine, step('delete_block', { pageId: 'p', id: 'blk-b', docId: 'other' }))).toMatchObject({
+      argument: 'docId',
+      step: 2,
+    })
+    for (const [name, value] of Object.entries({ expectedVersion: 1, dryRun: true, requestId: 'r', brief: true }))
+      expect(await refused(fine, step('insert_block', { pageId: 'p', id: 'blk-b', content: 'x', [name]: value }))).toMatchObject({
+        code: 'ERR_BAD_ARGUMENT',
+        argument: name,
+        step: 2,
+      })
+    for (const tool of ['create_document', 'delete_document', 'add_file', 'edit_document', 'get_prose', 'nothing'])
+      expect(await refused(fine, step(tool, {}))).toMatchObject({ code: 'ERR_STEP_TOOL', step: 2, tool })
+    expect(await refused(fine, step('add_reference', { doi: '10.1/x' }))).toMatchObject({ code: 'ERR_STEP_TOOL', step: 2 })
+    const part = await mcpAgent(relay.mcpUrl, relay.token(ANN), '?toolsets=author,read')
+    expect(await part.refused('edit_document', { docId, steps: [fine] })).toMatchObject({
+      code: 'ERR_TOOL_DISABLED',
+      toolset: 'prose',
+      step: 1,
+    })
+    expect(await agent.call('get_document', { docId })).toMatchObject({ serverVersion: 1 })
+    expect(
+      await agent.call('edit_document', { docId, steps: [step('delete_block', { docId, pageId: 'p', id: 'blk-a' })] }),
+    ).toMatchObject({ changed: 1 })
+  })
+})
