@@ -132,15 +132,15 @@ describe('names of blocks in content', () => {
 
   it('[AG-16] a comment directly before a block, in a quote or at the start of a cell gives it its id, also when its text is another one', () => {
     const content =
-      '<!-- blk-q#0000 -->\nQuote\n\n> <!-- blk-h#0000 -->\n> ## New\n\n| <!-- blk-t#0000 --> Other |\n| --- |\n\n<!-- @3#w5kg -->\n---\n'
+      '<!-- blk-q -->\nQuote\n\n> <!-- blk-h -->\n> ## New\n\n| <!-- blk-t --> Other |\n| --- |\n\n<!-- @3#w5kg -->\n---\n'
     expect(set(content)).toBe(
       '<p id="blk-q">Quote</p><blockquote><h2 id="blk-h">New</h2></blockquote><table><tr><th><p id="blk-t">Other</p></th></tr></table><hr>',
     )
   })
 
-  it('[AG-13] [AG-16] stamped ids of HTML are ids, comments in HTML bring ids too, and handles are ignored without a fix', () => {
+  it('[AG-13] [AG-16] comments in HTML bring ids too, and handles are ignored without a fix', () => {
     const content =
-      '<p id="blk-h#abcd">a</p><hr data-handle="@3#w5kg"><table data-handle="@2#0000"><tr><td><!-- blk-t#0000 -->b</td></tr></table><!-- blk-q --><p>c</p>'
+      '<p id="blk-h">a</p><hr data-handle="@3#w5kg"><table data-handle="@2#0000"><tr><td><!-- blk-t -->b</td></tr></table><!-- blk-q --><p>c</p>'
     const answer = done(setProse, stored, { ...P, content, format: 'html' })
     expect(answer.fixes).toEqual([])
     expect(contentOf(answer.body)).toBe(
@@ -164,5 +164,7 @@ describe('names of blocks in content', () => {
     const libraries = { fields: stored.fields, references: stored.references, nowMs: 0 }
     const content = readContent({ content: '<!-- blk-a#RCSB -->\na\n\n<!-- blk-b -->\nb\n\n<!-- @2#0000 -->\nc' }, libraries)
     expect('stamps' in content && [...content.stamps]).toEqual([['blk-a', 'rcsb']])
+    const twice = readContent({ content: '<!-- blk-a#rcsb -->\na\n\n<!-- blk-a#0000 -->\nb' }, libraries)
+    expect('stamps' in twice && [twice.stamps.size, twice.tree.map(({ attrs }) => attrs['id'])]).toEqual([0, ['blk-a', 'blk-a']])
   })
 })

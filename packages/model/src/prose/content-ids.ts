@@ -41,12 +41,17 @@ export interface PlainIds {
 
 /** Takes the stamps off the ids of content. [AG-16] */
 export function plainIds(tree: ProseTree): PlainIds {
-  const stamps = new Map<string, Stamp>()
+  const claims = new Map<string, Stamp | null>()
   const plain = mapIdBearing(tree, (block) => {
-    const stamped = readStampedId(blockId(block) ?? '')
-    if (stamped === null || !isCallId(stamped.id)) return block
-    if (!stamps.has(stamped.id)) stamps.set(stamped.id, stamped.stamp)
-    return withBlockId(block, stamped.id)
+    const given = blockId(block)
+    if (given === null) return block
+    const stamped = readStampedId(given)
+    const { id, stamp } = stamped !== null && isCallId(stamped.id) ? stamped : { id: given, stamp: null }
+    // A stored page may have an id twice. Then a stamp behind it does not say which of the blocks was seen.
+    claims.set(id, claims.has(id) && claims.get(id) !== stamp ? null : stamp)
+    return stamp === null ? block : withBlockId(block, id)
   })
-  return stamps.size === 0 ? { tree } : { tree: plain, stamps }
+  if (plain === tree) return { tree }
+  const stamps = new Map([...claims].flatMap(([id, stamp]) => (stamp === null ? [] : [[id, stamp] as const])))
+  return { tree: plain, stamps }
 }

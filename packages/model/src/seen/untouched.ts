@@ -33,6 +33,12 @@ export function mergeStamped(stored: ProseTree, content: ProseTree, stamps: Read
     if (blockStamp(block) === stamp) untouched.add(id)
     else if (now === undefined || blockStamp(now) !== stamp) stale.add(id)
   }
+  // What is stored within a container whose blocks all say what the content says is kept as it is, white space included. [PROSE-54]
+  const isStored = (container: ProseElement): boolean =>
+    idBearing([container]).every(({ block }) => {
+      const now = known.get(blockId(block) ?? '')
+      return now === undefined ? blockId(block) === null : blockStamp(now) === blockStamp(block)
+    })
   const merge = <N extends ProseNode>(nodes: readonly N[]): readonly N[] =>
     nodes.flatMap((node): readonly N[] => {
       if (node.type === 'text') return [node]
@@ -43,7 +49,7 @@ export function mergeStamped(stored: ProseTree, content: ProseTree, stamps: Read
         const now = known.get(id)
         return now === undefined ? [] : [now as ProseNode as N]
       }
-      if (element.content.length === 0) return [node]
+      if (element.content.length === 0 || isStored(element)) return [node]
       const inside = merge(element.content)
       // All that was in it is removed, so it is too; a cell stays, since its row needs it.
       if (inside.length === 0 && !isCell(element)) return []

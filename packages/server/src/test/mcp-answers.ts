@@ -3,11 +3,11 @@ import { errorsOf, TOOL_ERRORS, type ToolErrorCode } from '../mcp/tools/tool-err
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Everything that a call says or leaves behind, but for minted ids, versions and times. */
+/** Everything that a call says or leaves behind, but for minted ids, stamps of connectors, which hold such ids, versions and times. */
 export function comparable(value: unknown, docId: string): unknown {
   const names = new Map<string, string>()
   const text = JSON.stringify(value, (name, member: unknown) =>
-    ['serverVersion', 'modifiedAt', 'expectedVersion'].includes(name) ? 0 : member,
+    ['serverVersion', 'modifiedAt', 'expectedVersion', 'stamp'].includes(name) ? 0 : member,
   )
   return text
     .replaceAll(docId, 'DOC')
