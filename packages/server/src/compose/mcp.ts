@@ -146,6 +146,6 @@ function openTools(
   })
   const offered = config.mcp.extraTools ? tools : tools.filter(({ extra }) => extra !== true)
   const memories = new Memories({ clock, timers: systemTimers, hold: (ref) => records.hold(ref) })
-  const glances = { memories, callers: createCallers(clock), records, documents, blindWrites: config.mcp.blindWrites }
+  const glances = { memories, callers: createCallers(clock), records, documents, blindWrites: config.mcp.blindWrites, clock }
   return createToolServer({ tools: offered, clock, random, log, metrics, glances })
 }

@@ -25,6 +25,8 @@ export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expected
 export interface EditWriter {
   readonly author: Author
   readonly seen: Seen
+  /** Called when the edit is stored, before its changes are recorded. */
+  noting?(): void
   wrote(outcome: EditOutcome): void
 }
 
@@ -40,6 +42,7 @@ export async function editDocument(access: Access, input: EditInput, deps: Writi
   const request: EditRequest = { ...asked, ref, access, enforcePrivateDocs: deps.enforcePrivateDocs, isRecorded }
   const write = async (): Promise<EditOutcome> => {
     const outcome = await store({ ...request, ...(writer && { seen: writer.seen }) }, signal, deps)
+    writer?.noting?.()
     // Before the next write of the document begins, which asks the record.
     if (outcome.kind === 'edited' && outcome.changed && outcome.delta !== undefined && !request.dryRun)
       deps.records?.note(ref, writer?.author ?? unnamed(access), notedChanges(outcome.delta), deps.clock.nowMs())

@@ -1,12 +1,14 @@
 import { isRefusal } from '@docrelay/model/edit'
+import { quote } from '@docrelay/model/quote'
 import type { Seen, SeenChange } from '@docrelay/model/seen/seen'
 import type { ShownPage } from '@docrelay/model/seen/shown'
 import type { Access } from '../../access/access.ts'
-import type { Author } from '../../documents/change-record.ts'
+import type { Author, RecordedChange } from '../../documents/change-record.ts'
 import type { ChangeRecords } from '../../documents/change-records.ts'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { Documents } from '../../documents/documents.ts'
 import type { EditOutcome } from '../../documents/residents.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { CallContext, Glance, JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import type { Cursors } from './caller-memory.ts'
@@ -21,9 +23,13 @@ export interface GlanceDeps {
   readonly records: ChangeRecords
   readonly documents: Pick<Documents, 'require'>
   readonly blindWrites: Seen['blind']
+  readonly clock: Pick<Clock, 'nowMs'>
 }
 
 type Outcome = ToolSuccess | ToolFailure
+
+/** A person who moved a shape so short a time ago may still be moving it. [AG-5] */
+const MOVING_MS = 2_000
 
 /** One call about one document, with what its caller saw before. [AG-17..AG-23] */
 export interface OpenGlance extends Glance {
@@ -49,6 +55,9 @@ class CallGlance implements OpenGlance {
   /** Where the record stood when what the call answers was read or written. */
   #partOf: number
   #shown: readonly ShownPage[] = []
+  /** Shapes that people moved just before the write, and those of them that it wrote. */
+  #moving: readonly RecordedChange[] = []
+  #disturbed: readonly string[] = []
 
   constructor(deps: GlanceDeps, call: CallContext & Pick<ToolCall, 'args'>, ref: DocumentRef) {
     const { access, clientName, args } = call
@@ -91,10 +100,18 @@ class CallGlance implements OpenGlance {
     this.#shown = pages
   }
 
+  noting(): void {
+    const sinceMs = this.#deps.clock.nowMs() - MOVING_MS
+    const changes = this.#deps.records.of(this.#ref)?.since(0, this.#caller.key) ?? []
+    this.#moving = changes.filter(({ kind, who, atMs }) => kind === 'shape' && who.kind === 'person' && atMs >= sinceMs)
+  }
+
   wrote(outcome: EditOutcome): void {
     if (isRefusal(outcome) || outcome.kind !== 'edited' || this.#args['dryRun'] === true) return
     this.#partOf = this.#sequence
     const { delta = [], shown, head } = outcome
+    const written = new Set(delta.flatMap(({ pageId, shapes }) => shapes.map((id) => `${pageId} ${id}`)))
+    this.#disturbed = this.#moving.flatMap(({ pageId, id }) => (id !== null && written.has(`${pageId} ${id}`) ? id : []))
     // At once, for calls of the same caller that run beside this one.
     this.#deps.memories.update(this.#caller.key, this.#ref, (memory) => {
       if (memory.version === 0) {
@@ -124,7 +141,10 @@ class CallGlance implements OpenGlance {
     }
     const news = this.#news(serverVersion)
     if (dryRun !== true) this.#renew(serverVersion, cursorsOf(this.#args, structured))
-    return news === null ? outcome : { ...outcome, structured: { ...structured, news } }
+    const warnings = this.#disturbed.slice(0, MOST_WARNINGS).map(movedWarning)
+    const warned =
+      warnings.length === 0 ? {} : { warnings: [...((structured['warnings'] as readonly object[]) ?? []), ...warnings] }
+    return { ...outcome, structured: { ...structured, ...warned, ...(news && { news }) } }
   }
 
   #renew(version: number, cursors: Cursors): void {
@@ -154,6 +174,15 @@ class CallGlance implements OpenGlance {
     const { memories, records } = this.#deps
     const memory = memories.of(this.#caller.key, this.#ref)
     return memory && newsFor(memory, records.of(this.#ref), this.#caller.key, version)
+  }
+}
+
+const MOST_WARNINGS = 5
+
+/** A shape is one value, so the next frame of the editor that moves it may bring back the old one. [AG-5] */
+function movedWarning(id: string): object {
+  return {
+    reason: `a person moves the shape ${quote(id)} at this moment, and may bring back what it was; look at it again when it rests`,
   }
 }
 

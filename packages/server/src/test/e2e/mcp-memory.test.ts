@@ -209,6 +209,27 @@ describe.concurrent('writing over what others wrote', () => {
   })
 })
 
+it('[AG-5] a write to a shape that a person is moving warns of it', async () => {
+  const { docId, agent, enter } = await start()
+  const { pages } = (await agent.call('get_document', { docId })) as unknown as {
+    readonly pages: readonly { readonly id: string }[]
+  }
+  const pageId = pages[0]?.id
+  const { id } = await agent.call('add_shape', { docId, pageId, shape: { kind: 'rectangle', x: 0, y: 0, text: 'old' } })
+  const person = await enter()
+  await person.write(
+    person.edit((doc) => {
+      const shapes = doc.getMap<object>(`shapes:${String(pageId)}`)
+      shapes.set(String(id), { ...shapes.get(String(id)), x: 500 })
+    }),
+  )
+  const rename = (text: string) => agent.call('update_shape', { docId, pageId, id, patch: { text } })
+  await agent.call('get_page', { docId, pageId })
+  expect((await rename('new'))['warnings']).toContainEqual({ reason: expect.stringContaining('a person moves the shape') })
+  expect((await rename('newer'))['warnings'] ?? []).toEqual([])
+  await left(person)
+})
+
 describe.concurrent('waiting for a change', () => {
   it('[AG-74] [TOOL-wait_for_change] an agent that waits hears of a person who types, with the news of it, whether the document is live or cold', async () => {
     const { ann, docId, at, agent, other, enter, rest } = await start()
