@@ -128,7 +128,8 @@ describe('names of blocks in content', () => {
   const stored = proseBody(
     '<h2 id="blk-h">Head</h2><blockquote><p id="blk-q">Quote</p></blockquote><table><tr><th><p id="blk-t">Cell</p></th></tr></table><hr>',
   )
-  const set = (content: string, format: 'markdown' | 'html' = 'markdown') => html(setProse, stored, { ...P, content, format })
+  const set = (content: string, format: 'markdown' | 'html' = 'markdown') =>
+    html(setProse, stored, { ...P, content, format, replace: true })
 
   it('[AG-16] a comment directly before a block, in a quote or at the start of a cell gives it its id, also when its text is another one', () => {
     const content =
@@ -154,6 +155,14 @@ describe('names of blocks in content', () => {
     )
     const page = html(setProse, stored, { ...P, id: 'blk-h', content: '<!-- blk-q -->\n## x' })
     expect(page).toMatch(/^<h2 id="blk-h">x<\/h2><blockquote><p id="blk-q">/)
+  })
+
+  it('[AG-16] [PROSE-46] an id that an editor made is kept where the page has it, and is not new to a page', () => {
+    const of = proseBody('<p id="intro">a</p><p id="blk-b">b</p>')
+    const content = '<!-- intro#0000 -->\n## x\n\n<!-- other#0000 -->\ny'
+    expect(html(setProse, of, { ...P, content, replace: true })).toMatch(/^<h2 id="intro">x<\/h2><p id="blk-[^"]*">y<\/p>$/)
+    expect(html(setProse, of, { ...P, id: 'blk-b', content })).toMatch(/^<p id="intro">a<\/p><h2 id="blk-b">x<\/h2><p id="blk-/)
+    expect(html(insertBlock, of, { ...P, id: 'blk-b', content: '<!-- other#0000 -->\ny' })).not.toContain('other')
   })
 
   it('[AG-16] a comment before a list, a rule or text in the middle of a line names no block', () => {

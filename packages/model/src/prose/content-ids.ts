@@ -1,11 +1,30 @@
 import { readStampedId, type Stamp } from '../stamps/stamp.ts'
-import { blockId, isIdBearing, mapIdBearing, withBlockId } from './blocks.ts'
+import { blockId, idsOf, isIdBearing, mapIdBearing, withBlockId } from './blocks.ts'
 import { readHandle } from './handles.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
-/** Whether a call's content may bring this id: `blk-` and 1 to 64 characters, and a stamp if it likes. [PROSE-46, AG-16] */
+const OWN_FORM = /^blk-[A-Za-z0-9_-]{1,64}(#[0-9A-Za-z]{4})?$/
+/** What an answer prints for an id that an editor made. [AG-12] */
+const PRINTED_FORM = /^[A-Za-z0-9_.:-]{1,64}#[0-9A-Za-z]{4}$/
+
+/**
+ * Whether a call's content may bring this id: `blk-` and 1 to 64 characters, and a stamp if it likes; or any id as an answer printed it,
+ * with its stamp. [PROSE-46, AG-16]
+ */
 export function isCallId(id: unknown): boolean {
-  return /^blk-[A-Za-z0-9_-]{1,64}(#[0-9A-Za-z]{4})?$/.test(String(id).slice(0, 80))
+  const text = String(id).slice(0, 80)
+  return OWN_FORM.test(text) || PRINTED_FORM.test(text)
+}
+
+/** Content without ids of editors that no block of the stored page has: only the relay's own form may be new. [PROSE-46] */
+export function withKnownIds(content: ProseTree, stored: ProseTree): ProseTree {
+  let known: ReadonlySet<string> | undefined
+  return mapIdBearing(content, (block) => {
+    const id = blockId(block)
+    if (id === null || OWN_FORM.test(id)) return block
+    known ??= new Set(idsOf(stored))
+    return known.has(id) ? block : withBlockId(block, null)
+  })
 }
 
 /**
@@ -46,7 +65,7 @@ export function plainIds(tree: ProseTree): PlainIds {
     const given = blockId(block)
     if (given === null) return block
     const stamped = readStampedId(given)
-    const { id, stamp } = stamped !== null && isCallId(stamped.id) ? stamped : { id: given, stamp: null }
+    const { id, stamp } = stamped ?? { id: given, stamp: null }
     // A stored page may have an id twice. Then a stamp behind it does not say which of the blocks was seen.
     claims.set(id, claims.has(id) && claims.get(id) !== stamp ? null : stamp)
     return stamp === null ? block : withBlockId(block, id)

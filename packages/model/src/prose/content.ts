@@ -1,6 +1,7 @@
 import type { Stamp } from '../stamps/stamp.ts'
 import { refused, type Fix, type Refusal, type Warning } from '../edit.ts'
 import { maxLabelLength, settleChips, type Libraries } from './chips.ts'
+import { withKnownIds } from './content-ids.ts'
 import { isEmptyPage } from './equal.ts'
 import { parseHtml } from './html.ts'
 import { literalMarkup } from './literal-markup.ts'
@@ -60,7 +61,7 @@ function labelsTooLong(labelLength: number): Refusal | null {
 
 /**
  * Reads the content of a call in either format. [PROSE-10 to PROSE-37] `stored`: the page that the content replaces; blocks that say the
- * same are not warned of.
+ * same are not warned of, and the content may hold ids of editors until it is merged with the page (`withKnownIds`).
  */
 export function readContent(args: ContentArgs, libraries: Libraries, stored: ProseTree = []): Content | Refusal {
   const tooLarge = contentTooLarge(args.content)
@@ -70,7 +71,8 @@ export function readContent(args: ContentArgs, libraries: Libraries, stored: Pro
   const markdown = isHtml ? null : parseMarkdown(args.content)
   const read = markdown ?? parseHtml(args.content, { source: 'call' })
   const { fixes, stamps = noContent.stamps } = read
-  const { tree, labelLength, warnings: ofChips } = settleChips(read.tree, libraries)
+  const named = stored.length === 0 ? withKnownIds(read.tree, stored) : read.tree
+  const { tree, labelLength, warnings: ofChips } = settleChips(named, libraries)
   const ofText = isOwn ? markdownInHtml(tree) : markdown === null ? [] : literalMarkup(tree, stored, args.content, markdown.read)
   const warnings = [...ofChips, ...ofText]
   const tooLong = labelsTooLong(labelLength)

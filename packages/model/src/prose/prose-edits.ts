@@ -13,6 +13,7 @@ import {
 import type { BlockList } from './block-list.ts'
 import type { Printed } from './block-names.ts'
 import { contentTooLarge, formatOf, readContent, type Content, type ContentArgs } from './content.ts'
+import { withKnownIds } from './content-ids.ts'
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
 import { isEmptyPage } from './equal.ts'
 import { insertAt, insertBesideUnit, placeFlaw, type InsertPlace } from './insert-place.ts'
@@ -109,9 +110,10 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
   const span = found && found.span
   const one = span?.count === 1 ? nodeAt(page.tree, span.path) : undefined
   const isCode = one?.type === 'codeBlock' && isCodeText(args)
-  const content = isCode ? codeText(args, one) : readContent(args, librariesOf(body, environment), page.tree)
-  if (isRefusal(content)) return content
-  if (found === null || span === null) return setPage(page, content, args)
+  const read = isCode ? codeText(args, one) : readContent(args, librariesOf(body, environment), page.tree)
+  if (isRefusal(read)) return read
+  if (found === null || span === null) return setPage(page, read, args)
+  const content = { ...read, tree: withKnownIds(read.tree, page.tree) }
   const warned = { ...content, warnings: [...content.warnings, ...replacedWarnings(page, found.targets)] }
   if (one !== undefined) return setBlock(page, span.path, warned, args.format)
   const done = replaceSpan(page.tree, span, content.tree)
@@ -143,7 +145,7 @@ function setPage(page: OpenPage, content: Content, args: SetProse): Edited<PageD
   const stored = { ...page.stored, warnings: [] }
   const checked = checkWholePage(page, content, args.replace === true)
   if (isRefusal(checked)) return checked
-  const done = replacePage(page.tree, checked.tree)
+  const done = replacePage(page.tree, withKnownIds(checked.tree, page.tree))
   const empty = content.isBlank && !isEmptyPage(page.tree) ? [emptied(page.tree.length)] : []
   const warnings = [...content.warnings, ...empty, ...checked.warnings]
   const edited = writePage({ ...page, stored, content: { ...content, warnings } }, done, (written) => ({

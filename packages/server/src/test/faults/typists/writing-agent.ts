@@ -56,6 +56,7 @@ export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): Writin
     const answer = await post(relay.mcpUrl, bearer, tool, { docId, ...args })
     const { callId, removed, warnings, deleted, code } = answer.result
     if (typeof callId === 'string') calls.push({ callId, told: JSON.stringify([removed, warnings, deleted]) })
+    if (answer.isError && code === 'ERR_PAGE_CHANGED') console.log(JSON.stringify(answer.result).slice(0, 700))
     if (answer.isError) refusals.set(String(code), (refusals.get(String(code)) ?? 0) + 1)
     return answer
   }
@@ -80,16 +81,18 @@ export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): Writin
       const block = await seen(refusal)
       if (block === undefined) return null
       const word = next()
-      own.push(word)
-      return call('set_prose', { pageId, id: block.id, content: `${block.text} ${word}`, format: 'markdown' })
+      const answer = await call('set_prose', { pageId, id: block.id, content: `${block.text} ${word}`, format: 'markdown' })
+      if (!answer.isError) own.push(word)
+      return answer
     },
     () => {
       const find = pick(own)
       const replace = next()
       return async () => {
         if (find === undefined) return null
-        own[own.indexOf(find)] = replace
-        return call('edit_text', { pageId, edits: [{ find, replace }] })
+        const answer = await call('edit_text', { pageId, edits: [{ find, replace }] })
+        if (!answer.isError) own[own.indexOf(find)] = replace
+        return answer
       }
     },
     () => {
@@ -109,7 +112,7 @@ export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): Writin
       const page = await pageWithIds()
       const block = pick(paragraphs(page))
       if (block === undefined) return null
-      const content = page.replace(block.text, () => `${block.text} ${next()}`)
+      const content = page.replace(`<!-- ${block.id} -->\n${block.text}`, (found) => `${found} ${next()}`)
       return call('set_prose', { pageId, content, format: 'markdown' })
     },
   ]
