@@ -125,8 +125,9 @@ it('[MCP-54] a read with a picture takes five tokens, any other read one', () =>
   const tools = readTools({ documents: relay.documents, bodies, pictures: previews, wasDeleted: async () => false })
   const price = (name: string, args: unknown) => tools.find((tool) => tool.name === name)?.tokens?.(args) ?? 1
   for (const name of ['get_page', 'get_shape']) {
-    expect(price(name, { image: true })).toBe(5)
-    for (const args of [{}, { image: false }, { image: 'true' }, { lint: true }, null, undefined, 'image'])
+    // JSON that is sent as a string counts as what it says. [AG-93]
+    for (const image of [true, 'true']) expect(price(name, { image })).toBe(5)
+    for (const args of [{}, { image: false }, { image: 'yes' }, { lint: true }, null, undefined, 'image'])
       expect(price(name, args)).toBe(1)
   }
   expect(price('get_prose', { image: true })).toBe(1)

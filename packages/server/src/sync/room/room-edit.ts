@@ -95,6 +95,8 @@ interface Change {
   readonly sinceStored: number
   readonly facts: BodyFacts
   readonly nowMs: number
+  /** Processor time that planning took. */
+  readonly planningMs: number
 }
 
 async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome | 'again'> {
@@ -104,13 +106,9 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
   let isApplied = false
   let show: Change | null = null
   try {
-    const ready = await standStill(room, saver, request)
-    if (ready !== null) return ready
-    const base = saver.base as Base
-    const startedMs = host.processorMs()
-    const planned = planEdit(room, saver, base, request)
-    if (isRefusal(planned)) return { kind: 'edit', outcome: planned }
-    const { edited } = planned
+    const planned = await planStanding(room, saver, request)
+    if (planned === 'again' || 'kind' in planned) return planned
+    const { base, edited } = planned
     if (planned.changes === null) return { kind: 'edit', outcome: editedOutcome(edited, NO_EFFECTS, base.head, false) }
     if (request.dryRun) {
       const refusal = await overQuota(room, planned, request)
@@ -119,12 +117,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
         outcome: refusal ?? editedOutcome(edited, triedEffects(effectsOf(planned)), base.head, true, changed(planned, request)),
       }
     }
-    if ((isZeroing(planned) || isLargeRemoval(planned.changes)) && saver.isBehind()) {
-      // The recovery point is a copy of the stored body, so the current state is saved first. [LIFE-18]
-      const saved = await saver.save()
-      return saved === 'saved' ? 'again' : failed(saved)
-    }
-    if (host.processorMs() - startedMs > LONG_STEP_MS) {
+    if (planned.planningMs > LONG_STEP_MS) {
       const lost = await letOthers(room, saver)
       if (lost !== null) return lost
     }
@@ -145,6 +138,25 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
         sync.resume()
       })
     }
+  }
+}
+
+/**
+ * Plans the edit of a document that stands still. An edit that empties the document or removes much is kept as a recovery point, which is a
+ * copy of the stored body: the body is saved first, and nobody writes between that and the edit, however fast people type. [LIFE-18, AG-31]
+ */
+async function planStanding(room: Room, saver: RoomSaver, request: EditRequest): Promise<Change | TaskOutcome | 'again'> {
+  for (let isSaved = false; ; isSaved = true) {
+    const ready = await standStill(room, saver, request)
+    if (ready !== null) return ready
+    const planned = planEdit(room, saver, saver.base as Base, request)
+    if (isRefusal(planned)) return { kind: 'edit', outcome: planned }
+    const { changes } = planned
+    const isKept = changes !== null && !request.dryRun && (isZeroing(planned) || isLargeRemoval(changes))
+    if (!isKept || !saver.isBehind()) return planned
+    if (isSaved) return 'again'
+    const saved = await saver.save()
+    if (saved !== 'saved') return failed(saved)
   }
 }
 
@@ -189,6 +201,7 @@ function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest
   const refusal = refuseEdit({ kind: 'document', head: base.head }, request)
   if (refusal !== null) return refusal
   if (room.hasGap) return editNeedsRepair(room.ref.id)
+  const startedMs = room.host.processorMs()
   const before = saver.project(base.body)
   const nowMs = room.host.clock.nowMs()
   const environment = editEnvironment(nowMs, room.host.random, room.changes.seenAlso(request.seen))
@@ -199,7 +212,8 @@ function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest
   const facts = bodyFacts(edited.body, base.head.facts.clientVersion)
   const isChanged = edited.body !== before
   const changes = isChanged ? room.watched(() => callChanges(before, edited.body, args, environment)) : null
-  const change = { base, before, edited, changes, growth, sinceStored, facts, nowMs }
+  const planningMs = room.host.processorMs() - startedMs
+  const change = { base, before, edited, changes, growth, sinceStored, facts, nowMs, planningMs }
   return refuseGrownSize(base.head.sizeBytes + sinceStored, growth.bytes, access) ?? change
 }
 

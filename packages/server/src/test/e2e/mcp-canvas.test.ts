@@ -162,6 +162,7 @@ describe('icons of shapes', () => {
 
 describe('tools for shapes', () => {
   it('[TOOL-add_shape] [TOOL-add_shapes] [TOOL-connect] [TOOL-update_shape] [TOOL-reorder_shapes] [TOOL-delete_shape] [TOOL-16] each shape tool returns what it wrote', async () => {
+    const written = (changed: number) => ({ changed, callId: expect.stringMatching(/^call-/) })
     for (const isLive of [false, true]) {
       const docId = `story-${isLive}`
       await relay.rest(ANN).putDocument(docId, DOCUMENT)
@@ -171,6 +172,7 @@ describe('tools for shapes', () => {
       const one = { kind: 'rectangle', id: 'one', x: 500, y: 0, w: 1e9, colour: 'red' }
       expect(await call('add_shape', { shape: one })).toEqual({
         id: 'one',
+        ...written(1),
         serverVersion: 2,
         fixes: [
           { action: 'clamped', field: 'w', reason: expect.any(String) },
@@ -181,6 +183,7 @@ describe('tools for shapes', () => {
       expect(await call('update_shape', { id: 'one', patch: { x: 500, w: 120, style: { fill: 'orange' } } })).toEqual({
         id: 'one',
         changedPaths: ['w', 'style.fill'],
+        ...written(1),
         serverVersion: 3,
       })
       const several = [
@@ -189,6 +192,7 @@ describe('tools for shapes', () => {
       ]
       expect(await call('add_shapes', { shapes: several })).toEqual({
         ids: ['two', 'line'],
+        ...written(2),
         serverVersion: 4,
         fixes: [{ action: 'dropped_unknown', field: 'radius', shape: 0, reason: expect.any(String) }],
       })
@@ -206,8 +210,16 @@ describe('tools for shapes', () => {
       })
       expect(shape).not.toHaveProperty('waypoints')
       const order = [id, 'line', 'two', 'one', 'other']
-      expect(await call('reorder_shapes', { order })).toEqual({ pageId: 'c2', order, ok: true, serverVersion: 6 })
-      expect(await call('delete_shape', { id: 'two' })).toEqual({ deleted: ['two', id, 'line'], serverVersion: 7 })
+      expect(await call('reorder_shapes', { order })).toEqual({ pageId: 'c2', order, ok: true, ...written(4), serverVersion: 6 })
+      expect(await call('delete_shape', { id: 'two' })).toEqual({
+        deleted: ['two', id, 'line'],
+        removed: [
+          { id, text: 'calls' },
+          { id: 'line', text: '' },
+        ],
+        ...written(3),
+        serverVersion: 7,
+      })
       const { shapes } = await call('get_page', {})
       expect((shapes as readonly Members[]).map((left) => left['id'])).toEqual(['one', 'other'])
       person?.socket.close()
