@@ -43,6 +43,13 @@ export interface Refusal {
   readonly facts: { readonly [member: string]: unknown }
 }
 
+/** A link to a document of the relay, as it was written in the content of a call. [AG-84] */
+export interface ContentLink {
+  readonly href: string
+  /** The step of the call, from 1. */
+  readonly step?: number
+}
+
 export interface Edited<R> {
   readonly kind: 'edited'
   /** The given body (`===`) when nothing changed; unchanged parts keep their identity. */
@@ -60,6 +67,8 @@ export interface Edited<R> {
   readonly textChanges?: readonly TextChange[]
   /** What the caller knows of pages that it wrote as a whole. [AG-17] */
   readonly shown?: readonly ShownPage[]
+  /** Links of the call's content that are still to be checked, since only other documents can tell. [AG-84] */
+  readonly links?: readonly ContentLink[]
 }
 
 /** Time and randomness of one attempt of an edit. A retry gets new ones, so an edit must keep nothing between calls. */

@@ -4,9 +4,10 @@ import { fileEdits } from './canvas/add-file.ts'
 import { diagramEdits } from './canvas/generate/generate-diagram.ts'
 import { canvasPageEdits } from './canvas/page-edits.ts'
 import { shapeEdits } from './canvas/shape-edits.ts'
-import type { Edit, Edited, EditEnvironment, EditRow, Refusal } from './edit.ts'
+import { type Edit, type Edited, type EditEnvironment, type EditRow, isRefusal, type Refusal } from './edit.ts'
 import { fieldEdits } from './fields/set-fields.ts'
 import { documentEdits } from './names.ts'
+import { withOwnLinksChecked } from './prose/link-targets.ts'
 import { prosePageEdits } from './prose/page-edits.ts'
 import { blockEdits } from './prose/prose-edits.ts'
 import { setBlockEdits } from './prose/set-block.ts'
@@ -41,7 +42,7 @@ export type SimpleEditName = keyof typeof simpleEdits
 
 /** Several edits as one. [TOOL-edit_document] */
 const editDocument: Edit<EditDocument, StepsDone> = (body, args, environment) =>
-  runSteps((tool, now, own, same) => runEdit(tool as SimpleEditName, now, own, same), body, args, environment)
+  runSteps((tool, now, own, same) => runUnchecked(tool as SimpleEditName, now, own, same), body, args, environment)
 
 const edits = { ...simpleEdits, edit_document: { edit: editDocument } } as const
 
@@ -76,6 +77,14 @@ export function runEdit(
   args: unknown,
   environment: EditEnvironment,
 ): Edited<object> | Refusal {
+  const edited = runUnchecked(name, body, args, environment)
+  const { docId } = args as { readonly docId?: unknown }
+  return isRefusal(edited) || edited.links === undefined || typeof docId !== 'string'
+    ? edited
+    : withOwnLinksChecked(edited, docId)
+}
+
+function runUnchecked(name: EditName, body: DocumentBody, args: unknown, environment: EditEnvironment): Edited<object> | Refusal {
   const edit = edits[name].edit as Edit<unknown, object>
   return edit(body, args, environment)
 }

@@ -11,7 +11,9 @@ import { listFields } from './fields/list-fields.ts'
 import { cursorFlaw, listingOf, pageOf, type Listing, type Members, type PageArgs } from './paging.ts'
 import { pageName } from './pages.ts'
 import { namingOf, type Printed } from './prose/block-names.ts'
+import { missingTargets } from './prose/link-targets.ts'
 import { pageOrder } from './prose/page.ts'
+import type { RelayLink } from './prose/relay-links.ts'
 import { getOutline, type GetOutline, outlineFlaw } from './prose/read-outline.ts'
 import { getProse, proseSelectionFlaw, type GetProse } from './prose/read-prose.ts'
 import { selectorFlaw } from './prose/tables/select.ts'
@@ -60,6 +62,8 @@ export interface ReadArgs {
   readonly list_files: PageArgs
   /** What the document knows of a file; its bytes are the workspace's. */
   readonly get_file: FileArgs
+  /** No tool: which links of a call lead to something. [AG-84] */
+  readonly link_targets: { readonly links?: readonly RelayLink[] }
 }
 
 export type ReadName = keyof ReadArgs
@@ -81,6 +85,7 @@ const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
   },
   list_files: (body, facts) => files(body, facts),
   get_file: (body, _, args) => answerOf(findFile(body, args)),
+  link_targets: (body, _, { links = [] }) => answer({ missing: missingTargets(body, links) }),
 }
 
 export const readNames = Object.keys(reads) as readonly ReadName[]

@@ -4,6 +4,7 @@ import { maxLabelLength, settleChips, type Libraries } from './chips.ts'
 import { withKnownIds } from './content-ids.ts'
 import { isEmptyPage } from './equal.ts'
 import { parseHtml } from './html.ts'
+import { linksIn } from './link-targets.ts'
 import { literalMarkup } from './literal-markup.ts'
 import { parseMarkdown } from './markdown-read.ts'
 import { isOwnHtml, markdownInHtml } from './own-html.ts'
@@ -27,6 +28,8 @@ export interface Content {
   readonly format?: 'html'
   /** The stamps that its ids carried, by id: what the caller had seen of these blocks. [AG-16, AG-25] */
   readonly stamps: ReadonlyMap<string, Stamp>
+  /** Its links to documents of the relay. [AG-84] */
+  readonly links: readonly string[]
 }
 
 /** What an answer says of the format of its content. [AG-35] */
@@ -35,7 +38,7 @@ export function formatOf({ format }: Content): Pick<Content, 'format'> {
 }
 
 /** The content of a call that sent none. */
-export const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [], stamps: new Map() }
+export const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [], stamps: new Map(), links: [] }
 
 export const maxContentBytes = 1_048_576
 
@@ -77,7 +80,7 @@ export function readContent(args: ContentArgs, libraries: Libraries, stored: Pro
   const warnings = [...ofChips, ...ofText]
   const tooLong = labelsTooLong(labelLength)
   if (tooLong !== null) return tooLong
-  const told = { fixes, warnings, stamps, ...(isOwn && { format: 'html' as const }) }
+  const told = { fixes, warnings, stamps, links: linksIn(tree), ...(isOwn && { format: 'html' as const }) }
   if (!isEmptyPage(tree)) return { tree, isBlank: false, ...told }
   // Content without a block gives the same tree as a written empty paragraph, which is a block.
   const isBlank = !/<p[\s/>]/i.test(args.content)

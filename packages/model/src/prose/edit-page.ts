@@ -28,8 +28,10 @@ export interface PageWrite extends Printed {
   readonly pageId: string
   readonly stored: PageTree
   readonly environment: EditEnvironment
-  /** Fixes and warnings from reading the call's content. */
-  readonly content?: { readonly fixes: readonly Fix[]; readonly warnings: readonly Warning[] } | undefined
+  /** Fixes, warnings and links from reading the call's content. */
+  readonly content?:
+    | { readonly fixes: readonly Fix[]; readonly warnings: readonly Warning[]; readonly links?: readonly string[] }
+    | undefined
 }
 
 /**
@@ -54,7 +56,13 @@ export function writePage<R>(write: PageWrite, done: Applied, result: (page: Wri
     warnings: [...(content?.warnings ?? []), ...(isChanged ? stored.warnings : [])],
     writtenPage: pageId,
     writtenBlocks: isChanged ? writtenIds(done, tree) : [],
+    ...linksOf(content?.links),
   }
+}
+
+/** The links of a call's content as a member of its edit; none without links. [AG-84] */
+export function linksOf(links: readonly string[] = []): Pick<Edited<unknown>, 'links'> {
+  return links.length === 0 ? {} : { links: links.map((href) => ({ href })) }
 }
 
 /** `tree` is the operation's tree with ids completed, so blocks have the same positions. */

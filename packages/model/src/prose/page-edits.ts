@@ -8,7 +8,7 @@ import { listBlocks, type BlockList } from './block-list.ts'
 import { namingOf, type Printed } from './block-names.ts'
 import { blockIdMint, completeIds, idsOf } from './blocks.ts'
 import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
-import { librariesOf } from './edit-page.ts'
+import { librariesOf, linksOf } from './edit-page.ts'
 import { serialiseHtml } from './html.ts'
 import { refuseGone } from '../seen/unseen-targets.ts'
 import { findProsePage, pageOrder, pageTree, withProsePage, withProsePages } from './page.ts'
@@ -54,6 +54,7 @@ export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, env
     warnings: content.warnings,
     writtenPage: id,
     writtenBlocks: idsOf(tree),
+    ...linksOf(content.links),
   }
 }
 

@@ -128,7 +128,7 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
 function setBlock(page: OpenPage, path: Path, content: Content, format: SetProse['format']): Edited<PageDone & BlockList> {
   const isMarkdown = format !== 'html' && content.format === undefined
   const { done, fixes, warnings } = setOneBlock(page.tree, path, content, isMarkdown)
-  const told = { fixes: [...content.fixes, ...fixes], warnings: [...content.warnings, ...warnings] }
+  const told = { ...content, fixes: [...content.fixes, ...fixes], warnings: [...content.warnings, ...warnings] }
   return writePage({ ...page, content: told }, done, (written) => ({
     pageId: page.pageId,
     ok: true,
@@ -204,7 +204,7 @@ export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args,
     target === null
       ? { done: insertAt(page.tree, args.at ?? 'end', content.tree), fixes: [], warnings: [] }
       : insertBesideUnit(page.tree, unitOf(page.tree, target.path), content.tree, args)
-  const told = { fixes: [...content.fixes, ...fixes], warnings: [...content.warnings, ...warnings] }
+  const told = { ...content, fixes: [...content.fixes, ...fixes], warnings: [...content.warnings, ...warnings] }
   return writePage({ ...page, content: told }, done, (written) => ({
     pageId: page.pageId,
     ok: true,

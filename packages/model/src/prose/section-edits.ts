@@ -86,7 +86,7 @@ export const insertSection: Edit<InsertSection, PageDone & { readonly index: num
   const section = [titled.heading, ...(content.isBlank ? [] : content.tree)]
   const done = insertInto(page.tree, section, { position: args.position, afterIndex })
   const warnings = [...plainTitle(args.title), ...content.warnings, ...sectionsUnderOthers(page.tree, done.tree)]
-  const told = { fixes: [...titled.fixes, ...content.fixes], warnings }
+  const told = { fixes: [...titled.fixes, ...content.fixes], warnings, links: content.links }
   return writePage({ ...page, content: told }, done, (written) => ({
     pageId: page.pageId,
     ok: true,

@@ -1,6 +1,6 @@
 import type { DocumentBody } from '../body.ts'
 import { changesBetween } from '../changes/changes-between.ts'
-import { type Edited, type EditEnvironment, type Fix, isRefusal, type Refusal, type Warning } from '../edit.ts'
+import { type ContentLink, type Edited, type EditEnvironment, type Fix, isRefusal, type Refusal, type Warning } from '../edit.ts'
 import { blockStamp } from '../prose/block-stamp.ts'
 import { blockId, idBearing } from '../prose/blocks.ts'
 import { equalLists } from '../prose/equal.ts'
@@ -51,7 +51,7 @@ export function runSteps(
 ): Edited<StepsDone> | Refusal {
   const { steps, expectedVersion, naming } = args
   const done: StepDone[] = []
-  const [fixes, warnings, writtenBlocks]: [Fix[], Warning[], string[]] = [[], [], []]
+  const [fixes, warnings, writtenBlocks, links]: [Fix[], Warning[], string[], ContentLink[]] = [[], [], [], []]
   let textChanges: readonly TextChange[] = []
   let body = before
   let last: Edited<object> | null = null
@@ -75,6 +75,10 @@ export function runSteps(
       warnings,
       edited.warnings.map((warning) => ({ ...warning, step })),
     )
+    pushAll(
+      links,
+      (edited.links ?? []).map((link) => ({ ...link, step })),
+    )
     pushAll(writtenBlocks, edited.writtenBlocks ?? [])
     textChanges = joined(textChanges, edited.textChanges ?? [])
     body = edited.body
@@ -90,6 +94,7 @@ export function runSteps(
     ...(last?.writtenPage === undefined ? {} : { writtenPage: last.writtenPage }),
     ...(last?.selection === undefined ? {} : { selection: last.selection }),
     textChanges,
+    ...(links.length > 0 && { links }),
   }
 }
 

@@ -27,7 +27,7 @@ export interface BodyEdit {
 }
 
 /** The result of an edit of a stored body; plain data. */
-export interface EditedBody extends Pick<Edited<object>, 'result' | 'fixes' | 'warnings' | 'shown'> {
+export interface EditedBody extends Pick<Edited<object>, 'result' | 'fixes' | 'warnings' | 'shown' | 'links'> {
   readonly kind: 'edited'
   /** `null` when the edit changes nothing. */
   readonly stored: StoredBody | null
@@ -47,8 +47,8 @@ export function editBody(given: BodyEdit, random: Random): EditedBody | Refusal 
   const environment = editEnvironment(given.nowMs, random, given.seen)
   const edited = runEdit(given.edit, before, given.args, environment)
   if (isRefusal(edited)) return edited
-  const { result, fixes, warnings, shown } = edited
-  const told = { kind: 'edited', result, fixes, warnings, ...(shown && { shown }) } as const
+  const { result, fixes, warnings, shown, links } = edited
+  const told = { kind: 'edited', result, fixes, warnings, ...(shown && { shown }), ...(links && { links }) } as const
   if (edited.body === before) return { ...told, changes: null, stored: null, grownBytes: 0 }
   const { body, bytes, blobReferences } = writeSettledBody(stampBody(edited.body, given.nowMs, given.sub), false)
   const stored = { bytes, facts: bodyFacts(body, given.facts.clientVersion), blobReferences }

@@ -74,8 +74,9 @@ export function contendedEdit(serverVersion: number, attempts: number): Refusal 
 /** Returns the answer to an edit after which the stored document has these facts. */
 export function editAnswer(
   facts: BodyFacts,
-  edited: Pick<Edited<object>, 'result' | 'fixes' | 'warnings'>,
+  edited: Pick<Edited<object>, 'result' | 'fixes' | 'warnings' | 'links'>,
   effects: Effects,
 ): EditAnswer {
-  return { result: edited.result, effects, notes: editNotes(facts, edited) }
+  const { result, links } = edited
+  return { result, effects, notes: editNotes(facts, edited), ...(links && { links }) }
 }

@@ -164,9 +164,9 @@ async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
 }
 
 function told({ head }: Pick<DocumentRecord, 'head'>, edited: EditedBody): EditOutcome {
-  const { result, changes, fixes, warnings, stored, delta, shown } = edited
+  const { result, changes, fixes, warnings, stored, delta, shown, links } = edited
   const effects = changes?.effects ?? NO_EFFECTS
-  const told = { ...(delta && { delta }), ...(shown && { shown }) }
+  const told = { ...(delta && { delta }), ...(shown && { shown }), ...(links && { links }) }
   return { kind: 'edited', head, changed: stored !== null, result, effects, fixes, warnings, ...told }
 }
 

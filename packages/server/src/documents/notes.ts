@@ -32,6 +32,14 @@ export function editNotes({ carried }: BodyFacts, { fixes, warnings }: Noted): N
   return notes({ fixes, warnings: [locked, ...warnings] })
 }
 
+/** Adds warnings to the notes of an answer. */
+export function withMoreWarnings(told: Notes, more: readonly Warning[]): Notes {
+  const { warnings: known = [], warningsTotal, ...others } = told as Notes & { readonly warnings?: readonly Notes[] }
+  const left = typeof warningsTotal === 'number' ? warningsTotal - known.length : 0
+  const all = list('warnings', [...known, ...merged(more)])
+  return left === 0 ? { ...others, ...all } : { ...others, ...all, warningsTotal: known.length + left + more.length }
+}
+
 function list(name: 'fixes' | 'warnings', entries: readonly Notes[]): Notes {
   if (entries.length === 0) return {}
   if (entries.length <= MAX_NOTES) return { [name]: entries }

@@ -1,5 +1,5 @@
 import type { PreparedBody } from '@docrelay/model/body-facts'
-import type { Fix, Refusal, Warning } from '@docrelay/model/edit'
+import type { ContentLink, Fix, Refusal, Warning } from '@docrelay/model/edit'
 import type { EditName } from '@docrelay/model/edits'
 import type { BodyDelta } from '@docrelay/model/seen/body-delta'
 import type { Seen } from '@docrelay/model/seen/seen'
@@ -63,6 +63,8 @@ export interface EditAnswer {
   /** Absent in an answer that an older release remembered. */
   readonly effects?: Effects
   readonly notes: Notes
+  /** Links of the call to other documents, which are checked for each answer. [AG-84] */
+  readonly links?: readonly ContentLink[]
 }
 
 export interface Agent {
@@ -90,6 +92,8 @@ export type EditOutcome =
       readonly delta?: BodyDelta
       /** What the caller knows of the pages that it wrote as a whole. */
       readonly shown?: readonly ShownPage[]
+      /** Links of the call to other documents, not checked yet. [AG-84] */
+      readonly links?: readonly ContentLink[]
     }
   | Repeated<EditAnswer>
   /** Nothing was changed. The code is a row of the table of tool errors. [TOOL-9] */

@@ -1,5 +1,6 @@
 import { type AddFileDeps, addFileTool } from './add-file.ts'
 import { canvasPageTools } from './canvas-pages.ts'
+import { withCheckedLinks } from './checked-links.ts'
 import { type DiagramDeps, diagramTools } from './diagrams.ts'
 import { editDocumentTool } from './edit-document.ts'
 import { fieldTools } from './fields.ts'
@@ -41,12 +42,13 @@ export const INTERFACE_TOOLS = 45
 
 /** Every tool of the endpoint, ordered by `place`. Throws when two tools have the same place. [TOOL-1] */
 export function allTools(deps: ToolDeps): readonly ToolRow[] {
+  const linked = withCheckedLinks(deps)
   const others = [
     ...workspaceTools(deps),
     ...readTools(deps),
     ...knowledgeTools(deps),
     ...fileTools(deps),
-    ...proseTools(deps.documents),
+    ...proseTools(linked),
     ...canvasPageTools(deps.documents),
     ...shapeTools(deps),
     addFileTool(deps),
@@ -58,7 +60,7 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
     searchTool(deps),
     undoTool(deps),
   ]
-  const tools = [...others, editDocumentTool(deps.documents, others)].sort((a, b) => a.place - b.place)
+  const tools = [...others, editDocumentTool(linked, others)].sort((a, b) => a.place - b.place)
   for (const [i, { name, place }] of tools.entries())
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)
   return tools.map((tool) => (tool.place > INTERFACE_TOOLS ? { ...tool, extra: true } : tool))

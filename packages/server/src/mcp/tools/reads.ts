@@ -10,7 +10,7 @@ import type { ToolRow } from './tool-row.ts'
 
 /** A read tool that depends only on the document. */
 interface ReadTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'errors' | 'examples'> {
-  readonly name: Exclude<ReadName, 'list_files' | 'get_file'>
+  readonly name: Exclude<ReadName, 'list_files' | 'get_file' | 'link_targets'>
   readonly input: ArgumentsSchema & JsonObject
   readonly result: readonly string[]
   readonly more?: readonly string[]

@@ -320,13 +320,14 @@ function effectsOf({ changes }: Change): Effects {
 }
 
 function editedOutcome(
-  { result, fixes, warnings, shown }: Edited<object>,
+  { result, fixes, warnings, shown, links }: Edited<object>,
   effects: Effects,
   head: DocumentHead,
   changed: boolean,
   delta: { readonly delta?: BodyDelta } = {},
 ) {
-  return { kind: 'edited', head, changed, result, effects, fixes, warnings, ...(shown && { shown }), ...delta } as const
+  const told = { ...(shown && { shown }), ...(links && { links }), ...delta }
+  return { kind: 'edited', head, changed, result, effects, fixes, warnings, ...told } as const
 }
 
 function changed({ before, edited }: Change, { isRecorded }: EditRequest): { readonly delta?: BodyDelta } {
