@@ -167,6 +167,18 @@ export const layers = [
     node: false,
   },
   {
+    part: server('calls'),
+    ours: [model, server('kernel'), server('access'), server('documents')],
+    libraries: [],
+    node: false,
+  },
+  {
+    part: server('calls/calls.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('calls'), server('documents')],
+    libraries: [],
+    node: false,
+  },
+  {
     part: server('search'),
     ours: [model, server('kernel'), server('access'), server('documents')],
     libraries: [],
@@ -223,6 +235,7 @@ export const layers = [
         'usage/usage.routes.ts',
         'share-links/share-links.routes.ts',
         'search/search.routes.ts',
+        'calls/calls.routes.ts',
       ].map(server),
       server('http/openapi'),
       server('mcp'),
@@ -317,6 +330,8 @@ export const layers = [
         'share-links/share-links.routes.ts',
         'search',
         'search/search.routes.ts',
+        'calls',
+        'calls/calls.routes.ts',
       ].map(server),
       ...['previews', 'previews/previews.routes.ts', 'sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts'].map(server),
       ...['blobs', 'blobs/blobs.routes.ts', 'recovery', 'recovery/recovery.routes.ts', 'http', 'http/route.ts', 'operation'].map(

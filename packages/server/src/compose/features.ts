@@ -2,6 +2,8 @@ import type { Blobs } from '../blobs/blobs.ts'
 import { blobRoutes } from '../blobs/blobs.routes.ts'
 import type { Ingest } from '../blobs/ingest.ts'
 import { ingestRoutes } from '../blobs/ingest.routes.ts'
+import { createCalls } from '../calls/calls.ts'
+import { callRoutes } from '../calls/calls.routes.ts'
 import { type Bodies, openBodies } from '../documents/bodies.ts'
 import { createDocuments, type Documents } from '../documents/documents.ts'
 import { documentRoutes } from '../documents/documents.routes.ts'
@@ -55,6 +57,7 @@ export function openFeatures(
     ...blobRoutes(blobs),
     ...ingestRoutes(ingest),
     ...recoveryRoutes({ recovery: createRecovery(points), editorClient: config.compat.editorClient }),
+    ...callRoutes({ calls: createCalls({ documents, store, calls: storage.calls, clock, log }) }),
     ...openWorkspace(base, storage, live, documents),
     ...previewRoutes({ previews }),
     ...searchRoutes({ search }),

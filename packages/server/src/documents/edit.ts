@@ -19,6 +19,8 @@ export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expected
   readonly signal?: AbortSignal
   /** Who makes the edit; without it the edit knows nothing of what its caller saw. */
   readonly writer?: EditWriter
+  /** Who makes an edit without `writer`; an agent of the principal when absent. [AG-20] */
+  readonly author?: Author
 }
 
 /** The caller of an edit. Asked in the turn of the edit, after all writes before it. [AG-17, AG-20] */
@@ -36,7 +38,7 @@ export interface EditWriter {
  * UNAVAILABLE or NOT_PERSISTED, or with the reason of the signal when nothing was written. [CONC-3..CONC-6, CONC-12]
  */
 export async function editDocument(access: Access, input: EditInput, deps: WritingDeps): Promise<EditOutcome> {
-  const { id, signal, writer, ...asked } = input
+  const { id, signal, writer, author, ...asked } = input
   const ref = { workspaceId: access.workspaceId, id }
   const isRecorded = deps.records?.isHeld(ref) === true
   const request: EditRequest = { ...asked, ref, access, enforcePrivateDocs: deps.enforcePrivateDocs, isRecorded }
@@ -45,7 +47,7 @@ export async function editDocument(access: Access, input: EditInput, deps: Writi
     writer?.noting?.()
     // Before the next write of the document begins, which asks the record.
     if (outcome.kind === 'edited' && outcome.changed && outcome.delta !== undefined && !request.dryRun)
-      deps.records?.note(ref, writer?.author ?? unnamed(access), notedChanges(outcome.delta), deps.clock.nowMs())
+      deps.records?.note(ref, writer?.author ?? author ?? unnamed(access), notedChanges(outcome.delta), deps.clock.nowMs())
     writer?.wrote(outcome)
     return outcome
   }

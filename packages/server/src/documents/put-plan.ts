@@ -175,7 +175,8 @@ function plan(state: DocumentState, request: PutRequest): PlannedPut {
   }
 }
 
-function tombstoned({ deletedAtMs, lastServerVersion }: Tombstone): PutRefusal {
+/** The refusal of a write to a deleted document. [REST-15] */
+export function tombstoned({ deletedAtMs, lastServerVersion }: Tombstone): PutRefusal {
   return refusal('TOMBSTONED', 'The document was deleted.', { deletedAt: deletedAtMs, lastServerVersion })
 }
 

@@ -30,7 +30,12 @@ export function notUndoableBecause(call: CallHead, nowMs: number): 'undone' | 'e
 export async function namedTarget(undoing: Undoing, callId: string): Promise<UndoTarget | Refusal> {
   const [call] = await undoing.calls.read(undoing.key, [callId])
   if (call === undefined) return callNotFound(undoing, callId)
-  const reason = notUndoableBecause(call, undoing.nowMs)
+  return undoTargetOf(call, undoing.nowMs)
+}
+
+/** Returns what is to be taken back of a call, or why it cannot be. [AG-72] */
+export function undoTargetOf(call: StoredCall, nowMs: number): UndoTarget | Refusal {
+  const reason = notUndoableBecause(call, nowMs)
   return reason === null ? targetOf(call) : notUndoable(call, reason)
 }
 

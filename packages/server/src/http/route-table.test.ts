@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { authRoutes } from '../auth/auth.routes.ts'
 import { blobRoutes } from '../blobs/blobs.routes.ts'
 import { ingestRoutes } from '../blobs/ingest.routes.ts'
+import { callRoutes } from '../calls/calls.routes.ts'
 import { collectionRoutes } from '../collections/collections.routes.ts'
 import { DOCUMENT_ROUTES, documentRoutes } from '../documents/documents.routes.ts'
 import { purgeMemberRoutes } from '../documents/purge-member.routes.ts'
@@ -42,6 +43,8 @@ describe('the route table', () => {
       'POST /api/docs/:id/recovery/capture bearer none',
       'GET /api/docs/:id/recovery/:pointId bearer none',
       'POST /api/docs/:id/recovery/:pointId/restore bearer none',
+      'GET /api/v1/docs/:id/calls bearer none',
+      'POST /api/v1/docs/:id/calls/:callId/undo bearer json',
       'GET /api/v1/docs/:id/preview.svg bearer none',
       'GET /api/v1/docs/:id/preview.png bearer none',
       'GET /api/collections bearer none',
@@ -78,6 +81,7 @@ describe('the route table', () => {
       ...blobRoutes(unused),
       ...ingestRoutes(unused),
       ...recoveryRoutes(unused),
+      ...callRoutes(unused),
       ...previewRoutes(unused),
       ...collectionRoutes(unused),
       ...styleProfileRoutes(unused),

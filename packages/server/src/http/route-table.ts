@@ -1,6 +1,7 @@
 import { AUTH_ROUTES } from '../auth/auth.routes.ts'
 import { BLOB_ROUTES } from '../blobs/blobs.routes.ts'
 import { INGEST_ROUTES } from '../blobs/ingest.routes.ts'
+import { CALL_ROUTES } from '../calls/calls.routes.ts'
 import { COLLECTION_ROUTES } from '../collections/collections.routes.ts'
 import { DOCUMENT_ROUTES } from '../documents/documents.routes.ts'
 import { PURGE_MEMBER_ROUTES } from '../documents/purge-member.routes.ts'
@@ -24,6 +25,7 @@ export function routeTable(): readonly RouteDeclaration[] {
     BLOB_ROUTES,
     INGEST_ROUTES,
     RECOVERY_ROUTES,
+    CALL_ROUTES,
     PREVIEW_ROUTES,
     COLLECTION_ROUTES,
     STYLE_PROFILE_ROUTES,

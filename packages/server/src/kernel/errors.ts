@@ -40,6 +40,11 @@ export const ERRORS = {
     when: 'expectedVersion differs from the stored version',
   },
   NEEDS_REPAIR: { status: 409, details: ['docId'], when: 'write to a document whose log lacks an edit' },
+  NOT_UNDOABLE: {
+    status: 409,
+    details: ['callId', 'reason'],
+    when: 'undo of a call that was undone before, expired, changed too much to be kept, or created the document',
+  },
   PRESIGN_UNSUPPORTED: { status: 409, details: [], when: 'presign route on a filesystem backend' },
   TOMBSTONED: { status: 410, details: ['deletedAt', 'lastServerVersion'], when: 'PUT of a deleted id without override' },
   PRECONDITION_FAILED: { status: 412, details: ['currentVersion'], when: 'If-Match or If-None-Match does not hold' },

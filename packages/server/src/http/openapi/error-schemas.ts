@@ -21,6 +21,7 @@ const DETAILS: Readonly<Record<DetailName, JsonSchema>> = {
   actual: TEXT,
   reason: TEXT,
   docId: TEXT,
+  callId: TEXT,
   role: { enum: ['owner', 'member', 'viewer'] },
   access: { enum: ['none', 'view', 'edit', 'owner'] },
   host: TEXT,

@@ -14,6 +14,8 @@ import { blobRoutes } from '../../blobs/blobs.routes.ts'
 import { createIngest, type Ingest, type IngestDeps } from '../../blobs/ingest.ts'
 import { ingestRoutes } from '../../blobs/ingest.routes.ts'
 import { openRestBlobs, type RestBlobsOptions } from '../../blobs/testing/rest-blobs.ts'
+import { createCalls } from '../../calls/calls.ts'
+import { callRoutes } from '../../calls/calls.routes.ts'
 import { collectionRoutes } from '../../collections/collections.routes.ts'
 import { openBodies } from '../../documents/bodies.ts'
 import type { DocumentEvent } from '../../documents/document-events.port.ts'
@@ -233,6 +235,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const routes: readonly Route[] = [
     ...documentRoutes({ documents, editorClient: options.editorClient ?? false }),
     ...recoveryRoutes({ recovery, editorClient: options.editorClient ?? false }),
+    ...callRoutes({ calls: createCalls({ ...shared, documents, store: storage.documents, calls: storage.calls }) }),
     ...previewRoutes({ previews }),
     ...searchRoutes({ search: options.search?.(search) ?? search }),
     ...blobRoutes(blobs),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routeTable } from '../../http/route-table.ts'
+import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type Call, type RawAnswer, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 import { CALLERS, REVOKED_JTI, SHARES, tokenOf } from './callers.ts'
@@ -35,6 +36,8 @@ const RIGHTS = `
   POST /api/docs/:id/recovery/capture               200        200          200         E           200       V       E              E                   V       200           E             U          R        M          X        X               F
   GET /api/docs/:id/recovery/:pointId               200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
   POST /api/docs/:id/recovery/:pointId/restore      200        200          O           O           200       V       E              E                   V       O             E             U          R        M          X        X               F
+  GET /api/v1/docs/:id/calls                        200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
+  POST /api/v1/docs/:id/calls/:callId/undo          200        200          200         E           200       V       E              E                   V       200           E             U          R        M          X        X               F
   GET /api/v1/docs/:id/preview.svg                  200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
   GET /api/v1/docs/:id/preview.png                  200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
   GET /api/collections                              200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
@@ -83,6 +86,7 @@ const ROWS = readTable(RIGHTS)
 
 interface World {
   readonly call: Call
+  readonly agent: McpAgent
   /** A document of its own for every cell, so that no cell meets what another one did. */
   document(): Promise<string>
 }
@@ -117,6 +121,7 @@ async function world(relay: RelayUnderTest): Promise<World> {
   expect((await call('POST', '/api/v1/internal/revoke', { headers: SECRET, as: null, body: { revocations } })).status).toBe(204)
   return {
     call,
+    agent: await mcpAgent(relay.mcpUrl, relay.token(OWNER)),
     async document() {
       const id = `doc-${++made}`
       const body = { name: id, sharedWith: SHARES, collectionId: 'of-the-matrix' }
@@ -194,6 +199,12 @@ const REQUESTS: Readonly<Record<string, (within: World) => Promise<Asked>>> = {
   'POST /api/docs/:id/recovery/capture': ofDocument('/recovery/capture'),
   'GET /api/docs/:id/recovery/:pointId': ofPoint(''),
   'POST /api/docs/:id/recovery/:pointId/restore': ofPoint('/restore'),
+  'GET /api/v1/docs/:id/calls': ofDocument('/calls', undefined, '/api/v1/docs'),
+  async 'POST /api/v1/docs/:id/calls/:callId/undo'({ agent, document }) {
+    const docId = await document()
+    const { callId } = await agent.call('set_fields', { docId, fields: [{ name: 'owner', value: 'Ann' }] })
+    return { path: `/api/v1/docs/${docId}/calls/${String(callId)}/undo`, body: {}, docId }
+  },
   'GET /api/v1/docs/:id/preview.svg': ofDocument('/preview.svg', undefined, '/api/v1/docs'),
   'GET /api/v1/docs/:id/preview.png': ofDocument('/preview.png', undefined, '/api/v1/docs'),
   'GET /api/collections': at('/api/collections'),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { routeTable } from '../../http/route-table.ts'
+import { mcpAgent } from '../mcp-agent.ts'
 import { type Call, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 import { readTable } from './table.ts'
@@ -35,6 +36,9 @@ const TABLE = `
   GET /api/docs/:id/recovery/:pointId                404    404     404
   GET /api/docs/:id/recovery/:pointId (of its own)   404    404     404
   POST /api/docs/:id/recovery/:pointId/restore       404    404     404
+  GET /api/v1/docs/:id/calls                         404    404     404
+  POST /api/v1/docs/:id/calls/:callId/undo           404    404     404
+  POST /api/v1/docs/:id/calls/:callId/undo (own)     404    404     403
   GET /api/v1/docs/:id/preview.svg                   404    404     404
   GET /api/v1/docs/:id/preview.png                   404    404     404
   GET /api/collections                               200    200     200
@@ -64,6 +68,7 @@ interface Things {
   readonly docId: string
   readonly deletedId: string
   readonly pointId: string
+  readonly callId: string
   readonly linkId: string
   readonly token: string
   readonly collectionId: string
@@ -79,13 +84,14 @@ const unknown: Things = {
   docId: 'unknown-',
   deletedId: 'nothing-',
   pointId: '1700000000000-v1',
+  callId: 'call-000000000000',
   linkId: '',
   token: 'A'.repeat(43),
   collectionId: 'nowhere-',
   bytes: 'not theirs',
 }
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_TENANCY_MODE: 'shared' } })
+  relay = await startRelayUnderTest({ mcp: 'public', env: { RELAY_TENANCY_MODE: 'shared' } })
   call = rawHttp(relay)
   foreign = await fill()
 })
@@ -105,12 +111,15 @@ async function fill(): Promise<Things> {
   })
   await call('POST', '/api/docs/foreign-/recovery/capture', { as })
   await call('POST', `/api/blobs/${hashOf('theirs too')}`, { as, body: 'theirs too' })
+  const agent = await mcpAgent(relay.mcpUrl, relay.token(as))
+  const { callId } = await agent.call('set_fields', { docId: 'foreign-', fields: [{ name: 'owner', value: 'Theirs' }] })
   const points = (await call('GET', '/api/docs/foreign-/recovery', { as })).json as { recoveryPoints: { id: string }[] }
   const link = await call('POST', '/api/v1/docs/foreign-/share-links', { as, body: { expires_at: inAnHour() } })
   const { id: linkId, token } = link.json as { id: string; token: string }
   expect(link.status).toBe(200)
   const pointId = points.recoveryPoints[0]?.id ?? ''
-  return { docId: 'foreign-', deletedId: 'deleted-', pointId, linkId, token, collectionId: 'theirs--', bytes: 'theirs too' }
+  const ids = { docId: 'foreign-', deletedId: 'deleted-', pointId, callId: String(callId), linkId, collectionId: 'theirs--' }
+  return { ...ids, token, bytes: 'theirs too' }
 }
 
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString()
@@ -156,6 +165,15 @@ const REQUESTS: Readonly<Record<string, (things: Things) => Asked>> = {
   'GET /api/docs/:id/recovery/:pointId (of its own)': ({ pointId }) => ({ path: `/api/docs/mine/recovery/${pointId}` }),
   'POST /api/docs/:id/recovery/:pointId/restore': ({ docId, pointId }) => ({
     path: `/api/docs/${docId}/recovery/${pointId}/restore`,
+  }),
+  'GET /api/v1/docs/:id/calls': ({ docId }) => ({ path: `/api/v1/docs/${docId}/calls` }),
+  'POST /api/v1/docs/:id/calls/:callId/undo': ({ docId, callId }) => ({
+    path: `/api/v1/docs/${docId}/calls/${callId}/undo`,
+    body: {},
+  }),
+  'POST /api/v1/docs/:id/calls/:callId/undo (own)': ({ callId }) => ({
+    path: `/api/v1/docs/mine/calls/${callId}/undo`,
+    body: {},
   }),
   'GET /api/v1/docs/:id/preview.svg': ofDocument('/preview.svg'),
   'GET /api/v1/docs/:id/preview.png': ofDocument('/preview.png'),
@@ -227,7 +245,7 @@ describe('another workspace', () => {
     const as = HOME
     expect((await call('GET', '/api/docs/foreign-', { as })).json).toMatchObject({
       name: 'Theirs',
-      serverVersion: 1,
+      serverVersion: 2,
       ownerId: 'ann',
     })
     expect((await call('PUT', '/api/docs/deleted-', { as, body: {} })).status).toBe(410)

@@ -28,6 +28,7 @@ OBJECT_NOT_UPLOADED 404 hash
 METHOD_NOT_ALLOWED 405 allow
 VERSION_CONFLICT 409 currentVersion,collections,profiles,version
 NEEDS_REPAIR 409 docId
+NOT_UNDOABLE 409 callId,reason
 PRESIGN_UNSUPPORTED 409
 TOMBSTONED 410 deletedAt,lastServerVersion
 PRECONDITION_FAILED 412 currentVersion
