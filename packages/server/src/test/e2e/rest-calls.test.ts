@@ -129,6 +129,21 @@ describe('undo over REST', () => {
     })
   })
 
+  it.each([
+    [{ max_doc_bytes: 100 }, { status: 413, errorCode: 'DOC_TOO_LARGE', maxBytes: 100, source: 'claim' }],
+    [{ quota_bytes: 100 }, { status: 507, errorCode: 'STORAGE_QUOTA', quotaBytes: 100, source: 'claim' }],
+  ])('[AG-73] an undo that grows the document is refused above %j, as a PUT is, and changes nothing', async (claim, refusal) => {
+    await coldAndLive(async (docId) => {
+      await write(docId, 'blk-a', 'Long words. '.repeat(50))
+      const callId = await write(docId, 'blk-a', 'Short')
+      const before = await textOf(docId)
+      const limited = { sub: 'ann', wsp: [{ id: WORKSPACE, role: 'member', ...claim }] }
+      const { status, json } = await undo(docId, callId, {}, limited)
+      expect({ status, ...json }).toMatchObject(refusal)
+      expect(await textOf(docId)).toBe(before)
+    })
+  })
+
   it('[AG-73] refuses an unknown call, another version, a viewer, another workspace and a deleted document', async () => {
     await coldAndLive(async (docId) => {
       const callId = await write(docId, 'blk-a', 'New')
