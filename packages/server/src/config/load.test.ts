@@ -337,6 +337,7 @@ describe('the typed configuration', () => {
       'ws_buffer_bytes',
       'presign_ttl_secs',
       'revocation_polling_interval_seconds',
+      'undo_bytes',
       'blob_url_ttl_secs',
       'max_ws_connections_per_workspace',
       'max_ws_payload_bytes',

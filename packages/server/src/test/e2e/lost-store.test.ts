@@ -36,6 +36,7 @@ async function losses(): Promise<readonly string[]> {
 beforeAll(async () => {
   relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0' } })
   await relay.rest().putDocument('typed', { name: 'Typed', pages: [{ id: 'p', name: 'P', shapes: [] }] })
+  const beforeEdits = statSync(file('-wal')).size
   const client = relay.sync('typed')
   for (let i = 0; i < TYPED; i++) {
     client.doc.getMap('shapes:p').set(`s${i}`, { id: `s${i}`, type: 'ellipse' })
@@ -43,7 +44,7 @@ beforeAll(async () => {
   }
   client.destroy()
   await relay.kill()
-  flipBit(file('-wal'), Math.floor(statSync(file('-wal')).size / 2))
+  flipBit(file('-wal'), Math.floor((beforeEdits + statSync(file('-wal')).size) / 2))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 

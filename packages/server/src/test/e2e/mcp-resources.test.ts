@@ -268,7 +268,9 @@ describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, c
     await subscribe(watching, mode, [document, a, b])
     const other = await mcpAgent(relay.mcpUrl, relay.token(ANN))
     const own = async (args: object) => {
-      const { isError } = await watching.client.callTool({ name: 'service_set_prose', arguments: { docId: id, ...args } })
+      // The page is replaced whatever others wrote meanwhile. [AG-24]
+      const written = { docId: id, replace: true, ...args }
+      const { isError } = await watching.client.callTool({ name: 'service_set_prose', arguments: written })
       expect(isError).toBe(false)
     }
     const inTime = async (uri: string, write: () => Promise<unknown>) => {
