@@ -43,9 +43,11 @@ export interface Refusal {
   readonly facts: { readonly [member: string]: unknown }
 }
 
-/** A link to a document of the relay, as it was written in the content of a call. [AG-84] */
+/** A link to a document of the relay, or a relative one, as it was written in the content of a call. [AG-84] */
 export interface ContentLink {
   readonly href: string
+  /** The page on which it stands. */
+  readonly pageId?: string
   /** The step of the call, from 1. */
   readonly step?: number
 }

@@ -28,7 +28,7 @@ export interface Content {
   readonly format?: 'html'
   /** The stamps that its ids carried, by id: what the caller had seen of these blocks. [AG-16, AG-25] */
   readonly stamps: ReadonlyMap<string, Stamp>
-  /** Its links to documents of the relay. [AG-84] */
+  /** Its links to documents of the relay, and its relative ones. [AG-84, AG-85] */
   readonly links: readonly string[]
 }
 

@@ -56,13 +56,13 @@ export function writePage<R>(write: PageWrite, done: Applied, result: (page: Wri
     warnings: [...(content?.warnings ?? []), ...(isChanged ? stored.warnings : [])],
     writtenPage: pageId,
     writtenBlocks: isChanged ? writtenIds(done, tree) : [],
-    ...linksOf(content?.links),
+    ...linksOf(pageId, content?.links),
   }
 }
 
 /** The links of a call's content as a member of its edit; none without links. [AG-84] */
-export function linksOf(links: readonly string[] = []): Pick<Edited<unknown>, 'links'> {
-  return links.length === 0 ? {} : { links: links.map((href) => ({ href })) }
+export function linksOf(pageId: string, links: readonly string[] = []): Pick<Edited<unknown>, 'links'> {
+  return links.length === 0 ? {} : { links: links.map((href) => ({ href, pageId })) }
 }
 
 /** `tree` is the operation's tree with ids completed, so blocks have the same positions. */

@@ -2,9 +2,11 @@ import type { DocumentBody } from '../body.ts'
 import type { ContentLink, Edited, Warning } from '../edit.ts'
 import { likelyMeant, nearestNames } from '../nearest.ts'
 import { quote } from '../quote.ts'
-import { idsOf } from './blocks.ts'
+import { blockId as idOf, elementsOf, idsOf } from './blocks.ts'
 import type { ProseNode, ProseTree } from './node.ts'
 import { pageTree } from './page.ts'
+import { titleText } from './text.ts'
+import { relativeEnd } from './relative-links.ts'
 import { readRelayLink, writeRelayLink, type RelayLink } from './relay-links.ts'
 
 /** So many links of a call are checked. [AG-84] */
@@ -12,7 +14,7 @@ const mostLinks = 50
 /** So many dead links of one look get similar names, since each one is compared with many. */
 const mostNearest = 10
 
-/** The different links of a page to documents of the relay, in order, as many as are checked. */
+/** The different links of a page that are checked, in order: those to documents of the relay, and relative ones. */
 export function linksIn(tree: ProseTree): readonly string[] {
   const found = new Set<string>()
   const walk = (nodes: readonly ProseNode[]): void => {
@@ -21,11 +23,42 @@ export function linksIn(tree: ProseTree): readonly string[] {
       if (node.type !== 'text') walk(node.content)
       else
         for (const { type, attrs } of node.marks)
-          if (type === 'link' && readRelayLink(attrs['href'] ?? '') !== null) found.add(attrs['href'] as string)
+          if (type === 'link' && isChecked(attrs['href'] ?? '')) found.add(attrs['href'] as string)
     }
   }
   walk(tree)
   return [...found]
+}
+
+function isChecked(href: string): boolean {
+  return readRelayLink(href) !== null || relativeEnd(href) !== null
+}
+
+/** The warning of a relative link, which leads nowhere, when it is known what it means. [AG-85] */
+export function relativeLink({ href, step }: ContentLink, meant: RelayLink): Warning {
+  const reason = `the relative link ${quote(href)} was kept and leads to nothing in the relay; what it names is ${writeRelayLink(meant)}`
+  return { reason, ...(step !== undefined && { step }) }
+}
+
+/** The ids of the headings of a page, by slug; of equal ones the first. */
+function headingsOf({ prose }: DocumentBody, pageId: string | undefined): ReadonlyMap<string, string> {
+  const page = prose.pages.find(({ id }) => id === pageId)
+  const headings = new Map<string, string>()
+  for (const node of page === undefined ? [] : elementsOf(pageTree(page).tree)) {
+    const id = node.type === 'heading' ? idOf(node) : null
+    const slug = id === null ? '' : slugOf(titleText(node))
+    if (id !== null && slug !== '' && !headings.has(slug)) headings.set(slug, id)
+  }
+  return headings
+}
+
+/** As most Markdown programs name a heading. */
+function slugOf(title: string): string {
+  return title
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, '')
+    .replace(/\s/g, '-')
 }
 
 /** The one warning of a link whose target does not exist, or may not be read: it does not tell which. [AG-84] */
@@ -88,26 +121,31 @@ function pagesOf(body: DocumentBody): ReadonlyMap<string, LinkedPage> {
   return pages
 }
 
-/** Checks the links of an edit to its own document, as the edit leaves it; those to others stay in `links`. [AG-84] */
+/** Checks the links of an edit to its own document, as the edit leaves it; those that may lead to others stay in `links`. [AG-84, AG-85] */
 export function withOwnLinksChecked<R>(edited: Edited<R>, docId: string): Edited<R> {
   const { links = [], ...others } = edited
-  const read = links.slice(0, mostLinks).map((link) => ({ link, target: readRelayLink(link.href) as RelayLink }))
-  const own = read.filter(({ target }) => target.docId === docId)
-  const other = read.filter(({ target }) => target.docId !== docId)
-  const missing =
-    own.length === 0
-      ? []
-      : missingTargets(
-          edited.body,
-          own.map(({ target }) => target),
-        )
+  const own: { readonly link: ContentLink; readonly target: RelayLink }[] = []
+  const other: ContentLink[] = []
+  const relative: Warning[] = []
+  const headings = new Map<string | undefined, ReadonlyMap<string, string>>()
+  const headingMeant = ({ href, pageId }: ContentLink): string | undefined => {
+    const known = headings.get(pageId) ?? headingsOf(edited.body, pageId)
+    headings.set(pageId, known)
+    return known.get(relativeEnd(href)?.toLowerCase() ?? '')
+  }
+  for (const link of links.slice(0, mostLinks)) {
+    const { pageId } = link
+    const target = readRelayLink(link.href)
+    const heading = target === null ? headingMeant(link) : undefined
+    if (target?.docId === docId) own.push({ link, target })
+    else if (heading === undefined || pageId === undefined) other.push(link)
+    else relative.push(relativeLink(link, { docId, pageId, blockId: heading }))
+  }
+  const targets = own.map(({ target }) => target)
+  const missing = own.length === 0 ? [] : missingTargets(edited.body, targets)
   const dead = own.flatMap(({ link }, i) => {
     const nearest = missing[i] ?? null
     return nearest === null ? [] : [deadLink(link, nearest)]
   })
-  return {
-    ...others,
-    warnings: dead.length === 0 ? edited.warnings : [...edited.warnings, ...dead],
-    ...(other.length > 0 && { links: other.map(({ link }) => link) }),
-  }
+  return { ...others, warnings: [...edited.warnings, ...dead, ...relative], ...(other.length > 0 && { links: other }) }
 }

@@ -54,7 +54,7 @@ export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, env
     warnings: content.warnings,
     writtenPage: id,
     writtenBlocks: idsOf(tree),
-    ...linksOf(content.links),
+    ...linksOf(id, content.links),
   }
 }
 

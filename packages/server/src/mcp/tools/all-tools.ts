@@ -6,6 +6,7 @@ import { editDocumentTool } from './edit-document.ts'
 import { fieldTools } from './fields.ts'
 import { type FileDeps, fileTools } from './files.ts'
 import { type KnowledgeDeps, knowledgeTools } from './knowledge.ts'
+import { withNamedDocuments } from './named-documents.ts'
 import type { PictureDeps } from './pictures.ts'
 import { proseTools } from './prose.ts'
 import { readTools } from './reads.ts'
@@ -63,7 +64,9 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
   const tools = [...others, editDocumentTool(linked, others)].sort((a, b) => a.place - b.place)
   for (const [i, { name, place }] of tools.entries())
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)
-  return tools.map((tool) => (tool.place > INTERFACE_TOOLS ? { ...tool, extra: true } : tool))
+  return tools
+    .map((tool) => withNamedDocuments(tool, deps))
+    .map((tool) => (tool.place > INTERFACE_TOOLS ? { ...tool, extra: true } : tool))
 }
 
 /** The tools of this build as data: they have no services behind them, so they can be read but not run. */

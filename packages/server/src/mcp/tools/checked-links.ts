@@ -1,8 +1,10 @@
 import type { ContentLink, Warning } from '@docrelay/model/edit'
-import { deadLink, likelyNames } from '@docrelay/model/prose/link-targets'
+import { deadLink, likelyNames, relativeLink } from '@docrelay/model/prose/link-targets'
+import { relativeEnd } from '@docrelay/model/prose/relative-links'
 import { readRelayLink, type RelayLink } from '@docrelay/model/prose/relay-links'
 import type { Access } from '../../access/access.ts'
 import type { Bodies } from '../../documents/bodies.ts'
+import { isDocumentId } from '../../documents/document-id.ts'
 import type { Documents } from '../../documents/documents.ts'
 import { withMoreWarnings } from '../../documents/notes.ts'
 import type { EditOutcome } from '../../documents/residents.port.ts'
@@ -15,7 +17,7 @@ interface LinkDeps {
   readonly bodies: Pick<Bodies, 'for'>
 }
 
-/** Returns the document service with edits that warn of links to what does not exist or the caller may not read. [AG-84] */
+/** Returns the document service with edits that warn of links to what does not exist or the caller may not read, and of relative ones. [AG-84, AG-85] */
 export function withCheckedLinks(deps: LinkDeps): Editable {
   return {
     require: (access, id, needed) => deps.documents.require(access, id, needed),
@@ -69,8 +71,31 @@ async function warningsOf(access: Access, links: readonly ContentLink[], deps: L
   }
   const nearest = await nearestDocuments(access, missing, deps)
   for (const docId of missing) for (const { link } of byDocument.get(docId) ?? []) dead.set(link, nearest.get(docId) ?? [])
-  const warnings = links.flatMap((link) => (dead.has(link) ? [deadLink(link, dead.get(link) ?? [])] : []))
+  const warnings = [
+    ...links.flatMap((link) => (dead.has(link) ? [deadLink(link, dead.get(link) ?? [])] : [])),
+    ...(await relativeWarnings(access, links, deps)),
+  ]
   return unknown === 0 ? warnings : [...warnings, { reason: `${unknown} links could not be checked now; they were kept` }]
+}
+
+/** Warnings of relative links that end with the id of a document that the caller may read. [AG-85] */
+async function relativeWarnings(access: Access, links: readonly ContentLink[], deps: LinkDeps): Promise<readonly Warning[]> {
+  const ends = new Map(links.map((link) => [link, relativeEnd(link.href) ?? '']))
+  const readable = new Set<string>()
+  for (const id of new Set(ends.values())) if (isDocumentId(id) && (await mayRead(access, id, deps))) readable.add(id)
+  return links.flatMap((link) => {
+    const docId = ends.get(link) ?? ''
+    return readable.has(docId) ? [relativeLink(link, { docId })] : []
+  })
+}
+
+async function mayRead(access: Access, id: string, { documents }: LinkDeps): Promise<boolean> {
+  try {
+    await documents.require(access, id, 'view')
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function targetsIn(

@@ -48,7 +48,7 @@ export const TOOL_ERRORS = {
   ERR_DOC_NOT_FOUND: {
     when: 'the document is unknown, deleted or of another workspace',
     tools: 'ofDocuments',
-    facts: ['docId', 'deleted?'],
+    facts: ['docId', 'deleted?', 'nearest?'],
   },
   ERR_VIEW_FORBIDDEN: { when: 'you may not read the document', tools: 'readsOfDocuments', facts: ['docId'] },
   ERR_EDIT_FORBIDDEN: { when: 'you may not write the document, or nothing at all', tools: 'writes', facts: ['docId?', 'role'] },

@@ -103,10 +103,45 @@ describe.each(['cold', 'live'] as const)('links in content for a %s document', (
     ])
   })
 
+  it('[AG-85] a relative link to a readable document, or to a heading of the page, is kept with the form that leads there', async () => {
+    using own = await opened(life)
+    const { docId } = own
+    const fine = ['#nothing', '/docs/secret-plans', 'other/page', 'https://example.com/budget-2026', '?q=budget-2026']
+    const meant = {
+      '/docs/budget-2026': 'relay://doc/budget-2026',
+      '#budget-2026': 'relay://doc/budget-2026',
+      'budget-2026?view=1': 'relay://doc/budget-2026',
+      '#head': `relay://doc/${docId}/page/p#blk-h`,
+      '#new-part': `relay://doc/${docId}/page/p#blk-new`,
+    }
+    const links = [...fine, ...Object.keys(meant)]
+    const html = links.map((link) => `<a href="${link}">link</a>`).join(' ')
+    const written = `<h2 id="blk-new">New part!</h2><p>${html}</p>`
+    const answer = await agent.call('insert_block', { ...insert, docId, content: written, format: 'html' })
+    const reasons = Object.entries(meant).map(
+      ([link, form]) => `the relative link ${link} was kept and leads to nothing in the relay; what it names is ${form}`,
+    )
+    expect(answer['warnings']).toHaveLength(reasons.length)
+    expect(answer['warnings']).toEqual(expect.arrayContaining(reasons.map((reason) => ({ reason }))))
+    const { page } = await agent.call('get_prose', { docId, pageId: 'p' })
+    for (const link of links) expect(JSON.stringify(page)).toContain(`href=\\"${link}\\"`)
+  })
+
   it('[AG-84] of many links the first 50 are checked', async () => {
     using own = await opened(life)
     const many = Array.from({ length: 60 }, (_, i) => `relay://doc/nowhere-${i}`)
     const answer = await agent.call('insert_block', { ...insert, docId: own.docId, content: content(...many) })
     expect(answer['warnings']).toEqual(many.slice(0, 50).map((link) => dead(link)))
   })
+})
+
+it('[AG-85] a document that is asked for by the name of readable ones is answered with their ids', async () => {
+  const nearest = [{ id: 'budget-2026', name: 'Money' }]
+  expect(await agent.refused('get_document', { docId: 'money' })).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', nearest })
+  expect(await agent.refused('insert_block', { ...insert, docId: 'Money', content: 'x' })).toMatchObject({
+    code: 'ERR_DOC_NOT_FOUND',
+    nearest,
+  })
+  for (const docId of ['Secret plans', 'no such name'])
+    expect(await agent.refused('get_document', { docId })).not.toHaveProperty('nearest')
 })
