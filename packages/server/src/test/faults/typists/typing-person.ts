@@ -51,7 +51,7 @@ export function openTypingPerson(relay: RelayUnderTest, plan: PersonPlan): Typin
     ackMs,
     async type(running) {
       for (let count = 0; running(); count++) {
-        const word: TypedWord = { text: '', saved: false, typist }
+        const word: TypedWord = { text: '', saved: false, typist, blocks: new Set() }
         words.push(word)
         const place = random() * 100 < NEW_PARAGRAPHS ? newParagraph(page, random) : placeIn(page, random)
         let at = Y.createRelativePositionFromTypeIndex(place.text, place.index)
@@ -63,6 +63,8 @@ export function openTypingPerson(relay: RelayUnderTest, plan: PersonPlan): Typin
           text.insert(found.index, character)
           word.saved = false
           if (character !== ' ') word.text += character
+          const id: unknown = (text.parent as Y.XmlElement).getAttribute('id')
+          if (typeof id === 'string') word.blocks.add(id)
           // Left of the cursor stays the typed character, whatever others type at this place.
           at = Y.createRelativePositionFromTypeIndex(text, found.index + 1, -1)
           await keystroke()

@@ -8,6 +8,8 @@ export interface TypedWord {
   /** Whether the relay acknowledged everything typed of it. */
   saved: boolean
   readonly typist: string
+  /** Ids of the blocks into which it was typed. */
+  readonly blocks: Set<string>
 }
 
 /** Shorter beginnings of a word may occur elsewhere by chance. */

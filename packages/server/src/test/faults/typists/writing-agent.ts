@@ -7,6 +7,8 @@ export interface ToldCall {
   readonly callId: string
   /** The `removed`, `warnings` and `deleted` of the answer, as JSON. [AG-98] */
   readonly told: string
+  /** The arguments, as JSON: what they name was removed or replaced on purpose. */
+  readonly named: string
 }
 
 /** An agent that writes on a page beside people: one task after another, each repeated at most twice after a refusal. */
@@ -55,8 +57,8 @@ export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): Writin
     tasks.calls++
     const answer = await post(relay.mcpUrl, bearer, tool, { docId, ...args })
     const { callId, removed, warnings, deleted, code } = answer.result
-    if (typeof callId === 'string') calls.push({ callId, told: JSON.stringify([removed, warnings, deleted]) })
-    if (answer.isError && code === 'ERR_PAGE_CHANGED') console.log(JSON.stringify(answer.result).slice(0, 700))
+    if (typeof callId === 'string')
+      calls.push({ callId, told: JSON.stringify([removed, warnings, deleted]), named: JSON.stringify(args) })
     if (answer.isError) refusals.set(String(code), (refusals.get(String(code)) ?? 0) + 1)
     return answer
   }
