@@ -14,8 +14,8 @@ const NODES = 500
 const EDGES = 1_000
 const MAX_CPU_MS = 1_000
 const MAX_ACK_MS = 100
-/** Between two edits of somebody who types or drags. */
-const EDIT_EVERY_MS = 5
+/** Between two edits of somebody who types or drags: longer than a client gathers edits (`SendPace`), so that each is sent at once. */
+const EDIT_EVERY_MS = 45
 /** How long edits are measured while nothing else is asked of the relay. */
 const QUIET_MS = 400
 /** A call that is cancelled is, so long after it began. */

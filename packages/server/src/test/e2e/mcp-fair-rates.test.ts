@@ -53,6 +53,9 @@ describe('an agent that writes as fast as it can', () => {
             () => refused++,
           )
     }
+    // Other tests of this file may have emptied the bucket. It is full again after 2 s; then Ann is the first to write.
+    await pause(2_100)
+    await ann.write(ann.put('first'))
     const loops = Array.from({ length: 8 }, loop)
     const waits: number[] = []
     for (let i = 0; i < 60; i++) {
