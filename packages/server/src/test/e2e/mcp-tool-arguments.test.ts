@@ -181,7 +181,10 @@ describe('the arguments of every tool', () => {
       if (tool === 'create_document') continue
       const { properties = {}, required = [] } = inputSchema as Schema
       const dry = Object.hasOwn(properties, 'dryRun') ? { dryRun: true } : {}
-      const right = { ...Object.fromEntries(required.map((each) => [each, fitting(each, properties[each] ?? {})])), ...dry }
+      // Whoever waits for a change without saying how long waits half a minute.
+      const soon = tool === 'wait_for_change' ? { timeoutSecs: 1 } : {}
+      const given = Object.fromEntries(required.map((each) => [each, fitting(each, properties[each] ?? {})]))
+      const right = { ...given, ...dry, ...soon }
       const nulls = Object.fromEntries(Object.keys(properties).map((each) => [each, null]))
       const [without, withNull] = await codesOf(tool, [right, { ...nulls, ...right }])
       const comparable = (result: unknown) => JSON.stringify(result).replace(/(blk|page)-[\w-]{10,12}/g, '')
