@@ -11,8 +11,9 @@ export function isUnchanged(before: ProseElement, after: ProseElement): boolean 
 }
 
 /**
- * Which top-level blocks of a page are the same before and after: equal ones at both ends, then by their ids, then, for blocks without ids,
- * by what they say, and last by their place between others of the same type. The pairs are in the order after.
+ * Pairs each top-level block of the page before the edit with the same block after it. Equal blocks at both ends are paired first, then blocks
+ * with the same id. Blocks without an id are paired by equal content, and those that remain by type and position. The pairs are in the order of
+ * the page after the edit.
  */
 export function alignBlocks(before: ProseTree, after: ProseTree): readonly Pair[] {
   const most = Math.min(before.length, after.length)

@@ -68,7 +68,7 @@ function range(length: number): readonly number[] {
 
 /** Something that goes back to where it stood. */
 export interface Returning<T> {
-  /** `null`: it stays as it is now; what stood directly behind it finds its place without it. */
+  /** `null` when this entry is not put back, because somebody changed it since; the entries after it are put back all the same. */
   readonly item: T | null
   readonly from: Place
 }

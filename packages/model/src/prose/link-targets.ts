@@ -11,7 +11,7 @@ import { readRelayLink, writeRelayLink, type RelayLink } from './relay-links.ts'
 
 /** So many links of a call are checked. [AG-84] */
 const mostLinks = 50
-/** So many dead links of one look get similar names, since each one is compared with many. */
+/** Similar names are looked for at most for this many dead links of a call, since each look-up compares with many names. */
 const mostNearest = 10
 
 /** The different links of a page that are checked, in order: those to documents of the relay, and relative ones. */

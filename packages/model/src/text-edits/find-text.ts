@@ -40,7 +40,7 @@ function searcher(find: string): (text: string, from: number) => number {
   }
 }
 
-/** Whether a place lies between the two units of one character. */
+/** Whether an index lies between the two UTF-16 units of one character. */
 export function splitsCharacter(text: string, at: number): boolean {
   return at > 0 && at < text.length && isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at))
 }

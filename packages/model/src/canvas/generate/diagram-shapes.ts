@@ -16,7 +16,7 @@ export interface DiagramShapes {
   readonly nodes: readonly string[]
   /** By edge the id of its connector. */
   readonly edges: readonly string[]
-  /** The new ones: nodes in the order of the call, then connectors. [DIAG-3] */
+  /** The shapes that the call adds: first its nodes in the order of the call, then the connectors. [DIAG-3] */
   readonly shapes: readonly Shape[]
 }
 

@@ -137,7 +137,7 @@ export interface GridCell {
   readonly text: string
   /** The name of the first text block in the cell. */
   readonly id?: string
-  /** The names of all, when there are several. [AG-11] */
+  /** The names of all text blocks in the cell, when it has more than one. [AG-11] */
   readonly ids?: readonly string[]
   readonly colwidth?: readonly number[]
   readonly backgroundColor?: string

@@ -29,7 +29,7 @@ export class DocumentMemory {
   version = 0
   /** The number in the record of changes up to which this caller was told. */
   toldTo = 0
-  /** The number up to which changes are part of `version`. */
+  /** Number of the last change in the change record that `version` includes. */
   partOf = 0
   #blocks = 0
   #bytes = 0
