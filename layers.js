@@ -11,7 +11,7 @@ const protocol = 'packages/protocol/src'
 export const layers = [
   { part: model, ours: [], libraries: ['markdown-it', 'parse5'], node: false },
   { part: protocol, ours: [], libraries: [], node: false },
-  { part: `${protocol}/client`, ours: [protocol], libraries: ['yjs', 'y-protocols'], node: false },
+  { part: 'packages/client/src', ours: [protocol], libraries: ['yjs', 'y-protocols'], node: false },
   { part: 'packages/dev-issuer/src', ours: [], libraries: ['jose', 'oidc-provider'], node: true },
 
   // The line of features; each may use what stands before it.

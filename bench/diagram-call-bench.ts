@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { cpus } from 'node:os'
 import { stopwatch } from '@docrelay/server/kernel/testing/patience'
-import { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import { type RunningRelay, startRelayServer } from './relay-server.ts'
 

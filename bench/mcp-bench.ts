@@ -2,7 +2,7 @@
 // live document. Prints the tables that bench/README.md publishes; exits 1 when a limit is missed.
 import { readFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
-import { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import { type RunningRelay, startRelayServer } from './relay-server.ts'
 import { startPeer } from './servers.ts'

@@ -6,7 +6,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import { openPostgresUnderTest } from '@docrelay/server/drivers/sql/testing/postgres-under-test'
 import { searchIndexBytes } from '@docrelay/server/drivers/sql/testing/search-index-bytes'
-import { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import { type RunningRelay, startRelayServer } from './relay-server.ts'
 

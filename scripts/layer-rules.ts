@@ -26,7 +26,7 @@ const COMPOSITION = /^packages\/server\/src\/compose(?:(?:-[a-z-]+)?\.ts$|\/)/
 const CLOCK_FILES = [
   'packages/server/src/kernel/clock.ts',
   'packages/server/src/kernel/ids.ts',
-  'packages/protocol/src/client/environment.ts',
+  'packages/client/src/environment.ts',
 ]
 const CLOCKS: readonly { readonly pattern: RegExp; readonly name: string }[] = [
   { pattern: /\bDate\.now\b/, name: 'Date.now' },

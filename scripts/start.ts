@@ -8,7 +8,7 @@ import './end-with-parent.mjs'
 import { startDevIssuer } from '../packages/dev-issuer/src/dev-issuer.ts'
 import type { CollectionInput } from '../packages/protocol/src/rest.ts'
 import { makeFolder } from '../packages/server/src/kernel/folders.ts'
-import { RelayClient, RelayRequestError } from '../packages/protocol/src/client/relay-client.ts'
+import { RelayClient, RelayRequestError } from '../packages/client/src/rest/relay-client.ts'
 import { portOf, takenPorts, type WantedPort } from './free-ports.ts'
 import { endedText, shownPath, startText } from './start-text.ts'
 

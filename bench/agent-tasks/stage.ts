@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { RelayClient } from '@docrelay/protocol/client/relay-client'
-import { SyncClient } from '@docrelay/protocol/client/sync-client'
-import { platform } from '@docrelay/protocol/client/environment'
+import { RelayClient } from '@docrelay/client/rest/relay-client'
+import { SyncClient } from '@docrelay/client/sync/sync-client'
+import { platform } from '@docrelay/client/environment'
 import * as Y from 'yjs'
 
 export type Members = Readonly<Record<string, unknown>>

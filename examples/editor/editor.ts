@@ -1,4 +1,4 @@
-import { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { SyncClient } from '@docrelay/client/sync/sync-client'
 import { EditorState, Plugin } from 'prosemirror-state'
 import { EditorView } from 'prosemirror-view'
 import { initProseMirrorDoc, yCursorPlugin, ySyncPlugin, yUndoPlugin } from 'y-prosemirror'

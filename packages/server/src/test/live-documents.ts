@@ -1,4 +1,4 @@
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { afterAll, beforeAll } from 'vitest'
 import { type RelayUnderTest, saved, startRelayUnderTest } from './relay-under-test.ts'
 

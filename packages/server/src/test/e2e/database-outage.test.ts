@@ -1,5 +1,5 @@
-import type { RelayRequestError } from '@docrelay/protocol/client/relay-client'
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import type { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { openPostgresUnderTest, type PostgresUnderTest } from '../../drivers/sql/testing/postgres-under-test.ts'

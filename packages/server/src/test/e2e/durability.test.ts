@@ -1,5 +1,5 @@
-import type { RelayRequestError } from '@docrelay/protocol/client/relay-client'
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import type { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'

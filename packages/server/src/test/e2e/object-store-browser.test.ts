@@ -50,7 +50,7 @@ const setRules = (CORSRules: CORSRule[]) =>
 
 /** What a page of the editor's origin does with a blob; each answer is a value, or the name of the error. */
 const PAGE = `
-import { RelayClient } from '/packages/protocol/src/client/relay-client.ts'
+import { RelayClient } from '/packages/client/src/rest/relay-client.ts'
 export async function run({ baseUrl, token, hash, bytes }) {
   const auth = { authorization: 'Bearer ' + token }
   const body = Uint8Array.from(bytes)

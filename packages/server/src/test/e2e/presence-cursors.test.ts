@@ -1,4 +1,4 @@
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { TextSelection } from 'prosemirror-state'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import * as Y from 'yjs'

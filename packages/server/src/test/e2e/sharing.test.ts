@@ -1,4 +1,4 @@
-import { RelayRequestError } from '@docrelay/protocol/client/relay-client'
+import { RelayRequestError } from '@docrelay/client/rest/relay-client'
 import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rawHttp } from '../raw-http.ts'

@@ -1,5 +1,5 @@
-import { platform } from '@docrelay/protocol/client/environment'
-import { SyncClient, type SyncClientOptions } from '@docrelay/protocol/client/sync-client'
+import { platform } from '@docrelay/client/environment'
+import { SyncClient, type SyncClientOptions } from '@docrelay/client/sync/sync-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'

@@ -1,4 +1,4 @@
-import { RelayRequestError } from '@docrelay/protocol/client/relay-client'
+import { RelayRequestError } from '@docrelay/client/rest/relay-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { storesUnderTest } from '../stores-under-test.ts'

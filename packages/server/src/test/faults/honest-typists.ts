@@ -1,7 +1,7 @@
 // A thread of `hostile.ts`: simulates people who type into their own documents while others are attacked, and measures the delays they
 // notice.
 import { parentPort, workerData } from 'node:worker_threads'
-import { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { SyncClient } from '@docrelay/client/sync/sync-client'
 import { HEARTBEAT_FRAME, jsonFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { WebSocket } from 'ws'

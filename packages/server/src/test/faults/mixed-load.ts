@@ -1,5 +1,5 @@
-import { type RelayClient, RelayRequestError } from '@docrelay/protocol/client/relay-client'
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { type RelayClient, RelayRequestError } from '@docrelay/client/rest/relay-client'
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import { type RelayUnderTest, until } from '../relay-under-test.ts'
 import { addLosses, type Losses, NO_LOSSES, tally } from './losses.ts'

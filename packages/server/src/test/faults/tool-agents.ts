@@ -1,4 +1,4 @@
-import { RelayRequestError } from '@docrelay/protocol/client/relay-client'
+import { RelayRequestError } from '@docrelay/client/rest/relay-client'
 import type { RelayUnderTest } from '../relay-under-test.ts'
 import { addLosses, type Losses, tally } from './losses.ts'
 import { type Confirmed, confirmedNow, holds, openRegister, type Register, setRegister } from './registers.ts'

@@ -1,4 +1,4 @@
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import type { RelayUnderTest } from '../../relay-under-test.ts'
 import { charactersOf, textNodes, type TypedWord, wordOf } from './words.ts'

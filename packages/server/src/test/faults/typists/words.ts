@@ -1,4 +1,4 @@
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 
 /** A word that a person typed, which no other person or agent types. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Environment, SocketLike } from './environment.ts'
+import type { Environment, SocketLike } from '../environment.ts'
 import { type ConnectionStatus, SyncConnection } from './sync-connection.ts'
 
 /** A connection whose sockets and timers are played by the test. */

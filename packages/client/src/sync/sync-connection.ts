@@ -1,8 +1,8 @@
-import { HEARTBEAT_FRAME, jsonFrame, readJson } from '../codec.ts'
-import { CLIENT_CLOSE } from '../codes.ts'
-import { type AuthResponseFrame, TAG } from '../frames.ts'
-import { PROTOCOL_MINOR, PROTOCOL_VERSION } from '../version.ts'
-import type { Environment, SocketLike } from './environment.ts'
+import { HEARTBEAT_FRAME, jsonFrame, readJson } from '@docrelay/protocol/codec'
+import { CLIENT_CLOSE } from '@docrelay/protocol/codes'
+import { type AuthResponseFrame, TAG } from '@docrelay/protocol/frames'
+import { PROTOCOL_MINOR, PROTOCOL_VERSION } from '@docrelay/protocol/version'
+import type { Environment, SocketLike } from '../environment.ts'
 import { planReconnect } from './reconnect.ts'
 import { socketUrl } from './setup-error.ts'
 

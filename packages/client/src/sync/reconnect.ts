@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../codes.ts'
+import { retryAfterMs } from '@docrelay/protocol/codes'
 
 /** What a client does after its socket closed. */
 export type Reconnect =

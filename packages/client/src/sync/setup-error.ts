@@ -1,4 +1,4 @@
-import type { Environment } from './environment.ts'
+import type { Environment } from '../environment.ts'
 
 /** Thrown by `connect()` when the given options can never work, whatever the relay answers. */
 export class ClientSetupError extends Error {

@@ -14,8 +14,8 @@ import type {
   StyleProfile,
   StyleProfileRegistry,
   Usage,
-} from '../rest.ts'
-import { type Environment, platform } from './environment.ts'
+} from '@docrelay/protocol/rest'
+import { type Environment, platform } from '../environment.ts'
 
 export interface RelayClientOptions {
   /** Origin of the relay, e.g. `http://127.0.0.1:9876`. */
