@@ -2,7 +2,15 @@
 // What was found stays in a cache, so that the next check looks only at what has changed since.
 import { spawnSync } from 'node:child_process'
 
-const projects = ['packages/model', 'packages/protocol', 'packages/client', 'packages/server', 'packages/dev-issuer', 'bench', '.']
+const projects = [
+  'packages/model',
+  'packages/protocol',
+  'packages/client',
+  'packages/server',
+  'packages/dev-issuer',
+  'bench',
+  '.',
+]
 let failed = false
 for (const project of projects) {
   const cache = `node_modules/.cache/docrelay-types/${project.replace('/', '-')}.tsbuildinfo`

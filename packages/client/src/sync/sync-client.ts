@@ -6,7 +6,16 @@ import {
   removeAwarenessStates,
 } from 'y-protocols/awareness'
 import * as Y from 'yjs'
-import { awarenessFrame, chunkFrames, jsonFrame, readAwareness, readJson, readSync, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
+import {
+  awarenessFrame,
+  chunkFrames,
+  jsonFrame,
+  readAwareness,
+  readJson,
+  readSync,
+  readSyncAck,
+  syncFrame,
+} from '@docrelay/protocol/codec'
 import type { WireErrorCode } from '@docrelay/protocol/codes'
 import { CHUNK_PAYLOAD_BYTES, type DocEventFrame, type ErrorFrame, type JoinedFrame, SYNC, TAG } from '@docrelay/protocol/frames'
 import { guardState } from './awareness-guard.ts'
