@@ -19,6 +19,7 @@ import {
 import type { WireErrorCode } from '@docrelay/protocol/codes'
 import { CHUNK_PAYLOAD_BYTES, type DocEventFrame, type ErrorFrame, type JoinedFrame, SYNC, TAG } from '@docrelay/protocol/frames'
 import { guardState } from './awareness-guard.ts'
+import { mergeInTurns } from './merge-updates.ts'
 import { type Environment, platform } from '../environment.ts'
 import { SaveTracker } from './save-tracker.ts'
 import { SendPace } from './send-pace.ts'
@@ -392,15 +393,4 @@ export class SyncClient {
     if (ids.length === 0 || !this.#connection.canSend || !this.awareness.meta.has(this.awareness.clientID)) return
     this.#connection.send(awarenessFrame(encodeAwarenessUpdate(this.awareness, ids, states)))
   }
-}
-
-/** `Y.mergeUpdates` is quadratic in the number of updates, so at most 200 are merged at a time. */
-function mergeInTurns(updates: readonly Uint8Array[]): Uint8Array {
-  let rest = [...updates]
-  while (rest.length > 1) {
-    const merged: Uint8Array[] = []
-    for (let i = 0; i < rest.length; i += 200) merged.push(Y.mergeUpdates(rest.slice(i, i + 200)))
-    rest = merged
-  }
-  return rest[0] as Uint8Array
 }
