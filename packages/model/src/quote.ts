@@ -1,8 +1,16 @@
+const MOST_CHARACTERS = 120
+
 /** Text of a document as it may stand in a result, an error or a warning: at most 120 characters, then `…`. [TOOL-14, TOOL-16] */
 export function quote(text: string): string {
-  if (text.length <= 120) return text
-  const points = [...text.slice(0, 242)]
-  return points.length <= 120 ? text : `${points.slice(0, 120).join('')}…`
+  return cutAfter(text, MOST_CHARACTERS)
+}
+
+/** So many characters of a text, then `…`. */
+export function cutAfter(text: string, most: number): string {
+  if (text.length <= most) return text
+  // A character takes at most two UTF-16 units.
+  const points = [...text.slice(0, 2 * (most + 1))]
+  return points.length <= most ? text : `${points.slice(0, most).join('')}…`
 }
 
 const SHOWN_WORDS = 20

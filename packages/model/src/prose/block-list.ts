@@ -1,14 +1,15 @@
-import { quote } from '../quote.ts'
+import { cutAfter, quote } from '../quote.ts'
 import { blockName, nameBeside, type Naming } from './block-names.ts'
-import { isIdBearing } from './blocks.ts'
-import type { NodeType, ProseElement, ProseNode, ProseTree } from './node.ts'
+import { idBearing, isIdBearing, type Located } from './blocks.ts'
+import type { NodeType, ProseElement, ProseTree } from './node.ts'
 import { blockText } from './text.ts'
 import type { Path } from './tree-path.ts'
 
 export interface BlockEntry {
   readonly id: string
   readonly type: NodeType
-  readonly text: string
+  /** Absent where the text blocks of a container are entries of their own. [AG-42] */
+  readonly text?: string
 }
 
 /** Blocks as results name them. [TOOL-16] */
@@ -20,12 +21,14 @@ export interface BlockList {
 
 export interface ListOptions {
   readonly naming: Naming
-  /** The blocks have the content that the call brought, so that its caller knows them also where the text is cut. [AG-14] */
+  /** The blocks have the content that the call brought, so that its caller knows them also where the text is cut. [AG-14, AG-42] */
   readonly isOwn: boolean
   readonly isListed?: (block: ProseElement, path: Path) => boolean
 }
 
 const maxEntries = 200
+/** Characters of a text that the caller sent itself. */
+const ownCharacters = 48
 
 /**
  * Returns those id-bearing blocks at any depth, and top-level blocks without id, for which `isListed` is true, in
@@ -34,18 +37,35 @@ const maxEntries = 200
 export function listBlocks(tree: ProseTree, { naming, isOwn, isListed = () => true }: ListOptions): BlockList {
   const blocks: BlockEntry[] = []
   let total = 0
-  const walk = (nodes: readonly ProseNode[], parent: Path): void =>
-    nodes.forEach((node, index) => {
-      if (node.type === 'text') return
-      const path = [...parent, index]
-      if ((isIdBearing(node) || path.length === 1) && isListed(node, path) && total++ < maxEntries) {
-        const text = blockText(node)
-        const located = { path, block: node }
-        const id = isOwn ? blockName(located, naming) : nameBeside(located, text, naming)
-        blocks.push({ id, type: node.type, text: quote(text) })
-      }
-      if (!isIdBearing(node) && node.content.length > 0) walk(node.content, path)
-    })
-  walk(tree, [])
+  for (const located of listableBlocks(tree)) {
+    const { path, block } = located
+    if (!isListed(block, path) || total++ >= maxEntries) continue
+    const text = blockText(block)
+    const id = isOwn ? blockName(located, naming) : nameBeside(located, text, naming)
+    // The text blocks of a container follow it.
+    const isContainer = textBlocksIn(located).some((inner) => isListed(inner.block, inner.path))
+    blocks.push({ id, type: block.type, ...(!isContainer && { text: isOwn ? cutAfter(text, ownCharacters) : quote(text) }) })
+  }
   return total > blocks.length ? { blocks, blocksTotal: total } : { blocks }
+}
+
+/** How many blocks a list of all blocks would have. */
+export function countBlocks(tree: ProseTree): number {
+  let count = 0
+  for (const _ of listableBlocks(tree)) count++
+  return count
+}
+
+function* listableBlocks(tree: ProseTree): Generator<Located> {
+  for (const [index, block] of tree.entries()) {
+    const located = { path: [index], block }
+    yield located
+    yield* textBlocksIn(located)
+  }
+}
+
+/** The text blocks inside a container, each with its path on the page. */
+function textBlocksIn({ path, block }: Located): readonly Located[] {
+  if (isIdBearing(block)) return []
+  return idBearing([block]).map((inner) => ({ path: [...path, ...inner.path.slice(1)], block: inner.block }))
 }

@@ -1,6 +1,6 @@
 import type { DocumentBody } from '../body.ts'
 import type { Edited, EditEnvironment, Fix, Warning } from '../edit.ts'
-import { listBlocks, type BlockList } from './block-list.ts'
+import { countBlocks, listBlocks, type BlockList } from './block-list.ts'
 import { namingOf, type Printed } from './block-names.ts'
 import { blockId, blockIdMint, completeIds, elementsOf, idsOf, isIdBearing } from './blocks.ts'
 import type { Libraries } from './chips.ts'
@@ -18,8 +18,8 @@ export interface WrittenPage {
   readonly tree: ProseTree
   /** Returns the blocks that the operation wrote, from the call's own content or from blocks that were there. */
   written(from: 'own' | 'stored'): BlockList
-  /** Returns all blocks of a page that the call wrote as a whole. */
-  all(): BlockList
+  /** Returns the blocks of a page that the call wrote as a whole, but for those that stayed as they were. `untouched`: ids of blocks that it did not change. */
+  whole(untouched: ReadonlySet<string>): BlockList & { readonly unchanged: number }
 }
 
 /** One prose page during an edit. */
@@ -44,13 +44,19 @@ export function writePage<R>(write: PageWrite, done: Applied, result: (page: Wri
   const isChanged = done.tree !== stored.tree
   const tree = isChanged ? completeIds(done.tree, blockIdMint(body, environment, idsOf(done.tree))) : done.tree
   const isWritten = (_: ProseElement, path: readonly number[]) => done.isWritten(nodeAt(done.tree, path))
+  const whole = (untouched: ReadonlySet<string>) => {
+    const isNew = (block: ProseElement, path: readonly number[]) =>
+      isWritten(block, path) && !(isIdBearing(block) && untouched.has(blockId(block) ?? ''))
+    const list = listBlocks(tree, { naming, isOwn: true, isListed: isNew })
+    return { ...list, unchanged: countBlocks(tree) - (list.blocksTotal ?? list.blocks.length) }
+  }
   return {
     kind: 'edited',
     body: isChanged ? withPageTree(body, pageId, tree) : body,
     result: result({
       tree,
       written: (from) => listBlocks(tree, { naming, isOwn: from === 'own', isListed: isWritten }),
-      all: () => listBlocks(tree, { naming, isOwn: true }),
+      whole,
     }),
     fixes: [...(content?.fixes ?? []), ...done.fixes],
     warnings: [...(content?.warnings ?? []), ...(isChanged ? stored.warnings : [])],

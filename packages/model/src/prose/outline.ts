@@ -23,6 +23,25 @@ export function outlineOf(tree: ProseTree, naming: Naming): readonly OutlineEntr
     }))
 }
 
+/** The outline of a page after a write, as its answer tells it. [AG-42] */
+export interface OutlineChange {
+  /** The entries that are other than before, those among them that only have another index. */
+  readonly outline: readonly OutlineEntry[]
+  /** How many entries the whole outline has. */
+  readonly outlineTotal: number
+}
+
+export function outlineChange(before: ProseTree, after: ProseTree, naming: Naming): OutlineChange {
+  const [old, now] = [outlineOf(before, naming), outlineOf(after, naming)]
+  const isSame = (entry: OutlineEntry, { level, title, id }: OutlineEntry) =>
+    entry.level === level && entry.title === title && entry.id === id
+  const outline = now.filter((entry) => {
+    const was = old[entry.index]
+    return was === undefined || !isSame(entry, was)
+  })
+  return { outline, outlineTotal: now.length }
+}
+
 export function levelOf(heading: ProseElement): number {
   return Number(heading.attrs['level'] ?? 1)
 }

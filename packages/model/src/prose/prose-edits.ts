@@ -97,8 +97,13 @@ function openSpan(): Refusal {
   })
 }
 
+interface ProseSet extends PageDone, BlockList {
+  /** After a write of a whole page: how many of its blocks stayed as they were. [AG-42] */
+  readonly unchanged?: number
+}
+
 /** Replaces a page, a block or consecutive blocks. [TOOL-set_prose] */
-export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, environment) => {
+export const setProse: Edit<SetProse, ProseSet> = (body, args, environment) => {
   const flaw = setProseFlaw(args)
   if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
@@ -141,7 +146,7 @@ function setBlock(page: OpenPage, path: Path, content: Content, format: SetProse
  * No heals are reported here: the call replaces the whole page, so there is no other block that could have been healed. [PROSE-24,
  * PROSE-54]
  */
-function setPage(page: OpenPage, content: Content, args: SetProse): Edited<PageDone & BlockList> | Refusal {
+function setPage(page: OpenPage, content: Content, args: SetProse): Edited<ProseSet> | Refusal {
   const stored = { ...page.stored, warnings: [] }
   const checked = checkWholePage(page, content, args.replace === true)
   if (isRefusal(checked)) return checked
@@ -152,7 +157,7 @@ function setPage(page: OpenPage, content: Content, args: SetProse): Edited<PageD
     pageId: page.pageId,
     ok: true as const,
     ...formatOf(content),
-    ...written.all(),
+    ...written.whole(checked.untouched),
   }))
   return { ...edited, shown: [shownAfter(page, done.tree, checked.untouched)] }
 }

@@ -104,11 +104,11 @@ describe('restructure_outline', () => {
   it('[PROSE-65] promote lowers and demote raises one level, and other sections and the id stay', () => {
     const promoted = done(restructureOutline, body, { ...at, naming: 'bare', op: 'promote', index: 1 })
     expect(contentOf(promoted.body)).toBe(prefix + one + two.replaceAll('h3', 'h2') + three)
-    expect(promoted.result.outline.map((entry) => [entry.index, entry.level, entry.id])).toEqual([
-      [0, 1, 'blk-1'],
-      [1, 2, 'blk-2'],
-      [2, 2, 'blk-3'],
-    ])
+    expect(promoted.result).toEqual({
+      pageId: 'p',
+      outline: [{ index: 1, level: 2, title: 'Two', id: 'blk-2' }],
+      outlineTotal: 3,
+    })
     expect(html(restructureOutline, body, { ...at, op: 'demote', index: 0 })).toBe(
       prefix + one.replaceAll('h1', 'h2') + two + three,
     )
@@ -132,6 +132,18 @@ describe('restructure_outline', () => {
     expect(moved(0, 2)).toBe(prefix + two + three + one)
     expect(moved(2, 0)).toBe(prefix + three + one + two)
     expect(moved(1, 1)).toBe(contentOf(body))
+  })
+
+  it('[AG-42] the answer shows the headings that have another place, level or name now, and how many there are', () => {
+    const { outline, outlineTotal } = done(restructureOutline, body, { ...at, op: 'move', index: 2, toIndex: 1 }).result
+    expect([outline.map(({ index, title }) => [index, title]), outlineTotal]).toEqual([
+      [
+        [1, 'Three'],
+        [2, 'Two'],
+      ],
+      3,
+    ])
+    expect(done(restructureOutline, body, { ...at, op: 'move', index: 1, toIndex: 1 }).result).toMatchObject({ outline: [] })
   })
 
   it('[PROSE-66] toIndex past the end is clamped, and index past the end is refused', () => {
@@ -201,7 +213,7 @@ describe('sections with their subsections', () => {
   it('[AG-78] a section moves to another page with all its ids, to a place or to the end', () => {
     const moved = done(restructureOutline, nested, { ...at, op: 'move', id: 'blk-b', withSubsections: true, toPageId: 'q' })
     expect([contentOf(moved.body), qOf(moved)]).toEqual([a + d, h(1, 'q', 'Q') + p('q1', 'q') + b + c])
-    expect(moved.result).toMatchObject({ pageId: 'q', outline: [{ id: 'blk-q' }, { id: 'blk-b' }, { id: 'blk-c' }] })
+    expect(moved.result).toMatchObject({ pageId: 'q', outline: [{ id: 'blk-b' }, { id: 'blk-c' }], outlineTotal: 3 })
     const first = done(restructureOutline, nested, { ...at, op: 'move', index: 3, toIndex: 0, toPageId: 'q' })
     expect(qOf(first)).toBe(d + h(1, 'q', 'Q') + p('q1', 'q'))
     const only = proseBody(d, {}, { id: 'q', name: 'q', content: '<p></p>' })

@@ -7,7 +7,7 @@ import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } f
 import { librariesOf, writePage } from './edit-page.ts'
 import { namesIn } from './move.ts'
 import type { ProseElement, ProseTree } from './node.ts'
-import { headingPlaces, outlineOf, type OutlineEntry } from './outline.ts'
+import { headingPlaces, outlineChange, type OutlineChange } from './outline.ts'
 import { type NamedHeading, sectionsUnderOthers } from './outline-parents.ts'
 import { findProsePage, pageTree } from './page.ts'
 import { type OpenPage, openPage, type PageDone } from './prose-edits.ts'
@@ -106,9 +106,8 @@ export interface RestructureOutline extends SectionAddress, Printed {
   readonly expectedVersion?: number | undefined
 }
 
-export interface Restructured {
+export interface Restructured extends OutlineChange {
   readonly pageId: string
-  readonly outline: readonly OutlineEntry[]
 }
 
 /** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
@@ -142,7 +141,10 @@ export const restructureOutline: Edit<RestructureOutline, Restructured> = (body,
     .slice(from, isMove ? from + 1 : span.end)
     .map((block, i): NamedHeading => [block, isMove ? block : (done.tree[from + i] as ProseElement)])
   const content = { fixes: [], warnings: sectionsUnderOthers(page.tree, done.tree, named) }
-  return writePage({ ...page, content }, done, ({ tree }) => ({ pageId: page.pageId, outline: outlineOf(tree, namingOf(args)) }))
+  return writePage({ ...page, content }, done, ({ tree }) => ({
+    pageId: page.pageId,
+    ...outlineChange(page.tree, tree, namingOf(args)),
+  }))
 }
 
 /** Takes a section out of its page and puts it into another one; all ids are kept. The answer shows that one. [AG-78] */
@@ -165,7 +167,7 @@ function moveToPage(
   const { environment } = page
   const written = writePage({ body: source.body, pageId: target.id, stored: there, environment }, done, ({ tree }) => ({
     pageId: target.id,
-    outline: outlineOf(tree, namingOf(page)),
+    ...outlineChange(there.tree, tree, namingOf(page)),
   }))
   return { ...written, fixes: [...source.fixes, ...written.fixes], warnings: [...source.warnings, ...written.warnings] }
 }

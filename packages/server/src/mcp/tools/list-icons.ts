@@ -16,7 +16,7 @@ export function listIcons(catalogue: IconCatalogue): ToolRow {
     examples: [{ query: 'database', limit: 5 }],
     // A limit outside 1-200 acts as the nearest bound, so the schema states none. [ICON-2]
     inputSchema: input({}, { query: TEXT, category: TEXT, limit: INTEGER, cursor: TEXT }),
-    outputSchema: output(['icons', 'returned', 'total', 'categories'], ['nextCursor']),
+    outputSchema: output(['icons', 'returned', 'total'], ['categories', 'nextCursor']),
     annotations: annotations('RO', 'ID'),
     toolset: 'read',
     access: 'none',
@@ -29,9 +29,10 @@ export function listIcons(catalogue: IconCatalogue): ToolRow {
         return badArgument('cursor', `cursor must be ${expected}.`, { expected, got: quote(cursor) })
       }
       const { icons, total, next } = findIcons(catalogue, { ...query, after })
-      const { categories } = catalogue
       const nextCursor = next === null ? {} : { nextCursor: writeCursor(next) }
-      return success({ icons, returned: icons.length, total, categories, ...nextCursor })
+      // The whole list of categories goes with the first page only. [AG-42]
+      const categories = after === null ? { categories: catalogue.categories } : {}
+      return success({ icons, returned: icons.length, total, ...categories, ...nextCursor })
     },
   }
 }

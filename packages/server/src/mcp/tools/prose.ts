@@ -50,7 +50,7 @@ const TOOLS: readonly EditTool[] = [
       { format: FORMAT, ...ADDRESS, untilId: TEXT, anchorUntil: TEXT, replace: FLAG, ...VERSIONED },
     ),
     result: BLOCKS,
-    more: ['format'],
+    more: ['format', 'unchanged'],
     hints: ['DE', 'ID'],
     errors: {
       ...targetErrors({ content: 'New words.' }),
@@ -195,6 +195,7 @@ const TOOLS: readonly EditTool[] = [
       { id: TEXT, index: INDEX, withSubsections: FLAG, toIndex: INDEX, toPageId: TEXT, ...VERSIONED },
     ),
     result: ['pageId', 'outline'],
+    more: ['outlineTotal'],
     errors: {
       ERR_SECTION_INDEX: { pageId: 'p', op: 'demote', index: 7 },
       ERR_ID_NOT_FOUND: { pageId: 'p', op: 'demote', id: 'blk-z' },

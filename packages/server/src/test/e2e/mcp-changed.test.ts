@@ -149,6 +149,59 @@ describe('what a write says it removed', () => {
     }, long)
   })
 
+  it('[AG-42] an answer lists the blocks that the call wrote, with the start of texts that the caller knows, and no others', async () => {
+    await coldAndLive(async (docId) => {
+      const at = { docId, pageId: 'q' }
+      const long = 'word '.repeat(30).trim()
+      const whole = await ann.call('set_prose', { ...at, content: `# One\n\n- a\n- b\n\n${long}\n\nlast`, replace: true })
+      expect(whole).toMatchObject({ unchanged: 0 })
+      const listed = whole['blocks'] as readonly { readonly id: string; readonly type: string; readonly text?: string }[]
+      expect(listed.map(({ type, text }) => [type, text])).toEqual([
+        ['heading', 'One'],
+        ['bulletList', undefined],
+        ['paragraph', 'a'],
+        ['paragraph', 'b'],
+        ['paragraph', `${long.slice(0, 48)}…`],
+        ['paragraph', 'last'],
+      ])
+      expect(listed.every(({ id }) => id.includes('#'))).toBe(true)
+      const one = await ann.call('set_prose', { ...at, content: `# One\n\n- a\n- b\n\n${long}\n\nother` })
+      expect(one).toMatchObject({ changed: 1, unchanged: 5, blocks: [{ type: 'paragraph', text: 'other' }] })
+      const none = await ann.call('set_prose', { ...at, content: `# One\n\n- a\n- b\n\n${long}\n\nother` })
+      expect(none).toMatchObject({ changed: 0, unchanged: 6, blocks: [] })
+      // The call did not bring this text, so the caller gets more of it.
+      const moved = await ann.call('move_block', { ...at, id: listed[4]?.id, targetId: listed[0]?.id, side: 'before' })
+      expect(moved['blocks']).toMatchObject([{ text: `${long.slice(0, 120)}…` }])
+    })
+  })
+
+  it('[AG-42] of a page that is sent back with ids only the block that the caller changed is listed, not what a person wrote meanwhile', async () => {
+    await coldAndLive(async (docId) => {
+      const at = { docId, pageId: 'q' }
+      await ann.call('set_prose', { ...at, content: '- a\n- b\n\nc', replace: true })
+      const { page } = (await ann.call('get_prose', { ...at, ids: true })) as { readonly page: { readonly content: string } }
+      const id = /blk-[\w-]+(?=#\w+ -->b)/.exec(page.content)?.[0]
+      const { richTextPages, ...others } = (await relay.rest({ sub: 'ann' }).getDocument(docId)) as unknown as {
+        readonly richTextPages: readonly { readonly id: string; readonly content: string }[]
+      }
+      const edited = richTextPages.map((each) => ({ ...each, content: each.content.replace('>b<', '>b by Ann<') }))
+      await relay.rest({ sub: 'ann' }).putDocument(docId, { ...others, richTextPages: edited } as never)
+      const content = page.content.replace(/a\n/, 'a by me\n')
+      expect(content).not.toBe(page.content)
+      const { blocks } = await ann.call('set_prose', { ...at, content })
+      expect((blocks as readonly { readonly text?: string }[]).map(({ text }) => text)).toContain('a by me')
+      expect(JSON.stringify(blocks)).not.toContain(String(id))
+    })
+  })
+
+  it('[AG-42] icons come with their categories on the first page only', async () => {
+    const { nextCursor, categories } = await ann.call('list_icons', { query: 'arrow', limit: 5 })
+    expect((categories as readonly string[]).length).toBeGreaterThan(10)
+    const second = await ann.call('list_icons', { query: 'arrow', limit: 5, cursor: nextCursor })
+    expect(second).toMatchObject({ returned: 5 })
+    expect(second).not.toHaveProperty('categories')
+  })
+
   it('[AG-43] brief leaves out blocks, table and outline and keeps what the call did', async () => {
     await coldAndLive(async (docId) => {
       const calls: readonly (readonly [string, object, string])[] = [
@@ -160,7 +213,7 @@ describe('what a write says it removed', () => {
       for (const [tool, args, member] of calls) {
         const call = { docId, ...page, ...args, dryRun: true }
         const whole = await ann.call(tool, call)
-        const { [member]: left, ...others } = whole
+        const { [member]: left, [`${member}Total`]: _, ...others } = whole
         expect(left, tool).toBeDefined()
         expect(await ann.call(tool, { ...call, brief: true }), tool).toEqual(others)
       }
