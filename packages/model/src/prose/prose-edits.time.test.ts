@@ -3,7 +3,9 @@ import { idBearing } from './blocks.ts'
 import { parseHtml, serialiseHtml } from './html.ts'
 import { insertBeside } from './insert.ts'
 import { deleteUnits, moveUnits } from './move.ts'
-import { replacePage, replaceSpan } from './replace.ts'
+import type { ProseTree } from './node.ts'
+import { replaceSpan } from './replace.ts'
+import { replacePage } from './replace-page.ts'
 import { moveSection } from './sections.ts'
 import { findTarget, unitOf } from './targets.ts'
 import { proseBody } from './testing/editing.ts'
@@ -64,5 +66,21 @@ describe('time of prose edits', () => {
     ['setting a page that changed throughout', () => replacePage(tree, changed)],
   ])('[CONC-13] setting a whole page of 1 MB takes less time than reading it three times: %s', (_, work) => {
     expect(bestOf(8, work)).toBeLessThan(3 * readingOnce)
+  })
+
+  it.each([
+    ['25 lists', 25, 200],
+    ['lists of 60 items', 83, 60],
+    ['one list', 1, 5_000],
+    ['lists of two items', 2_500, 2],
+  ])('[AG-25] [CONC-13] setting a page of 5,000 items in %s that all changed takes at most 25 times as long as reading it', (_, lists, items) => {
+    const said = (more: string) =>
+      Array.from({ length: lists }, (_, list) => {
+        const content = Array.from({ length: items }, (_, item) => `<li><p>${'Some words of an item '.repeat(8)}${list} ${item}${more}</p></li>`)
+        return `<ul>${content.join('')}</ul><p>Between</p>`
+      }).join('')
+    const [before, after] = ['', ' more'].map((more) => parseHtml(said(more), { source: 'stored' }).tree) as [ProseTree, ProseTree]
+    const reading = bestOf(2, () => parseHtml(said(''), { source: 'stored' }))
+    expect(bestOf(2, () => replacePage(before, after))).toBeLessThan(25 * reading)
   })
 })

@@ -19,7 +19,8 @@ import { isEmptyPage } from './equal.ts'
 import { insertAt, insertBesideUnit, placeFlaw, type InsertPlace } from './insert-place.ts'
 import { deleteUnits, moveUnits, takeUnits } from './move.ts'
 import { findProsePage, pageTree, type PageTree } from './page.ts'
-import { replacePage, replaceSpan } from './replace.ts'
+import { replaceSpan } from './replace.ts'
+import { replacePage } from './replace-page.ts'
 import { PageSight } from '../seen/page-sight.ts'
 import { type NamedTarget, refuseOverwrite, replacedWarnings } from '../seen/unseen-targets.ts'
 import { checkWholePage, shownAfter } from '../seen/whole-page.ts'
@@ -159,7 +160,7 @@ function setPage(page: OpenPage, content: Content, args: SetProse): Edited<Prose
     ...formatOf(content),
     ...written.whole(checked.untouched),
   }))
-  return { ...edited, shown: [shownAfter(page, done.tree, checked.untouched)] }
+  return { ...edited, shown: [shownAfter(page, done.tree, checked)] }
 }
 
 /** Warns about an empty `content`, which may be a mistake of the caller. [TOOL-19] */

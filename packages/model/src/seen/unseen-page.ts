@@ -1,11 +1,12 @@
 import { refused, type Refusal } from '../edit.ts'
 import type { Naming } from '../prose/block-names.ts'
-import { idBearing, type Located } from '../prose/blocks.ts'
-import type { ProseTree } from '../prose/node.ts'
+import { blockId, idBearing, mapIdBearing, type Located } from '../prose/blocks.ts'
+import type { ProseElement, ProseTree } from '../prose/node.ts'
 import { currentBlock } from '../prose/stamped-blocks.ts'
 import { quote } from '../quote.ts'
 import { changedBy, type PageSight, removedBy } from './page-sight.ts'
 import { partId } from './shown.ts'
+import type { MergedContent } from './untouched.ts'
 
 /** What differs between a page as a caller saw it and as it is. */
 export interface UnseenBlocks {
@@ -19,24 +20,42 @@ export function isAllSeen({ changed, added, removed }: UnseenBlocks): boolean {
   return changed.length + added.length + removed.length === 0
 }
 
+/** What a whole-page write leaves as it is, whatever others made of it. */
+export type Left = Pick<MergedContent, 'asSeen' | 'frames'>
+
+const nothingLeft: Left = { asSeen: new Map(), frames: new Set() }
+
 /** Compares the page with what its caller was shown of it. `isCounted`: whether a block with this id counts. [AG-24, AG-25] */
-export function unseenBlocks(tree: ProseTree, sight: PageSight, isCounted: (id: string) => boolean): UnseenBlocks {
+export function unseenBlocks(
+  tree: ProseTree,
+  sight: PageSight,
+  isCounted: (id: string) => boolean,
+  left = nothingLeft,
+): UnseenBlocks {
   const changed: Located[] = []
   const added: Located[] = []
+  const missing = sight.missing(tree)
   for (const { top, texts } of unitsOf(tree)) {
-    let isExplained = texts.some(({ block }) => block === top.block)
+    let isExplained = texts.some(({ block }) => block === top.block) || left.frames.has(top.block)
     for (const located of texts) {
       const found = sight.of(located.block)
-      isExplained ||= found !== 'same'
+      // Where blocks are gone, what is around them cannot be compared.
+      isExplained ||= found !== 'same' && (missing.length > 0 || !left.asSeen.has(blockId(located.block) ?? ''))
       const id = partId(located.block)
       if (id !== null && !isCounted(id)) continue
       if (found === 'changed') changed.push(located)
       else if (found === 'unknown') added.push(located)
     }
     // A list says more than its texts, such as which of its tasks are done.
-    if (!isExplained && sight.of(top.block) === 'unknown') (texts.length === 0 ? added : changed).push(top)
+    if (!isExplained && sight.of(asSeen(top.block, left)) === 'unknown') (texts.length === 0 ? added : changed).push(top)
   }
-  return { changed, added, removed: sight.missing(tree).filter(isCounted) }
+  return { changed, added, removed: missing.filter(isCounted) }
+}
+
+/** A block with the texts that the caller saw in it. */
+function asSeen(block: ProseElement, left: Left): ProseElement {
+  if (left.asSeen.size === 0) return block
+  return mapIdBearing([block], (own) => left.asSeen.get(blockId(own) ?? '') ?? own)[0] as ProseElement
 }
 
 /** A top-level block and the text blocks in it, itself included where it is one. */

@@ -130,6 +130,40 @@ describe('a whole page', () => {
     expect(gone.facts['removedBlocks']).toEqual([{ id: 'blk-2' }])
   })
 
+  describe('with tasks', () => {
+    const tasks = (...items: readonly [id: string, isDone: boolean, text: string][]) => {
+      const item = ([id, isDone, text]: (typeof items)[number]) =>
+        `<li data-type="taskItem" data-checked="${isDone}"><p id="${id}">${text}</p></li>`
+      return `<ul data-type="taskList">${items.map(item).join('')}</ul>`
+    }
+    const sent = (...items: readonly [id: string, isDone: boolean, seen: string, text: string][]) =>
+      items.map(([id, isDone, seen, text]) => `- [${isDone ? 'x' : ' '}] <!-- ${id}#${stampOf(`<p>${seen}</p>`)} -->${text}`).join('\n')
+    const seen = saw(tasks(['blk-1', false, 'one'], ['blk-2', false, 'two']), [by(ANN, 'blk-2')])
+
+    it('[AG-25] keeps the box that a person ticked and the words of that person when the caller changed words of another task', () => {
+      const content = sent(['blk-1', false, 'one', 'one by me'], ['blk-2', false, 'two', 'two'])
+      const write = (stored: string) => done(set(stored, seen, { content, format: 'markdown' })).html
+      expect(write(tasks(['blk-1', false, 'one'], ['blk-2', true, 'two by Ann']))).toBe(
+        tasks(['blk-1', false, 'one by me'], ['blk-2', true, 'two by Ann']),
+      )
+      expect(write(tasks(['blk-1', true, 'one'], ['blk-2', false, 'two']))).toBe(
+        tasks(['blk-1', true, 'one by me'], ['blk-2', false, 'two']),
+      )
+      expect(write(tasks(['blk-1', true, 'one']))).toBe(tasks(['blk-1', true, 'one by me']))
+    })
+
+    it('[AG-24] is refused when a person ticked a box and the caller ticked another one', () => {
+      const content = sent(['blk-1', true, 'one', 'one'], ['blk-2', false, 'two', 'two'])
+      const stored = tasks(['blk-1', false, 'one'], ['blk-2', true, 'two by Ann'])
+      const { code, facts } = refusal(set(stored, seen, { content, format: 'markdown' }))
+      expect([code, facts['total']]).toEqual(['ERR_PAGE_CHANGED', 1])
+      const own = tasks(['blk-1', false, 'one'], ['blk-2', false, 'two by Ann'])
+      expect(done(set(own, seen, { content, format: 'markdown' })).html).toBe(
+        tasks(['blk-1', true, 'one'], ['blk-2', false, 'two by Ann']),
+      )
+    })
+  })
+
   it('[AG-25] what the caller did not touch is not known to it after the write', () => {
     const content = carried(['blk-1', 'one', 'one by me'], ['blk-2', 'two', 'two'])
     const outcome = done(

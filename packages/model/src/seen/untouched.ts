@@ -1,8 +1,9 @@
 import { blockStamp } from '../prose/block-stamp.ts'
-import { blockId, idBearing, isIdBearing } from '../prose/blocks.ts'
+import { blockId, idBearing, idsOf, isIdBearing, mapIdBearing } from '../prose/blocks.ts'
 import { withContent } from '../prose/equal.ts'
 import type { ProseElement, ProseNode, ProseTree } from '../prose/node.ts'
 import type { Stamp } from '../stamps/stamp.ts'
+import type { PageSight } from './page-sight.ts'
 
 /** Content of a call for a whole page, with what it says of blocks that the caller had seen. [AG-25] */
 export interface MergedContent {
@@ -12,16 +13,27 @@ export interface MergedContent {
   readonly untouched: ReadonlySet<string>
   /** Ids of the blocks that the caller changed, and that are not stored any more as it saw them. */
   readonly stale: ReadonlySet<string>
+  /** The blocks that the caller did not touch, as it saw them, by id. */
+  readonly asSeen: ReadonlyMap<string, ProseElement>
+  /** Stored lists, tables and boxes of which the caller changed no more than words, so that all else in them stays as it is stored. */
+  readonly frames: ReadonlySet<ProseElement>
 }
 
 /**
  * Compares content with the stamps that its ids carried. What still has its stamp was not touched, so it stays as it is stored now, or stays
  * removed. [AG-25]
  */
-export function mergeStamped(stored: ProseTree, content: ProseTree, stamps: ReadonlyMap<string, Stamp>): MergedContent {
+export function mergeStamped(
+  stored: ProseTree,
+  content: ProseTree,
+  stamps: ReadonlyMap<string, Stamp>,
+  sight: PageSight,
+): MergedContent {
+  const asSeen = new Map<string, ProseElement>()
   const untouched = new Set<string>()
   const stale = new Set<string>()
-  if (stamps.size === 0) return { tree: content, untouched, stale }
+  const frames = new Set<ProseElement>()
+  if (stamps.size === 0) return { tree: content, untouched, stale, asSeen, frames }
   const known = new Map(
     idBearing(stored).flatMap(({ block }) => (blockId(block) === null ? [] : [[blockId(block), block] as const])),
   )
@@ -30,8 +42,10 @@ export function mergeStamped(stored: ProseTree, content: ProseTree, stamps: Read
     const stamp = id === null ? undefined : stamps.get(id)
     if (id === null || stamp === undefined) continue
     const now = known.get(id)
-    if (blockStamp(block) === stamp) untouched.add(id)
-    else if (now === undefined || blockStamp(now) !== stamp) stale.add(id)
+    if (blockStamp(block) === stamp) {
+      untouched.add(id)
+      asSeen.set(id, block)
+    } else if (now === undefined || blockStamp(now) !== stamp) stale.add(id)
   }
   // What is stored within a container whose blocks all say what the content says is kept as it is, white space included. [PROSE-54]
   const isStored = (container: ProseElement): boolean =>
@@ -55,7 +69,37 @@ export function mergeStamped(stored: ProseTree, content: ProseTree, stamps: Read
       if (inside.length === 0 && !isCell(element)) return []
       return [withContent(element, inside) as ProseNode as N]
     })
-  return { tree: merge(content), untouched, stale }
+  const frameOf = framesOf(stored)
+  /** The stored block with the caller's words, when these are all that the caller changed in its block. */
+  const withWords = (block: ProseElement): ProseElement | undefined => {
+    const frame = frameOf(block)
+    if (frame === undefined || isIdBearing(block)) return undefined
+    const words = new Map(idBearing([block]).map((own) => [blockId(own.block), own.block]))
+    const [seen] = mapIdBearing([block], (own) => {
+      const id = blockId(own)
+      return id === null || !stamps.has(id) || untouched.has(id) ? own : (known.get(id) ?? own)
+    })
+    if (seen === undefined || sight.of(seen) !== 'same') return undefined
+    frames.add(frame)
+    const isChanged = (id: string | null) => id !== null && stamps.has(id) && !untouched.has(id)
+    const [now] = mapIdBearing([frame], (own) => (isChanged(blockId(own)) ? (words.get(blockId(own)) ?? own) : own))
+    return now
+  }
+  const tree = content.flatMap((block): ProseTree => {
+    const now = withWords(block)
+    return now === undefined ? merge([block]) : [now]
+  })
+  return { tree, untouched, stale, asSeen, frames }
+}
+
+/** Finds the stored top-level block with the ids that a block of the content has; `undefined` when they stand in none, or in several. */
+function framesOf(stored: ProseTree): (block: ProseElement) => ProseElement | undefined {
+  const owners = new Map(stored.flatMap((block) => idsOf([block]).map((id) => [id, block] as const)))
+  return (block) => {
+    const found = new Set(idsOf([block]).flatMap((id) => owners.get(id) ?? []))
+    const [only] = found
+    return found.size === 1 && only?.type === block.type ? only : undefined
+  }
 }
 
 function isCell({ type }: ProseElement): boolean {

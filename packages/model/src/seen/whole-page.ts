@@ -2,7 +2,7 @@ import type { Refusal, Warning } from '../edit.ts'
 import { namingOf, type Printed } from '../prose/block-names.ts'
 import { blockId, idsOf } from '../prose/blocks.ts'
 import { isEmptyPage } from '../prose/equal.ts'
-import type { ProseTree } from '../prose/node.ts'
+import type { ProseElement, ProseTree } from '../prose/node.ts'
 import type { Stamp } from '../stamps/stamp.ts'
 import { PageSight } from './page-sight.ts'
 import type { Seen } from './seen.ts'
@@ -35,7 +35,7 @@ export function checkWholePage(
   isReplaced: boolean,
 ): Checked | Refusal {
   const { tree, pageId, sight = nobody } = page
-  const merged = mergeStamped(tree, content.tree, content.stamps)
+  const merged = mergeStamped(tree, content.tree, content.stamps, sight)
   const written = (warnings: readonly Warning[] = []): Checked => ({ ...merged, warnings })
   const refuse = (unseen: UnseenBlocks, seen: boolean) => pageChanged({ pageId, naming: namingOf(page), sight, unseen, seen })
   if (isEmptyPage(tree) || page.isVersionNamed === true || isReplaced) return written()
@@ -43,7 +43,7 @@ export function checkWholePage(
   if (!isAllSeen(stale)) return refuse(stale, sight.isWhole)
   if (page.environment.seen === undefined) return written()
   if (sight.isWhole) {
-    const unseen = unseenBlocks(tree, sight, (id) => !merged.untouched.has(id))
+    const unseen = unseenBlocks(tree, sight, (id) => !merged.untouched.has(id), merged)
     return isAllSeen(unseen) ? written() : refuse(unseen, true)
   }
   const isStamped = content.stamps.size > 0
@@ -78,10 +78,12 @@ function blind(pageId: string): Warning {
  * What the caller knows of a page that it has just written as a whole: all but the blocks that it did not touch and that others may have changed.
  * [AG-19, AG-25]
  */
-export function shownAfter({ pageId, sight }: WholePage, tree: ProseTree, untouched: ReadonlySet<string>): ShownPage {
-  const known = [...partsOf(tree)].filter((block) => {
+export function shownAfter({ pageId, sight = nobody }: WholePage, tree: ProseTree, { untouched, frames }: MergedContent): ShownPage {
+  const unseen = new Set([...frames].filter((frame) => sight.of(frame) !== 'same').flatMap((frame) => idsOf([frame])))
+  const isKnown = (block: ProseElement): boolean => {
     const id = partId(block)
-    return id === null || !untouched.has(id) || sight?.of(block) === 'same'
-  })
-  return { pageId, blocks: known.map(shownBlock) }
+    if (id === null) return !idsOf([block]).some((inside) => unseen.has(inside))
+    return !untouched.has(id) || sight.of(block) === 'same'
+  }
+  return { pageId, blocks: [...partsOf(tree)].filter(isKnown).map(shownBlock) }
 }

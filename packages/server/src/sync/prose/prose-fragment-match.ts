@@ -1,7 +1,8 @@
 import { idsOf } from '@docrelay/model/prose/blocks'
 import { equalNodes } from '@docrelay/model/prose/equal'
+import { shortText, textLikeness } from '@docrelay/model/prose/likeness'
 import { pushAll } from '@docrelay/model/prose/marks'
-import type { ProseElement, ProseNode } from '@docrelay/model/prose/node'
+import type { ProseElement } from '@docrelay/model/prose/node'
 
 /** For each node of the first list, the index of its counterpart in the second, or -1. The indexes increase. */
 export type Match = readonly number[]
@@ -243,26 +244,10 @@ export function alike(a: ProseElement, b: ProseElement, repeated: ReadonlySet<st
   if (!mayBeSame(a, b, repeated)) return 0
   if (equalNodes(a, b)) return 1
   const [left, right] = [shortText(a.content), shortText(b.content)]
-  const length = Math.max(left.length, right.length)
-  if (length === 0) return 0.5
-  let prefix = 0
-  while (prefix < Math.min(left.length, right.length) && left[prefix] === right[prefix]) prefix++
-  let suffix = 0
-  while (suffix < Math.min(left.length, right.length) - prefix && left.at(-1 - suffix) === right.at(-1 - suffix)) suffix++
-  return 0.1 + (0.8 * (prefix + suffix)) / length
+  return left === '' && right === '' ? 0.5 : 0.1 + 0.8 * textLikeness(left, right)
 }
 
 function mayBeSame(a: ProseElement, b: ProseElement, repeated: ReadonlySet<string>): boolean {
   const [one, other] = [a.attrs['id'], b.attrs['id']]
   return a.type === b.type && (one === undefined || other === undefined || one === other || repeated.has(one as string))
-}
-
-/** The beginning of the text of nodes, long enough to tell blocks apart. */
-function shortText(nodes: readonly ProseNode[]): string {
-  let text = ''
-  for (const node of nodes) {
-    if (text.length > 400) break
-    text += node.type === 'text' ? node.text.slice(0, 400) : shortText(node.content)
-  }
-  return text
 }
