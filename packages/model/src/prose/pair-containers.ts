@@ -16,7 +16,8 @@ export function pairContainers(stored: readonly ProseElement[], written: readonl
   const after = written.flatMap(container)
   if (before.length === 0 || after.length === 0) return []
   const shared = sharedIds(before, after)
-  if (before.length * after.length > maxComparisons) return shared.size > 0 ? byIds(shared, before, after) : inOrder(before, after)
+  if (before.length * after.length > maxComparisons)
+    return shared.size > 0 ? byIds(shared, before, after) : inOrder(before, after)
   return heaviest(before, after, shared)
 }
 
@@ -92,10 +93,12 @@ function heaviest(before: readonly Container[], after: readonly Container[], sha
 }
 
 function byIds(shared: Shared, before: readonly Container[], after: readonly Container[]): readonly Kept[] {
-  const pairs = [...shared].sort(([j], [other]) => j - other).map(([j, counts]) => {
-    const [[i] = [0]] = [...counts].sort(([, count], [, other]) => other - count)
-    return pairOf(before, i, after, j)
-  })
+  const pairs = [...shared]
+    .sort(([j], [other]) => j - other)
+    .map(([j, counts]) => {
+      const [[i] = [0]] = [...counts].sort(([, count], [, other]) => other - count)
+      return pairOf(before, i, after, j)
+    })
   return longestRising(pairs)
 }
 

@@ -137,7 +137,9 @@ describe('a whole page', () => {
       return `<ul data-type="taskList">${items.map(item).join('')}</ul>`
     }
     const sent = (...items: readonly [id: string, isDone: boolean, seen: string, text: string][]) =>
-      items.map(([id, isDone, seen, text]) => `- [${isDone ? 'x' : ' '}] <!-- ${id}#${stampOf(`<p>${seen}</p>`)} -->${text}`).join('\n')
+      items
+        .map(([id, isDone, seen, text]) => `- [${isDone ? 'x' : ' '}] <!-- ${id}#${stampOf(`<p>${seen}</p>`)} -->${text}`)
+        .join('\n')
     const seen = saw(tasks(['blk-1', false, 'one'], ['blk-2', false, 'two']), [by(ANN, 'blk-2')])
 
     it('[AG-25] keeps the box that a person ticked and the words of that person when the caller changed words of another task', () => {

@@ -78,7 +78,11 @@ function blind(pageId: string): Warning {
  * What the caller knows of a page that it has just written as a whole: all but the blocks that it did not touch and that others may have changed.
  * [AG-19, AG-25]
  */
-export function shownAfter({ pageId, sight = nobody }: WholePage, tree: ProseTree, { untouched, frames }: MergedContent): ShownPage {
+export function shownAfter(
+  { pageId, sight = nobody }: WholePage,
+  tree: ProseTree,
+  { untouched, frames }: MergedContent,
+): ShownPage {
   const unseen = new Set([...frames].filter((frame) => sight.of(frame) !== 'same').flatMap((frame) => idsOf([frame])))
   const isKnown = (block: ProseElement): boolean => {
     const id = partId(block)
