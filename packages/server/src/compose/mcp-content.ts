@@ -8,7 +8,7 @@ import type { McpDocuments } from '../mcp/local-access.ts'
 import { offeredNames } from '../mcp/tools/all-tools.ts'
 import { openIconCatalogue } from '../mcp/tools/icon-catalogue.ts'
 import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
-import { openSkills } from '../mcp/tools/skills.ts'
+import { openSkills, type SkillsFor } from '../mcp/tools/skills.ts'
 import { directly } from '../outbound/guarded-hop.ts'
 import { systemResolve } from '../outbound/resolver.ts'
 import type { Base } from './base.ts'
@@ -22,7 +22,13 @@ export function openKnowledge({ config, clock, release }: Base): KnowledgeDeps {
     network: { resolve: systemResolve, connect: directly },
     clock,
   })
-  return { icons: openIconCatalogue(), skills: openSkills(offeredNames(config.mcp.extraTools)), dois }
+  return { icons: openIconCatalogue(), skills: skillsFor(config.mcp.extraTools), dois }
+}
+
+function skillsFor(extraTools: boolean): SkillsFor {
+  const ofInterface = openSkills(offeredNames(false))
+  const whole = extraTools ? openSkills(offeredNames(true)) : ofInterface
+  return ({ extra }) => (extra ? whole : ofInterface)
 }
 
 /** Opens resources, prompts and completion. */

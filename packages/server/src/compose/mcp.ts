@@ -76,7 +76,7 @@ export async function openMcp(
     parts: {
       tools: openTools(base, storage, live, seen, knowledge, opened),
       content: openContent(base, storage, live, seen.documents, knowledge, opened),
-      instructions: instructionsFor(offeredNames(mcp.extraTools)),
+      instructions: ({ extra }) => instructionsFor(offeredNames(mcp.extraTools && extra)),
       serverInfo: { name: 'docrelay', title: 'Docrelay', version: base.release.version },
     },
     readCredential,

@@ -1,4 +1,4 @@
-import type { JsonObject, McpCaller } from './tool.ts'
+import type { JsonObject, McpCaller, ToolView } from './tool.ts'
 
 /** Resources, prompts and completion, as the endpoint uses them. */
 export interface McpContent {
@@ -15,8 +15,8 @@ export interface McpResources {
   /** Returns one page, newest first; `null` when `cursor` is not a cursor of this relay. [RES-7] */
   list(caller: McpCaller, cursor: string | null): Promise<ResourcePage | null>
   readonly templates: readonly JsonObject[]
-  /** Returns the member `contents`, never empty; `null` when this caller has no such resource. [RES-8] */
-  read(caller: McpCaller, uri: string): Promise<readonly JsonObject[] | null>
+  /** Returns the member `contents`, never empty; `null` when this caller has no such resource. Texts name only tools of the view. [RES-8, AG-96] */
+  read(caller: McpCaller, uri: string, view: Pick<ToolView, 'extra'>): Promise<readonly JsonObject[] | null>
   /** Whether `read` would find the resource, without reading it. */
   mayRead(caller: McpCaller, uri: string): Promise<boolean>
   /**
@@ -53,7 +53,7 @@ export interface McpPrompts {
   get(
     name: string,
     args: JsonObject,
-    caller: McpCaller,
+    caller: McpCaller & { readonly view: Pick<ToolView, 'extra'> },
   ): { readonly kind: 'found'; readonly result: JsonObject } | { readonly kind: 'refused'; readonly message: string }
 }
 

@@ -43,6 +43,6 @@ it('[AG-91] the texts say how to address blocks, what set_prose replaces, and wh
   expect(text).toContain('pass ids as printed')
   expect(text).toContain('Change words with service_edit_text')
   const described = (name: string) => TOOL_ROWS.find((row) => row.name === name)?.description
-  expect(described('set_prose')).toContain('without these THE WHOLE PAGE')
+  expect(described('set_prose')).toContain('without id and anchor THE WHOLE PAGE')
   expect(described('get_prose')).toContain('for edits ids: true; limit counts blocks. Returns HTML, with ids Markdown')
 })

@@ -4,7 +4,7 @@ import { own, requiredText, RpcError } from './json-rpc.ts'
 import { type McpParts, type Method, noResource, SHARED_METHODS } from './methods.ts'
 import { MODERN_VERSION } from './modern.ts'
 import { LOG_LEVELS, type LogLevel, type Session, type Sessions } from './sessions.ts'
-import type { JsonObject } from './tool.ts'
+import type { JsonObject, ToolView } from './tool.ts'
 
 /** The versions of the legacy leg, oldest first. [MCP-1] */
 export const LEGACY_VERSIONS = ['2025-03-26', '2025-06-18', '2025-11-25'] as const
@@ -24,6 +24,7 @@ const CAPABILITIES = {
 export function initialize(
   params: JsonObject,
   caller: EndpointCaller,
+  view: Pick<ToolView, 'extra'>,
   sessions: Sessions,
   { serverInfo, instructions }: Pick<McpParts, 'serverInfo' | 'instructions'>,
 ): { readonly result: JsonObject; readonly session: Session } {
@@ -34,7 +35,7 @@ export function initialize(
     { key: caller.key, principalKey: caller.principalKey, workspaceId: caller.access.workspaceId },
     { version: protocolVersion, clientName },
   )
-  return { session, result: { protocolVersion, capabilities: CAPABILITIES, serverInfo, instructions } }
+  return { session, result: { protocolVersion, capabilities: CAPABILITIES, serverInfo, instructions: instructions(view) } }
 }
 
 /** Refuses a version that the endpoint does not know, and names those it does. [MCP-35] */

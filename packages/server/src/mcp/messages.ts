@@ -6,7 +6,7 @@ import { type Era, errorMessage, own, resultMessage, RPC_ERRORS, RpcError, type 
 import { checkLegacyVersion, initialize, LEGACY_METHODS } from './legacy.ts'
 import { cacheHints, checkModern, clientOf, honour, isModern, MODERN_METHODS, MODERN_VERSION, modernResult } from './modern.ts'
 import { openCall } from './open-call.ts'
-import { quoted } from './methods.ts'
+import { quoted, readsExtra } from './methods.ts'
 import type { Price, Taken } from './rate.ts'
 import { type Session, SessionClosed, type Sessions } from './sessions.ts'
 import { wantsEvents } from './sse.ts'
@@ -115,7 +115,7 @@ async function run(arrived: Arrived, taken: Taken, responder: RpcResponder, deps
   const { request, exchange, caller, era, session } = arrived
   const { method, params } = request
   if (method === 'initialize' && era === 'legacy') {
-    const { result, session: opened } = initialize(params, caller, deps.sessions, deps.parts)
+    const { result, session: opened } = initialize(params, caller, { extra: readsExtra(exchange.query) }, deps.sessions, deps.parts)
     return { result, headers: { 'Mcp-Session-Id': opened.id } }
   }
   if (method === 'subscriptions/listen' && era === 'modern') return listen(arrived, responder, deps)

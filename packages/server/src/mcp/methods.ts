@@ -10,7 +10,7 @@ export interface McpParts {
   readonly tools: ToolServer
   readonly content: McpContent
   /** Text about the endpoint that a client shows its model. [MCP-60] */
-  readonly instructions: string
+  instructions(view: Pick<ToolView, 'extra'>): string
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
 }
 
@@ -51,7 +51,7 @@ async function callTool(params: JsonObject, context: RequestContext, { tools }: 
   const name = requiredText(params, 'name')
   const args = own(params, 'arguments') ?? {}
   if (!isObject(args)) throw new RpcError('params', 'The parameter arguments must be an object.')
-  const found = tools.find(name)
+  const found = tools.find(name, args, context.view)
   if (found.kind === 'unknown') {
     const hint = found.nearest === null ? '' : ` Did you mean ${found.nearest}?`
     throw new RpcError('params', `There is no tool ${quoted(name)}.${hint}`)
@@ -72,7 +72,7 @@ function listTemplates(params: JsonObject, _: RequestContext, { content }: McpPa
 
 async function readResource(params: JsonObject, context: RequestContext, { content }: McpParts): Promise<JsonObject> {
   const uri = requiredText(params, 'uri')
-  const contents = await content.resources.read(context, uri)
+  const contents = await content.resources.read(context, uri, context.view)
   if (contents === null) throw noResource(uri, context.era)
   return { contents }
 }
@@ -137,7 +137,7 @@ function badCursor(): RpcError {
  */
 export function readView(query: URLSearchParams, header: string | undefined, present: readonly Toolset[]): ToolView {
   const readonly = query.get('readonly') === '1'
-  const extra = query.get('extra') !== '0'
+  const extra = readsExtra(query)
   const given = (query.get('toolsets') ?? header ?? '').split(',').map((name) => name.trim())
   const named = given.filter((name) => name !== '')
   const missing = named.find((name) => !(present as readonly string[]).includes(name))
@@ -147,6 +147,11 @@ export function readView(query: URLSearchParams, header: string | undefined, pre
     throw new RpcError('params', `${problem}; those with tools are ${present.join(', ')}.`)
   }
   return { readonly, extra, toolsets: named.length === 0 ? null : (named as Toolset[]) }
+}
+
+/** Whether the request sees tools beyond the interface: it does unless it says `?extra=0`. [AG-90] */
+export function readsExtra(query: URLSearchParams): boolean {
+  return query.get('extra') !== '0'
 }
 
 /** Reads from `?ids=`, else `X-MCP-Ids`, how the answers of the request name blocks and shapes. [AG-15] */

@@ -102,10 +102,10 @@ export const MODERN_METHODS: ReadonlyMap<string, Method> = new Map<string, Metho
   ...SHARED_METHODS,
   [
     'server/discover',
-    (_params, _context, { instructions }) => ({
+    (_params, { view }, { instructions }) => ({
       supportedVersions: [MODERN_VERSION],
       capabilities: { tools: {}, resources: { subscribe: true, listChanged: true }, prompts: {}, completions: {} },
-      instructions,
+      instructions: instructions(view),
     }),
   ],
 ])

@@ -2,14 +2,13 @@ import { newId, type Random } from '../kernel/ids.ts'
 import type { EndpointCaller } from './credentials.ts'
 import type { Exchange, RpcResponder } from './exchange.ts'
 import { type Era, isId, isObject, notificationMessage, own, type RpcAnswer, RpcError, type RpcRequest } from './json-rpc.ts'
-import { readNaming, readView, type RequestContext } from './methods.ts'
+import { readNaming, readsExtra, readView, type RequestContext } from './methods.ts'
 import { clientOf, logLevelOf } from './modern.ts'
 import { callerOf } from './memory/callers.ts'
 import { LOG_LEVELS, type LogLevel, type Session } from './sessions.ts'
 import type { Streams } from './streams.ts'
-import type { JsonObject, Toolset, ToolView } from './tool.ts'
+import type { JsonObject, Toolset } from './tool.ts'
 
-const WHOLE_VIEW: ToolView = { toolsets: null, readonly: false, extra: true }
 
 export interface OpenCall extends Disposable {
   readonly context: RequestContext
@@ -31,7 +30,7 @@ export function openCall(options: {
   const { method, params } = request
   const view = method.startsWith('tools/')
     ? readView(exchange.query, exchange.header('x-mcp-toolsets'), options.toolsets)
-    : WHOLE_VIEW
+    : { toolsets: null, readonly: false, extra: readsExtra(exchange.query) }
   const given = own(params, '_meta')
   const token = isObject(given) ? own(given, 'progressToken') : undefined
   const threshold = era === 'modern' ? logLevelOf(params) : (session?.logLevel ?? 'info')

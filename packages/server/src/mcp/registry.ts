@@ -99,10 +99,10 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
   return {
     toolsets: TOOLSETS.filter((name) => deps.tools.some(({ toolset }) => toolset === name)),
     list: (view) => deps.tools.filter((tool) => isListed(tool, view)).map((tool) => listed.get(tool) as JsonObject),
-    find(name, args) {
+    find(name, args, view) {
       const tool = toolOf(byName, name)
       if (tool !== undefined) return { kind: 'known', bucket: tool.bucket, tokens: tool.tokens?.(args) ?? 1 }
-      const nearest = likelyMeant(name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name, byName.keys())
+      const nearest = likelyMeant(name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name, seenNames(byName, view))
       return { kind: 'unknown', nearest: nearest === null ? null : PREFIX + nearest }
     },
     async call(name, args, context) {
@@ -148,6 +148,10 @@ function badIds({ docId, requestId }: JsonObject): ToolFailure | null {
 
 function toolOf(byName: ReadonlyMap<string, ToolDefinition>, name: string): ToolDefinition | undefined {
   return name.startsWith(PREFIX) ? byName.get(name.slice(PREFIX.length)) : undefined
+}
+
+function seenNames(byName: ReadonlyMap<string, ToolDefinition>, view?: Pick<ToolView, 'extra'>): readonly string[] {
+  return [...byName.values()].filter(({ extra }) => extra !== true || view?.extra !== false).map(({ name }) => name)
 }
 
 function listedTool({ name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition): JsonObject {

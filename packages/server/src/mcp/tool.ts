@@ -152,8 +152,11 @@ export interface ToolServer {
    * [TOOL-1, TOOL-10, TOOL-11]
    */
   list(view: ToolView & { readonly isViewer: boolean }): readonly JsonObject[]
-  /** Finds a tool by its whole name, whether the request may see it or not; `args`, unchecked, decide what a call costs. */
-  find(name: string, args?: unknown): FoundTool
+  /**
+   * Finds a tool by its whole name, whether the request may see it or not; `args`, unchecked, decide what a call costs. A similar name is
+   * one that the request sees. [AG-96]
+   */
+  find(name: string, args?: unknown, view?: Pick<ToolView, 'extra'>): FoundTool
   /**
    * Returns the result of `tools/call`: `content`, `structuredContent`, `isError`. Every failure of a known tool is
    * such a result, also a call of a tool outside the view; rejects only with the reason of the signal. `name` must be a

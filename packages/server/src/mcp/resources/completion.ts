@@ -2,7 +2,7 @@ import type { Access } from '../../access/access.ts'
 import type { Documents } from '../../documents/documents.ts'
 import type { CompletionRequest, McpContent } from '../content.ts'
 import type { JsonObject } from '../tool.ts'
-import type { SkillLibrary } from '../tools/skills.ts'
+import type { SkillLibrary, SkillsFor } from '../tools/skills.ts'
 import { factsOf } from '../read-facts.ts'
 import { readableDocument } from './documents-of.ts'
 import { pageTemplate } from './uris.ts'
@@ -11,7 +11,7 @@ import type { Views } from './views.ts'
 export interface CompletionDeps {
   readonly documents: Pick<Documents, 'list' | 'get'>
   readonly views: Pick<Views, 'look'>
-  readonly skills: SkillLibrary
+  readonly skills: SkillsFor
 }
 
 const MAX_VALUES = 100
@@ -38,9 +38,10 @@ const TEMPLATES: ReadonlyMap<string, Readonly<Record<string, Completes>>> = new 
 
 /** Makes the completion of arguments of resource templates and prompts. [RES-9] */
 export function createCompletion(deps: CompletionDeps): McpContent['complete'] {
+  const skills = deps.skills({ extra: true })
   return async ({ access }, request) => {
-    const completes = completedBy(request, deps.skills)
-    return completes === null ? null : completion(await valuesOf(completes, access, request, deps))
+    const completes = completedBy(request, skills)
+    return completes === null ? null : completion(await valuesOf(completes, access, request, { ...deps, skills }))
   }
 }
 
@@ -61,7 +62,7 @@ async function valuesOf(
   completes: Completes,
   access: Access,
   { argument: { value }, known }: CompletionRequest,
-  { documents, views, skills }: CompletionDeps,
+  { documents, views, skills }: Omit<CompletionDeps, 'skills'> & { readonly skills: SkillLibrary },
 ): Promise<readonly string[]> {
   switch (completes.kind) {
     case 'document': {

@@ -1,10 +1,11 @@
 import { quote } from '@docrelay/model/quote'
 import type { McpPrompts } from '../content.ts'
 import type { JsonObject } from '../tool.ts'
-import type { Skill, SkillLibrary } from '../tools/skills.ts'
+import type { Skill, SkillsFor } from '../tools/skills.ts'
 
 /** Serves the recipes as prompts. [SKILL-5] */
-export function createPrompts({ skills, recipe }: SkillLibrary): McpPrompts {
+export function createPrompts(library: SkillsFor): McpPrompts {
+  const { skills } = library({ extra: true })
   const listed = skills.map(({ skill, title, whenToUse, arguments: args }) => ({
     name: skill,
     title,
@@ -13,12 +14,12 @@ export function createPrompts({ skills, recipe }: SkillLibrary): McpPrompts {
   }))
   return {
     list: () => listed,
-    get(name, args) {
+    get(name, args, { view }) {
       const skill = skills.find((candidate) => candidate.skill === name)
       if (skill === undefined) return refused(`There is no prompt ${JSON.stringify(quote(name))}.`)
       const flaw = flawOf(skill, args)
       if (flaw !== null) return refused(flaw)
-      const text = `${recipe(name) ?? ''}${valuesOf(skill, args)}`
+      const text = `${library(view).recipe(name) ?? ''}${valuesOf(skill, args)}`
       const message = { role: 'user', content: { type: 'text', text } }
       return { kind: 'found', result: { description: skill.whenToUse, messages: [message] } }
     },

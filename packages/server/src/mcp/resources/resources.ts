@@ -1,9 +1,9 @@
 import type { Documents } from '../../documents/documents.ts'
 import { decodeCursor, encodeCursor, type ListedPage } from '../../documents/listing.ts'
 import type { McpResources, ResourcePage } from '../content.ts'
-import type { JsonObject, McpCaller } from '../tool.ts'
+import type { JsonObject, McpCaller, ToolView } from '../tool.ts'
 import type { IconCatalogue } from '../tools/icon-catalogue.ts'
-import type { SkillLibrary } from '../tools/skills.ts'
+import type { SkillsFor } from '../tools/skills.ts'
 import { factsOf, type OpenedDocument } from '../read-facts.ts'
 import { mayReadDocument, readableDocument } from './documents-of.ts'
 import { type DocumentResource, documentUri, ICONS_URI, PAGE_PARTS, pageTemplate, pageUri, readUri, skillUri } from './uris.ts'
@@ -13,7 +13,7 @@ export interface ResourcesDeps {
   readonly documents: Pick<Documents, 'list' | 'get' | 'require'>
   readonly views: Pick<Views, 'look'>
   readonly icons: IconCatalogue
-  readonly skills: SkillLibrary
+  readonly skills: SkillsFor
 }
 
 const PAGE = 100
@@ -28,15 +28,19 @@ const TITLES = {
 
 /** Makes the list of resources, the resource templates and their contents. [RES-1..RES-8] */
 export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'> {
-  const { documents, icons, skills } = deps
-  const recipes = ['contract', ...skills.skills.map(({ skill }) => skill)]
-  const textOfSkill = (name: string): string | null => (name === 'contract' ? skills.contract : skills.recipe(name))
+  const { documents, icons } = deps
+  const { skills } = deps.skills({ extra: true })
+  const recipes = ['contract', ...skills.map(({ skill }) => skill)]
+  const textOfSkill = (name: string, view: Pick<ToolView, 'extra'>): string | null => {
+    const { contract, recipe } = deps.skills(view)
+    return name === 'contract' ? contract : recipe(name)
+  }
   const everywhere: readonly JsonObject[] = [
     { uri: ICONS_URI, name: 'icons', title: 'Icon catalogue', mimeType: JSON_TYPE },
     ...recipes.map((name) => ({
       uri: skillUri(name),
       name,
-      title: skills.skills.find(({ skill }) => skill === name)?.title ?? 'Content contract',
+      title: skills.find(({ skill }) => skill === name)?.title ?? 'Content contract',
       mimeType: MARKDOWN,
     })),
   ]
@@ -55,7 +59,7 @@ export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'
     return found === null ? null : partOf(found, name, access.workspaceId, deps)
   }
 
-  async function read(caller: McpCaller, uri: string): Promise<readonly JsonObject[] | null> {
+  async function read(caller: McpCaller, uri: string, view: Pick<ToolView, 'extra'>): Promise<readonly JsonObject[] | null> {
     const name = readUri(uri)
     if (name === null) return null
     switch (name.kind) {
@@ -64,7 +68,7 @@ export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'
         return [{ uri, mimeType: JSON_TYPE, text }]
       }
       case 'skill': {
-        const text = textOfSkill(name.name)
+        const text = textOfSkill(name.name, view)
         return text === null ? null : [{ uri, mimeType: MARKDOWN, text }]
       }
       default: {
@@ -77,7 +81,7 @@ export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'
   async function mayRead(caller: McpCaller, uri: string): Promise<boolean> {
     const name = readUri(uri)
     if (name?.kind === 'document') return mayReadDocument(documents, caller.access, name.id)
-    return name !== null && (await read(caller, uri)) !== null
+    return name !== null && (await read(caller, uri, { extra: true })) !== null
   }
 
   return {

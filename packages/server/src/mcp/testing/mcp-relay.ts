@@ -130,7 +130,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       parts: {
         tools: options.tools ?? tools,
         content: options.content ?? content,
-        instructions: INSTRUCTIONS,
+        instructions: () => INSTRUCTIONS,
         serverInfo: { name: 'docrelay', title: 'Docrelay', version: '1.2.3' },
       },
       readCredential: createCredentialReader({

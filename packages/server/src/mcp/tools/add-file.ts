@@ -39,7 +39,7 @@ export function addFileTool(deps: AddFileDeps): ToolRow {
     name: 'add_file',
     place: 34,
     title: 'Add file',
-    description: 'Put a file on a canvas page from exactly one of url, base64, blobRef. Returns its shapeId and blobRef.',
+    description: 'Put a file on a canvas page from one of url, base64, blobRef. Returns its shapeId.',
     toolset: 'diagram',
     input: input(
       { ...PAGE, fileName: TEXT },

@@ -15,6 +15,11 @@ const OF_WRITES = ['changed', 'callId', 'removed', 'brief']
 /** The arguments of operations on a table. */
 const TABLE_7 = 'row col side fromRow fromCol toRow toCol backgroundColor align scope from to width'
 
+/** Arguments that decide what a write replaces or removes. */
+const DECIDES = new Set(
+  'id untilId content replace expectedVersion find all occurrence withSubsections outside at index steps'.split(' '),
+)
+
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 const shownTo = ({ name, description, inputSchema }: ToolDefinition) => ({ name: `service_${name}`, description, inputSchema })
 
@@ -44,7 +49,22 @@ describe('tool definitions', () => {
     }
   })
 
-  it('[TOOL-2] [TOOL-3] the tool list stays within its size budget', () => {
+  it('[AG-90] every argument that changes what a call destroys says what it does, and sixty arguments at least do', () => {
+    const argumentsOf = (schema: JsonObject): readonly (readonly [string, JsonObject])[] =>
+      Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>).flatMap(([name, member]) => [
+        [name, member] as const,
+        ...argumentsOf((member['items'] ?? member) as JsonObject),
+      ])
+    const all = tools.flatMap((tool) =>
+      argumentsOf(tool.inputSchema).map(([name, { description }]) => ({ tool: tool.name, bucket: tool.bucket, name, description })),
+    )
+    const silent = all.filter(({ bucket, name, description }) => bucket === 'write' && DECIDES.has(name) && description === undefined)
+    expect(silent).toEqual([])
+    expect(new Set(all.filter(({ description }) => description !== undefined).map(({ name }) => name))).toEqual(DECIDES)
+    expect(all.filter(({ description }) => description !== undefined).length).toBeGreaterThanOrEqual(60)
+  })
+
+  it('[AG-90] [TOOL-2] [TOOL-3] the tool list stays within its size budget', () => {
     const sizes = tools.map((tool) => bytesOf(shownTo(tool)))
     const listed = tools.map((tool) => {
       const { title, outputSchema, annotations } = tool

@@ -27,7 +27,7 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
     place: 33,
     title: 'Generate diagram',
     description:
-      'Draw nodes (id, label, kind; at or shapeId keeps a place) and edges (from, to, label), laid out and routed around what is there, near a shape or below all. Returns shape ids by node id.',
+      'Draw nodes (id, label, kind; at or shapeId keeps a place) and edges (from, to, label), around what is there. Returns shape ids.',
     toolset: 'diagram',
     input: input(
       { ...PAGE, nodes: OBJECTS },

@@ -32,12 +32,13 @@ export function editDocumentTool(documents: Editable, tools: readonly ToolRow[])
     place: 49,
     title: 'Edit document',
     description:
-      'Run up to 50 writes of one document as one, all or none; $1.blocks[0].id in an id is that of step 1. Returns what each step did.',
+      'Run writes of one document, all or none. Returns what each did.',
     toolset: 'author',
     input: input(
       {
         ...DOCUMENT,
         steps: {
+          description: '$1.blocks[0].id: id from step 1',
           type: 'array',
           minItems: 1,
           maxItems: MOST_STEPS,

@@ -2,15 +2,15 @@ import { quote } from '@docrelay/model/quote'
 import { failure, success } from '../results.ts'
 import { annotations, input, output, TEXT } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
-import type { Skill, SkillLibrary } from './skills.ts'
+import type { Skill, SkillsFor } from './skills.ts'
 
 /** The tool `get_skills`, which returns the recipes. [TOOL-get_skills, SKILL-1] */
-export function getSkills(library: SkillLibrary): ToolRow {
+export function getSkills(skills: SkillsFor): ToolRow {
   return {
     name: 'get_skills',
     place: 10,
     title: 'Get skills',
-    description: 'Call it first. Returns the content contract and recipes, or one (skill).',
+    description: 'Call it first. Returns the content contract and recipes.',
     errors: { ERR_SKILL_NOT_FOUND: { skill: 'nope' } },
     examples: [{}, { skill: 'edit-tables' }],
     inputSchema: input({}, { skill: TEXT }),
@@ -20,7 +20,8 @@ export function getSkills(library: SkillLibrary): ToolRow {
     toolset: 'read',
     access: 'none',
     bucket: 'read',
-    async run({ args }) {
+    async run({ args, view }) {
+      const library = skills(view)
       const { skill } = args
       if (typeof skill !== 'string') return success({ contentContract: library.contract, skills: library.skills.map(listed) })
       const content = library.recipe(skill)

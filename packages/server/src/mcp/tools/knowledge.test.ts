@@ -33,7 +33,7 @@ const context: CallContext = {
 }
 
 function serverOf(icons = openIconCatalogue()) {
-  const tools = knowledgeTools({ icons, skills: openSkills(TOOL_NAMES), dois })
+  const tools = knowledgeTools({ icons, skills: () => openSkills(TOOL_NAMES), dois })
   return createToolServer({ tools, clock: systemClock, random: systemRandom, log: silent, metrics: { add: () => undefined } })
 }
 

@@ -11,7 +11,7 @@ export function listIcons(catalogue: IconCatalogue): ToolRow {
     name: 'list_icons',
     place: 11,
     title: 'List icons',
-    description: 'Find an iconId by word or category. Returns 50 or limit (1-200).',
+    description: 'Find an iconId. Returns 50 or limit (1-200).',
     errors: {},
     examples: [{ query: 'database', limit: 5 }],
     // A limit outside 1-200 acts as the nearest bound, so the schema states none. [ICON-2]

@@ -4,6 +4,7 @@ import { stampErrors, targetErrors } from './target-errors.ts'
 import type { ToolRow } from './tool-row.ts'
 import {
   CONTENT,
+  described,
   DOCUMENT,
   FLAG,
   FORMAT,
@@ -18,7 +19,9 @@ import {
   VERSIONED,
 } from './schema.ts'
 
-const ADDRESS = { id: TEXT, anchor: TEXT } as const
+/** What an edit is about: a block by its id or by its whole text. */
+const address = (description: string) => ({ id: described(TEXT, description), anchor: TEXT })
+const WITH_SUBSECTIONS = described(FLAG, 'deeper sections too')
 const BLOCKS = ['pageId', 'ok', 'blocks'] as const
 
 const CELL_TEXT =
@@ -32,7 +35,7 @@ const TOOLS: readonly EditTool[] = [
     title: 'Add prose page',
     description: 'Append a prose page. Returns id and blocks.',
     toolset: 'prose',
-    input: input(DOCUMENT, { name: TEXT, content: CONTENT, format: FORMAT, ...VERSIONED, ...REPEATABLE }),
+    input: input(DOCUMENT, { name: TEXT, content: described(CONTENT, 'of the page'), format: FORMAT, ...VERSIONED, ...REPEATABLE }),
     result: ['id', 'name', 'order', 'blocks'],
     more: ['format'],
     errors: { ERR_PROSE_TOO_LARGE: null },
@@ -43,11 +46,18 @@ const TOOLS: readonly EditTool[] = [
     place: 19,
     title: 'Set prose',
     description:
-      'Replace a block (id, or anchor: its whole text), blocks up to untilId, or without these THE WHOLE PAGE. Returns the blocks.',
+      'Replace a block, a span, or without id and anchor THE WHOLE PAGE. Returns blocks.',
     toolset: 'prose',
     input: input(
-      { ...PAGE, content: CONTENT },
-      { format: FORMAT, ...ADDRESS, untilId: TEXT, anchorUntil: TEXT, replace: FLAG, ...VERSIONED },
+      { ...PAGE, content: described(CONTENT, 'in its place') },
+      {
+        format: FORMAT,
+        ...address('as printed'),
+        untilId: described(TEXT, 'end of the span'),
+        anchorUntil: TEXT,
+        replace: described(FLAG, 'unseen changes too'),
+        ...VERSIONED,
+      },
     ),
     result: BLOCKS,
     more: ['format', 'unchanged'],
@@ -69,11 +79,19 @@ const TOOLS: readonly EditTool[] = [
     name: 'insert_block',
     place: 20,
     title: 'Insert block',
-    description: 'Put content beside a block (id or anchor). Returns blocks.',
+    description: 'Put content beside a block. Returns blocks.',
     toolset: 'prose',
     input: input(
-      { ...PAGE, content: CONTENT },
-      { format: FORMAT, ...ADDRESS, side: SIDE, at: oneOf('start', 'end'), outside: FLAG, ...VERSIONED, ...REPEATABLE },
+      { ...PAGE, content: described(CONTENT, 'new blocks') },
+      {
+        format: FORMAT,
+        ...address('block beside it'),
+        side: SIDE,
+        at: described(oneOf('start', 'end'), 'of the page'),
+        outside: described(FLAG, 'of its list or table'),
+        ...VERSIONED,
+        ...REPEATABLE,
+      },
     ),
     result: BLOCKS,
     more: ['format'],
@@ -94,9 +112,9 @@ const TOOLS: readonly EditTool[] = [
     name: 'delete_block',
     place: 21,
     title: 'Delete block',
-    description: 'Delete a block (id or anchor), or blocks up to untilId. Returns ids.',
+    description: 'Delete a block or a span. Returns ids.',
     toolset: 'prose',
-    input: input(PAGE, { ...ADDRESS, untilId: TEXT, ...VERSIONED }),
+    input: input(PAGE, { ...address('as printed'), untilId: described(TEXT, 'end of the span'), ...VERSIONED }),
     result: ['pageId', 'ok', 'deleted'],
     hints: ['DE', 'ID'],
     errors: {
@@ -114,11 +132,11 @@ const TOOLS: readonly EditTool[] = [
     name: 'move_block',
     place: 22,
     title: 'Move block',
-    description: 'Move a block, or blocks up to untilId, beside a block of its page or of toPageId. Returns blocks.',
+    description: 'Move a block or a span beside another. Returns blocks.',
     toolset: 'prose',
     input: input(PAGE, {
-      ...ADDRESS,
-      untilId: TEXT,
+      ...address('as printed'),
+      untilId: described(TEXT, 'end of the span'),
       targetId: TEXT,
       targetAnchor: TEXT,
       toPageId: TEXT,
@@ -156,7 +174,7 @@ const TOOLS: readonly EditTool[] = [
     name: 'insert_section',
     place: 24,
     title: 'Insert section',
-    description: 'Add a section at the end, start or after one. Returns blocks.',
+    description: 'Add a section. Returns blocks.',
     toolset: 'structure',
     input: input(
       { ...PAGE, level: INTEGER, title: TEXT },
@@ -166,7 +184,7 @@ const TOOLS: readonly EditTool[] = [
         position: oneOf('start', 'end'),
         afterIndex: INDEX,
         afterId: TEXT,
-        withSubsections: FLAG,
+        withSubsections: described(FLAG, 'after its subsections'),
         ...VERSIONED,
         ...REPEATABLE,
       },
@@ -188,11 +206,18 @@ const TOOLS: readonly EditTool[] = [
     name: 'restructure_outline',
     place: 25,
     title: 'Restructure outline',
-    description: 'Shift a heading or move its section, also to another page. Returns the outline.',
+    description: 'Shift a heading or move its section. Returns the outline.',
     toolset: 'structure',
     input: input(
       { ...PAGE, op: oneOf('promote', 'demote', 'move') },
-      { id: TEXT, index: INDEX, withSubsections: FLAG, toIndex: INDEX, toPageId: TEXT, ...VERSIONED },
+      {
+        id: described(TEXT, 'of its heading'),
+        index: described(INDEX, 'of the section'),
+        withSubsections: WITH_SUBSECTIONS,
+        toIndex: INDEX,
+        toPageId: TEXT,
+        ...VERSIONED,
+      },
     ),
     result: ['pageId', 'outline'],
     more: ['outlineTotal'],
@@ -227,7 +252,7 @@ const TOOLS: readonly EditTool[] = [
         align: TEXT,
         scope: TEXT,
         tableIndex: INDEX,
-        ...ADDRESS,
+        ...address('block in it'),
         ...VERSIONED,
       },
     ),
@@ -268,9 +293,12 @@ const TOOLS: readonly EditTool[] = [
     name: 'delete_section',
     place: 48,
     title: 'Delete section',
-    description: 'Delete a section by the id of its heading. Returns ids, and what stands there now.',
+    description: 'Delete a section. Returns ids, and what stands there.',
     toolset: 'structure',
-    input: input({ ...PAGE, id: TEXT }, { withSubsections: FLAG, ...VERSIONED, ...REPEATABLE }),
+    input: input(
+      { ...PAGE, id: described(TEXT, 'of its heading') },
+      { withSubsections: WITH_SUBSECTIONS, ...VERSIONED, ...REPEATABLE },
+    ),
     result: ['pageId', 'ok', 'deleted', 'blocks'],
     hints: ['DE'],
     errors: {

@@ -2,7 +2,7 @@ import { BY_TOOL } from '../arguments.ts'
 import type { DoiResolver } from '../../citations/doi-resolver.ts'
 import { isRefusal } from '@docrelay/model/edit'
 import { type Editable, editTool } from './edit-tool.ts'
-import { DOCUMENT, FLAG, input, TEXT, VERSIONED } from './schema.ts'
+import { described, DOCUMENT, FLAG, input, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 const ITEM = { type: 'object', [BY_TOOL]: true } as const
@@ -42,7 +42,7 @@ export function referenceTools(documents: Editable, dois: DoiResolver): readonly
       title: 'Update reference',
       description: 'Merge members into a reference; null removes. Returns it.',
       toolset: 'citations',
-      input: input({ ...DOCUMENT, id: TEXT, item: ITEM }, { replace: FLAG, ...VERSIONED }),
+      input: input({ ...DOCUMENT, id: described(TEXT, 'to change'), item: ITEM }, { replace: described(FLAG, 'all members'), ...VERSIONED }),
       result: ['id', 'item'],
       hints: ['DE', 'ID'],
       errors: {
@@ -61,7 +61,7 @@ export function referenceTools(documents: Editable, dois: DoiResolver): readonly
       title: 'Delete reference',
       description: 'Delete a reference; a cited one needs force. Returns citations left.',
       toolset: 'citations',
-      input: input({ ...DOCUMENT, id: TEXT }, { force: FLAG, ...VERSIONED }),
+      input: input({ ...DOCUMENT, id: described(TEXT, 'to delete') }, { force: FLAG, ...VERSIONED }),
       result: ['id', 'deleted', 'orphanedCitations'],
       hints: ['DE', 'ID'],
       errors: { ERR_REFERENCE_NOT_FOUND: { id: 'knuht' }, ERR_REFERENCE_CITED: { id: 'cited' } },

@@ -27,7 +27,7 @@ export function searchTool(deps: SearchToolDeps): ToolRow {
     place: 51,
     title: 'Search',
     description:
-      'Find words, or "a phrase", in the text of all documents or of one. Returns up to 20 hits with stamped id, best first.',
+      'Find words or "a phrase" in documents. Returns blocks, best first.',
     errors: { ERR_SEARCH_QUERY: { query: '?!' } },
     examples: [{ query: 'alpha' }, { query: '"art of computer" knuth', limit: 1 }],
     inputSchema: input({ query: TEXT }, { docId: TEXT, ...PAGED }),

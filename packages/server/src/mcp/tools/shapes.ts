@@ -4,7 +4,7 @@ import type { Documents } from '../../documents/documents.ts'
 import type { ToolCall } from '../tool.ts'
 import type { DiagramLayouts } from './diagram-layouts.ts'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
-import { input, oneOf, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { AS_PRINTED, input, oneOf, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import { storedBody } from './stored-body.ts'
 import type { ToolRow } from './tool-row.ts'
 import { type IconDeps, unknownIconsOf } from './shape-icons.ts'
@@ -44,7 +44,7 @@ const TOOLS: readonly EditTool[] = [
     name: 'add_shapes',
     place: 30,
     title: 'Add shapes',
-    description: 'Draw up to 500 shapes like service_add_shape, all or none. Returns ids.',
+    description: 'Draw shapes like service_add_shape, all or none. Returns ids.',
     toolset: 'diagram',
     input: input(
       { ...PAGE, shapes: { type: 'array', minItems: 1, maxItems: 500, items: SHAPE } },
@@ -78,7 +78,7 @@ const TOOLS: readonly EditTool[] = [
     name: 'connect',
     place: 31,
     title: 'Connect shapes',
-    description: 'Connect two shapes, around others unless routing is straight. Returns the id of the connector.',
+    description: 'Connect two shapes, around others unless straight. Returns its id.',
     toolset: 'diagram',
     input: input(
       { ...PAGE, fromId: TEXT, toId: TEXT },
@@ -106,9 +106,9 @@ const TOOLS: readonly EditTool[] = [
     name: 'update_shape',
     place: 32,
     title: 'Update shape',
-    description: 'Change members of a shape or connector (patch). Returns the changed paths.',
+    description: 'Change a shape or connector. Returns changed paths.',
     toolset: 'diagram',
-    input: input({ ...PAGE, id: TEXT, patch: SHAPE }, VERSIONED),
+    input: input({ ...PAGE, id: AS_PRINTED, patch: SHAPE }, VERSIONED),
     result: ['id', 'changedPaths'],
     more: ['rerouted'],
     hints: ['ID'],
@@ -127,9 +127,9 @@ const TOOLS: readonly EditTool[] = [
     name: 'delete_shape',
     place: 35,
     title: 'Delete shape',
-    description: 'Delete a shape and its connectors. Returns the deleted ids.',
+    description: 'Delete a shape and its connectors. Returns ids.',
     toolset: 'manage',
-    input: input({ ...PAGE, id: TEXT }, VERSIONED),
+    input: input({ ...PAGE, id: AS_PRINTED }, VERSIONED),
     result: ['deleted'],
     hints: ['DE', 'ID'],
     errors: { ERR_SHAPE_NOT_FOUND: { pageId: 'c', id: 'nope' }, ERR_SHAPE_CHANGED: { pageId: 'c', id: 's1#0000' } },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { ToolView } from '../tool.ts'
 import { skillText } from './skill-text.ts'
 
 export interface SkillArgument {
@@ -22,6 +23,9 @@ export interface SkillLibrary {
   /** Returns a recipe as Markdown; `null` when there is none with this name. */
   recipe(skill: string): string | null
 }
+
+/** The library as a request reads it: the names and arguments are the same for all, but texts name only tools that the request sees. [AG-96] */
+export type SkillsFor = (view: Pick<ToolView, 'extra'>) => SkillLibrary
 
 const argument =
   (required: boolean) =>

@@ -19,7 +19,7 @@ export function undoTool(deps: UndoDeps): ToolRow {
     name: 'undo',
     place: 50,
     title: 'Undo',
-    description: 'Take back a call (callId) or your last ones, but for what others changed since. Returns what stays.',
+    description: 'Take back your calls, but for what others changed since. Returns what stays.',
     toolset: 'manage',
     input: input(DOCUMENT, { callId: TEXT, last: { type: 'integer', minimum: 1, maximum: 20 }, ...VERSIONED, ...REPEATABLE }),
     result: ['undone', 'blocks'],

@@ -40,7 +40,7 @@ export function waitTool(deps: WaitDeps): ToolRow {
     place: 52,
     title: 'Wait for change',
     description:
-      'Wait until a person (agents: or another agent) changes a document, up to timeoutSecs. Returns edited, and news of what changed.',
+      'Wait until a person (agents: or an agent) changes a document. Returns news.',
     inputSchema: input(DOCUMENT, { since: INTEGER, timeoutSecs: { type: 'integer', minimum: 1, maximum: 50 }, agents: FLAG }),
     outputSchema: output(['edited', 'serverVersion', 'source'], ['news']),
     annotations: annotations('RO'),

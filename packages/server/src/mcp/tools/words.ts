@@ -1,18 +1,18 @@
 import { blockTypes, calloutKinds } from '@docrelay/model/prose/set-block'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
 import { stampErrors } from './target-errors.ts'
-import { DOCUMENT, FLAG, input, oneOf, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { AS_PRINTED, described, DOCUMENT, FLAG, input, oneOf, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 const EDIT = {
   type: 'object',
   properties: {
-    find: { type: 'string', minLength: 1, maxLength: 1_000 },
-    replace: { type: 'string', maxLength: 10_000 },
-    id: TEXT,
+    find: described({ type: 'string', minLength: 1, maxLength: 1_000 }, 'within a block'),
+    replace: described({ type: 'string', maxLength: 10_000 }, 'plain text'),
+    id: described(TEXT, 'only there'),
     sectionIndex: { type: 'integer', minimum: -1 },
-    all: FLAG,
-    occurrence: { type: 'integer', minimum: 1 },
+    all: described(FLAG, 'every match'),
+    occurrence: described({ type: 'integer', minimum: 1 }, 'which match'),
   },
   required: ['find', 'replace'],
   additionalProperties: false,
@@ -27,7 +27,7 @@ const TOOLS: readonly EditTool[] = [
     place: 46,
     title: 'Edit text',
     description:
-      'Replace words in place, in all pages or one, and keep everything around them: the way to edit beside people. Returns how often each edit replaced, and where.',
+      'Replace words and nothing else, also where people type. Returns how often, and where.',
     toolset: 'prose',
     input: input(
       { ...DOCUMENT, edits: { type: 'array', minItems: 1, maxItems: 50, items: EDIT } },
@@ -62,10 +62,10 @@ const TOOLS: readonly EditTool[] = [
     place: 47,
     title: 'Set block',
     description:
-      'Change what a block is and keep its text: paragraph, heading, code, the list or callout around it, or tick a task. Returns the block.',
+      'Change what a block is, not its text: heading, code, list, callout, ticked task. Returns it.',
     toolset: 'prose',
     input: input(
-      { ...PAGE, id: TEXT },
+      { ...PAGE, id: AS_PRINTED },
       {
         type: oneOf(...blockTypes),
         level: { type: 'integer', minimum: 1, maximum: 6 },

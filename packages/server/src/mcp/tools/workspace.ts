@@ -42,7 +42,7 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolRow[] {
       name: 'list_documents',
       place: 1,
       title: 'List documents',
-      description: 'Find documents by name or id. Returns ids and names.',
+      description: 'Find documents. Returns ids and names.',
       errors: {},
       examples: [{ query: 'sample' }, {}],
       inputSchema: input({}, { query: TEXT, ...PAGED }),

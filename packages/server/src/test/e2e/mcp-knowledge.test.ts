@@ -44,20 +44,22 @@ interface Prompt {
 }
 
 it.each([
-  ['with every tool', {}],
-  ['with the tools of the interface only', { RELAY_MCP_EXTRA_TOOLS: 'false' }],
+  ['with every tool', {}, ''],
+  ['with the tools of the interface only', { RELAY_MCP_EXTRA_TOOLS: 'false' }, ''],
+  ['that has every tool, to a request without those beyond the interface', {}, '?extra=0'],
 ])(
   '[AG-96] [MCP-60] [SKILL-5] instructions, contract, recipes and prompts name only tools in the tool list of a relay %s',
-  async (_, env) => {
+  async (_, env, query) => {
     await using relay = await startRelayUnderTest({ mcp: 'public', env })
     let id = 0
     const ask = async (method: string, params: object): Promise<Readonly<Record<string, unknown>>> => {
-      const answer = await fetch(relay.mcpUrl, {
+      const answer = await fetch(relay.mcpUrl + query, {
         method: 'POST',
         headers: { authorization: `Bearer ${relay.token({ sub: 'ann' })}`, 'content-type': 'application/json' },
         body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
       })
-      return ((await answer.json()) as { readonly result: Readonly<Record<string, unknown>> }).result
+      const { result, error } = (await answer.json()) as Readonly<Record<'result' | 'error', Readonly<Record<string, unknown>>>>
+      return result ?? { error }
     }
     const { tools } = (await ask('tools/list', {})) as { readonly tools: readonly { readonly name: string }[] }
     const { prompts } = (await ask('prompts/list', {})) as { readonly prompts: readonly Prompt[] }
@@ -65,10 +67,15 @@ it.each([
       await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }),
       await ask('tools/call', { name: 'service_get_skills', arguments: {} }),
     ]
+    texts.push(await ask('resources/read', { uri: 'relay://skills/contract' }))
     for (const prompt of prompts) {
       const given = Object.fromEntries(prompt.arguments.map(({ name }) => [name, 'x']))
       texts.push(await ask('tools/call', { name: 'service_get_skills', arguments: { skill: prompt.name } }))
       texts.push(await ask('prompts/get', { name: prompt.name, arguments: given }))
+    }
+    if (query !== '') {
+      const { error } = (await ask('tools/call', { name: 'service_edit_txt', arguments: {} })) as { readonly error: object }
+      texts.push(error as Readonly<Record<string, unknown>>)
     }
     const named = [...JSON.stringify(texts).matchAll(/service_[a-z]+(?:_[a-z]+)*/g)].map(([name]) => name)
     expect(prompts.length).toBeGreaterThanOrEqual(6)
