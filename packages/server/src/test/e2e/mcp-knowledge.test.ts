@@ -74,7 +74,7 @@ it.each([
       texts.push(await ask('prompts/get', { name: prompt.name, arguments: given }))
     }
     if (query !== '') {
-      const { error } = (await ask('tools/call', { name: 'service_edit_txt', arguments: {} })) as { readonly error: object }
+      const { error } = (await ask('tools/call', { name: 'edit_txt', arguments: {} })) as { readonly error: object }
       texts.push(error as Readonly<Record<string, unknown>>)
     }
     const named = [...JSON.stringify(texts).matchAll(/service_[a-z]+(?:_[a-z]+)*/g)].map(([name]) => name)
