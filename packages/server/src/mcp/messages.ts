@@ -115,7 +115,13 @@ async function run(arrived: Arrived, taken: Taken, responder: RpcResponder, deps
   const { request, exchange, caller, era, session } = arrived
   const { method, params } = request
   if (method === 'initialize' && era === 'legacy') {
-    const { result, session: opened } = initialize(params, caller, { extra: readsExtra(exchange.query) }, deps.sessions, deps.parts)
+    const { result, session: opened } = initialize(
+      params,
+      caller,
+      { extra: readsExtra(exchange.query) },
+      deps.sessions,
+      deps.parts,
+    )
     return { result, headers: { 'Mcp-Session-Id': opened.id } }
   }
   if (method === 'subscriptions/listen' && era === 'modern') return listen(arrived, responder, deps)

@@ -9,7 +9,6 @@ import { LOG_LEVELS, type LogLevel, type Session } from './sessions.ts'
 import type { Streams } from './streams.ts'
 import type { JsonObject, Toolset } from './tool.ts'
 
-
 export interface OpenCall extends Disposable {
   readonly context: RequestContext
 }

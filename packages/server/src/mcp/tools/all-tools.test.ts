@@ -56,9 +56,16 @@ describe('tool definitions', () => {
         ...argumentsOf((member['items'] ?? member) as JsonObject),
       ])
     const all = tools.flatMap((tool) =>
-      argumentsOf(tool.inputSchema).map(([name, { description }]) => ({ tool: tool.name, bucket: tool.bucket, name, description })),
+      argumentsOf(tool.inputSchema).map(([name, { description }]) => ({
+        tool: tool.name,
+        bucket: tool.bucket,
+        name,
+        description,
+      })),
     )
-    const silent = all.filter(({ bucket, name, description }) => bucket === 'write' && DECIDES.has(name) && description === undefined)
+    const silent = all.filter(
+      ({ bucket, name, description }) => bucket === 'write' && DECIDES.has(name) && description === undefined,
+    )
     expect(silent).toEqual([])
     expect(new Set(all.filter(({ description }) => description !== undefined).map(({ name }) => name))).toEqual(DECIDES)
     expect(all.filter(({ description }) => description !== undefined).length).toBeGreaterThanOrEqual(60)

@@ -31,8 +31,7 @@ export function editDocumentTool(documents: Editable, tools: readonly ToolRow[])
     name: 'edit_document',
     place: 49,
     title: 'Edit document',
-    description:
-      'Run writes of one document, all or none. Returns what each did.',
+    description: 'Run writes of one document, all or none. Returns what each did.',
     toolset: 'author',
     input: input(
       {

@@ -35,7 +35,13 @@ const TOOLS: readonly EditTool[] = [
     title: 'Add prose page',
     description: 'Append a prose page. Returns id and blocks.',
     toolset: 'prose',
-    input: input(DOCUMENT, { name: TEXT, content: described(CONTENT, 'of the page'), format: FORMAT, ...VERSIONED, ...REPEATABLE }),
+    input: input(DOCUMENT, {
+      name: TEXT,
+      content: described(CONTENT, 'of the page'),
+      format: FORMAT,
+      ...VERSIONED,
+      ...REPEATABLE,
+    }),
     result: ['id', 'name', 'order', 'blocks'],
     more: ['format'],
     errors: { ERR_PROSE_TOO_LARGE: null },
@@ -45,8 +51,7 @@ const TOOLS: readonly EditTool[] = [
     name: 'set_prose',
     place: 19,
     title: 'Set prose',
-    description:
-      'Replace a block, a span, or without id and anchor THE WHOLE PAGE. Returns blocks.',
+    description: 'Replace a block, a span, or without id and anchor THE WHOLE PAGE. Returns blocks.',
     toolset: 'prose',
     input: input(
       { ...PAGE, content: described(CONTENT, 'in its place') },

@@ -42,7 +42,10 @@ export function referenceTools(documents: Editable, dois: DoiResolver): readonly
       title: 'Update reference',
       description: 'Merge members into a reference; null removes. Returns it.',
       toolset: 'citations',
-      input: input({ ...DOCUMENT, id: described(TEXT, 'to change'), item: ITEM }, { replace: described(FLAG, 'all members'), ...VERSIONED }),
+      input: input(
+        { ...DOCUMENT, id: described(TEXT, 'to change'), item: ITEM },
+        { replace: described(FLAG, 'all members'), ...VERSIONED },
+      ),
       result: ['id', 'item'],
       hints: ['DE', 'ID'],
       errors: {

@@ -26,8 +26,7 @@ export function searchTool(deps: SearchToolDeps): ToolRow {
     name: 'search',
     place: 51,
     title: 'Search',
-    description:
-      'Find words or "a phrase" in documents. Returns blocks, best first.',
+    description: 'Find words or "a phrase" in documents. Returns blocks, best first.',
     errors: { ERR_SEARCH_QUERY: { query: '?!' } },
     examples: [{ query: 'alpha' }, { query: '"art of computer" knuth', limit: 1 }],
     inputSchema: input({ query: TEXT }, { docId: TEXT, ...PAGED }),

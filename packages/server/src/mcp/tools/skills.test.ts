@@ -56,7 +56,9 @@ describe('the library of recipes', () => {
   ])(
     '[SKILL-1] a model reads at most 8,000 bytes before its first write: instructions and get_skills of %s',
     async (_, tools) => {
-      const { structured } = (await getSkills(() => openSkills(tools)).run({ args: {} } as never)) as { readonly structured: object }
+      const { structured } = (await getSkills(() => openSkills(tools)).run({ args: {} } as never)) as {
+        readonly structured: object
+      }
       expect(structured).toHaveProperty('contentContract', openSkills(tools).contract)
       expect(bytes(instructionsFor(tools)) + bytes(JSON.stringify(structured))).toBeLessThanOrEqual(8_000)
     },

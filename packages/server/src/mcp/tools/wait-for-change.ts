@@ -39,8 +39,7 @@ export function waitTool(deps: WaitDeps): ToolRow {
     name: 'wait_for_change',
     place: 52,
     title: 'Wait for change',
-    description:
-      'Wait until a person (agents: or an agent) changes a document. Returns news.',
+    description: 'Wait until a person (agents: or an agent) changes a document. Returns news.',
     inputSchema: input(DOCUMENT, { since: INTEGER, timeoutSecs: { type: 'integer', minimum: 1, maximum: 50 }, agents: FLAG }),
     outputSchema: output(['edited', 'serverVersion', 'source'], ['news']),
     annotations: annotations('RO'),

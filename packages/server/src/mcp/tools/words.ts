@@ -26,8 +26,7 @@ const TOOLS: readonly EditTool[] = [
     name: 'edit_text',
     place: 46,
     title: 'Edit text',
-    description:
-      'Replace words and nothing else, also where people type. Returns how often, and where.',
+    description: 'Replace words and nothing else, also where people type. Returns how often, and where.',
     toolset: 'prose',
     input: input(
       { ...DOCUMENT, edits: { type: 'array', minItems: 1, maxItems: 50, items: EDIT } },
@@ -61,8 +60,7 @@ const TOOLS: readonly EditTool[] = [
     name: 'set_block',
     place: 47,
     title: 'Set block',
-    description:
-      'Change what a block is, not its text: heading, code, list, callout, ticked task. Returns it.',
+    description: 'Change what a block is, not its text: heading, code, list, callout, ticked task. Returns it.',
     toolset: 'prose',
     input: input(
       { ...PAGE, id: AS_PRINTED },
