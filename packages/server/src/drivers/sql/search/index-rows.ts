@@ -10,7 +10,7 @@ export const INDEX_FORMAT = '1'
 export interface IndexRow {
   readonly placeClass: number
   readonly words: string
-  /** 48 bits of the MD5 of the words, which PostgreSQL computes by itself. */
+  /** Tells rows with other words apart. */
   readonly hash: number
 }
 
@@ -22,12 +22,14 @@ export function indexRows(body: DocumentBody): readonly IndexRow[] {
   })
 }
 
-export function hashOf(words: string): number {
+/** 48 bits of the MD5. */
+export function hashOf(words: string | Uint8Array): number {
   return createHash('md5').update(words).digest().readUIntBE(0, 6)
 }
 
-/** Rows of one document and class. Together with the class and the key this fills the 53 bits of a safe integer. */
-const SLOTS = 2 ** 20
+/** Bits of an id that number the rows of one document and class. With the class and the key they fill the 53 bits of a safe integer. */
+export const SLOT_BITS = 20
+const SLOTS = 2 ** SLOT_BITS
 const CLASSES = 4
 
 /** The id of a row says document and class, so that an index finds them without a look at another table. */
@@ -50,13 +52,17 @@ export interface StoredRow {
   readonly hash: number
 }
 
-export interface RowPlan {
+export interface RowPlan<Row> {
   readonly remove: readonly number[]
-  readonly add: readonly (IndexRow & { readonly id: number })[]
+  readonly add: readonly (Row & { readonly id: number })[]
 }
 
 /** What to change so that the rows of a document are `wanted`: rows that say the same stay, wherever they stand now. [AG-64] */
-export function planRows(key: number, stored: readonly StoredRow[], wanted: readonly IndexRow[]): RowPlan {
+export function planRows<Row extends Pick<IndexRow, 'placeClass' | 'hash'>>(
+  key: number,
+  stored: readonly StoredRow[],
+  wanted: readonly Row[],
+): RowPlan<Row> {
   const left = new Map<string, number[]>()
   const taken = new Set<number>()
   for (const { id, hash } of stored) {
@@ -71,7 +77,7 @@ export function planRows(key: number, stored: readonly StoredRow[], wanted: read
     return ids === undefined || ids.pop() === undefined
   })
   const slots = new Array<number>(CLASSES).fill(0)
-  const add: (IndexRow & { readonly id: number })[] = []
+  const add: (Row & { readonly id: number })[] = []
   for (const row of missing) {
     let slot = slots[row.placeClass] ?? 0
     while (slot < SLOTS && taken.has(rowId(key, row.placeClass, slot))) slot++

@@ -7,13 +7,20 @@ import { originalText, storedText } from '../stored-text.ts'
 import type { Connection } from '../tables.ts'
 import { foundOf, isAlwaysExact, positionsOf, RowCounts, staleOf } from './counting.ts'
 import { BATCH_MS, type IndexReader, type IndexWriter, type OnNew, type Pause } from './index-engine.ts'
-import { INDEX_FORMAT, type IndexRow, planRows, rowRange } from './index-rows.ts'
+import { hashOf, INDEX_FORMAT, type IndexRow, keyAndClass, planRows, rowRange, SLOT_BITS, type StoredRow } from './index-rows.ts'
+import { packWords, writtenWords } from './packed-words.ts'
+
+/** The words of a row as `writtenWords` writes them, with at least one plus at both ends; `encode` breaks its lines. */
+const WRITTEN = sql`replace(encode(words, 'base64'), E'\n', '')`
 
 /**
- * The words of a row as a `tsvector`, each behind the number of its workspace, so that none pays for the words of another. It is the expression
- * of a GIN index and no column: that would be longer than the text. [AG-64]
+ * The words of a row as a `tsvector`, each behind the number of its workspace, so that no workspace pays for the words of another. The vector
+ * is the expression of the GIN index and not a column, because a column would be longer than the text. [AG-64]
  */
-const VECTOR = sql`array_to_tsvector(string_to_array(workspace || replace(words, ' ', ' ' || workspace), ' '))`
+const VECTOR = sql`array_to_tsvector(string_to_array(workspace || replace(btrim(${WRITTEN}, '+'), '+', '+' || workspace), '+'))`
+
+/** Rows of another form are dropped and made again. */
+const POSTGRES_FORMAT = `${INDEX_FORMAT} packed`
 
 /** Rows that one statement changes, at first; then as many as take the time of a batch. */
 const FIRST_ROWS = 20
@@ -62,13 +69,14 @@ export function openPostgresWriter(db: Connection, nowMs: () => number, onNew: O
     }
   }
 
-  const deleteRows = (ids: readonly number[], pause: Pause): Promise<void> =>
-    inBatches(ids, pause, (batch) => sql`delete from search_rows where id = any(${batch}::bigint[])`.execute(db))
+  const deleteRows = (key: number, ids: readonly number[], pause: Pause): Promise<void> =>
+    inBatches(ids, pause, (batch) =>
+      sql`delete from search_rows where ${isOfDocument(key)} and id = any(${batch}::bigint[])`.execute(db),
+    )
 
-  async function rowIds(key: number): Promise<readonly { readonly id: number; readonly hash: number }[]> {
-    const { first, last } = rowRange(key)
+  async function storedRows(key: number): Promise<readonly StoredRow[]> {
     const { rows } = await sql<{ id: number; hash: string }>`
-      select id, left(md5(words), 12) as hash from search_rows where id between ${first} and ${last} order by id`.execute(db)
+      select id, left(md5(words), 12) as hash from search_rows where ${isOfDocument(key)} order by id`.execute(db)
     return rows.map(({ id, hash }) => ({ id, hash: Number.parseInt(hash, 16) }))
   }
 
@@ -82,8 +90,8 @@ export function openPostgresWriter(db: Connection, nowMs: () => number, onNew: O
     write: (workspaceId, { key, version, updatedAtMs, coveredSeq }, rows, pause) =>
       withTables(async () => {
         const number = await workspaces(workspaceId)
-        const plan = planRows(key, await rowIds(key), rows)
-        await deleteRows(plan.remove, pause)
+        const plan = planRows(key, await storedRows(key), rows.map(packedRow))
+        await deleteRows(key, plan.remove, pause)
         await inBatches(plan.add, pause, (batch) => insertRows(db, number, batch))
         await sql`
         insert into search_documents (key, workspace, version, updated_at_ms, covered_seq)
@@ -94,8 +102,8 @@ export function openPostgresWriter(db: Connection, nowMs: () => number, onNew: O
     remove: (_workspaceId, key, pause) =>
       withTables(async () => {
         await sql`delete from search_documents where key = ${key}`.execute(db)
-        const ids = (await rowIds(key)).map(({ id }) => id)
-        await deleteRows(ids, pause)
+        const ids = (await storedRows(key)).map(({ id }) => id)
+        await deleteRows(key, ids, pause)
       }),
     // The server looks after its own files.
     async forget() {},
@@ -108,27 +116,44 @@ export function openPostgresWriter(db: Connection, nowMs: () => number, onNew: O
   }
 }
 
-function insertRows(db: Connection, workspace: string, rows: readonly (IndexRow & { readonly id: number })[]): Promise<unknown> {
+interface PackedRow extends Omit<IndexRow, 'words'> {
+  readonly words: Buffer
+}
+
+/** The hash is that of the packed words, which PostgreSQL computes from what it stores. */
+function packedRow({ placeClass, words }: IndexRow): PackedRow {
+  const packed = packWords(words)
+  return { placeClass, words: packed, hash: hashOf(packed) }
+}
+
+/** Uses the index on document and class, which is half as large as one on whole ids. */
+function isOfDocument(key: number): RawBuilder<unknown> {
+  const { first, last } = rowRange(key)
+  return sql`id >> ${sql.lit(SLOT_BITS)} between ${keyAndClass(first)} and ${keyAndClass(last)}`
+}
+
+function insertRows(db: Connection, workspace: string, rows: readonly (PackedRow & { readonly id: number })[]): Promise<unknown> {
   const [ids, words] = [rows.map(({ id }) => id), rows.map((row) => row.words)]
   return sql`
     insert into search_rows (id, workspace, words)
-    select r.id, ${workspace}, r.words from unnest(${ids}::bigint[], ${words}::text[]) as r (id, words)
-    on conflict (id) do update set words = excluded.words`.execute(db)
+    select r.id, ${workspace}, r.words from unnest(${ids}::bigint[], ${words}::bytea[]) as r (id, words)`.execute(db)
 }
 
 /** Returns whether it made them. */
 async function makeTables(db: Connection): Promise<boolean> {
-  if ((await formatOf(db)) === INDEX_FORMAT) return false
+  if ((await formatOf(db)) === POSTGRES_FORMAT) return false
   await dropTables(db)
   const statements: readonly RawBuilder<unknown>[] = [
     sql`create table search_workspaces (number bigint generated by default as identity primary key, name text collate "C" not null unique)`,
     sql`create table search_documents (
       key bigint primary key, workspace text not null, version bigint not null, updated_at_ms bigint not null, covered_seq bigint not null)`,
     sql`create index search_documents_by_workspace on search_documents (workspace)`,
-    sql`create table search_rows (id bigint primary key, workspace text collate "C" not null, words text collate "C" not null)`,
-    sql`create index search_rows_by_word on search_rows using gin (${VECTOR})`,
+    sql`create table search_rows (id bigint not null, workspace text collate "C" not null, words bytea not null)`,
+    sql`create index search_rows_by_document on search_rows ((id >> ${sql.lit(SLOT_BITS)}))`,
+    // Without a list of pending entries, which one statement in a thousand would have to sort in, and every search to read.
+    sql`create index search_rows_by_word on search_rows using gin (${VECTOR}) with (fastupdate = off)`,
     sql`create table search_facts (name text primary key, value text not null)`,
-    sql`insert into search_facts (name, value) values ('format', ${sql.lit(INDEX_FORMAT)})`,
+    sql`insert into search_facts (name, value) values ('format', ${sql.lit(POSTGRES_FORMAT)})`,
   ]
   await db.transaction().execute(async (writer) => {
     for (const statement of statements) await statement.execute(writer)
@@ -199,7 +224,7 @@ export function openPostgresIndexReader(db: Connection, nowMs: () => number): In
           .setIsolationLevel('repeatable read')
           .setAccessMode('read only')
           .execute(async (moment) => {
-            if ((await formatOf(moment)) !== INDEX_FORMAT) return unknown(false)
+            if ((await formatOf(moment)) !== POSTGRES_FORMAT) return unknown(false)
             const workspace = await numberIn(moment, request.workspaceId)
             if (workspace === null) return unknown(false)
             const held = await statesOf(moment, workspace)
@@ -269,14 +294,14 @@ async function counted(db: Connection, query: RawBuilder<Counted>, leftMs: () =>
 function rowsWithAll(workspace: string, query: SearchQuery): RawBuilder<Counted> {
   const exact = isAlwaysExact(query) ? sql`0` : sql`count(*) filter (where ${follows(query.sequence)})`
   return sql<Counted>`
-    select id >> 20 as name, ${sql.lit(query.terms.length)} as matched, count(*) as all, ${exact} as exact
+    select id >> ${sql.lit(SLOT_BITS)} as name, ${sql.lit(query.terms.length)} as matched, count(*) as all, ${exact} as exact
     from search_rows where ${condition(workspace, query.terms)} group by 1`
 }
 
 function rowsWithSome(workspace: string, query: SearchQuery): RawBuilder<Counted> {
   const each = query.terms.map((term) => sql`select id from search_rows where ${condition(workspace, [term])}`)
   return sql<Counted>`
-    select id >> 20 as name, matched, count(*) as all, 0 as exact
+    select id >> ${sql.lit(SLOT_BITS)} as name, matched, count(*) as all, 0 as exact
     from (select id, count(*) as matched from (${sql.join(each, sql` union all `)}) as each_row group by id) as by_row
     where matched >= ${fewestTerms(query)} group by 1, 2`
 }
@@ -292,11 +317,11 @@ function condition(workspace: string, terms: readonly Term[]): RawBuilder<unknow
   return sql.join([sql`${VECTOR} @@ ${words.join(' & ')}::tsquery`, ...phrases], sql` and `)
 }
 
-/** Words are letters and digits, so nothing in them must be quoted. */
+/** Written words are letters, digits and slashes, which mean nothing between quotes. */
 function lexeme(workspace: string, word: string, alsoLonger: boolean): string {
-  return `'${workspace}${word}'${alsoLonger ? ':*' : ''}`
+  return `'${workspace}${writtenWords(word)}'${alsoLonger ? ':*' : ''}`
 }
 
 function follows(words: readonly string[]): RawBuilder<unknown> {
-  return sql`position(${` ${words.join(' ')} `} in ' ' || words || ' ') > 0`
+  return sql`position(${`+${writtenWords(words.join(' '))}+`} in ${WRITTEN}) > 0`
 }
