@@ -72,7 +72,22 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
 
     it('[AG-60] [AG-61] what an index finds is what the words of the texts say, for words, starts, phrases and parts', async () => {
       const workspaceId = `ws \0 ${randomUUID()}`
-      const word = fc.constantFrom('plan', 'planung', 'Größe', 'grosse', 'b', 'bc', '東京都', '京', 'x1', 'the', 'Thesis', 'план', 'планы', 'grød')
+      const word = fc.constantFrom(
+        'plan',
+        'planung',
+        'Größe',
+        'grosse',
+        'b',
+        'bc',
+        '東京都',
+        '京',
+        'x1',
+        'the',
+        'Thesis',
+        'план',
+        'планы',
+        'grød',
+      )
       const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '))
       const blocks = fc.array(fc.tuple(fc.constantFrom('p', 'h2'), text), { maxLength: 5 })
       const bodies = fc
