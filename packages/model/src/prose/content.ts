@@ -4,6 +4,7 @@ import { maxLabelLength, settleChips, type Libraries } from './chips.ts'
 import { withKnownIds } from './content-ids.ts'
 import { isEmptyPage } from './equal.ts'
 import { parseHtml } from './html.ts'
+import { needlessArgument } from '../needless.ts'
 import { linksIn } from './link-targets.ts'
 import { literalMarkup } from './literal-markup.ts'
 import { parseMarkdown } from './markdown-read.ts'
@@ -30,6 +31,15 @@ export interface Content {
   readonly stamps: ReadonlyMap<string, Stamp>
   /** Its links to documents of the relay, and its relative ones. [AG-84, AG-85] */
   readonly links: readonly string[]
+}
+
+/** Refuses the format of content that the call does not have. [AG-33] */
+export function formatFlaw(
+  args: { readonly format?: ContentArgs['format'] } & { readonly [name in 'content' | 'body']?: string | undefined },
+  name: 'content' | 'body',
+): Refusal | null {
+  if (args.format === undefined || args[name] !== undefined) return null
+  return needlessArgument('format', `it is the format of ${name}, and none came`, `${name} beside it`)
 }
 
 /** What an answer says of the format of its content. [AG-35] */

@@ -7,7 +7,7 @@ import { freePageId, lastPage, nextPageName, notPermutation } from '../pages.ts'
 import { listBlocks, type BlockList } from './block-list.ts'
 import { namingOf, type Printed } from './block-names.ts'
 import { blockIdMint, completeIds, idsOf } from './blocks.ts'
-import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
+import { contentTooLarge, formatFlaw, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, linksOf } from './edit-page.ts'
 import { serialiseHtml } from './html.ts'
 import { refuseGone } from '../seen/unseen-targets.ts'
@@ -22,7 +22,7 @@ export interface AddProsePage extends Printed {
 
 /** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function addProsePageFlaw(args: AddProsePage): Refusal | null {
-  return nameFlaw(args) ?? contentTooLarge(args.content ?? '')
+  return nameFlaw(args) ?? formatFlaw(args, 'content') ?? contentTooLarge(args.content ?? '')
 }
 
 export interface AddedProsePage extends BlockList {

@@ -21,6 +21,7 @@ import { deleteUnits, moveUnits, takeUnits } from './move.ts'
 import { findProsePage, pageTree, type PageTree } from './page.ts'
 import { replaceSpan } from './replace.ts'
 import { replacePage } from './replace-page.ts'
+import { needlessArgument } from '../needless.ts'
 import { PageSight } from '../seen/page-sight.ts'
 import { type NamedTarget, refuseOverwrite, replacedWarnings } from '../seen/unseen-targets.ts'
 import { checkWholePage, shownAfter } from '../seen/whole-page.ts'
@@ -82,8 +83,14 @@ function setProseFlaw(args: SetProse): Refusal | null {
     contentTooLarge(args.content) ??
     addressFlaw(args, args.expectedVersion) ??
     addressFlaw(until, args.expectedVersion, untilNames) ??
-    (isAddressed(until) && !isAddressed(args) ? openSpan() : null)
+    (isAddressed(until) && !isAddressed(args) ? openSpan() : null) ??
+    (args.replace === true && isAddressed(args) ? replacedAlone() : null)
   )
+}
+
+function replacedAlone(): Refusal {
+  const why = 'it is for a page that is written as a whole'
+  return needlessArgument('replace', why, 'replace without id and anchor; a block is checked by the stamp of its id')
 }
 
 function untilOf({ untilId: id, anchorUntil: anchor }: SetProse): Address {

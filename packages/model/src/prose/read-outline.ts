@@ -1,5 +1,6 @@
 import type { DocumentBody, ProsePage } from '../body.ts'
-import { isRefusal, refused, type Refusal } from '../edit.ts'
+import { isRefusal, type Refusal } from '../edit.ts'
+import { needlessArgument } from '../needless.ts'
 import { type Listing, listingOf, type PageArgs } from '../paging.ts'
 import { pageName } from '../pages.ts'
 import { namingOf, type Naming, type Printed } from './block-names.ts'
@@ -28,9 +29,7 @@ interface PageOutline {
 /** One page at a time is no list. [AG-33] */
 export function outlineFlaw({ pageId, limit, cursor }: GetOutline): Refusal | null {
   if (pageId === undefined || (limit === undefined && cursor === undefined)) return null
-  const argument = limit === undefined ? 'cursor' : 'limit'
-  const expected = 'limit and cursor without pageId only'
-  return refused('ERR_BAD_ARGUMENT', `One page is shown whole; expected ${expected}.`, { argument, expected })
+  return needlessArgument(limit === undefined ? 'cursor' : 'limit', 'one page is shown whole', 'it without pageId')
 }
 
 /** The outline of a page, or of all prose pages, with the names of the headings. [TOOL-get_outline, PROSE-60, AG-77] */

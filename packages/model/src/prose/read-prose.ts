@@ -1,6 +1,7 @@
 import type { DocumentBody, ProsePage } from '../body.ts'
 import { isRefusal, refused, type Refusal } from '../edit.ts'
-import { jsonBytes, type ListedItem, type Listing, type Members } from '../paging.ts'
+import { needlessArgument } from '../needless.ts'
+import { jsonBytes, type ListedItem, type Listing, type Members, type PageArgs } from '../paging.ts'
 import { pageName } from '../pages.ts'
 import { serialiseHtml } from './html.ts'
 import { namingOf, type Naming, type Printed, withNames } from './block-names.ts'
@@ -94,9 +95,11 @@ function treeOf(blocks: readonly Located[]): ProseTree {
   return blocks.map(({ block }) => block)
 }
 
-/** Checks that `id` and `index` come with a page and not both. [TOOL-get_prose] */
-export function proseSelectionFlaw({ pageId, id, index }: GetProse): Refusal | null {
+/** Checks that `id` and `index` come with a page and not both, and that one block is not asked for in parts. [TOOL-get_prose, AG-33] */
+export function proseSelectionFlaw({ pageId, id, index, limit, cursor }: GetProse & PageArgs): Refusal | null {
   const argument = id === undefined ? 'index' : 'id'
+  if (id !== undefined && (limit ?? cursor) !== undefined)
+    return needlessArgument(limit === undefined ? 'cursor' : 'limit', 'one block is shown whole', 'it without id')
   if (id === undefined && index === undefined) return null
   if (pageId === undefined) {
     const expected = 'pageId together with id or index'

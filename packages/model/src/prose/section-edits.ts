@@ -1,9 +1,10 @@
 import { isRefusal, refused, type Edit, type Edited, type EditRow, type Refusal, type Warning } from '../edit.ts'
+import { needlessArgument } from '../needless.ts'
 import { quote } from '../quote.ts'
 import { applied } from './applied.ts'
 import { listBlocks, type BlockList } from './block-list.ts'
 import { namingOf, type Printed } from './block-names.ts'
-import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
+import { contentTooLarge, formatFlaw, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
 import { namesIn } from './move.ts'
 import type { ProseElement, ProseTree } from './node.ts'
@@ -42,9 +43,13 @@ function insertSectionFlaw(args: InsertSection): Refusal | null {
   const { title, level, body = '', afterId: id, afterIndex: index, withSubsections, expectedVersion } = args
   const titled = sectionHeading(title, level)
   if (isRefusal(titled)) return titled
+  const flaw = formatFlaw(args, 'body') ?? contentTooLarge(body)
+  if (flaw !== null) return flaw
+  if (id !== undefined && args.position !== undefined)
+    return needlessArgument('position', 'afterId says where the section stands', 'position or afterId, not both')
   if (id !== undefined || index !== undefined)
-    return sectionFlaw({ id, index }, afterSection) ?? addressFlaw({ id }, expectedVersion, afterTarget) ?? contentTooLarge(body)
-  if (withSubsections === undefined) return contentTooLarge(body)
+    return sectionFlaw({ id, index }, afterSection) ?? addressFlaw({ id }, expectedVersion, afterTarget)
+  if (withSubsections === undefined) return null
   const expected = 'afterId or afterIndex beside withSubsections'
   const sentence = `withSubsections says behind what the section stands; expected ${expected}.`
   return refused('ERR_BAD_ARGUMENT', sentence, { argument: 'withSubsections', expected })
@@ -66,6 +71,12 @@ function lastBefore(
   return places.filter((place) => place < end).length - 1
 }
 
+/** `afterIndex` wins over `position`. [PROSE-62, AG-33] */
+function idlePosition({ position, afterIndex }: InsertSection): readonly Warning[] {
+  if (position === undefined || afterIndex === undefined) return []
+  return [{ reason: 'position has no effect here, since afterIndex says where the section stands', field: 'position' }]
+}
+
 /** Inserts a heading with its body between the sections of a page. [TOOL-insert_section] */
 export const insertSection: Edit<InsertSection, PageDone & { readonly index: number } & BlockList> = (
   body,
@@ -85,7 +96,12 @@ export const insertSection: Edit<InsertSection, PageDone & { readonly index: num
   if (typeof afterIndex === 'object') return afterIndex
   const section = [titled.heading, ...(content.isBlank ? [] : content.tree)]
   const done = insertInto(page.tree, section, { position: args.position, afterIndex })
-  const warnings = [...plainTitle(args.title), ...content.warnings, ...sectionsUnderOthers(page.tree, done.tree)]
+  const warnings = [
+    ...plainTitle(args.title),
+    ...idlePosition(args),
+    ...content.warnings,
+    ...sectionsUnderOthers(page.tree, done.tree),
+  ]
   const told = { fixes: [...titled.fixes, ...content.fixes], warnings, links: content.links }
   return writePage({ ...page, content: told }, done, (written) => ({
     pageId: page.pageId,
@@ -117,8 +133,8 @@ function restructureOutlineFlaw(args: RestructureOutline): Refusal | null {
     refused('ERR_BAD_ARGUMENT', `${why}: ${expected}.`, { argument, expected })
   if (op === 'move' && toIndex === undefined && toPageId === undefined)
     return bad('toIndex', 'the index at which the section ends up, from 0', 'op move needs toIndex')
-  if (op !== 'move' && toIndex !== undefined) return bad('toIndex', 'toIndex with op move only', `op ${op} moves nothing`)
-  if (op !== 'move' && toPageId !== undefined) return bad('toPageId', 'toPageId with op move only', `op ${op} moves nothing`)
+  for (const [name, value] of Object.entries({ toIndex, toPageId }))
+    if (op !== 'move' && value !== undefined) return needlessArgument(name, `${op} moves nothing`, 'it with op move only')
   return sectionFlaw(args) ?? addressFlaw({ id: args.id }, args.expectedVersion)
 }
 

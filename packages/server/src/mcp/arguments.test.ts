@@ -117,7 +117,7 @@ describe('a name that a tool has no argument for', () => {
     const schema = row?.inputSchema as unknown as ArgumentsSchema
     const names = required ? (schema.required ?? []) : []
     const right = Object.fromEntries(names.filter((name) => !Object.hasOwn(args, name)).map((name) => [name, 'x']))
-    const answer = checkArguments(schema, { ...right, ...args }, row?.misnamed)
+    const answer = checkArguments(schema, { ...right, ...args }, row)
     if (answer.kind === 'fit') throw new Error(`${tool} takes ${JSON.stringify(args)}`)
     return { nearest: answer.facts['nearest'] ?? null, message: answer.message }
   }

@@ -2,7 +2,7 @@ import type { Fix } from '@docrelay/model/edit'
 import { quote } from '@docrelay/model/quote'
 import { repairArguments } from './argument-repairs.ts'
 import { meantArgument } from './argument-slips.ts'
-import type { JsonObject, ToolFailure } from './tool.ts'
+import type { JsonObject, ToolAnnotations, ToolFailure } from './tool.ts'
 
 /**
  * The part of JSON Schema 2020-12 that describes arguments. The same schema is shown to callers and checked. [TOOL-4]
@@ -48,6 +48,15 @@ export const CONTENT_LENGTH = 1_048_576
 /** Sentences about names that a tool has no argument for, by name. [AG-95] */
 export type Misnamed = Readonly<Record<string, string>>
 
+/** What a tool says of its arguments besides their schema. */
+interface ToolArguments {
+  readonly misnamed?: Misnamed | undefined
+  readonly annotations: Pick<ToolAnnotations, 'destructiveHint'>
+}
+
+/** Arguments that name what a call replaces or removes. */
+const ADDRESSES = new Set(['id', 'anchor', 'untilId', 'anchorUntil', 'pageId', 'callId'])
+
 /**
  * Checks arguments. Returns them without optional ones that are null, with the fixes of what was read although it had another form, or a
  * refusal that names the argument at fault. [TOOL-6, AG-93]
@@ -55,19 +64,29 @@ export type Misnamed = Readonly<Record<string, string>>
 export function checkArguments(
   schema: ArgumentsSchema,
   args: JsonObject,
-  misnamed: Misnamed = {},
+  tool?: ToolArguments,
 ): { readonly kind: 'fit'; readonly args: JsonObject; readonly fixes: readonly Fix[] } | ToolFailure {
   const required = new Set(schema.required)
   const present = Object.fromEntries(
     Object.entries(args).filter(([name, value]) => value !== null || required.has(name) || !isKnown(schema, name)),
   )
+  if (tool?.annotations.destructiveHint === true)
+    for (const name of ADDRESSES)
+      if (present[name] === '' && isKnown(schema, name) && !required.has(name)) return emptyAddress(name)
   const { args: given, fixes } = repairArguments(schema, present)
-  return membersFlaw(schema, given, '', misnamed) ?? { kind: 'fit', args: given, fixes }
+  return membersFlaw(schema, given, '', tool?.misnamed) ?? { kind: 'fit', args: given, fixes }
 }
 
 /** Makes the refusal of one argument. */
 export function badArgument(argument: string, sentence: string, facts: JsonObject): ToolFailure {
   return { kind: 'failure', code: 'ERR_BAD_ARGUMENT', message: sentence, facts: { argument, ...facts } }
+}
+
+/** Taken as absent, an empty address would let the call replace or remove more than its caller named. [AG-93] */
+function emptyAddress(name: string): ToolFailure {
+  const expected = `a value, or no ${name} at all`
+  const sentence = `${name} is empty, and without ${name} the call may replace or remove something else; give it ${expected}.`
+  return badArgument(name, sentence, { expected, got: '""' })
 }
 
 function isKnown({ properties = {} }: ValueSchema, name: string): boolean {

@@ -10,7 +10,7 @@ import { type ArgumentsSchema, badArgument, checkArguments } from './arguments.t
 import { type GlanceDeps, openGlance } from './memory/glance.ts'
 import { BEYOND_INTERFACE, namingKnownTools } from './named-tools.ts'
 import { createReplays } from './replays.ts'
-import { callResult, failure } from './results.ts'
+import { callResult, failure, withFixes } from './results.ts'
 import { storeFailure } from './store-failure.ts'
 import {
   TOOLSETS,
@@ -78,7 +78,8 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     const hidden = outsideView(tool, context.view)
     if (hidden !== null) return hidden
     const schema = tool.inputSchema as unknown as ArgumentsSchema
-    const checked = checkArguments(schema, withoutNeedlessDocId(tool, schema, args), tool.misnamed)
+    const given = withoutNeedlessDocId(tool, schema, args)
+    const checked = checkArguments(schema, given.args, tool)
     if (checked.kind === 'failure') return checked
     const { requestId, ...rest } = checked.args
     const refused = badIds(checked.args) ?? tool.flaw?.(rest) ?? refusedRole(tool, context, rest)
@@ -86,7 +87,7 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     const glance = deps.glances === undefined ? null : openGlance(deps.glances, { ...context, args: rest })
     const call = { ...context, args: rest, ...(glance && { glance }) }
     const outcome = await answered(tool, requestId, call)
-    return withFixes(glance === null ? outcome : await glance.close(outcome), checked.fixes)
+    return withFixes(glance === null ? outcome : await glance.close(outcome), [...given.fixes, ...checked.fixes])
   }
 
   function answered(tool: ToolDefinition, requestId: unknown, call: ToolCall): Promise<ToolSuccess | ToolFailure> {
@@ -114,19 +115,6 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
       return callResult(outcome)
     },
   }
-}
-
-const MAX_FIXES = 50
-
-/** Adds to a success what was adjusted in the arguments. [AG-93, TOOL-17] */
-function withFixes(outcome: ToolSuccess | ToolFailure, made: readonly Fix[]): ToolSuccess | ToolFailure {
-  if (outcome.kind === 'failure' || made.length === 0) return outcome
-  const { fixes = [], fixesTotal, ...members } = outcome.structured
-  const own = fixes as readonly unknown[]
-  const all = [...made, ...own]
-  const total = made.length + (typeof fixesTotal === 'number' ? fixesTotal : own.length)
-  const structured = { ...members, fixes: all.slice(0, MAX_FIXES), ...(total > MAX_FIXES && { fixesTotal: total }) }
-  return { ...outcome, structured }
 }
 
 const MAX_REQUEST_ID_CHARACTERS = 128
@@ -202,10 +190,15 @@ function refusedRole({ name, bucket }: ToolDefinition, { access }: CallContext, 
 
 /**
  * Drops a `docId` sent to a read tool without such an argument. A write tool refuses it, as an unknown argument there
- * may mean that the caller wants something else. [TOOL-6]
+ * may mean that the caller wants something else. [TOOL-6, AG-33]
  */
-function withoutNeedlessDocId(tool: ToolDefinition, { properties }: ArgumentsSchema, args: JsonObject): JsonObject {
-  if (!tool.annotations.readOnlyHint || Object.hasOwn(properties, 'docId') || !Object.hasOwn(args, 'docId')) return args
+function withoutNeedlessDocId(
+  { annotations }: ToolDefinition,
+  { properties }: ArgumentsSchema,
+  args: JsonObject,
+): { readonly args: JsonObject; readonly fixes: readonly Fix[] } {
+  if (!annotations.readOnlyHint || Object.hasOwn(properties, 'docId') || !Object.hasOwn(args, 'docId')) return { args, fixes: [] }
   const { docId: _, ...others } = args
-  return others
+  const reason = 'this tool is about no single document'
+  return { args: others, fixes: [{ action: 'dropped_unknown', field: 'docId', reason }] }
 }

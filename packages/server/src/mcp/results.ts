@@ -1,4 +1,4 @@
-import type { Refusal } from '@docrelay/model/edit'
+import type { Fix, Refusal } from '@docrelay/model/edit'
 import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
 
 /**
@@ -25,6 +25,19 @@ function imageContent(png: Uint8Array): JsonObject {
 
 export function success(structured: JsonObject, pictures: readonly Uint8Array[] = []): ToolSuccess {
   return { kind: 'success', structured, ...(pictures.length > 0 && { pictures }) }
+}
+
+const MAX_FIXES = 50
+
+/** Adds to a success what was adjusted in the arguments. [AG-93, TOOL-17] */
+export function withFixes(outcome: ToolSuccess | ToolFailure, made: readonly Fix[]): ToolSuccess | ToolFailure {
+  if (outcome.kind === 'failure' || made.length === 0) return outcome
+  const { fixes = [], fixesTotal, ...members } = outcome.structured
+  const own = fixes as readonly unknown[]
+  const all = [...made, ...own]
+  const total = made.length + (typeof fixesTotal === 'number' ? fixesTotal : own.length)
+  const structured = { ...members, fixes: all.slice(0, MAX_FIXES), ...(total > MAX_FIXES && { fixesTotal: total }) }
+  return { ...outcome, structured }
 }
 
 /** Turns a refusal of the document model into the failure of a call. */

@@ -2,6 +2,7 @@ import type { Printed } from '../../prose/block-names.ts'
 import { type Fix, isRefusal, refused, type Refusal } from '../../edit.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../json.ts'
 import { likelyMeant, nearestNames } from '../../nearest.ts'
+import { needlessArgument } from '../../needless.ts'
 import { cleanText } from '../../prose/values.ts'
 import { quote } from '../../quote.ts'
 import type { Point } from '../geometry/bounds.ts'
@@ -60,7 +61,10 @@ const farthest = 1_000_000
 /** What is wrong with the arguments whatever the page. [DIAG-2, LIM-8, MCP-3] */
 export function diagramFlaw(args: GenerateDiagram): Refusal | null {
   const diagram = readDiagram(args)
-  return isRefusal(diagram) ? diagram : null
+  if (isRefusal(diagram)) return diagram
+  const isPlaced = diagram.nodes.every(({ at, shapeId }) => at !== null || shapeId !== null)
+  if (diagram.near === null || !isPlaced) return null
+  return needlessArgument('near', 'every node has a place of its own', 'near with a node without at and shapeId')
 }
 
 /** Reads the nodes and edges of a call; what cannot be used is left out and told. [DIAG-1 to DIAG-3] */

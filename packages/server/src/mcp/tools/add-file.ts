@@ -66,6 +66,7 @@ export function addFileTool(deps: AddFileDeps): ToolRow {
       { pageId: 'c', fileName: 'notes.txt', ...HELLO },
       { pageId: 'c2', fileName: 'plan.pdf', ...HELLO, x: 600, y: 300, width: 240, height: 120, label: 'Plan' },
     ],
+    needless: { authorization: { refused: { pageId: 'c', fileName: 'a.txt', ...HELLO, authorization: 'Bearer x' } } },
   })
   return {
     ...row,

@@ -76,6 +76,7 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
       },
       { pageId: 'c2', nodes: [{ id: 'a' }, { id: 'b' }], layout: 'grid', near: 'other', routing: 'straight' },
     ],
+    needless: { near: { refused: { pageId: 'c2', nodes: [{ id: 'a', at: { x: 900, y: 900 } }], near: 'other' } } },
     prepare: (call, attempt) => layOut(call, attempt, deps),
   })
   return [{ ...row, run: (call) => withProgress(call, deps.timers, 'drawing the diagram', () => row.run(call)) }]

@@ -1,8 +1,9 @@
+import type { Fix } from '@docrelay/model/edit'
 import { editFlaw, type EditName, editNames } from '@docrelay/model/edits'
 import { quote } from '@docrelay/model/quote'
 import { type Step, stepRefusal } from '@docrelay/model/steps/edit-document'
 import { type ArgumentsSchema, badArgument, checkArguments } from '../arguments.ts'
-import { failure } from '../results.ts'
+import { failure, withFixes } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { type Editable, editTool } from './edit-tool.ts'
 import { DOCUMENT, FLAG, input, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
@@ -18,7 +19,7 @@ const NO_STEPS: ReadonlySet<string> = new Set(['edit_document', 'undo', 'add_fil
 /** Arguments that belong to the call. [AG-54] */
 const OF_THE_CALL = ['expectedVersion', 'dryRun', 'requestId', 'brief'] as const
 
-type Checked = { readonly kind: 'steps'; readonly steps: readonly Step[] } | ToolFailure
+type Checked = { readonly kind: 'steps'; readonly steps: readonly Step[]; readonly fixes: readonly Fix[] } | ToolFailure
 
 /** The tool that runs several edits as one. `tools`: the others, of which those that are one edit may be steps. [TOOL-edit_document] */
 export function editDocumentTool(documents: Editable, tools: readonly ToolRow[]): ToolRow {
@@ -80,7 +81,7 @@ export function editDocumentTool(documents: Editable, tools: readonly ToolRow[])
       if (checked.kind === 'failure') return checked
       const hidden = outsideToolsets(call, checked.steps, allowed)
       if (hidden !== null) return hidden
-      const outcome = await run({ ...call, args: { ...call.args, steps: checked.steps } })
+      const outcome = withFixes(await run({ ...call, args: { ...call.args, steps: checked.steps } }), checked.fixes)
       return call.args['brief'] === true ? withoutResults(outcome) : outcome
     },
   }
@@ -95,17 +96,20 @@ function stepCount(args: unknown): number {
 /** Checks each step as its own tool would, before anything runs. [AG-53, AG-54] */
 function checkSteps({ docId, steps }: JsonObject, allowed: ReadonlyMap<string, ToolRow>): Checked {
   const checked: Step[] = []
+  const fixes: Fix[] = []
   for (const [i, { tool: given, arguments: args }] of (steps as readonly Step[]).entries()) {
     const name = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given
     const tool = allowed.get(name)
     if (tool === undefined || (name === 'add_reference' && args['doi'] !== undefined)) return noStep(i + 1, given, allowed)
     const { docId: own, ...rest } = args
-    const fit = own === undefined || own === docId ? checkArguments(stepSchema(tool), rest, tool.misnamed) : otherDocument()
+    const fit = own === undefined || own === docId ? checkArguments(stepSchema(tool), rest, tool) : otherDocument()
     const flaw = fit.kind === 'failure' ? fit : editFlaw(name as EditName, { docId, ...fit.args })
     if (flaw !== null) return inStep(i + 1, name, flaw)
-    if (fit.kind === 'fit') checked.push({ tool: name, arguments: { docId, ...fit.args } })
+    if (fit.kind === 'failure') continue
+    checked.push({ tool: name, arguments: { docId, ...fit.args } })
+    fixes.push(...fit.fixes.map((fix) => ({ ...fix, step: i + 1 })))
   }
-  return { kind: 'steps', steps: checked }
+  return { kind: 'steps', steps: checked, fixes }
 }
 
 /** The tool's own schema without what belongs to the call. */

@@ -17,7 +17,7 @@ import type { ToolRow } from './tool-row.ts'
 
 /** A write tool that consists of one edit of one document. */
 export interface EditTool
-  extends Pick<ToolRow, 'place' | 'title' | 'description' | 'toolset' | 'errors' | 'examples' | 'misnamed'> {
+  extends Pick<ToolRow, 'place' | 'title' | 'description' | 'toolset' | 'errors' | 'examples' | 'misnamed' | 'needless'> {
   readonly name: EditName
   readonly input: ArgumentsSchema & JsonObject
   /** Members of each success besides `serverVersion`. */

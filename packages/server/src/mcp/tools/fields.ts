@@ -40,6 +40,7 @@ export function fieldTools(documents: Editable): readonly ToolRow[] {
         },
         { remove: ['client'] },
       ],
+      needless: { remove: { refused: { fields: [{ name: 'client', value: 'x' }], remove: ['client'] } } },
     }),
   ]
 }

@@ -1,9 +1,13 @@
+import type { Fix } from '@docrelay/model/edit'
 import { quote } from '@docrelay/model/quote'
 import { badArgument } from '../arguments.ts'
-import { success } from '../results.ts'
+import { success, withFixes } from '../results.ts'
 import { findIcons, type IconCatalogue, type IconQuery } from './icon-catalogue.ts'
 import { annotations, input, INTEGER, output, TEXT } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
+
+/** [AG-33] */
+const BLANK_QUERY: Fix = { action: 'dropped_invalid', field: 'query', reason: 'blank text counts as absent' }
 
 /** The tool `list_icons`. [TOOL-list_icons] */
 export function listIcons(catalogue: IconCatalogue): ToolRow {
@@ -14,6 +18,7 @@ export function listIcons(catalogue: IconCatalogue): ToolRow {
     description: 'Find an iconId. Returns 50 or limit (1-200).',
     errors: {},
     examples: [{ query: 'database', limit: 5 }],
+    needless: { query: { told: { query: ' ' } } },
     // A limit outside 1-200 acts as the nearest bound, so the schema states none. [ICON-2]
     inputSchema: input({}, { query: TEXT, category: TEXT, limit: INTEGER, cursor: TEXT }),
     outputSchema: output(['icons', 'returned', 'total'], ['categories', 'nextCursor']),
@@ -32,7 +37,8 @@ export function listIcons(catalogue: IconCatalogue): ToolRow {
       const nextCursor = next === null ? {} : { nextCursor: writeCursor(next) }
       // The whole list of categories goes with the first page only. [AG-42]
       const categories = after === null ? { categories: catalogue.categories } : {}
-      return success({ icons, returned: icons.length, total, ...categories, ...nextCursor })
+      const found = success({ icons, returned: icons.length, total, ...categories, ...nextCursor })
+      return withFixes(found, query.query?.trim() === '' ? [BLANK_QUERY] : [])
     },
   }
 }

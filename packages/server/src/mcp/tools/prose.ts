@@ -46,6 +46,7 @@ const TOOLS: readonly EditTool[] = [
     more: ['format'],
     errors: { ERR_PROSE_TOO_LARGE: null },
     examples: [{ name: 'Notes', content: '# Notes\n\nFirst.' }, {}],
+    needless: { format: { refused: { format: 'html' } } },
   },
   {
     name: 'set_prose',
@@ -79,6 +80,11 @@ const TOOLS: readonly EditTool[] = [
       { pageId: 'p', content: '# All of it' },
       { pageId: 'p', id: 'blk-a', untilId: 'blk-b', content: 'One for two.' },
     ],
+    needless: {
+      untilId: { refused: { pageId: 'p', content: 'x', untilId: 'blk-b' } },
+      anchorUntil: { refused: { pageId: 'p', content: 'x', anchorUntil: 'Alpha' } },
+      replace: { refused: { pageId: 'p', content: 'x', id: 'blk-a', replace: true } },
+    },
   },
   {
     name: 'insert_block',
@@ -112,6 +118,11 @@ const TOOLS: readonly EditTool[] = [
       { pageId: 'p', at: 'end', content: '## New section' },
       { pageId: 'p', id: 'blk-j', outside: true, content: 'After the list.' },
     ],
+    needless: {
+      side: { refused: { pageId: 'p', content: 'x', at: 'end', side: 'before' } },
+      at: { refused: { pageId: 'p', content: 'x', at: 'end', id: 'blk-a' } },
+      outside: { refused: { pageId: 'p', content: 'x', at: 'end', outside: true } },
+    },
   },
   {
     name: 'delete_block',
@@ -206,6 +217,14 @@ const TOOLS: readonly EditTool[] = [
       { pageId: 'p', level: 2, title: 'Next steps', body: 'Body of it.' },
       { pageId: 'p', level: 2, title: 'Behind', afterId: 'blk-h', withSubsections: true },
     ],
+    needless: {
+      format: { refused: { pageId: 'p', level: 2, title: 'x', format: 'html' } },
+      position: { refused: { pageId: 'p', level: 2, title: 'x', position: 'start', afterId: 'blk-h' } },
+      // `afterIndex` wins over `position`. [PROSE-62]
+      afterIndex: { told: { pageId: 'p', level: 2, title: 'x', position: 'start', afterIndex: 0 } },
+      afterId: { refused: { pageId: 'p', level: 2, title: 'x', afterId: 'blk-h', afterIndex: 0 } },
+      withSubsections: { refused: { pageId: 'p', level: 2, title: 'x', withSubsections: true } },
+    },
   },
   {
     name: 'restructure_outline',
@@ -239,6 +258,11 @@ const TOOLS: readonly EditTool[] = [
       { pageId: 'p', op: 'promote', index: 1 },
       { pageId: 'p', op: 'move', index: 1, toIndex: 0 },
     ],
+    needless: {
+      id: { refused: { pageId: 'p', op: 'demote', id: 'blk-h', index: 0 } },
+      toIndex: { refused: { pageId: 'p', op: 'demote', index: 0, toIndex: 1 } },
+      toPageId: { refused: { pageId: 'p', op: 'promote', index: 1, toPageId: 'q' } },
+    },
   },
   {
     name: 'edit_table',
@@ -293,6 +317,16 @@ const TOOLS: readonly EditTool[] = [
       { op: 'toggleHeaderColumn' },
       { op: 'setColumnWidth', col: 0, width: 120 },
     ].map((op) => ({ pageId: 'p', tableIndex: 2, ...op })),
+    // No operation uses what another one takes. [TABLE-8]
+    needless: {
+      ...Object.fromEntries(
+        Object.entries({
+          ...{ row: 0, col: 0, fromRow: 0, fromCol: 0, toRow: 0, toCol: 0, from: 0, to: 0, side: 'after', width: 9, values: ['x'] },
+          ...{ backgroundColor: '#aabbcc', align: 'left', scope: 'col' },
+        }).map(([name, value]) => [name, { refused: { pageId: 'p', tableIndex: 2, op: 'toggleHeaderRow', [name]: value } }]),
+      ),
+      tableIndex: { refused: { pageId: 'p', id: 'blk-t', tableIndex: 0, op: 'toggleHeaderRow' } },
+    },
   },
   {
     name: 'delete_section',

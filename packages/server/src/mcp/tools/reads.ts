@@ -9,7 +9,7 @@ import { targetErrors } from './target-errors.ts'
 import type { ToolRow } from './tool-row.ts'
 
 /** A read tool that depends only on the document. */
-interface ReadTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'errors' | 'examples'> {
+interface ReadTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'errors' | 'examples' | 'needless'> {
   readonly name: Exclude<ReadName, 'list_files' | 'get_file' | 'link_targets'>
   readonly input: ArgumentsSchema & JsonObject
   readonly result: readonly string[]
@@ -72,6 +72,11 @@ const TOOLS: readonly ReadTool[] = [
       ERR_SECTION_INDEX: { pageId: 'p', index: 7 },
     },
     examples: [{ pageId: 'p', format: 'markdown', ids: true }, {}, { pageId: 'p', id: 'blk-a' }, { pageId: 'p', index: 0 }],
+    needless: {
+      index: { refused: { pageId: 'p', id: 'blk-a', index: 0 } },
+      limit: { refused: { pageId: 'p', id: 'blk-a', limit: 5 } },
+      cursor: { refused: { pageId: 'p', id: 'blk-a', cursor: 'x' } },
+    },
   },
   {
     name: 'get_outline',
@@ -83,6 +88,7 @@ const TOOLS: readonly ReadTool[] = [
     more: ['pageId', 'words', 'outline', 'pages', 'nextCursor'],
     errors: {},
     examples: [{ pageId: 'p' }, {}],
+    needless: { limit: { refused: { pageId: 'p', limit: 5 } }, cursor: { refused: { pageId: 'p', cursor: 'x' } } },
   },
   {
     name: 'list_references',
@@ -123,6 +129,7 @@ const TOOLS: readonly ReadTool[] = [
       { pageId: 'p', tableIndex: 0 },
       { pageId: 'p', id: 'blk-t' },
     ],
+    needless: { tableIndex: { refused: { pageId: 'p', id: 'blk-t', tableIndex: 0 } } },
   },
 ]
 

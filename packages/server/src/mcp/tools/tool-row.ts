@@ -15,6 +15,16 @@ export interface ToolRow extends ToolDefinition {
    * reference. Tests run all of them, on cold and live documents, and with other values of the same kinds. [CONC-2]
    */
   readonly examples: readonly JsonObject[]
+  /**
+   * Optional arguments that some calls take for nothing, each with such a call: it is `refused` where the arguments alone show that,
+   * otherwise `told` in a warning or fix. A test names the arguments that always have an effect. [AG-33]
+   */
+  readonly needless?: NeedlessArguments
+}
+
+/** By argument: a call, without `docId`, in which it has no effect. */
+export interface NeedlessArguments {
+  readonly [argument: string]: { readonly refused: JsonObject } | { readonly told: JsonObject }
 }
 
 /**

@@ -27,6 +27,7 @@ export function undoTool(deps: UndoDeps): ToolRow {
     hints: ['DE'],
     errors: { ERR_CALL_NOT_FOUND: { callId: 'call-000000000000' }, ERR_NOT_UNDOABLE: null },
     examples: [],
+    needless: { last: { refused: { callId: 'call-000000000000', last: 1 } } },
     prepare: (call) => targets(call, deps),
   })
 }

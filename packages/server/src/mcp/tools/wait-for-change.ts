@@ -1,3 +1,4 @@
+import type { Warning } from '@docrelay/model/edit'
 import type { RecordedChange } from '../../documents/change-record.ts'
 import type { ChangeRecords } from '../../documents/change-records.ts'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
@@ -41,13 +42,14 @@ export function waitTool(deps: WaitDeps): ToolRow {
     title: 'Wait for change',
     description: 'Wait until a person (agents: or an agent) changes a document. Returns news.',
     inputSchema: input(DOCUMENT, { since: INTEGER, timeoutSecs: { type: 'integer', minimum: 1, maximum: 50 }, agents: FLAG }),
-    outputSchema: output(['edited', 'serverVersion', 'source'], ['news']),
+    outputSchema: output(['edited', 'serverVersion', 'source'], ['news', 'warnings']),
     annotations: annotations('RO'),
     toolset: 'read',
     access: 'view',
     bucket: 'read',
     errors: { ERR_STREAM_LIMIT: null },
     examples: [{ timeoutSecs: 1 }],
+    needless: { since: { told: { since: 1_000_000, timeoutSecs: 1 } } },
     async run(call) {
       const first = await lookAt(call, deps)
       return 'kind' in first ? first : new Wait(call, first, deps).run()
@@ -162,11 +164,19 @@ class Wait {
   private async answer(edited: boolean): Promise<ToolSuccess | ToolFailure> {
     const head = await lookAt(this.call, this.deps)
     if ('kind' in head) return head
-    const since = this.asked.since ?? this.call.glance?.told?.version ?? this.first.version
+    const { since: named = 0 } = this.asked
+    const isAhead = named > this.first.version
+    const since = (isAhead ? undefined : this.asked.since) ?? this.call.glance?.told?.version ?? this.first.version
     // Where the caller has a memory, every answer has its news anyway.
     const news = edited ? { news: told(since, this.counted()) } : {}
-    return success({ edited, serverVersion: head.version, source: sourceOf(head), ...news })
+    const warnings = isAhead ? { warnings: [ahead(named, this.first.version)] } : {}
+    return success({ edited, serverVersion: head.version, source: sourceOf(head), ...news, ...warnings })
   }
+}
+
+/** [AG-33] */
+function ahead(since: number, version: number): Warning {
+  return { reason: `since has no effect: ${since} is above ${version}, the version in which the call found the document`, field: 'since' }
 }
 
 function refOf({ workspaceId, id }: DocumentHead) {

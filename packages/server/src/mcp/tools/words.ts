@@ -55,6 +55,11 @@ const TOOLS: readonly EditTool[] = [
       },
       { edits: [{ find: 'One', replace: 'First', id: 's1' }], scope: 'canvas' },
     ],
+    needless: {
+      'edits[0].occurrence': { refused: find('Same', { all: true, occurrence: 1 }) },
+      'edits[0].sectionIndex': { refused: { pageId: 'p', ...find('Alpha', { id: 'blk-a', sectionIndex: 0 }) } },
+      'edits[0].replace': { refused: { edits: [{ find: 'Same', replace: 'Same', all: true }] } },
+    },
   },
   {
     name: 'set_block',
@@ -88,6 +93,11 @@ const TOOLS: readonly EditTool[] = [
       { pageId: 'p', id: 'blk-i', type: 'taskList', checked: true },
       { pageId: 'p', id: 'blk-j', type: 'codeBlock', language: 'sql' },
     ],
+    needless: {
+      level: { refused: { pageId: 'p', id: 'blk-i', type: 'bulletList', level: 2 } },
+      checked: { refused: { pageId: 'p', id: 'blk-i', type: 'bulletList', checked: true } },
+      language: { refused: { pageId: 'p', id: 'blk-a', type: 'heading', language: 'sql' } },
+    },
   },
 ]
 
