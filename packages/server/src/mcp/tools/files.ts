@@ -49,7 +49,10 @@ export function fileTools(deps: FileDeps): readonly ToolRow[] {
         ERR_FILE_TOO_LARGE_FOR_INLINE: null,
       },
       examples: [],
-      needless: { hash: { refused: { id: 's1', hash: 'ab'.repeat(32) } }, blobRef: { refused: { id: 's1', blobRef: 'ab'.repeat(32) } } },
+      needless: {
+        hash: { refused: { id: 's1', hash: 'ab'.repeat(32) } },
+        blobRef: { refused: { id: 's1', blobRef: 'ab'.repeat(32) } },
+      },
       inputSchema: input(DOCUMENT, { id: TEXT, hash: TEXT, blobRef: TEXT }),
       outputSchema: output(
         ['id', 'name', 'hash', 'mimeType', 'size', 'transport', 'serverVersion', 'source'],

@@ -321,7 +321,19 @@ const TOOLS: readonly EditTool[] = [
     needless: {
       ...Object.fromEntries(
         Object.entries({
-          ...{ row: 0, col: 0, fromRow: 0, fromCol: 0, toRow: 0, toCol: 0, from: 0, to: 0, side: 'after', width: 9, values: ['x'] },
+          ...{
+            row: 0,
+            col: 0,
+            fromRow: 0,
+            fromCol: 0,
+            toRow: 0,
+            toCol: 0,
+            from: 0,
+            to: 0,
+            side: 'after',
+            width: 9,
+            values: ['x'],
+          },
           ...{ backgroundColor: '#aabbcc', align: 'left', scope: 'col' },
         }).map(([name, value]) => [name, { refused: { pageId: 'p', tableIndex: 2, op: 'toggleHeaderRow', [name]: value } }]),
       ),

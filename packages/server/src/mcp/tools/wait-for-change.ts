@@ -176,7 +176,10 @@ class Wait {
 
 /** [AG-33] */
 function ahead(since: number, version: number): Warning {
-  return { reason: `since has no effect: ${since} is above ${version}, the version in which the call found the document`, field: 'since' }
+  return {
+    reason: `since has no effect: ${since} is above ${version}, the version in which the call found the document`,
+    field: 'since',
+  }
 }
 
 function refOf({ workspaceId, id }: DocumentHead) {

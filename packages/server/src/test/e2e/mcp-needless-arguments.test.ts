@@ -33,20 +33,23 @@ const NEEDLESS = TOOL_ROWS.flatMap(({ name, inputSchema, needless = {} }) =>
 )
 
 describe('an argument that has no effect', () => {
-  it.each(NEEDLESS)('[AG-33] $argument of $name is refused, or told where it is ignored', async ({ name, argument, call, takesDocument }) => {
-    const docId = await sample()
-    const own = takesDocument ? { docId } : {}
-    if ('refused' in call) {
-      const { code, argument: named, message } = await ann.refused(name, { ...own, ...call.refused })
-      expect(code).toBe('ERR_BAD_ARGUMENT')
-      expect(`${String(named)} ${String(message)}`).toContain(argument.split('.').at(-1))
-      expect(await storedVersion(docId)).toBe(1)
-    } else {
-      const { fixes, warnings } = await ann.call(name, { ...own, ...call.told })
-      const told = [...fieldsOf(fixes), ...fieldsOf(warnings)]
-      expect(told.some((field) => field !== undefined && Object.hasOwn(call.told, field))).toBe(true)
-    }
-  })
+  it.each(NEEDLESS)(
+    '[AG-33] $argument of $name is refused, or told where it is ignored',
+    async ({ name, argument, call, takesDocument }) => {
+      const docId = await sample()
+      const own = takesDocument ? { docId } : {}
+      if ('refused' in call) {
+        const { code, argument: named, message } = await ann.refused(name, { ...own, ...call.refused })
+        expect(code).toBe('ERR_BAD_ARGUMENT')
+        expect(`${String(named)} ${String(message)}`).toContain(argument.split('.').at(-1))
+        expect(await storedVersion(docId)).toBe(1)
+      } else {
+        const { fixes, warnings } = await ann.call(name, { ...own, ...call.told })
+        const told = [...fieldsOf(fixes), ...fieldsOf(warnings)]
+        expect(told.some((field) => field !== undefined && Object.hasOwn(call.told, field))).toBe(true)
+      }
+    },
+  )
 
   it('[AG-33] [TOOL-6] a docId that a read tool does not take is left out with a fix', async () => {
     const { fixes } = await ann.call('get_storage', { docId: 'any' })
