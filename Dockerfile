@@ -8,6 +8,7 @@ COPY package.json package-lock.json ./
 COPY packages/model/package.json packages/model/
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/client/package.json packages/client/
+COPY packages/prosemirror/package.json packages/prosemirror/
 COPY packages/server/package.json packages/server/
 COPY packages/dev-issuer/package.json packages/dev-issuer/
 COPY bench/package.json bench/

@@ -11,6 +11,12 @@ const protocol = 'packages/protocol/src'
 export const layers = [
   { part: model, ours: [], libraries: ['markdown-it', 'parse5'], node: false },
   { part: protocol, ours: [], libraries: [], node: false },
+  {
+    part: 'packages/prosemirror/src',
+    ours: [model],
+    libraries: ['prosemirror-model', 'prosemirror-state', 'prosemirror-view', 'y-prosemirror', 'y-protocols', 'yjs'],
+    node: false,
+  },
   { part: 'packages/client/src', ours: [protocol], libraries: ['yjs', 'y-protocols'], node: false },
   { part: 'packages/dev-issuer/src', ours: [], libraries: ['jose', 'oidc-provider'], node: true },
 

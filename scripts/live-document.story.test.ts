@@ -3,7 +3,7 @@ import { join as path } from 'node:path'
 import { markSpecs, nodeSpecs } from '../packages/model/src/prose/schema.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { join, openPage } from '../examples/editor/editor.ts'
-import { schema } from '../examples/editor/schema.ts'
+import { proseSchema as schema } from '../packages/prosemirror/src/prose-schema.ts'
 import { bindEditor } from '../packages/server/src/sync/testing/editor.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest } from '../packages/server/src/test/relay-under-test.ts'
 

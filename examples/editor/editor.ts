@@ -1,9 +1,9 @@
 import { SyncClient } from '@docrelay/client/sync/sync-client'
+import { proseSchema as schema } from '@docrelay/prosemirror/prose-schema'
 import { EditorState, Plugin } from 'prosemirror-state'
 import { EditorView } from 'prosemirror-view'
 import { initProseMirrorDoc, yCursorPlugin, ySyncPlugin, yUndoPlugin } from 'y-prosemirror'
 import * as Y from 'yjs'
-import { schema } from './schema.ts'
 
 /** Joins a document; resolves when its content is here, rejects when the relay does not let the caller in. */
 export async function join(url: string, docId: string, token: string, name: string): Promise<SyncClient> {

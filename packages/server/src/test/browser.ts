@@ -35,15 +35,15 @@ export interface BrowserOrigin extends AsyncDisposable {
   run(source: string, input: unknown): Promise<unknown>
 }
 
-/** Serves pages on a free port. */
-export async function openBrowserOrigin(): Promise<BrowserOrigin> {
+/** Serves pages on a free port; `headers` go with the page, for example a Content-Security-Policy. */
+export async function openBrowserOrigin(headers: Readonly<Record<string, string>> = {}): Promise<BrowserOrigin> {
   let page = ''
   let finished: (outcome: { readonly value?: unknown; readonly error?: string }) => void = () => undefined
   const server: Server = createServer((request, response) => {
     if (request.method === 'POST') return void take(request, response, (outcome) => finished(outcome))
     const path = new URL(request.url ?? '/', 'http://x').pathname
     if (path === '/')
-      return void response.writeHead(200, { 'content-type': 'text/html' }).end('<script type="module" src="/page"></script>')
+      return void response.writeHead(200, { 'content-type': 'text/html', ...headers }).end('<script type="module" src="/page"></script>')
     if (path === '/page') return module(response, page)
     const file = normalize(join(REPOSITORY, path))
     if (!path.startsWith('/packages/') || !file.startsWith(REPOSITORY) || !existsSync(file))

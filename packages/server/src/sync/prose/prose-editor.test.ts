@@ -2,6 +2,7 @@ import { equalTrees, isEmptyPage } from '@docrelay/model/prose/equal'
 import { parseHtml, serialiseHtml } from '@docrelay/model/prose/html'
 import type { ProseElement, ProseTree } from '@docrelay/model/prose/node'
 import { anyTree } from '@docrelay/model/prose/testing/arbitrary'
+import { proseSchema } from '@docrelay/prosemirror/prose-schema'
 import * as fc from 'fast-check'
 import type { Node } from 'prosemirror-model'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +10,6 @@ import { prosemirrorToYXmlFragment, yXmlFragmentToProseMirrorRootNode } from 'y-
 import * as Y from 'yjs'
 import { fillFragment, readFragment, reconcileFragment } from './prose-fragment.ts'
 import { openEditor, type Editor } from '../testing/editor.ts'
-import { editorSchema } from '../testing/editor-schema.ts'
 import { dice } from '../../kernel/testing/dice.ts'
 
 const root = 'prose:p'
@@ -59,13 +59,13 @@ function act(editor: Editor, next: (limit: number) => number): void {
       return editor.dispatch(state.tr.delete(at, end))
     case 3:
       if ($at.parent.type.name === 'codeBlock') return
-      return editor.dispatch(state.tr.addMark($at.start(), end, editorSchema.mark('highlight', { color: 'red' })))
+      return editor.dispatch(state.tr.addMark($at.start(), end, proseSchema.mark('highlight', { color: 'red' })))
     case 4:
       if ($at.parent.type.name !== 'paragraph') return
       return editor.dispatch(state.tr.split(at))
     default:
       if ($at.parent.type.name === 'codeBlock') return
-      return editor.dispatch(state.tr.insert(at, editorSchema.node('citationInline', { refId: 'ref', label: 'Ref' })))
+      return editor.dispatch(state.tr.insert(at, proseSchema.node('citationInline', { refId: 'ref', label: 'Ref' })))
   }
 }
 
@@ -79,7 +79,7 @@ describe('live prose and a real ProseMirror editor', () => {
         const before = Y.encodeStateAsUpdate(opened)
         // An empty page is stored without a block, but the editor's schema requires one.
         const empty = isEmptyPage(tree)
-        if (!empty) yXmlFragmentToProseMirrorRootNode(fragment, editorSchema).check()
+        if (!empty) yXmlFragmentToProseMirrorRootNode(fragment, proseSchema).check()
         const editor = openEditor(fragment)
         if (!empty) editor.state.doc.check()
         expect(Y.encodeStateAsUpdate(opened)).toEqual(before)
@@ -93,7 +93,7 @@ describe('live prose and a real ProseMirror editor', () => {
   it('[PROSE-6] [PROSE-8] a page stored by an editor reads as the same page, and its HTML reads back equal', () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
-        const node = yXmlFragmentToProseMirrorRootNode(filled(tree).getXmlFragment(root), editorSchema)
+        const node = yXmlFragmentToProseMirrorRootNode(filled(tree).getXmlFragment(root), proseSchema)
         const doc = new Y.Doc()
         const fragment = prosemirrorToYXmlFragment(node, doc.getXmlFragment(root))
         const read = readFragment(fragment)
@@ -117,7 +117,7 @@ describe('live prose and a real ProseMirror editor', () => {
         const shown = readFragment(filled(read).getXmlFragment(root))
         expectTree(shown, read)
         if (isEmptyPage(read)) return
-        const asEditorShows = (of: Y.Doc) => yXmlFragmentToProseMirrorRootNode(of.getXmlFragment(root), editorSchema)
+        const asEditorShows = (of: Y.Doc) => yXmlFragmentToProseMirrorRootNode(of.getXmlFragment(root), proseSchema)
         expect(asEditorShows(filled(read)).toJSON()).toEqual(asEditorShows(doc).toJSON())
       }),
       { numRuns: 60 },

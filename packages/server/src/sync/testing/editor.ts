@@ -1,9 +1,9 @@
+import { proseSchema } from '@docrelay/prosemirror/prose-schema'
 import { AllSelection, EditorState, type Transaction } from 'prosemirror-state'
 import { initProseMirrorDoc, yCursorPlugin, yCursorPluginKey, ySyncPlugin } from 'y-prosemirror'
 import type { DecorationSet } from 'prosemirror-view'
 import type { Awareness } from 'y-protocols/awareness'
 import type * as Y from 'yjs'
-import { editorSchema } from './editor-schema.ts'
 
 /** An editor on a live page, bound by the real y-prosemirror plugin; only the drawing of a view is left out. */
 export interface Editor {
@@ -15,17 +15,17 @@ export interface Editor {
 }
 
 export function openEditor(fragment: Y.XmlFragment): Editor {
-  const { doc, mapping } = initProseMirrorDoc(fragment, editorSchema)
+  const { doc, mapping } = initProseMirrorDoc(fragment, proseSchema)
   const plugins = [ySyncPlugin(fragment, { mapping })]
   // Everything is selected, since the plugin fails on a selected node that someone else deletes.
-  return bindEditor(EditorState.create({ schema: editorSchema, doc, plugins, selection: new AllSelection(doc) }))
+  return bindEditor(EditorState.create({ schema: proseSchema, doc, plugins, selection: new AllSelection(doc) }))
 }
 
 /** An editor that also shows the cursors of others, and its own to them while it has the focus. */
 export function openCursorEditor(fragment: Y.XmlFragment, awareness: Awareness): Editor {
-  const { doc, mapping } = initProseMirrorDoc(fragment, editorSchema)
+  const { doc, mapping } = initProseMirrorDoc(fragment, proseSchema)
   const cursors = yCursorPlugin(awareness, { cursorBuilder: noElement })
-  return bindEditor(EditorState.create({ schema: editorSchema, doc, plugins: [ySyncPlugin(fragment, { mapping }), cursors] }))
+  return bindEditor(EditorState.create({ schema: proseSchema, doc, plugins: [ySyncPlugin(fragment, { mapping }), cursors] }))
 }
 
 /** A drawn cursor is an element, which only a view makes. */

@@ -3,12 +3,12 @@ import { anyTree, tagSoup } from '@docrelay/model/prose/testing/arbitrary'
 import { dangers } from '@docrelay/model/prose/testing/dangers'
 import { xssVectors } from '@docrelay/model/prose/testing/xss-vectors'
 import { serialiseHtml } from '@docrelay/model/prose/html'
+import { proseSchema } from '@docrelay/prosemirror/prose-schema'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { yXmlFragmentToProseMirrorRootNode } from 'y-prosemirror'
 import * as Y from 'yjs'
 import { openEditor } from '../../sync/testing/editor.ts'
-import { editorSchema } from '../../sync/testing/editor-schema.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
 
@@ -77,7 +77,7 @@ function expectUntouched(doc: Y.Doc, what: string): void {
     expect(Y.encodeStateAsUpdate(doc), what).toEqual(update)
     expect(fragment.toString(), what).toBe(content)
     expect(editor.state.doc.childCount, what).toBe(Math.max(fragment.length, 1))
-    expect(yXmlFragmentToProseMirrorRootNode(fragment, editorSchema).childCount, what).toBe(fragment.length)
+    expect(yXmlFragmentToProseMirrorRootNode(fragment, proseSchema).childCount, what).toBe(fragment.length)
   }
 }
 

@@ -1,0 +1,203 @@
+import { EditorState, type Plugin } from 'prosemirror-state'
+import { EditorView, type NodeViewConstructor } from 'prosemirror-view'
+import { initProseMirrorDoc, ySyncPlugin, ySyncPluginKey, yUndoPlugin } from 'y-prosemirror'
+import type { Awareness } from 'y-protocols/awareness'
+import type * as Y from 'yjs'
+import { blockIds } from './block-ids.ts'
+import { carets } from './carets.ts'
+import { nodeViews } from './node-views.ts'
+import { displayState, PageDisplay } from './page-display.ts'
+import { type PageProblem, problemsOf } from './page-problems.ts'
+import { proseSchema } from './prose-schema.ts'
+import { type LoadBlob, StoredImages } from './stored-images.ts'
+
+/** The document to edit, for example what `relay.open()` of @docrelay/client returns. Its content must be here before it is bound. */
+export interface LiveDocument {
+  readonly ydoc: Y.Doc
+  /** Absent: nobody sees the carets of others. */
+  readonly awareness?: Awareness
+}
+
+export interface ProseOptions {
+  /** The view is put into this element. */
+  readonly element: HTMLElement
+  /** Shows the page without a way to change it. Default false. */
+  readonly readOnly?: boolean
+  /** Loads stored images; without it they show their text. */
+  readonly images?: LoadBlob
+  /** Plugins of the application, for example key bindings; they come before those of the binding. */
+  readonly plugins?: readonly Plugin[]
+  /** Views of nodes in place of those of this package. */
+  readonly nodeViews?: Readonly<Record<string, NodeViewConstructor>>
+  /** DOM attributes of the editable element, for example `aria-label`. */
+  readonly attributes?: Readonly<Record<string, string>>
+  /** Called whenever the page is shown anew: bound, or only shown. */
+  readonly onShown?: (binding: ProseBinding) => void
+}
+
+/** A prose page on the screen. */
+export interface ProseBinding {
+  /** The view of now; another one after a change between editing and showing. */
+  readonly view: EditorView
+  /** What the schema cannot hold. While there is any, the page is only shown, and nothing of it is deleted. */
+  readonly problems: readonly PageProblem[]
+  /** Whether a person can edit the page now. */
+  readonly isEditable: boolean
+  /** For a level that changes while the page is open. */
+  setReadOnly(readOnly: boolean): void
+  /** Removes the view. The document stays as it is. */
+  destroy(): void
+}
+
+/**
+ * Shows a prose page of a live document in an editor: everybody's edits, carets, and undo of this person's own edits.
+ *
+ * A page that holds something this schema does not know is only shown: the binding of y-prosemirror would delete such content for
+ * everybody. The same happens when such content arrives while the page is open; when it goes, the page can be edited again.
+ */
+export function bindProse(doc: LiveDocument, pageId: string, options: ProseOptions): ProseBinding {
+  return new PageBinding(doc, pageId, options)
+}
+
+class PageBinding implements ProseBinding {
+  readonly #doc: LiveDocument
+  readonly #fragment: Y.XmlFragment
+  readonly #options: ProseOptions
+  readonly #images: StoredImages | null
+  /** The problems of each block that has any. */
+  readonly #problems = new Map<unknown, readonly PageProblem[]>()
+  #readOnly: boolean
+  #view!: EditorView
+  /** The page as it is shown; `null` while it is bound. */
+  #display: PageDisplay | null = null
+  #isDestroyed = false
+  #isPlanned = false
+
+  constructor(doc: LiveDocument, pageId: string, options: ProseOptions) {
+    this.#doc = doc
+    this.#fragment = doc.ydoc.getXmlFragment(`prose:${pageId}`)
+    this.#options = options
+    this.#readOnly = options.readOnly ?? false
+    this.#images = options.images === undefined ? null : new StoredImages(options.images)
+    for (const block of this.#fragment.toArray()) this.#check(block)
+    // Before that of the view: it must see what arrives before y-prosemirror does.
+    this.#fragment.observeDeep(this.#changed)
+    this.#show()
+  }
+
+  get view(): EditorView {
+    return this.#view
+  }
+
+  get problems(): readonly PageProblem[] {
+    return [...this.#problems.values()].flat()
+  }
+
+  get isEditable(): boolean {
+    return this.#display === null && !this.#isDestroyed
+  }
+
+  setReadOnly(readOnly: boolean): void {
+    this.#readOnly = readOnly
+    this.#showIfNeeded()
+  }
+
+  destroy(): void {
+    if (this.#isDestroyed) return
+    this.#isDestroyed = true
+    this.#fragment.unobserveDeep(this.#changed)
+    this.#view.destroy()
+    this.#images?.destroy()
+  }
+
+  get #shouldBind(): boolean {
+    return !this.#readOnly && this.#problems.size === 0
+  }
+
+  #check(block: unknown): void {
+    const problems = problemsOf(block, proseSchema)
+    if (problems.length > 0) this.#problems.set(block, problems)
+    else this.#problems.delete(block)
+  }
+
+  readonly #changed = (events: Y.YEvent<Y.XmlFragment>[]): void => {
+    const blocks = new Set<unknown>()
+    for (const event of events) {
+      if (event.target === this.#fragment) {
+        for (const { content } of event.changes.added) for (const block of content.getContent()) blocks.add(block)
+        for (const { content } of event.changes.deleted) this.#problems.delete((content as Y.ContentType).type)
+      } else blocks.add(this.#blockAround(event.target))
+    }
+    for (const block of blocks) this.#check(block)
+    if (this.#display !== null) {
+      this.#display.forget(events)
+      return this.#plan()
+    }
+    if (this.#shouldBind) return
+    // Unbound at once, within the transaction: the observer that would delete the content is the next to be called.
+    ;(ySyncPluginKey.getState(this.#view.state) as { binding: { destroy(): void } }).binding.destroy()
+    this.#plan()
+  }
+
+  #blockAround(part: Y.XmlFragment): unknown {
+    let block: unknown = part
+    while ((block as Y.XmlElement).parent !== this.#fragment) block = (block as Y.XmlElement).parent
+    return block
+  }
+
+  /** Draws once after all events of the running task; a view cannot be replaced while Yjs calls its observers. */
+  #plan(): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    queueMicrotask(() => {
+      this.#isPlanned = false
+      if (this.#isDestroyed || this.#showIfNeeded() || this.#display === null) return
+      const { state } = this.#view
+      const page = this.#display.document()
+      // A page with an invalid block at the top is no result of a transaction.
+      const next = state.doc.canReplace(0, state.doc.childCount, page.content)
+        ? state.apply(state.tr.replaceWith(0, state.doc.content.size, page.content))
+        : EditorState.create({ doc: page, plugins: state.plugins })
+      this.#view.updateState(next)
+    })
+  }
+
+  #showIfNeeded(): boolean {
+    if (this.#isDestroyed || this.#shouldBind === (this.#display === null)) return false
+    this.#view.destroy()
+    this.#show()
+    return true
+  }
+
+  #show(): void {
+    this.#display = this.#shouldBind ? null : new PageDisplay(this.#fragment)
+    const { element, attributes, nodeViews: own, onShown } = this.#options
+    const isEditable = this.#display === null
+    this.#view = new EditorView(element, {
+      state: this.#display === null ? this.#boundState() : displayState(this.#display, this.#carets()),
+      editable: () => isEditable,
+      attributes: { ...attributes, 'aria-readonly': String(!isEditable) },
+      nodeViews: { ...nodeViews(this.#images), ...own },
+      // A binding may still report a change of another page's turn when the view is gone.
+      dispatchTransaction(this: EditorView, transaction) {
+        if (!this.isDestroyed) this.updateState(this.state.apply(transaction))
+      },
+    })
+    onShown?.(this)
+  }
+
+  #boundState(): EditorState {
+    const { doc, mapping } = initProseMirrorDoc(this.#fragment, proseSchema)
+    const binding = [ySyncPlugin(this.#fragment, { mapping }), ...this.#carets(), yUndoPlugin(), blockIds()] as Plugin[]
+    return EditorState.create({
+      schema: proseSchema,
+      // A page without blocks is edited as one empty paragraph, which is stored with the first edit.
+      ...(doc.childCount > 0 ? { doc } : {}),
+      plugins: [...(this.#options.plugins ?? []), ...binding],
+    })
+  }
+
+  #carets(): Plugin[] {
+    return this.#doc.awareness === undefined ? [] : [carets(this.#doc.awareness)]
+  }
+}

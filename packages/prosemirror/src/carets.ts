@@ -1,0 +1,58 @@
+import type { Plugin } from 'prosemirror-state'
+import type { DecorationAttrs } from 'prosemirror-view'
+import { yCursorPlugin } from 'y-prosemirror'
+import type { Awareness } from 'y-protocols/awareness'
+
+/** The `user` of an awareness state. Peers may send anything. */
+interface Person {
+  readonly name?: unknown
+  readonly color?: unknown
+}
+
+const COLORS = ['#8250df', '#0969da', '#1a7f37', '#9a6700', '#bc4c00', '#cf222e', '#bf3989', '#1b7c83']
+const NAME_CHARACTERS = 40
+
+/**
+ * Shows where others are: a caret with a name, and their selection. The styles are set through the style objects of the DOM, which a strict
+ * Content-Security-Policy allows; the page styles the classes `docrelay-caret`, `docrelay-caret-name` and `docrelay-selection`.
+ */
+export function carets(awareness: Awareness): Plugin {
+  return yCursorPlugin(awareness, { cursorBuilder: caretOf, selectionBuilder: selectionOf }) as Plugin
+}
+
+/** The colour of a person: their own when it is `#rrggbb`, else one that stays the same for the client. */
+export function colorOf({ color }: Person, clientId: number): string {
+  if (typeof color === 'string' && /^#[0-9a-f]{6}$/i.test(color)) return color
+  return COLORS[clientId % COLORS.length] as string
+}
+
+/** `#000000` or `#ffffff`, whichever is easier to read on a colour given as `#rrggbb`. [WCAG 1.4.3] */
+export function inkOn(color: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  }) as [number, number, number]
+  // At this luminance black and white have the same contrast to it.
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff'
+}
+
+function caretOf(user: Person, clientId: number): HTMLElement {
+  const color = colorOf(user, clientId)
+  const caret = document.createElement('span')
+  caret.className = 'docrelay-caret'
+  // Screen readers would read the name in the middle of a sentence.
+  caret.setAttribute('aria-hidden', 'true')
+  caret.style.setProperty('border-color', color)
+  const name = document.createElement('span')
+  name.className = 'docrelay-caret-name'
+  name.style.setProperty('background-color', color)
+  name.style.setProperty('color', inkOn(color))
+  name.textContent = typeof user.name === 'string' ? user.name.slice(0, NAME_CHARACTERS) : ''
+  // Word joiners keep the caret from adding a place where a line may break.
+  caret.append('\u2060', name, '\u2060')
+  return caret
+}
+
+function selectionOf(user: Person, clientId: number): DecorationAttrs {
+  return { class: 'docrelay-selection', style: `background-color: ${colorOf(user, clientId)}40` }
+}

@@ -1,0 +1,208 @@
+import { parseHtml, serialiseHtml } from '@docrelay/model/prose/html'
+import { nodeRows } from '@docrelay/model/prose/testing/every-row'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { fillFragment } from '../../server/src/sync/prose/prose-fragment.ts'
+import { type BrowserOrigin, CHROMIUM, NEEDS_CHROMIUM, openBrowserOrigin } from '../../server/src/test/browser.ts'
+import type { PlayedCase, SeenCase } from './testing/editor-page.ts'
+
+// As strict as an operator may set it; the name is the policy by which prosemirror-view reads a paste.
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
+  "base-uri 'none'; require-trusted-types-for 'script'; trusted-types ProseMirrorClipboard"
+
+const HASH = 'ab'.repeat(32)
+/** What the browser plays, in one page load; each test adds its cases when the file is read. */
+const plan: PlayedCase[] = []
+let seen: readonly SeenCase[] = []
+
+beforeAll(async () => {
+  if (CHROMIUM === null) return
+  await using origin: BrowserOrigin = await openBrowserOrigin({ 'content-security-policy': POLICY })
+  seen = (await origin.run(await bundled('testing/editor-page.ts'), plan)) as readonly SeenCase[]
+}, 60_000)
+beforeEach((context) => {
+  if (CHROMIUM === null) context.skip(NEEDS_CHROMIUM)
+})
+
+/** A module of this folder with all that it imports, as one. */
+async function bundled(file: string): Promise<string> {
+  const bundle = await rolldown({
+    input: join(import.meta.dirname, file),
+    platform: 'browser',
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+  })
+  const { output } = await bundle.generate({ format: 'es', codeSplitting: false })
+  return output[0].code
+}
+
+/** A document whose page `p` is written by `write`. */
+function update(write: (page: Y.XmlFragment) => void): number[] {
+  const doc = new Y.Doc()
+  doc.transact(() => write(doc.getXmlFragment('prose:p')))
+  return [...Y.encodeStateAsUpdate(doc)]
+}
+
+function element(type: string, attrs: Readonly<Record<string, string>>, ...content: readonly (Y.XmlElement | Y.XmlText)[]) {
+  const made = new Y.XmlElement(type)
+  for (const [name, value] of Object.entries(attrs)) made.setAttribute(name, value)
+  made.insert(0, [...content])
+  return made
+}
+const paragraph = (text: string, attrs = {}) => element('paragraph', attrs, new Y.XmlText(text))
+
+/** Adds a case to the plan. The result, once the browser has run: what the case saw; fails on a CSP report or an error of the page. */
+function planned(name: PlayedCase['name'], ...updates: readonly (readonly number[])[]): () => unknown {
+  const at = plan.push({ name, updates }) - 1
+  return () => {
+    expect(seen[at]?.reports).toEqual([])
+    return seen[at]?.seen
+  }
+}
+
+interface SeenPage {
+  readonly written: string
+  readonly readBack: boolean
+  readonly changed: boolean
+  readonly isEditable: boolean
+  readonly problems: readonly unknown[]
+}
+
+const words = update((page) => page.insert(0, [paragraph('words')]))
+const filledRows = nodeRows.filter(([, , tree]) => tree.length > 0)
+
+const rowsSeen = planned('pages', ...filledRows.map(([, , tree]) => update((page) => fillFragment(page, tree))))
+const twoPeopleSeen = planned(
+  'twoPeople',
+  update((page) => page.insert(0, [paragraph('World')])),
+)
+const foreignSeen = planned('foreign', update(writeForeign))
+const problemPages = pagesWithProblems()
+const problemsSeen = planned('pages', ...problemPages.map(({ bytes }) => bytes))
+const readOnlySeen = planned('readOnly', words)
+const enterSeen = planned(
+  'enter',
+  update((page) => page.insert(0, [paragraph('words', { id: 'blk-a' })])),
+)
+const undoSeen = planned('undo', words)
+const tasksSeen = planned(
+  'tasks',
+  update((page) => fillFragment(page, nodeRows.find(([type]) => type === 'taskList')?.[2] ?? [])),
+)
+const imagesSeen = planned(
+  'images',
+  update((page) => page.insert(0, [element('image', { src: `blob://${HASH}` })])),
+)
+const emptySeen = planned(
+  'empty',
+  update(() => undefined),
+)
+
+function writeForeign(page: Y.XmlFragment): void {
+  page.insert(0, [paragraph('before'), element('poll', {}, new Y.XmlText('Which day?')), paragraph('after')])
+}
+
+/** One page for each kind of content that the schema cannot hold. */
+function pagesWithProblems(): { readonly bytes: number[]; readonly problem: object }[] {
+  const marked = (type: string, mark: string) => (page: Y.XmlFragment) => {
+    const text = new Y.XmlText()
+    page.insert(0, [element(type, {}, text)])
+    text.insert(0, 'words', { [mark]: {} })
+  }
+  const one = (block: Y.XmlElement | Y.XmlText) => (page: Y.XmlFragment) => page.insert(0, [block])
+  const pages: readonly [write: (page: Y.XmlFragment) => void, problem: object][] = [
+    [marked('paragraph', 'comment'), { kind: 'mark', name: 'comment', inside: 'paragraph' }],
+    [one(paragraph('x', { indent: '2' })), { kind: 'attribute', name: 'indent', inside: 'paragraph' }],
+    [one(element('listItem', {}, paragraph('alone'))), { kind: 'content', name: 'listItem', inside: 'page' }],
+    [one(element('bulletList', {}, paragraph('no item'))), { kind: 'content', name: 'bulletList', inside: 'bulletList' }],
+    [marked('codeBlock', 'bold'), { kind: 'content', name: 'codeBlock', inside: 'codeBlock' }],
+    [one(new Y.XmlText('bare')), { kind: 'content', name: 'text', inside: 'page' }],
+  ]
+  return pages.map(([write, problem]) => ({ bytes: update(write), problem }))
+}
+
+describe('an editor on a prose page, in Chromium under a strict Content-Security-Policy', () => {
+  it('[PROSE-2] [PROSE-3] every row of the node table is drawn as the HTML of REST, read back equal, and not changed by opening it', () => {
+    const pages = rowsSeen() as readonly SeenPage[]
+    for (const [at, [, , tree]] of filledRows.entries()) {
+      expect(pages[at], serialiseHtml(tree)).toMatchObject({ readBack: true, changed: false, isEditable: true, problems: [] })
+      // Browsers write styles and colours in another way, so the HTML is compared after reading it.
+      const written = serialiseHtml(parseHtml(pages[at]?.written as string, { source: 'stored' }).tree)
+      expect(written).toBe(serialiseHtml(tree).replaceAll('#fff', 'rgb(255, 255, 255)'))
+    }
+  })
+
+  it('[WS-65] two people see what the other types and where the other is, and a colour that is no colour is replaced', () => {
+    expect(twoPeopleSeen()).toEqual({
+      texts: ['Hello World!', 'Hello World!'],
+      caret: { name: 'Ann', style: expect.stringMatching(/^rgb\(\d+, \d+, \d+\)$/) as string },
+    })
+  })
+
+  it('[PROSE-7] a page with a node of another schema is shown and keeps it, also when it arrives while a person types', () => {
+    expect(foreignSeen()).toEqual({
+      first: {
+        isEditable: false,
+        problems: [{ kind: 'node', name: 'poll', inside: 'page' }],
+        shown: 'beforeWhich day?after',
+      },
+      kept: true,
+      second: { isEditable: true, problems: [] },
+      third: { isEditable: false, shown: 'Which day?mine beforeafter', kept: true },
+      afterArrival: '<poll>Which day?</poll><paragraph>mine before</paragraph><paragraph>after</paragraph>',
+    })
+  })
+
+  it('[PROSE-7] unknown marks, attributes and content where it may not stand keep a page from being edited, and nothing is lost', () => {
+    const pages = problemsSeen() as readonly SeenPage[]
+    for (const [at, { problem }] of problemPages.entries())
+      expect(pages[at]).toMatchObject({ changed: false, isEditable: false, problems: [problem] })
+  })
+
+  it('[WS-61] a person who may only read sees edits live and writes nothing, until the level allows it', () => {
+    expect(readOnlySeen()).toEqual({
+      first: { isEditable: false, editable: false, text: 'words' },
+      live: 'from elsewherewords',
+      isEditableLater: true,
+      hasWritten: false,
+    })
+  })
+
+  it('[PROSE-44] after Enter the block with content keeps its id, and of a block and its copy the block that was there', () => {
+    expect(enterSeen()).toEqual({
+      atStart: [
+        [null, ''],
+        ['blk-a', 'words'],
+      ],
+      atEnd: [
+        [null, ''],
+        ['blk-a', 'words'],
+        [null, ''],
+      ],
+      pasted: [
+        [null, 'words'],
+        [null, ''],
+        ['blk-a', 'words'],
+        [null, ''],
+      ],
+    })
+  })
+
+  it('[CONC-8] undo takes back what this person typed and leaves what others wrote', () => {
+    expect(undoSeen()).toBe('theirswords')
+  })
+
+  it('[PROSE-2] a task is ticked by its box, which a reader cannot press', () => {
+    expect(tasksSeen()).toEqual({ isTicked: true, isDisabledForReaders: true })
+  })
+
+  it('[BLOB-6] an image of the workspace is loaded by the application and drawn', () => {
+    expect(imagesSeen()).toEqual({ asked: [HASH], width: 1 })
+  })
+
+  it('[YDOC-13] a page without blocks can be typed into, and stores nothing before', () => {
+    expect(emptySeen()).toEqual({ before: 0, after: '<paragraph>first words</paragraph>' })
+  })
+})
