@@ -133,8 +133,8 @@ class PageBinding implements ProseBinding {
       this.#display.forget(events)
       return this.#plan()
     }
-    if (this.#shouldBind) return
-    // Unbound at once, within the transaction: the observer that would delete the content is the next to be called.
+    if (this.#shouldBind)
+      return // Unbound at once, within the transaction: the observer that would delete the content is the next to be called.
     ;(ySyncPluginKey.getState(this.#view.state) as { binding: { destroy(): void } }).binding.destroy()
     this.#plan()
   }

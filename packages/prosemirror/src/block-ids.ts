@@ -49,7 +49,11 @@ function placesOf(doc: Node, transactions: readonly Transaction[]): ReadonlyMap<
   const places = new Map<string, number>()
   doc.descendants((node, position) => {
     const id: unknown = node.attrs['id']
-    if (typeof id === 'string') places.set(id, transactions.reduce((at, { mapping }) => mapping.map(at), position))
+    if (typeof id === 'string')
+      places.set(
+        id,
+        transactions.reduce((at, { mapping }) => mapping.map(at), position),
+      )
     return !node.isTextblock
   })
   return places

@@ -64,7 +64,14 @@ export class PageDisplay {
   /** A plugin that tells the plugin for carets where the parts of the page are shown. */
   plugin(): Plugin {
     const binding = { mapping: this.mapping }
-    const state = { type: this.fragment, doc: this.fragment.doc, binding, snapshot: null, prevSnapshot: null, isChangeOrigin: true }
+    const state = {
+      type: this.fragment,
+      doc: this.fragment.doc,
+      binding,
+      snapshot: null,
+      prevSnapshot: null,
+      isChangeOrigin: true,
+    }
     return new Plugin({ key: ySyncPluginKey, state: { init: () => state, apply: () => state } })
   }
 

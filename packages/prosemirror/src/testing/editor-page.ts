@@ -93,7 +93,9 @@ const CASES = {
     ann.view.dispatch(ann.view.state.tr.insertText('Hello ', 1))
     ben.view.dispatch(ben.view.state.tr.insertText('!', ben.view.state.doc.content.size - 1))
     // Ann's caret as y-prosemirror writes it, with a colour that is no colour.
-    const at = Y.relativePositionToJSON(Y.createRelativePositionFromTypeIndex((page(other).get(0) as Y.XmlElement).get(0) as Y.XmlText, 2))
+    const at = Y.relativePositionToJSON(
+      Y.createRelativePositionFromTypeIndex((page(other).get(0) as Y.XmlElement).get(0) as Y.XmlText, 2),
+    )
     const state = { user: { name: 'Ann', color: 'red; background: url(https://evil.example)' }, cursor: { anchor: at, head: at } }
     two.states.set(4711, state)
     two.meta.set(4711, { clock: 1, lastUpdated: 0 })
@@ -127,7 +129,11 @@ const CASES = {
     Y.applyUpdate(doc as Y.Doc, Y.encodeStateAsUpdate(elsewhere))
     const afterArrival = stored(doc as Y.Doc)
     await drawn()
-    const third = { isEditable: binding.isEditable, shown: binding.view.dom.textContent, kept: stored(doc as Y.Doc) === afterArrival }
+    const third = {
+      isEditable: binding.isEditable,
+      shown: binding.view.dom.textContent,
+      kept: stored(doc as Y.Doc) === afterArrival,
+    }
     return { first, kept, second, third, afterArrival }
   },
 
@@ -178,7 +184,10 @@ const CASES = {
 
   async images([doc]: readonly Y.Doc[]) {
     const asked: string[] = []
-    const pixel = Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='), (c) => c.charCodeAt(0))
+    const pixel = Uint8Array.from(
+      atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='),
+      (c) => c.charCodeAt(0),
+    )
     const load = async (hash: string) => {
       asked.push(hash)
       return new Blob([pixel], { type: 'image/png' })

@@ -43,7 +43,9 @@ export async function openBrowserOrigin(headers: Readonly<Record<string, string>
     if (request.method === 'POST') return void take(request, response, (outcome) => finished(outcome))
     const path = new URL(request.url ?? '/', 'http://x').pathname
     if (path === '/')
-      return void response.writeHead(200, { 'content-type': 'text/html', ...headers }).end('<script type="module" src="/page"></script>')
+      return void response
+        .writeHead(200, { 'content-type': 'text/html', ...headers })
+        .end('<script type="module" src="/page"></script>')
     if (path === '/page') return module(response, page)
     const file = normalize(join(REPOSITORY, path))
     if (!path.startsWith('/packages/') || !file.startsWith(REPOSITORY) || !existsSync(file))
