@@ -58,7 +58,7 @@ function sentContent(before: ProseTree, after: ProseTree, way: Way): string {
   })
 }
 
-function setPage(before: DocumentBody, content: string): ReturnType<typeof runEdit<'set_prose'>> {
+function setPage(before: DocumentBody, content: string) {
   return runEdit('set_prose', before, { pageId: 'p', content }, environment())
 }
 
