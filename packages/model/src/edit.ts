@@ -69,6 +69,8 @@ export interface Edited<R> {
   readonly textChanges?: readonly TextChange[]
   /** What the caller knows of pages that it wrote as a whole. [AG-17] */
   readonly shown?: readonly ShownPage[]
+  /** A page was replaced whose caller was not shown it whole, so the state before is worth keeping. [AG-26] */
+  readonly isBlind?: true
   /** Links of the call's content that are still to be checked, since only other documents can tell. [AG-84] */
   readonly links?: readonly ContentLink[]
 }

@@ -167,7 +167,7 @@ function setPage(page: OpenPage, content: Content, args: SetProse): Edited<Prose
     ...formatOf(content),
     ...written.whole(checked.untouched),
   }))
-  return { ...edited, shown: [shownAfter(page, done.tree, checked)] }
+  return { ...edited, shown: [shownAfter(page, done.tree, checked)], ...(checked.isBlind && { isBlind: true }) }
 }
 
 /** Warns about an empty `content`, which may be a mistake of the caller. [TOOL-19] */

@@ -21,6 +21,8 @@ interface WholePage extends Printed {
 
 interface Checked extends MergedContent {
   readonly warnings: readonly Warning[]
+  /** The caller was not shown what it replaces. [AG-26] */
+  readonly isBlind: boolean
 }
 
 const nobody = new PageSight(undefined, '')
@@ -36,7 +38,7 @@ export function checkWholePage(
 ): Checked | Refusal {
   const { tree, pageId, sight = nobody } = page
   const merged = mergeStamped(tree, content.tree, content.stamps, sight)
-  const written = (warnings: readonly Warning[] = []): Checked => ({ ...merged, warnings })
+  const written = (): Checked => ({ ...merged, warnings: [], isBlind: false })
   const refuse = (unseen: UnseenBlocks, seen: boolean) => pageChanged({ pageId, naming: namingOf(page), sight, unseen, seen })
   if (isEmptyPage(tree) || page.isVersionNamed === true || isReplaced) return written()
   const stale = staleBlocks(tree, merged)
@@ -47,7 +49,7 @@ export function checkWholePage(
     return isAllSeen(unseen) ? written() : refuse(unseen, true)
   }
   const isStamped = content.stamps.size > 0
-  if (!isStamped && page.environment.seen.blind === 'warn') return written([blind(pageId)])
+  if (!isStamped && page.environment.seen.blind === 'warn') return { ...merged, warnings: [blind(pageId)], isBlind: true }
   const lost = lostBlocks(tree, merged)
   if (isStamped && isAllSeen(lost)) return written()
   return refuse(lost, false)

@@ -55,6 +55,7 @@ export function runSteps(
   let textChanges: readonly TextChange[] = []
   let body = before
   let last: Edited<object> | null = null
+  let isBlind = false
   for (const [i, { tool, arguments: given }] of steps.entries()) {
     const step = i + 1
     const found = resolved(
@@ -83,6 +84,7 @@ export function runSteps(
     textChanges = joined(textChanges, edited.textChanges ?? [])
     body = edited.body
     last = edited
+    isBlind ||= edited.isBlind === true
   }
   return {
     kind: 'edited',
@@ -95,6 +97,7 @@ export function runSteps(
     ...(last?.selection === undefined ? {} : { selection: last.selection }),
     textChanges,
     ...(links.length > 0 && { links }),
+    ...(isBlind && { isBlind }),
   }
 }
 

@@ -52,7 +52,7 @@ export function editBody(given: BodyEdit, random: Random): EditedBody | Refusal 
   if (edited.body === before) return { ...told, changes: null, stored: null, grownBytes: 0 }
   const { body, bytes, blobReferences } = writeSettledBody(stampBody(edited.body, given.nowMs, given.sub), false)
   const stored = { bytes, facts: bodyFacts(body, given.facts.clientVersion), blobReferences }
-  const changes = callChanges(before, edited.body, given.args, environment)
+  const changes = callChanges(before, edited, given.args, environment)
   const delta = given.isRecorded === true ? { delta: bodyDelta(before, edited.body) } : {}
   return { ...told, changes, stored, grownBytes: bodyGrowth(before, edited.body).bytes, ...delta }
 }

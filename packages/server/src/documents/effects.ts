@@ -2,7 +2,7 @@ import { blobReferencesIn } from '@docrelay/model/blob-references'
 import type { DocumentBody } from '@docrelay/model/body'
 import { changesBetween } from '@docrelay/model/changes/changes-between'
 import type { Counts, RemovedEntry } from '@docrelay/model/changes/tally'
-import type { EditEnvironment } from '@docrelay/model/edit'
+import type { Edited, EditEnvironment } from '@docrelay/model/edit'
 import type { CallWrite } from './call-store.port.ts'
 import type { DocumentWrite } from './document-store.port.ts'
 import type { EditRequest } from './residents.port.ts'
@@ -25,6 +25,8 @@ export const NO_EFFECTS: Effects = { changed: 0 }
 /** What an edit did to a document. */
 export interface CallChanges extends Pick<Counts, 'gone'> {
   readonly effects: Effects
+  /** The state before is kept as a recovery point: much was removed, or a page that the caller had not seen was replaced. [AG-26, AG-31] */
+  readonly isKept: boolean
   /** What it changed and what that was before, as JSON; `null` when it is too much to keep. */
   readonly record: string | null
 }
@@ -33,16 +35,22 @@ export interface CallChanges extends Pick<Counts, 'gone'> {
 const MOST_RECORD_BYTES = 1_048_576
 const CALL_ID_CHARACTERS = 12
 
-/** Compares the bodies before and after an edit. `args` are those of the call. */
-export function callChanges(before: DocumentBody, after: DocumentBody, args: unknown, environment: EditEnvironment): CallChanges {
-  const { counts, set } = changesBetween(before, after, args)
+/** Compares the body before an edit with the one that it made. `args` are those of the call. */
+export function callChanges(
+  before: DocumentBody,
+  { body, isBlind }: Pick<Edited<object>, 'body' | 'isBlind'>,
+  args: unknown,
+  environment: EditEnvironment,
+): CallChanges {
+  const { counts, set } = changesBetween(before, body, args)
   const { changed, removed, removedTotal, gone } = counts
   const callId = changed > 0 ? { callId: `call-${environment.random(CALL_ID_CHARACTERS)}` } : {}
   const total = removedTotal > removed.length ? { removedTotal } : {}
   const whole = JSON.stringify(set)
   const record = Buffer.byteLength(whole) > MOST_RECORD_BYTES ? null : whole
   const told = { changed, ...callId, ...(removed.length > 0 && { removed }), ...total }
-  return { effects: record === null ? { ...told, undoable: false } : told, gone, record }
+  const isKept = (isBlind === true && changed > 0) || isLargeRemoval(gone)
+  return { effects: record === null ? { ...told, undoable: false } : told, isKept, gone, record }
 }
 
 /** What a dry run tells: nothing that could be undone. [AG-29] */
@@ -54,14 +62,14 @@ export function triedEffects(effects: Effects): Effects {
 /** How much a call must remove before the state before it is kept. [AG-31] */
 const LARGE = { texts: 5, shapes: 5, pages: 1 } as const
 
-export function isLargeRemoval({ gone }: CallChanges): boolean {
+function isLargeRemoval(gone: Counts['gone']): boolean {
   return gone.texts >= LARGE.texts || gone.shapes >= LARGE.shapes || gone.pages >= LARGE.pages
 }
 
 /** Returns the member `capture` of a write. [LIFE-18, AG-31] */
 export function captureMember(isZeroing: boolean, changes: CallChanges, sub: string): Pick<DocumentWrite, 'capture'> {
   if (isZeroing) return { capture: { reason: 'zeroing' } }
-  return isLargeRemoval(changes) ? { capture: { reason: 'removal', sub } } : {}
+  return changes.isKept ? { capture: { reason: 'removal', sub } } : {}
 }
 
 /** Returns the member `call` of the write that an edit is. [AG-66] */

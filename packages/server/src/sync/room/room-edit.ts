@@ -14,7 +14,6 @@ import {
   callMember,
   captureMember,
   type Effects,
-  isLargeRemoval,
   NO_EFFECTS,
   triedEffects,
 } from '../../documents/effects.ts'
@@ -152,7 +151,7 @@ async function planStanding(room: Room, saver: RoomSaver, request: EditRequest):
     const planned = planEdit(room, saver, saver.base as Base, request)
     if (isRefusal(planned)) return { kind: 'edit', outcome: planned }
     const { changes } = planned
-    const isKept = changes !== null && !request.dryRun && (isZeroing(planned) || isLargeRemoval(changes))
+    const isKept = changes !== null && !request.dryRun && (isZeroing(planned) || changes.isKept)
     if (!isKept || !saver.isBehind()) return planned
     if (isSaved) return 'again'
     const saved = await saver.save()
@@ -211,7 +210,7 @@ function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest
   const sinceStored = bodyGrowth(base.body, before).bytes + growth.bytes
   const facts = bodyFacts(edited.body, base.head.facts.clientVersion)
   const isChanged = edited.body !== before
-  const changes = isChanged ? room.watched(() => callChanges(before, edited.body, args, environment)) : null
+  const changes = isChanged ? room.watched(() => callChanges(before, edited, args, environment)) : null
   const planningMs = room.host.processorMs() - startedMs
   const change = { base, before, edited, changes, growth, sinceStored, facts, nowMs, planningMs }
   return refuseGrownSize(base.head.sizeBytes + sinceStored, growth.bytes, access) ?? change

@@ -13,6 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
+interface Body {
+  readonly richTextPages: readonly { readonly content: string }[]
+}
+
 let made = 0
 /** A document of Ann with three paragraphs, an agent of hers and one of a workspace owner, neither of which has seen it. */
 async function start(content = '<p id="blk-1">one</p><p id="blk-2">two</p><p id="blk-3">three</p>') {
@@ -200,6 +204,23 @@ describe.concurrent('writing over what others wrote', () => {
     expect((await other.call('set_prose', { ...at, content: 'blind' }))['warnings']).toEqual([
       { reason: expect.stringContaining('not shown all of page') },
     ])
+  })
+
+  it('[AG-26] [AG-31] a page that was never shown is replaced only after its state is kept as a recovery point, however small it is', async () => {
+    for (const isLive of [false, true])
+      for (const inSteps of [false, true]) {
+        const { at, docId, other, enter, rest } = await start('<p id="blk-1">the only words</p>')
+        const person = isLive ? await enter() : null
+        if (person !== null) await type(person, at, 'blk-1', ' by Ann')
+        const words = { pageId: at.pageId, content: 'blind' }
+        const step = { docId, steps: [{ tool: 'set_prose', arguments: words }] }
+        await (inSteps ? other.call('edit_document', step) : other.call('set_prose', { docId, ...words }))
+        const points = await rest.recoveryPoints(docId)
+        const kept = await Promise.all(points.map(({ id }) => rest.getRecoveryPoint(docId, id)))
+        const page = `<p id="blk-1">the only words${isLive ? ' by Ann' : ''}</p>`
+        expect(kept.map((body) => (body as unknown as Body).richTextPages[0]?.content)).toContain(page)
+        await (person && left(person))
+      }
   })
 
   it('[AG-19] calls of one agent that run beside each other know what the others wrote', async () => {
