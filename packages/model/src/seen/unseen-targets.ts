@@ -1,6 +1,6 @@
 import type { Refusal, Warning } from '../edit.ts'
-import type { Printed } from '../prose/block-names.ts'
-import { blockId, idBearing, idsOf, type Located } from '../prose/blocks.ts'
+import { bareName, type Printed } from '../prose/block-names.ts'
+import { blockId, idBearing, type Located } from '../prose/blocks.ts'
 import { readHandle } from '../prose/handles.ts'
 import type { ProseTree } from '../prose/node.ts'
 import { blockChanged } from '../prose/stamped-blocks.ts'
@@ -10,6 +10,7 @@ import { quote } from '../quote.ts'
 import { readStampedId } from '../stamps/stamp.ts'
 import { PageSight } from './page-sight.ts'
 import type { Seen } from './seen.ts'
+import { partId, partsOf, shownBlock } from './shown.ts'
 
 /** A page of which a call overwrites or removes blocks. */
 export interface OverwrittenPage extends Printed {
@@ -81,21 +82,28 @@ export interface ShrunkPage extends Printed {
   readonly pageId: string
   readonly tree: ProseTree
   readonly expectedVersion?: number | undefined
+  /** The id of the call, when it has one. With a stamp it says what was seen, so that what is not known counts as changed. */
+  readonly id?: string | undefined
 }
 
-/** Why blocks may not go that a call removes without naming them; `null` when all are as the caller saw them. `left`: the page without them. [AG-27] */
+/**
+ * Why blocks may not go that a call removes without naming them; `null` when all are as the caller saw them. `left`: the page without them.
+ * `unit`: the container from which they go, whose handle says that all of it was seen; absent: the page. [AG-27]
+ */
 export function refuseGone(
   seen: Seen,
-  { pageId, tree, expectedVersion, naming }: ShrunkPage,
+  { pageId, tree, expectedVersion, naming, id: named }: ShrunkPage,
   left: ProseTree = [],
+  unit?: Located,
 ): Refusal | null {
-  if (expectedVersion !== undefined) return null
+  const stamped = named === undefined ? null : stampOf(named)
+  if (expectedVersion !== undefined || (stamped !== null && readHandle(stamped.id) !== null)) return null
   const sight = new PageSight(seen, pageId)
-  const stays = new Set(idsOf(left))
+  const stays = new Set(Array.from(partsOf(left), (block) => partId(block) ?? shownBlock(block)))
   for (const located of idBearing(tree)) {
     const id = blockId(located.block)
-    if (id !== null && !stays.has(id) && isUnseen(sight, located.block, false))
-      return blockChanged({ sight, naming }, id, located)
+    if (!stays.has(id ?? shownBlock(located.block)) && isUnseen(sight, located.block, stamped !== null))
+      return blockChanged({ sight, naming }, id ?? bareName(located), located, unit)
   }
   return null
 }

@@ -290,4 +290,22 @@ describe('a block', () => {
     expect(done(row(0, saw(table('b'), [by(ANN, 'blk-b')]))).html).toContain('b by Ann')
     expect(done(row(1, saw(table('b by Ann')))).html).not.toContain('b by Ann')
   })
+
+  it('[AG-27] a row that is not removed is answered with the whole table, whose handle then removes it', () => {
+    const table = (text: string, id = ' id="blk-b"') =>
+      `<table><tbody><tr><td><p id="blk-a">a</p></td></tr><tr><td><p${id}>${text}</p></td></tr></tbody></table>`
+    const row = (stored: string, seen: Seen, id?: string) =>
+      run(stored, seen, 'edit_table', { op: 'deleteRow', row: 1, ...(id !== undefined && { id }) } as never)
+    const named = `blk-a#${stampOf('<p>a</p>')}`
+    for (const refused of [
+      refusal(row(table('b by Ann'), saw(table('b'), [by(ANN, 'blk-b')]))),
+      refusal(row(table('b by Ann', ''), saw(table('b', '')))),
+      refusal(row(table('b by Ann'), saw(null), named)),
+    ]) {
+      const current = refused.facts['current'] as { readonly id: string; readonly type: string; readonly content: string }
+      expect([refused.code, current.type, current.content.includes('b by Ann')]).toEqual(['ERR_BLOCK_CHANGED', 'table', true])
+      expect(done(row(table('b by Ann'), saw(null), current.id)).html).not.toContain('b by Ann')
+    }
+    done(row(table('b'), saw(table('b')), named))
+  })
 })

@@ -6,10 +6,8 @@ import { placeBeforeHealing } from '../heal-table.ts'
 import { namingOf, type Printed } from '../block-names.ts'
 import { elementsOf } from '../blocks.ts'
 import type { ProseElement, ProseNode, ProseTree } from '../node.ts'
-import { readHandle } from '../handles.ts'
 import { findProsePage, healWarnings, pageTree } from '../page.ts'
 import { refuseGone } from '../../seen/unseen-targets.ts'
-import { readStampedId } from '../../stamps/stamp.ts'
 import { addressFlaw } from '../targets.ts'
 import { nodeAt, splice } from '../tree-path.ts'
 import type { Applied } from '../applied.ts'
@@ -69,7 +67,7 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
     isWritten: (block) => moved.has(block),
     fixes: [...own, ...edited.fixes],
   }
-  const unseen = environment.seen && !namesHandle(args.id) && refuseGone(environment.seen, { ...args, tree }, done.tree)
+  const unseen = environment.seen && refuseGone(environment.seen, { ...args, tree }, done.tree, { path, block: selected.table })
   if (unseen) return unseen
   const others = stored.heals.filter((fix) => !own.includes(fix))
   const write = { body, pageId: page.id, stored: { ...stored, warnings: healWarnings(others) }, environment }
@@ -78,12 +76,6 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
     ok: true,
     table: describeTable({ table: nodeAt(written.tree, path), path, tableIndex, tableCount }, namingOf(args)),
   }))
-}
-
-/** The stamp of a handle covers the whole table. [AG-27] */
-function namesHandle(id = ''): boolean {
-  const stamped = readStampedId(id)
-  return stamped !== null && readHandle(stamped.id) !== null
 }
 
 /** The cells of the row or column that an operation moves. On a live page all other cells stay the same nodes. [TABLE-5] */
