@@ -16,6 +16,11 @@ export function isIdBearing(node: ProseNode): boolean {
   return node.type === 'paragraph' || node.type === 'heading' || node.type === 'codeBlock'
 }
 
+/** Whether a node is a cell of a table. */
+export function isCell({ type }: ProseNode): boolean {
+  return type === 'tableCell' || type === 'tableHeader'
+}
+
 /** Returns the id of a block; `null` until one is minted, and for an empty id. [PROSE-44] */
 export function blockId(block: ProseElement): string | null {
   const id = block.attrs['id']

@@ -1,5 +1,5 @@
 import { findNodeSpec } from './schema.ts'
-import type { Located } from './blocks.ts'
+import { isCell, type Located } from './blocks.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 import type { Path } from './tree-path.ts'
 
@@ -12,7 +12,7 @@ export function handleOf(path: Path): string {
   return `@${path.join('.')}`
 }
 
-/** Returns the block or item at a place; `null` where there is none, and for rows, cells and what stands in a line of text. */
+/** Returns the block, item or cell at a place; `null` where there is none, and for rows and what stands in a line of text. */
 export function blockAt(tree: ProseTree, path: Path): Located | null {
   let nodes: readonly ProseNode[] = tree
   let found: ProseNode | undefined
@@ -23,12 +23,12 @@ export function blockAt(tree: ProseTree, path: Path): Located | null {
   return found !== undefined && found.type !== 'text' && isAddressable(found) ? { path, block: found } : null
 }
 
-function isAddressable({ type }: ProseElement): boolean {
-  const group = findNodeSpec(type)?.group
-  return group === 'block' || group === 'item'
+function isAddressable(node: ProseElement): boolean {
+  const group = findNodeSpec(node.type)?.group
+  return group === 'block' || group === 'item' || isCell(node)
 }
 
-/** Returns every block and item that a handle can name, in document order. */
+/** Returns every block, item and cell that a handle can name, in document order. */
 export function addressable(tree: ProseTree): readonly Located[] {
   const found: Located[] = []
   const walk = (nodes: readonly ProseNode[], parent: Path): void =>

@@ -4,6 +4,8 @@ import { stampedId } from '../stamps/stamp.ts'
 import { blockStamp } from './block-stamp.ts'
 import { addressable, blockAt, readHandle } from './handles.ts'
 import { deleteBlock, insertBlock, moveBlock, setProse } from './prose-edits.ts'
+import { editText } from '../text-edits/edit-text.ts'
+import { setBlock } from './set-block.ts'
 import { getProse } from './read-prose.ts'
 import { editTableOfPage, getTable } from './tables/table-edits.ts'
 import { done, html, proseBody, refusal } from './testing/editing.ts'
@@ -124,12 +126,76 @@ describe('edits that name a block by its place and stamp', () => {
     )
   })
 
-  it('[AG-9] a handle is a path of indexes of at most 64 levels; rows and cells have none', () => {
+  it('[AG-9] a handle is a path of indexes of at most 64 levels, which reaches cells and what is in them, and no rows', () => {
     expect(readHandle('@4.2.0')).toEqual([4, 2, 0])
     for (const text of ['@', '@1.', '@-1', '@1.2.x', 'blk-1', `@${Array(65).fill(1).join('.')}`])
       expect(readHandle(text)).toBeNull()
     const { tree } = parseHtml('<table><tr><td><p>x</p></td></tr></table>', { source: 'stored' })
-    expect(addressable(tree).map(({ path }) => path.join('.'))).toEqual(['0', '0.0.0.0'])
-    for (const path of [[0, 0], [0, 0, 0], [1], [0, 0, 0, 0, 0]]) expect(blockAt(tree, path)).toBeNull()
+    expect(addressable(tree).map(({ path }) => path.join('.'))).toEqual(['0', '0.0.0', '0.0.0.0'])
+    for (const path of [[0, 0], [1], [0, 0, 0, 0, 0]]) expect(blockAt(tree, path)).toBeNull()
+  })
+
+  describe('of a cell', () => {
+    const cell = (inside: string) => `<td>${inside}</td>`
+    const table = (...cells: readonly string[]) => `<table><tr>${cells.map(cell).join('')}</tr></table>`
+    const TWO = '<p>one</p><p>two</p>'
+    const rows = proseBody(table(TWO, '<p>other</p>'))
+    const named = (index: number, inside: string) => {
+      const [first] = parseHtml(table(inside), { source: 'stored' }).tree
+      return stampedId(`@0.0.${index}`, blockStamp(blockAt([first as ProseElement], [0, 0, 0])?.block as ProseElement))
+    }
+    const two = { pageId: 'p', id: named(0, TWO) }
+    const plain = (page = '') => page.replaceAll(/ id="[^"]*"/g, '')
+
+    it('[AG-9] set_prose and delete_block write what is in the cell, and the cell stays', () => {
+      expect(plain(html(setProse, rows, { ...X, ...two }))).toBe(table('<p>X</p>', '<p>other</p>'))
+      expect(plain(html(deleteBlock, rows, two))).toBe(table('<p></p>', '<p>other</p>'))
+      const other = { ...X, id: named(1, '<p>other</p>') }
+      expect(plain(html(setProse, rows, { ...other, content: '<p>1</p><ul><li><p>2</p></li></ul>' }))).toBe(
+        table(TWO, '<p>1</p><ul><li><p>2</p></li></ul>'),
+      )
+      expect(refusal(setProse, rows, { ...other, untilId: two.id }).code).toBe('ERR_ANCHOR_RANGE')
+    })
+
+    it('[AG-9] insert_block and move_block put blocks at the start or the end of the cell', () => {
+      for (const [side, inside] of [
+        ['before', `<p>X</p>${TWO}`],
+        ['after', `${TWO}<p>X</p>`],
+      ] as const)
+        expect(plain(html(insertBlock, rows, { ...X, ...two, side }))).toBe(table(inside, '<p>other</p>'))
+      const target = { pageId: 'p', targetId: two.id, side: 'after' } as const
+      expect(plain(html(moveBlock, rows, { ...target, id: named(1, '<p>other</p>') }))).toBe(table(`${TWO}<p>other</p>`, '<p></p>'))
+    })
+
+    it('[AG-9] set_block changes the block of a cell that has one, get_prose reads all of a cell, and edit_text stays in it', () => {
+      const id = named(1, '<p>other</p>')
+      expect(plain(html(setBlock, rows, { pageId: 'p', id, type: 'heading', level: 3 }))).toContain('<h3>other</h3>')
+      expect(refusal(setBlock, rows, { ...two, type: 'heading' })).toMatchObject({ code: 'ERR_BLOCK_KIND' })
+      const read = getProse(rows, { pageId: 'p', id: two.id, format: 'html' })
+      if (isRefusal(read)) throw new Error(read.message)
+      const shown = read.show([...read.from({ part: 0, index: 0 })].map(({ item }) => item))
+      expect(shown['page']).toMatchObject({ content: TWO })
+      expect(plain(html(editText, rows, { pageId: 'p', edits: [{ find: 'o', replace: '0', all: true, id }] } as never))).toBe(
+        table(TWO, '<p>0ther</p>'),
+      )
+    })
+
+    it('[AG-10] a cell that says something else now refuses the edit with all that is in it', () => {
+      const { current } = refusal(setProse, proseBody(table('<p>new</p><p>two</p>', '<p>other</p>')), { ...X, ...two }).facts as {
+        current: { id: string; type: string; content: string }
+      }
+      expect(current).toMatchObject({ type: 'tableCell', content: 'new\n\ntwo' })
+      const now = proseBody(table('<p>new</p><p>two</p>', '<p>other</p>'))
+      expect(plain(html(setProse, now, { ...X, id: current.id }))).toBe(table('<p>X</p>', '<p>other</p>'))
+    })
+
+    it('[AG-11] [AG-12] get_table names a cell without text by its place, which writes it where the version is known', () => {
+      const drawn = proseBody(table('<hr>', '<p>other</p>'))
+      const shown = getTable(drawn, { pageId: 'p' })
+      if (isRefusal(shown)) throw new Error(shown.message)
+      const [first, second] = shown.table.cells
+      expect([first?.id, second?.id]).toEqual(['@0.0.0', stampedId('@0.0.1.0', stampOf('<p>other</p>'))])
+      expect(plain(html(setProse, drawn, { ...X, id: '@0.0.0', expectedVersion: 1 }))).toBe(table('<p>X</p>', '<p>other</p>'))
+    })
   })
 })

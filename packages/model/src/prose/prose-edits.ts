@@ -13,6 +13,7 @@ import {
 import type { BlockList } from './block-list.ts'
 import type { Printed } from './block-names.ts'
 import { contentTooLarge, formatOf, readContent, type Content, type ContentArgs } from './content.ts'
+import type { Located } from './blocks.ts'
 import { withKnownIds } from './content-ids.ts'
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
 import { isEmptyPage } from './equal.ts'
@@ -28,6 +29,7 @@ import { checkWholePage, shownAfter } from '../seen/whole-page.ts'
 import { codeText, isCodeText, setOneBlock } from './set-one-block.ts'
 import {
   addressFlaw,
+  endsOf,
   findTarget,
   isAddressed,
   spanOf,
@@ -187,12 +189,18 @@ function findSpan(page: OpenPage, args: SetProse): FoundSpan | Refusal | null {
   const end = untilOf(args)
   const from = findTarget(page, args)
   if (isRefusal(from)) return from
-  const first = { id: args.id, located: from }
-  if (!isAddressed(end)) return { targets: [first], span: { path: from.path, count: 1 } }
-  const until = findTarget(page, end, untilNames)
+  const until = isAddressed(end) ? findTarget(page, end, untilNames) : from
   if (isRefusal(until)) return until
-  const span = spanOf(from, until)
-  return isRefusal(span) ? span : { targets: [first, { id: end.id, located: until }], span }
+  const span = spanOf(endsOf(from).first, endsOf(until).last)
+  if (isRefusal(span)) return span
+  const first = { id: args.id, located: from }
+  return { targets: until === from ? [first] : [first, { id: end.id, located: until }], span }
+}
+
+/** The block beside which something goes: in a cell its first or last one. */
+function besideOf(target: Located, side: Side = 'after'): Located {
+  const { first, last } = endsOf(target)
+  return side === 'before' ? first : last
 }
 
 export interface InsertBlock extends PageArgs, ContentArgs, Address, InsertPlace {}
@@ -216,7 +224,7 @@ export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args,
   const { done, fixes, warnings } =
     target === null
       ? { done: insertAt(page.tree, args.at ?? 'end', content.tree), fixes: [], warnings: [] }
-      : insertBesideUnit(page.tree, unitOf(page.tree, target.path), content.tree, args)
+      : insertBesideUnit(page.tree, unitOf(page.tree, besideOf(target, args.side).path), content.tree, args)
   const told = { ...content, fixes: [...content.fixes, ...fixes], warnings: [...content.warnings, ...warnings] }
   return writePage({ ...page, content: told }, done, (written) => ({
     pageId: page.pageId,
@@ -262,13 +270,13 @@ export const deleteBlock: Edit<DeleteBlock, PageDone & { readonly deleted: reado
 function findUnits(page: OpenPage, args: Address & { readonly untilId?: string | undefined }): FoundSpan | Refusal {
   const from = findTarget(page, args)
   if (isRefusal(from)) return from
-  const first = unitOf(page.tree, from.path)
-  const targets = [{ id: args.id, located: from }]
-  if (args.untilId === undefined) return { targets, span: { path: first, count: 1 } }
-  const until = findTarget(page, { id: args.untilId }, untilNames)
+  const until = args.untilId === undefined ? from : findTarget(page, { id: args.untilId }, untilNames)
   if (isRefusal(until)) return until
-  const span = spanOf({ ...from, path: first }, { ...until, path: unitOf(page.tree, until.path) })
-  return isRefusal(span) ? span : { targets: [...targets, { id: args.untilId, located: until }], span }
+  const unit = (block: Located): Located => ({ ...block, path: unitOf(page.tree, block.path) })
+  const span = spanOf(unit(endsOf(from).first), unit(endsOf(until).last))
+  if (isRefusal(span)) return span
+  const first = { id: args.id, located: from }
+  return { targets: until === from ? [first] : [first, { id: args.untilId, located: until }], span }
 }
 
 export interface MoveBlock extends PageArgs, Address {
@@ -310,7 +318,7 @@ export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, env
   if (isRefusal(there)) return there
   const target = findTarget(there, targetOf(args), moveNames)
   if (isRefusal(target)) return target
-  const to = unitOf(there.tree, target.path)
+  const to = unitOf(there.tree, besideOf(target, side).path)
   if (there === page) {
     const done = moveUnits(page.tree, source, to, side)
     return isRefusal(done)

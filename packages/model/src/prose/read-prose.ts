@@ -6,7 +6,7 @@ import { pageName } from '../pages.ts'
 import { serialiseHtml } from './html.ts'
 import { namingOf, type Naming, type Printed, withNames } from './block-names.ts'
 import { blockStamp } from './block-stamp.ts'
-import { idsOf, type Located } from './blocks.ts'
+import { idsOf, isCell, type Located } from './blocks.ts'
 import { serialiseMarkdown, serialiseNamedMarkdown } from './markdown-write.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { shownBlocks, type TellShown } from '../seen/shown.ts'
@@ -134,7 +134,11 @@ function select(body: DocumentBody, page: ProsePage, args: GetProse): BlockSourc
   const { tree } = pageTree(page)
   const found = findTarget({ body, pageId: page.id, tree, isRead: true, naming: args.naming }, { id })
   if (isRefusal(found)) return found
-  return (from) => (from === 0 ? [{ ...found, place: 0 }] : [])
+  return (from) => (isCell(found.block) ? blocksOfCell(found) : [found]).map((one, place) => ({ ...one, place })).slice(from)
+}
+
+function blocksOfCell({ path, block }: Located): readonly Located[] {
+  return (block.content as ProseTree).map((inside, index) => ({ path: [...path, index], block: inside }))
 }
 
 /** Reads the page up to the section, and then as far as the answer needs. [PROSE-61] */

@@ -8,7 +8,7 @@ import { writePage } from './edit-page.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseNode, ProseTree } from './node.ts'
 import { levelOf } from './outline.ts'
 import { openPage, type PageDone } from './prose-edits.ts'
-import { findTarget, isItem, targetFlaw } from './targets.ts'
+import { endsOf, findTarget, isItem, targetFlaw } from './targets.ts'
 import { splicedBlock, visibleText } from './text-splices.ts'
 import { indexOf, nodeAt, parentNode, parentOf, splice, type Path } from './tree-path.ts'
 import { language as readLanguage } from './values.ts'
@@ -59,8 +59,11 @@ export const setBlock: Edit<SetBlock, PageDone & BlockList> = (body, args, envir
   if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
-  const target = findTarget(page, { id: args.id })
-  if (isRefusal(target)) return target
+  const found = findTarget(page, { id: args.id })
+  if (isRefusal(found)) return found
+  const { first, last } = endsOf(found)
+  // A cell with one block stands for that block.
+  const target = first.block === last.block ? first : found
   const told: Told = { fixes: [], warnings: [] }
   let { tree } = page
   for (const change of [changeText, changeList, tick, changeKind]) {

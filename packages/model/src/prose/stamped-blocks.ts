@@ -2,8 +2,9 @@ import { changedBy, type PageSight } from '../seen/page-sight.ts'
 import { refused, type Refusal } from '../edit.ts'
 import { quote } from '../quote.ts'
 import { bareName, blockName, namingOf, type Naming, type Printed } from './block-names.ts'
-import { blockId, type Located } from './blocks.ts'
+import { blockId, isCell, type Located } from './blocks.ts'
 import { serialiseMarkdown } from './markdown-write.ts'
+import type { ProseTree } from './node.ts'
 
 const MOST_BYTES = 4_000
 const utf8 = new TextEncoder()
@@ -19,8 +20,9 @@ export interface CurrentBlock {
 }
 
 export function currentBlock(located: Located, naming: Naming, mostBytes = MOST_BYTES): CurrentBlock {
-  const { type } = located.block
-  const content = serialiseMarkdown([located.block]).trimEnd()
+  const { block } = located
+  const { type } = block
+  const content = serialiseMarkdown(isCell(block) ? (block.content as ProseTree) : [block]).trimEnd()
   if (utf8.encode(content).length <= mostBytes) return { id: blockName(located, naming), type, content }
   return { id: bareName(located), type, content: cutTo(content, mostBytes), cut: true }
 }

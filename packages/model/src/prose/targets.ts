@@ -7,7 +7,7 @@ import { type PageSight, removedBy } from '../seen/page-sight.ts'
 import { anchorFlaw, blockFact, findAnchor, isAnchoredBy, told } from './anchors.ts'
 import { blockStamp } from './block-stamp.ts'
 import { bareName, namingOf, type Printed } from './block-names.ts'
-import { blockId, idBearing, idsOf, type Located } from './blocks.ts'
+import { blockId, idBearing, idsOf, isCell, type Located } from './blocks.ts'
 import { addressable, blockAt, readHandle } from './handles.ts'
 import { pageTree } from './page.ts'
 import type { ProseElement, ProseTree } from './node.ts'
@@ -200,6 +200,16 @@ function pageWithId(page: TargetPage, id: string) {
 export function unitOf(tree: ProseTree, path: Path): Path {
   const parent = parentNode(tree, path)
   return parent !== undefined && isItem(parent) && indexOf(path) === 0 ? parentOf(path) : path
+}
+
+/** The first and the last block that a target stands for: of a cell those in it, since the cell itself stays; else the target alone. [AG-9] */
+export function endsOf(target: Located): { readonly first: Located; readonly last: Located } {
+  if (!isCell(target.block)) return { first: target, last: target }
+  const at = (index: number): Located => ({
+    path: [...target.path, index],
+    block: target.block.content[index] as ProseElement,
+  })
+  return { first: at(0), last: at(target.block.content.length - 1) }
 }
 
 export function isItem(node: ProseElement): boolean {

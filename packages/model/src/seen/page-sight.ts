@@ -37,7 +37,7 @@ export class PageSight {
     // A block that had no id when it was shown may have got one.
     const stamp = id === null ? undefined : this.byId.get(id)
     if (stamp !== undefined) return stamp === blockStamp(block) ? 'same' : 'changed'
-    return this.nameless.has(blockStamp(block)) ? 'same' : 'unknown'
+    return this.nameless.size > 0 && this.nameless.has(blockStamp(block)) ? 'same' : 'unknown'
   }
 
   /** Who changed or removed a block last; `undefined`: nobody else, as far as is known. */

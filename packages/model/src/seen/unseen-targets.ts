@@ -54,7 +54,9 @@ function refuseBare(page: OverwrittenPage, sight: PageSight, { id, located }: Na
 function refuseAlong(page: OverwrittenPage, sight: PageSight, targets: readonly NamedTarget[], going: Going): Refusal | null {
   const stamped = targets.map(({ id }) => (id === undefined ? null : stampOf(id)))
   // The stamp of a handle covers all that is in its block.
-  if (going.count === 1 && stamped.some((found) => found !== null && readHandle(found.id) !== null)) return null
+  const isWithin = targets.length === 1 && going.path.length > (targets[0]?.located.path.length ?? 0)
+  const isCovered = going.count === 1 || isWithin
+  if (isCovered && stamped.some((found) => found !== null && readHandle(found.id) !== null)) return null
   const isStamped = stamped.some((found) => found !== null)
   const named = new Set(targets.map(({ located }) => located.block))
   const start = indexOf(going.path)

@@ -1,5 +1,5 @@
 import { blockStamp } from '../prose/block-stamp.ts'
-import { blockId, idBearing, idsOf, isIdBearing, mapIdBearing } from '../prose/blocks.ts'
+import { blockId, idBearing, idsOf, isCell, isIdBearing, mapIdBearing } from '../prose/blocks.ts'
 import { withContent } from '../prose/equal.ts'
 import type { ProseElement, ProseNode, ProseTree } from '../prose/node.ts'
 import type { Stamp } from '../stamps/stamp.ts'
@@ -100,8 +100,4 @@ function framesOf(stored: ProseTree): (block: ProseElement) => ProseElement | un
     const [only] = found
     return found.size === 1 && only?.type === block.type ? only : undefined
   }
-}
-
-function isCell({ type }: ProseElement): boolean {
-  return type === 'tableCell' || type === 'tableHeader'
 }

@@ -1,5 +1,5 @@
 import { quote } from '../../quote.ts'
-import { blockName, nameBeside, type Naming } from '../block-names.ts'
+import { bareName, blockName, nameBeside, type Naming } from '../block-names.ts'
 import { idBearing } from '../blocks.ts'
 import { withContent } from '../equal.ts'
 import { emptyParagraph, type ProseAttrs, type ProseElement, type ProseTree } from '../node.ts'
@@ -135,8 +135,8 @@ export interface GridCell {
   readonly colspan: number
   readonly rowspan: number
   readonly text: string
-  /** The name of the first text block in the cell. */
-  readonly id?: string
+  /** The name of the first text block in the cell; without one the handle of the cell. [AG-11] */
+  readonly id: string
   /** The names of all text blocks in the cell, when it has more than one. [AG-11] */
   readonly ids?: readonly string[]
   readonly colwidth?: readonly number[]
@@ -163,7 +163,8 @@ function describeCell({ node, row, col, colspan, rowspan }: PlacedCell, path: Pa
   const ids = idBearing(node.content as ProseTree).map((found) =>
     nameBeside({ block: found.block, path: [...path, ...found.path] }, text, naming),
   )
-  const [id] = ids
+  // A cell without text is named by its place. Its content is not shown, so there is no stamp. [AG-14]
+  const [id = bareName({ path, block: node })] = ids
   const shown = shownAttrs.filter((name) => node.attrs[name] !== undefined).map((name) => [name, node.attrs[name]] as const)
   return {
     row,
@@ -172,7 +173,7 @@ function describeCell({ node, row, col, colspan, rowspan }: PlacedCell, path: Pa
     colspan,
     rowspan,
     text: quote(text),
-    ...(id === undefined ? {} : { id }),
+    id,
     ...(ids.length > 1 ? { ids } : {}),
     ...Object.fromEntries(shown),
   }
