@@ -164,7 +164,9 @@ describe('edits that name a block by its place and stamp', () => {
       ] as const)
         expect(plain(html(insertBlock, rows, { ...X, ...two, side }))).toBe(table(inside, '<p>other</p>'))
       const target = { pageId: 'p', targetId: two.id, side: 'after' } as const
-      expect(plain(html(moveBlock, rows, { ...target, id: named(1, '<p>other</p>') }))).toBe(table(`${TWO}<p>other</p>`, '<p></p>'))
+      expect(plain(html(moveBlock, rows, { ...target, id: named(1, '<p>other</p>') }))).toBe(
+        table(`${TWO}<p>other</p>`, '<p></p>'),
+      )
     })
 
     it('[AG-9] set_block changes the block of a cell that has one, get_prose reads all of a cell, and edit_text stays in it', () => {
