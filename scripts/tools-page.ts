@@ -1,7 +1,7 @@
 import type { ArgumentsSchema, ValueSchema } from '../packages/server/src/mcp/arguments.ts'
 import { TOOL_ROWS } from '../packages/server/src/mcp/tools/all-tools.ts'
 import { errorsOf, TOOL_ERRORS, type ToolErrorCode } from '../packages/server/src/mcp/tools/tool-errors.ts'
-import type { ToolRow } from '../packages/server/src/mcp/tools/tool-row.ts'
+import type { ListedTool, ToolRow } from '../packages/server/src/mcp/tools/tool-row.ts'
 
 const NEEDS: Readonly<Record<ToolRow['access'], string>> = {
   none: '–',
@@ -68,19 +68,16 @@ export function toolsPage(
   ].join('\n\n')
 }
 
-function sectionOf(tool: ToolRow, common: ReadonlySet<string>): readonly string[] {
+function sectionOf(tool: ListedTool, common: ReadonlySet<string>): readonly string[] {
   const schema = tool.inputSchema as unknown as ArgumentsSchema
   const required = new Set(schema.required)
   const args = Object.entries(schema.properties).map(([name, value]) => {
     const mark = required.has(name) ? '' : '?'
     return SHARED.includes(name) ? `\`${name}${mark}\`` : `\`${name}${mark}\` ${inWords(value)}`
   })
-  const { anyOf, properties = {} } = tool.outputSchema as {
-    readonly anyOf: readonly [{ required: readonly string[] }]
-    readonly properties?: object
-  }
+  const { anyOf } = tool.outputSchema as { readonly anyOf: readonly [{ required: readonly string[] }] }
   const always = anyOf[0].required
-  const sometimes = Object.keys(properties).filter((name) => !always.includes(name))
+  const sometimes = tool.results.filter((name) => !always.includes(name))
   const own = errorsOf(tool).filter((code) => !common.has(code))
   return [
     `### ${tool.name}`,

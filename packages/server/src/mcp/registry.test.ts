@@ -9,7 +9,8 @@ import { type LogFields, type Logger, silentLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import { createToolServer } from './registry.ts'
 import { failure, success } from './results.ts'
-import { annotations, DOCUMENT, input, output, REPEATABLE, VERSIONED } from './tools/schema.ts'
+import { annotations, DOCUMENT, input, REPEATABLE, VERSIONED } from './tools/schema.ts'
+import { output } from './tools/output-schema.ts'
 import type { CallContext, ToolCall, ToolDefinition } from './tool.ts'
 
 const WHOLE = { toolsets: null, readonly: false, extra: true } as const

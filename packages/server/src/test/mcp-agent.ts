@@ -29,7 +29,7 @@ function namedWithoutPrefix({ message, fixes, warnings }: AgentAnswer['result'])
   return sentences.flatMap((text) => text.match(TOOL_NAME) ?? [])
 }
 
-const ajv = new Ajv2020({ strict: true, strictRequired: false })
+const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true })
 const validators = new Map<string, ValidateFunction>()
 
 /** Schemas are compiled when a tool is first called, and once for all agents of a file: that takes a millisecond or two each. */

@@ -15,6 +15,7 @@ import { storeFailure } from '../store-failure.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { type Editable, editTool, runEdit } from './edit-tool.ts'
 import { findWhole } from './files.ts'
+import { orNull } from './output-members.ts'
 import { withProgress } from './progress.ts'
 import { input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
@@ -49,6 +50,8 @@ export function addFileTool(deps: AddFileDeps): ToolRow {
       },
     ),
     result: ['shapeId', 'pageId', 'hash', 'blobRef', 'fileName', 'mimeType', 'size', 'fileCategory'],
+    // A dry run fetches nothing, and so does not know them.
+    members: { hash: orNull('string'), blobRef: orNull('string'), size: orNull('integer') },
     hints: ['OW'],
     errors: {
       ERR_BAD_SOURCE: { pageId: 'c', fileName: 'a.txt' },

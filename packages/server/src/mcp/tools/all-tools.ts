@@ -8,11 +8,12 @@ import { type FileDeps, fileTools } from './files.ts'
 import { type KnowledgeDeps, knowledgeTools } from './knowledge.ts'
 import { withNamedDocuments } from './named-documents.ts'
 import type { PictureDeps } from './pictures.ts'
+import { completeOutput } from './output-schema.ts'
 import { proseTools } from './prose.ts'
 import { readTools } from './reads.ts'
 import type { ReadingDeps } from './reading.ts'
 import { referenceTools } from './references.ts'
-import type { ToolRow } from './tool-row.ts'
+import type { ListedTool } from './tool-row.ts'
 import { searchTool, type SearchToolDeps } from './search.ts'
 import { type ShapeDeps, shapeTools } from './shapes.ts'
 import { type UndoDeps, undoTool } from './undo.ts'
@@ -42,7 +43,7 @@ export interface ToolDeps
 export const INTERFACE_TOOLS = 45
 
 /** Every tool of the endpoint, ordered by `place`. Throws when two tools have the same place. [TOOL-1] */
-export function allTools(deps: ToolDeps): readonly ToolRow[] {
+export function allTools(deps: ToolDeps): readonly ListedTool[] {
   const linked = withCheckedLinks(deps)
   const others = [
     ...workspaceTools(deps),
@@ -66,11 +67,16 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)
   return tools
     .map((tool) => withNamedDocuments(tool, deps))
+    .map((tool) => ({
+      ...tool,
+      results: Object.keys(tool.outputSchema['properties'] as object),
+      outputSchema: completeOutput(tool),
+    }))
     .map((tool) => (tool.place > INTERFACE_TOOLS ? { ...tool, extra: true } : tool))
 }
 
 /** The tools of this build as data: they have no services behind them, so they can be read but not run. */
-export const TOOL_ROWS: readonly ToolRow[] = allTools({} as ToolDeps)
+export const TOOL_ROWS: readonly ListedTool[] = allTools({} as ToolDeps)
 
 /** Names of the tools of this build, without prefix. */
 export const TOOL_NAMES: ReadonlySet<string> = new Set(TOOL_ROWS.map(({ name }) => name))

@@ -1,4 +1,5 @@
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
+import { STRING } from './output-members.ts'
 import { DOCUMENT, input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
@@ -35,6 +36,7 @@ const TOOLS: readonly EditTool[] = [
     toolset: 'manage',
     input: input(PAGE, VERSIONED),
     result: ['deleted'],
+    members: { deleted: STRING },
     hints: ['DE', 'ID'],
     errors: { ERR_LAST_PAGE: null },
     examples: [{ pageId: 'c2' }],

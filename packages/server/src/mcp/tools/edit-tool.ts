@@ -12,7 +12,9 @@ import { RelayError } from '../../kernel/errors.ts'
 import type { ArgumentsSchema } from '../arguments.ts'
 import { refusal, success } from '../results.ts'
 import type { CallContext, JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
-import { annotations, FLAG, type Hint, output } from './schema.ts'
+import { annotations, FLAG, type Hint } from './schema.ts'
+import type { OutputMembers } from './output-members.ts'
+import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 /** A write tool that consists of one edit of one document. */
@@ -24,6 +26,8 @@ export interface EditTool
   readonly result: readonly string[]
   /** Members that only some successes have. */
   readonly more?: readonly string[]
+  /** Members that mean something of their own in this tool. */
+  readonly members?: OutputMembers
   readonly hints?: readonly Hint[]
   /**
    * Fetches what the edit needs from elsewhere and returns it as extra members of the edit's arguments. Runs after the caller's right to
@@ -40,7 +44,7 @@ export type Editable = Pick<Documents, 'edit' | 'require'>
 
 /** Makes a tool from an edit of the document model. [CONC-1, TOOL-15, TOOL-20, TOOL-21] */
 export function editTool(documents: Editable, tool: EditTool): ToolRow {
-  const { input, result, more = [], hints = [], prepare, ...row } = tool
+  const { input, result, more = [], members, hints = [], prepare, ...row } = tool
   const { name } = row
   return {
     ...row,
@@ -48,6 +52,7 @@ export function editTool(documents: Editable, tool: EditTool): ToolRow {
     outputSchema: output(
       [...result.filter((member) => !BRIEF.has(member)), 'changed', 'serverVersion'],
       [...result.filter((member) => BRIEF.has(member)), ...more, 'callId', 'removed'],
+      members,
     ),
     annotations: annotations(...hints),
     access: 'edit',

@@ -7,7 +7,8 @@ import { RelayError } from '../../kernel/errors.ts'
 import { failure, refusal, success } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { flawOf, openDocument, type OpenDocument, type ReadingDeps, type ReadResult } from './reading.ts'
-import { annotations, DOCUMENT, input, output, PAGED, TEXT } from './schema.ts'
+import { annotations, DOCUMENT, input, PAGED, TEXT } from './schema.ts'
+import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 export interface FileDeps extends ReadingDeps {

@@ -1,6 +1,7 @@
 import { quote } from '@docrelay/model/quote'
 import { failure, success } from '../results.ts'
-import { annotations, input, output, TEXT } from './schema.ts'
+import { annotations, input, TEXT } from './schema.ts'
+import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 import type { Skill, SkillsFor } from './skills.ts'
 

@@ -3,7 +3,8 @@ import { quote } from '@docrelay/model/quote'
 import { badArgument } from '../arguments.ts'
 import { success, withFixes } from '../results.ts'
 import { findIcons, type IconCatalogue, type IconQuery } from './icon-catalogue.ts'
-import { annotations, input, INTEGER, output, TEXT } from './schema.ts'
+import { annotations, input, INTEGER, TEXT } from './schema.ts'
+import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 /** [AG-33] */

@@ -1,5 +1,6 @@
 import { tableOpNames } from '@docrelay/model/prose/tables/op-args'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
+import { NUMBER, STRING } from './output-members.ts'
 import { stampErrors, targetErrors } from './target-errors.ts'
 import type { ToolRow } from './tool-row.ts'
 import {
@@ -43,6 +44,7 @@ const TOOLS: readonly EditTool[] = [
       ...REPEATABLE,
     }),
     result: ['id', 'name', 'order', 'blocks'],
+    members: { order: NUMBER },
     more: ['format'],
     errors: { ERR_PROSE_TOO_LARGE: null },
     examples: [{ name: 'Notes', content: '# Notes\n\nFirst.' }, {}],
@@ -370,6 +372,7 @@ const TOOLS: readonly EditTool[] = [
     toolset: 'manage',
     input: input(PAGE, VERSIONED),
     result: ['deleted'],
+    members: { deleted: STRING },
     hints: ['DE', 'ID'],
     errors: { ERR_LAST_PAGE: null },
     examples: [{ pageId: 'q' }],

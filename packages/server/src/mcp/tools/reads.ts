@@ -4,7 +4,9 @@ import { success } from '../results.ts'
 import type { JsonObject } from '../tool.ts'
 import { flawOf, openDocument, type ReadingDeps } from './reading.ts'
 import { type PictureDeps, readTokens, readWithPicture } from './pictures.ts'
-import { annotations, DOCUMENT, FLAG, FORMAT, INDEX, input, output, PAGE, PAGED, TEXT } from './schema.ts'
+import { annotations, DOCUMENT, FLAG, FORMAT, INDEX, input, PAGE, PAGED, TEXT } from './schema.ts'
+import { listOf, members, type OutputMembers } from './output-members.ts'
+import { output } from './output-schema.ts'
 import { targetErrors } from './target-errors.ts'
 import type { ToolRow } from './tool-row.ts'
 
@@ -14,6 +16,8 @@ interface ReadTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'er
   readonly input: ArgumentsSchema & JsonObject
   readonly result: readonly string[]
   readonly more?: readonly string[]
+  /** Members that mean something of their own in this tool. */
+  readonly members?: OutputMembers
 }
 
 /** The tools that are one read of one document. [TOOL-get_document … TOOL-get_table] */
@@ -25,6 +29,7 @@ const TOOLS: readonly ReadTool[] = [
     description: 'See a document. Returns pages, fields, access.',
     input: input(DOCUMENT),
     result: ['id', 'name', 'modifiedAt', 'lockedBy', 'access', 'collectionId', 'pages', 'prosePages', 'fields', 'referenceCount'],
+    members: { pages: listOf(members({ string: 'id name', integer: 'shapeCount' })) },
     errors: {},
     examples: [{}],
   },
@@ -66,6 +71,7 @@ const TOOLS: readonly ReadTool[] = [
     }),
     result: ['format'],
     more: ['page', 'pages', 'nextCursor'],
+    members: { pages: listOf(members({ string: 'id name content', number: 'order' })) },
     errors: {
       ERR_ID_NOT_FOUND: { pageId: 'p', id: 'blk-z' },
       ERR_ID_AMBIGUOUS: { pageId: 'p', id: 'blk-x' },
@@ -86,6 +92,7 @@ const TOOLS: readonly ReadTool[] = [
     input: input(DOCUMENT, { pageId: TEXT, ...PAGED }),
     result: [],
     more: ['pageId', 'words', 'outline', 'pages', 'nextCursor'],
+    members: { pages: listOf(members({ string: 'pageId name', integer: 'words', array: 'outline' })) },
     errors: {},
     examples: [{ pageId: 'p' }, {}],
     needless: { limit: { refused: { pageId: 'p', limit: 5 } }, cursor: { refused: { pageId: 'p', cursor: 'x' } } },
@@ -137,12 +144,12 @@ export function readTools(deps: ReadingDeps & PictureDeps): readonly ToolRow[] {
   return TOOLS.map((tool) => readTool(tool, deps))
 }
 
-function readTool({ input, result, more = [], ...row }: ReadTool, deps: ReadingDeps & PictureDeps): ToolRow {
+function readTool({ input, result, more = [], members: own, ...row }: ReadTool, deps: ReadingDeps & PictureDeps): ToolRow {
   const { name } = row
   return {
     ...row,
     inputSchema: input,
-    outputSchema: output([...result, 'serverVersion', 'source'], more),
+    outputSchema: output([...result, 'serverVersion', 'source'], more, own),
     annotations: annotations('RO', 'ID'),
     toolset: 'read',
     access: 'view',

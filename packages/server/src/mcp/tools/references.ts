@@ -2,6 +2,7 @@ import { BY_TOOL } from '../arguments.ts'
 import type { DoiResolver } from '../../citations/doi-resolver.ts'
 import { isRefusal } from '@docrelay/model/edit'
 import { type Editable, editTool } from './edit-tool.ts'
+import { BOOLEAN } from './output-members.ts'
 import { described, DOCUMENT, FLAG, input, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
@@ -66,6 +67,7 @@ export function referenceTools(documents: Editable, dois: DoiResolver): readonly
       toolset: 'citations',
       input: input({ ...DOCUMENT, id: described(TEXT, 'to delete') }, { force: FLAG, ...VERSIONED }),
       result: ['id', 'deleted', 'orphanedCitations'],
+      members: { deleted: BOOLEAN },
       hints: ['DE', 'ID'],
       errors: { ERR_REFERENCE_NOT_FOUND: { id: 'knuht' }, ERR_REFERENCE_CITED: { id: 'cited' } },
       examples: [{ id: 'knuth' }, { id: 'cited', force: true }],

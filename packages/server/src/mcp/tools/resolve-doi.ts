@@ -1,6 +1,7 @@
 import type { DoiResolver } from '../../citations/doi-resolver.ts'
 import { failure, success } from '../results.ts'
-import { annotations, input, output } from './schema.ts'
+import { annotations, input } from './schema.ts'
+import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 /** The tool `resolve_doi`. [TOOL-resolve_doi, REF-9..REF-12] */

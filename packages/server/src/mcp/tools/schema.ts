@@ -41,18 +41,6 @@ export function input(required: Members, optional: Members = {}): ArgumentsSchem
   }
 }
 
-/**
- * The output schema: lists the members of a success and requires those that every success has; a failure has other members. [TOOL-5] Left
- * out are members that any write may return: `fixes`, `warnings`, `dryRun`, `replayed`, and totals of shortened lists.
- */
-export function output(required: readonly string[], optional: readonly string[] = []): JsonObject {
-  return {
-    type: 'object',
-    properties: Object.fromEntries([...required, ...optional].map((name) => [name, {}])),
-    anyOf: [{ required }, { required: ['code', 'message'] }],
-  }
-}
-
 /** The letters for annotations that are true, as in the table of TOOL-27. */
 export type Hint = 'RO' | 'DE' | 'ID' | 'OW'
 

@@ -9,7 +9,8 @@ import { badArgument } from '../arguments.ts'
 import { refusal, success } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
-import { annotations, input, output, PAGED, TEXT } from './schema.ts'
+import { annotations, input, PAGED, TEXT } from './schema.ts'
+import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 export interface SearchToolDeps {

@@ -12,10 +12,10 @@ import { SPEC_ROWS } from './testing/spec-rows.ts'
 import { INNER_MEMBERS, OPEN_VALUES, SHAPE_MEMBERS, STYLE_MEMBERS } from './testing/words.ts'
 import { TOOL_ERRORS } from './tool-errors.ts'
 
-const TOOLS = TOOL_ROWS.map(({ name, inputSchema, outputSchema }) => ({
+const TOOLS = TOOL_ROWS.map(({ name, inputSchema, results }) => ({
   name,
   inputSchema: inputSchema as unknown as ArgumentsSchema,
-  results: Object.keys(outputSchema['properties'] as object),
+  results,
 }))
 const ARGUMENTS = new Map(TOOLS.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties)]))
 const CHOICES = TOOLS.flatMap(({ inputSchema }) =>

@@ -27,6 +27,12 @@ export interface NeedlessArguments {
   readonly [argument: string]: { readonly refused: JsonObject } | { readonly told: JsonObject }
 }
 
+/** A tool as it is listed. */
+export interface ListedTool extends ToolRow {
+  /** Members of answers that come from the tool itself, as the specification lists them. [TOOL-29] */
+  readonly results: readonly string[]
+}
+
 /**
  * By code: the arguments, without `docId`, of a call that gets this code on the sample document; `null` when arguments alone cannot cause
  * it.

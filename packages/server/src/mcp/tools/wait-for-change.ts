@@ -10,7 +10,8 @@ import { failure, success } from '../results.ts'
 import { MAX_STREAMS } from '../streams.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
-import { annotations, DOCUMENT, FLAG, INTEGER, input, output } from './schema.ts'
+import { annotations, DOCUMENT, FLAG, INTEGER, input } from './schema.ts'
+import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 /** A change is told when nobody has changed anything more for so long, or so long after the first one. [AG-74] */

@@ -13,7 +13,9 @@ import { refusal, success } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
 import { editTool } from './edit-tool.ts'
-import { annotations, DOCUMENT, FLAG, input, output, PAGED, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { annotations, DOCUMENT, FLAG, input, PAGED, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { STRING } from './output-members.ts'
+import { output } from './output-schema.ts'
 import { NEW_PAGES } from '../../documents/create.ts'
 import type { ToolRow } from './tool-row.ts'
 
@@ -103,7 +105,7 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolRow[] {
       errors: { ERR_DELETE_FORBIDDEN: null },
       examples: [{}],
       inputSchema: input(DOCUMENT, VERSIONED),
-      outputSchema: output(['deleted']),
+      outputSchema: output(['deleted'], [], { deleted: STRING }),
       annotations: annotations('DE', 'ID'),
       toolset: 'manage',
       access: 'owner',
