@@ -23,7 +23,7 @@ export function endedText(code: number | null, signal: string | null): string {
 /** What a script prints when it failed. The message of `fetch` alone does not say why. */
 export function failureText(error: unknown, baseUrl: string): string {
   const { message } = error instanceof Error ? error : { message: String(error) }
-  if (!/^fetch failed|^Failed to fetch/.test(message)) return message
+  if (!/\b(?:fetch failed|Failed to fetch)/.test(message)) return message
   return `The relay at ${baseUrl} does not answer any more: it has ended or was stopped. Start it with \`npm start\` in another terminal, then run this again.`
 }
 

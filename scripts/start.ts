@@ -8,7 +8,8 @@ import './end-with-parent.mjs'
 import { startDevIssuer } from '../packages/dev-issuer/src/dev-issuer.ts'
 import type { CollectionInput } from '../packages/protocol/src/rest.ts'
 import { makeFolder } from '../packages/server/src/kernel/folders.ts'
-import { RelayClient, RelayRequestError } from '../packages/client/src/rest/relay-client.ts'
+import { RelayError } from '../packages/client/src/errors.ts'
+import { RelayClient } from '../packages/client/src/rest/relay-client.ts'
 import { portOf, takenPorts, type WantedPort } from './free-ports.ts'
 import { endedText, shownPath, startText } from './start-text.ts'
 
@@ -186,7 +187,7 @@ async function createSamples(client: RelayClient): Promise<void> {
   for (const file of (await readdir(folder)).sort()) {
     const body = JSON.parse(await readFile(join(folder, file), 'utf8')) as { id: string }
     await client.putDocument(body.id, body, { expectedVersion: 0 }).catch((error: unknown) => {
-      const expected = error instanceof RelayRequestError && (error.code === 'VERSION_CONFLICT' || error.code === 'TOMBSTONED')
+      const expected = error instanceof RelayError && (error.code === 'VERSION_CONFLICT' || error.code === 'TOMBSTONED')
       if (!expected) throw error
     })
   }
@@ -202,7 +203,7 @@ async function createCollections(client: RelayClient): Promise<void> {
   try {
     await client.putCollections(collections, 0)
   } catch (error) {
-    if (error instanceof RelayRequestError && error.code === 'VERSION_CONFLICT') return
+    if (error instanceof RelayError && error.code === 'VERSION_CONFLICT') return
     throw error
   }
   for (const [docId, collectionId] of Object.entries(members)) await client.setCollection(docId, collectionId)

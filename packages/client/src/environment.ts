@@ -10,6 +10,8 @@ export interface Environment {
   /** False where `openSocket` cannot work at all; assumed true when absent. */
   hasWebSocket?(): boolean
   fetch(url: string, init: RequestInit): Promise<Response>
+  /** Calls `run` whenever the platform says that the network is back; the returned function ends this. */
+  onOnline?(run: () => void): () => void
 }
 
 /** The part of a browser WebSocket that is used; binary messages arrive as ArrayBuffer. */
@@ -35,4 +37,33 @@ export const platform: Environment = {
   hasWebSocket: () => typeof WebSocket !== 'undefined',
   openSocket: (url) => new WebSocket(url) as unknown as SocketLike,
   fetch: (url, init) => fetch(url, init),
+  onOnline(run) {
+    // Node has no such event.
+    const page = globalThis as Partial<
+      Record<'addEventListener' | 'removeEventListener', (type: string, run: () => void) => void>
+    >
+    page.addEventListener?.('online', run)
+    return () => page.removeEventListener?.('online', run)
+  },
+}
+
+/** Returns the platform with what the caller has in place of it. A given `openSocket` needs no WebSocket of the platform. */
+export function environmentWith(given: Partial<Environment> = {}): Environment {
+  return { ...platform, ...(given.openSocket && { hasWebSocket: () => true }), ...given }
+}
+
+/** Resolves after `ms`; rejects with the reason of the signal when it is aborted before. */
+export function delay(environment: Environment, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const aborted = () => {
+      cancel()
+      reject(signal?.reason)
+    }
+    const cancel = environment.after(ms, () => {
+      signal?.removeEventListener('abort', aborted)
+      resolve()
+    })
+    signal?.addEventListener('abort', aborted, { once: true })
+  })
 }

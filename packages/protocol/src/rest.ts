@@ -128,6 +128,63 @@ export interface RestoredDocument {
   readonly serverVersion: number
 }
 
+/** One text that holds the searched words. [AG-65] */
+export interface SearchHit {
+  readonly docId: string
+  readonly name: string
+  readonly kind: 'name' | 'prose' | 'cell' | 'shape' | 'reference' | 'field'
+  readonly snippet: string
+  readonly pageId?: string
+  /** The heading that the text stands below. */
+  readonly section?: string
+  readonly sectionIndex?: number
+  /** Of the text block, shape, reference or field. */
+  readonly id?: string
+  /** The text or its document says more than is searched. */
+  readonly cut?: true
+}
+
+/** Reply of GET /api/v1/search. [AG-65] */
+export interface SearchAnswer {
+  readonly hits: readonly SearchHit[]
+  readonly returned: number
+  readonly nextCursor?: string
+  /** Nothing holds all words; the hits hold at least half of them. */
+  readonly partial?: true
+  /** Not everything was looked at. */
+  readonly incomplete?: true
+  /** Documents with newer edits that were not looked at. */
+  readonly behind?: number
+}
+
+/** A call of a tool that wrote a document. [AG-73] */
+export interface ToolCall {
+  readonly callId: string
+  readonly tool: string
+  /** The user id of the caller. */
+  readonly by: string
+  /** ms */
+  readonly at: number
+  readonly serverVersion: number
+  readonly changed: number
+  readonly removed: number
+  readonly undoable: boolean
+  /** The call that undid it. */
+  readonly undoneBy?: string
+}
+
+/** Reply of an undo. [AG-72, AG-73] */
+export interface UndoneCall {
+  /** 0: everything was changed since. */
+  readonly changed: number
+  /** What somebody changed since, and what therefore stays; at most 20. */
+  readonly kept: readonly { readonly id: string; readonly text: string; readonly [member: string]: unknown }[]
+  readonly keptTotal?: number
+  readonly serverVersion: number
+  /** Names the undo, which can be undone; absent when nothing was changed. */
+  readonly callId?: string
+}
+
 /** A blob as HEAD describes it. [BLOB-8] */
 export interface BlobInfo {
   readonly size: number

@@ -76,13 +76,20 @@ describe('SendPace, the pace of edits', () => {
 describe('planReconnect, what to do after a close', () => {
   it('[WS-57] [WS-58] codes 44xx stop, 1xxx retry, and a retry-after is the shortest delay', () => {
     expect(planReconnect({ code: 4403, reason: 'forbidden' }, 1, true, 0)).toEqual({ kind: 'stop' })
-    expect(planReconnect({ code: 4409, reason: 'connection-limit' }, 1, true, 0)).toEqual({ kind: 'stop' })
     expect(planReconnect({ code: 1012, reason: 'restarting;retry-after=3000' }, 1, true, 0)).toEqual({
       kind: 'retry',
       delayMs: 3_250,
     })
     expect(planReconnect({ code: 1006, reason: '' }, 1, true, 1)).toEqual({ kind: 'retry', delayMs: 500 })
     expect(planReconnect({ code: 1006, reason: '' }, 30, true, 1)).toEqual({ kind: 'retry', delayMs: 30_000 })
+  })
+
+  it('[WS-67] after 4409 a client tries again every 60 s, since a place may have become free', () => {
+    for (const failures of [1, 2, 30])
+      expect(planReconnect({ code: 4409, reason: 'connection-limit' }, failures, true, 0.5)).toEqual({
+        kind: 'retry',
+        delayMs: 60_000,
+      })
   })
 
   it('[WS-58] 4401 asks for a fresh token once, then stops', () => {

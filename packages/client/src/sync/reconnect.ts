@@ -10,6 +10,8 @@ export type Reconnect =
 
 const FIRST_MS = 500
 const LONGEST_MS = 30_000
+/** How long a client stays away after 4409: until then another person's connection may have ended. [WS-67] */
+const FULL_MS = 60_000
 
 /**
  * Decides what to do after a close, by close code, reason and the number of failures in a row (`failures`, 1 for the
@@ -29,6 +31,7 @@ export function planReconnect(
   const delayMs = Math.round((retryAfterMs(close.reason) ?? 0) + ceiling * (0.5 + random / 2))
   if (close.code === 4401) return mayRenew ? { kind: 'renew', delayMs } : { kind: 'stop' }
   if (close.code === 4408) return { kind: 'retry', delayMs }
+  if (close.code === 4409) return { kind: 'retry', delayMs: FULL_MS }
   if (close.code >= 4400 && close.code < 4500) return { kind: 'stop' }
   return { kind: 'retry', delayMs }
 }

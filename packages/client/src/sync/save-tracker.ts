@@ -16,18 +16,23 @@ export class SaveTracker {
   #missingSince: number | null = 0
   /** Ordinal of the newest step2 that was not refused. */
   #step2 = 0
+  /** For each message that is not acknowledged: how many edits it and those before it carry. */
+  #edits: { readonly ordinal: number; readonly edits: number }[] = []
+  #savedEdits = 0
 
   joined(): void {
     this.#sent = 0
     this.#acked = 0
     this.#missingSince = 0
     this.#step2 = 0
+    this.#edits = []
   }
 
-  /** Counts a sent message and returns its ordinal. */
-  sent(kind: 'step2' | 'update'): number {
+  /** Counts a sent message, after which the relay was sent `edits` edits in all, and returns its ordinal. */
+  sent(kind: 'step2' | 'update', edits = 0): number {
     this.#sent++
     if (kind === 'step2') this.#step2 = this.#sent
+    this.#edits.push({ ordinal: this.#sent, edits })
     return this.#sent
   }
 
@@ -39,6 +44,15 @@ export class SaveTracker {
   acked(ordinal: number): void {
     this.#acked = Math.max(this.#acked, ordinal)
     if (this.#missingSince !== null && this.#step2 > this.#missingSince && this.#acked >= this.#step2) this.#missingSince = null
+    // Nothing counts as saved while refused content is missing; the step2 that brings it carries all edits before it.
+    if (this.#missingSince !== null) return
+    for (const { edits } of this.#edits.filter((each) => each.ordinal <= this.#acked)) this.#savedEdits = edits
+    this.#edits = this.#edits.filter((each) => each.ordinal > this.#acked)
+  }
+
+  /** How many edits, of those that `sent` was told, are durable. */
+  get savedEdits(): number {
+    return this.#savedEdits
   }
 
   /** True when acks cover every message so far and no refused content is missing. */

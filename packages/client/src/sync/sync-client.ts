@@ -1,29 +1,14 @@
-import {
-  applyAwarenessUpdate,
-  Awareness,
-  encodeAwarenessUpdate,
-  modifyAwarenessUpdate,
-  removeAwarenessStates,
-} from 'y-protocols/awareness'
+import { Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
-import {
-  awarenessFrame,
-  chunkFrames,
-  jsonFrame,
-  readAwareness,
-  readJson,
-  readSync,
-  readSyncAck,
-  syncFrame,
-} from '@docrelay/protocol/codec'
+import { chunkFrames, jsonFrame, readJson, readSync, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
 import type { WireErrorCode } from '@docrelay/protocol/codes'
 import { CHUNK_PAYLOAD_BYTES, type DocEventFrame, type ErrorFrame, type JoinedFrame, SYNC, TAG } from '@docrelay/protocol/frames'
-import { guardState } from './awareness-guard.ts'
-import { mergeInTurns } from './merge-updates.ts'
 import { type Environment, platform } from '../environment.ts'
+import { mergeInTurns } from './merge-updates.ts'
+import { Presence } from './presence.ts'
 import { SaveTracker } from './save-tracker.ts'
 import { SendPace } from './send-pace.ts'
-import { type ConnectionStatus, SyncConnection } from './sync-connection.ts'
+import { type Closed, type ConnectionStatus, SyncConnection } from './sync-connection.ts'
 
 export interface SyncClientOptions {
   /** `ws://host:port/ws`. */
@@ -85,7 +70,7 @@ export interface SyncState {
    * Code and reason of the last close, while the connection waits or is stopped. A wrong path looks like an outage: code
    * 1006, with the message of the platform as the reason where it gives one (Node does, browsers do not).
    */
-  readonly closed: { readonly code: number; readonly reason: string } | null
+  readonly closed: Closed | null
 }
 
 /** The events of a SyncClient and their arguments. */
@@ -116,6 +101,7 @@ export class SyncClient {
   readonly #options: SyncClientOptions
   readonly #environment: Environment
   readonly #connection: SyncConnection
+  readonly #presence: Presence
   readonly #tracker = new SaveTracker()
   readonly #pace = new SendPace()
   #pending: Uint8Array[] = []
@@ -125,8 +111,10 @@ export class SyncClient {
   #step2Sent = false
   #synced = false
   #refusal: WireErrorCode | null = null
-  /** True when `doc` holds something that may not be durable on the relay. */
-  #dirty: boolean
+  /** Edits so far that only this client made; a `doc` that had content at the start counts as one. */
+  #edits: number
+  /** How many of the edits are durable on the relay. */
+  #savedEdits = 0
   #level: JoinedFrame['level'] | null = null
   #lineage: string | null
   /**
@@ -143,7 +131,7 @@ export class SyncClient {
     this.#environment = options.environment ?? platform
     this.doc = options.doc
     this.awareness = options.awareness ?? new Awareness(options.doc)
-    this.#dirty = options.doc.store.clients.size > 0
+    this.#edits = options.doc.store.clients.size > 0 ? 1 : 0
     this.#lineage = options.lineage ?? null
     this.#listeners = {
       state: new Set(options.onState && [options.onState]),
@@ -159,8 +147,8 @@ export class SyncClient {
       onOpen: () => this.#join(),
       onFrame: (tag, message) => this.#received(tag, message),
     })
+    this.#presence = new Presence(this.awareness, this.#connection)
     this.doc.on('update', this.#docUpdated)
-    this.awareness.on('update', this.#awarenessUpdated)
   }
 
   get state(): SyncState {
@@ -173,8 +161,23 @@ export class SyncClient {
       level: this.#level,
       lineage: this.#lineage,
       successor: this.#successor,
-      closed: status?.kind === 'waiting' || status?.kind === 'stopped' ? { code: status.code, reason: status.reason } : null,
+      closed: status?.kind === 'waiting' || status?.kind === 'stopped' ? closedState(status) : null,
     }
+  }
+
+  /** Edits of this client so far, and how many of them are durable on the relay. */
+  get progress(): { readonly edits: number; readonly saved: number } {
+    return { edits: this.#edits, saved: this.#savedEdits }
+  }
+
+  /** Sends what was gathered so far without waiting for more. */
+  sendNow(): void {
+    this.#flush()
+  }
+
+  /** Ends the waiting for the next attempt to connect, if the client waits. */
+  retryNow(): void {
+    this.#connection.retryNow()
   }
 
   /** Adds a listener beside those of the options; the returned function removes it. */
@@ -194,8 +197,7 @@ export class SyncClient {
 
   /** Disconnects without waiting for unsaved edits, which stay in `doc`. */
   disconnect(): void {
-    // Lets others see the cursor vanish at once, and not only when the relay notices the closed socket.
-    this.#sendAwareness([this.awareness.clientID], new Map())
+    this.#presence.goodbye()
     this.#connection.close()
     this.#left()
     this.#status = null
@@ -205,21 +207,21 @@ export class SyncClient {
   /** Disconnects and releases `doc`, which stays usable. Destroys the awareness unless it was given in the options. */
   destroy(): void {
     this.doc.off('update', this.#docUpdated)
-    this.awareness.off('update', this.#awarenessUpdated)
     this.disconnect()
+    this.#presence.destroy()
     if (!this.#options.awareness) this.awareness.destroy()
   }
 
   #saved(): SyncState['saved'] {
     if (this.#refusal !== null) return 'refused'
-    if (!this.#dirty) return 'saved'
+    if (this.#savedEdits === this.#edits) return 'saved'
     return this.#status?.kind === 'authenticated' ? 'saving' : 'unsaved'
   }
 
   /** Called when the relay has everything that was typed. */
   #settle(): void {
     if (this.#pending.length > 0 || !this.#step2Sent || !this.#tracker.everythingSaved) return
-    this.#dirty = false
+    this.#savedEdits = this.#edits
     this.#lineage ??= this.#lineageAtJoin
     if (this.#refusal !== null && EDIT_REFUSED.has(this.#refusal)) this.#refusal = null
   }
@@ -247,27 +249,25 @@ export class SyncClient {
     this.#lineageAtJoin = null
     this.#synced = false
     this.#tracker.joined()
-    const others = [...this.awareness.getStates().keys()].filter((id) => id !== this.awareness.clientID)
-    removeAwarenessStates(this.awareness, others, this)
+    this.#presence.left()
   }
 
   #join(): void {
     const lineage = this.#lineage
     this.#connection.send(jsonFrame(TAG.joinDoc, { docId: this.#options.docId, ...(lineage !== null && { lineage }) }))
     this.#connection.send(syncFrame(SYNC.step1, Y.encodeStateVector(this.doc)))
-    if (this.awareness.getLocalState() !== null) this.#sendAwareness([this.awareness.clientID])
+    this.#presence.joined()
   }
 
   #received(tag: number, message: Uint8Array): void {
     if (tag === TAG.sync) this.#receivedSync(message)
-    else if (tag === TAG.awareness) {
-      const update = readAwareness(message)
-      if (update) applyAwarenessUpdate(this.awareness, modifyAwarenessUpdate(update, guardState), this)
-    } else if (tag === TAG.syncAck) {
+    else if (tag === TAG.awareness) this.#presence.received(message)
+    else if (tag === TAG.syncAck) {
       const ordinal = readSyncAck(message)
       if (ordinal === null) return
       this.#tracker.acked(ordinal)
       this.#pace.acked()
+      this.#savedEdits = Math.max(this.#savedEdits, this.#tracker.savedEdits)
       this.#settle()
       this.#changed()
     } else if (tag === TAG.docEvent) this.#receivedEvent(readJson(message) as DocEventFrame)
@@ -348,13 +348,13 @@ export class SyncClient {
 
   readonly #docUpdated = (update: Uint8Array, origin: unknown): void => {
     if (origin === this) return
-    const wasDirty = this.#dirty
-    this.#dirty = true
+    const wasSaved = this.#savedEdits === this.#edits
+    this.#edits++
     if (this.#status?.kind === 'authenticated' && this.#step2Sent) {
       this.#pending.push(update)
       this.#scheduleFlush()
     }
-    if (!wasDirty) this.#changed()
+    if (wasSaved) this.#changed()
   }
 
   #scheduleFlush(): void {
@@ -376,21 +376,15 @@ export class SyncClient {
 
   #sendWrite(kind: 'step2' | 'update', update: Uint8Array): void {
     if (!this.#connection.canSend) return
-    this.#tracker.sent(kind)
+    this.#tracker.sent(kind, this.#edits)
     const frame = syncFrame(SYNC[kind], update)
     if (frame.length <= this.#maxMessageBytes) return this.#connection.send(frame)
     const messageId = Uint8Array.from({ length: 16 }, () => Math.floor(this.#environment.random() * 256))
     const pieceBytes = Math.min(CHUNK_PAYLOAD_BYTES, this.#maxMessageBytes)
     for (const chunk of chunkFrames(frame, messageId, pieceBytes)) this.#connection.send(chunk)
   }
+}
 
-  readonly #awarenessUpdated = (change: { added: number[]; updated: number[]; removed: number[] }, origin: unknown): void => {
-    if (origin === this) return
-    this.#sendAwareness([...change.added, ...change.updated, ...change.removed].filter((id) => id === this.awareness.clientID))
-  }
-
-  #sendAwareness(ids: number[], states?: Map<number, { [member: string]: unknown }>): void {
-    if (ids.length === 0 || !this.#connection.canSend || !this.awareness.meta.has(this.awareness.clientID)) return
-    this.#connection.send(awarenessFrame(encodeAwarenessUpdate(this.awareness, ids, states)))
-  }
+function closedState({ code, reason, error }: Closed): Closed {
+  return { code, reason, ...(error && { error }) }
 }

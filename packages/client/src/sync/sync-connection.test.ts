@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Environment, SocketLike } from '../environment.ts'
+import { NeedsSignIn } from '../errors.ts'
 import { type ConnectionStatus, SyncConnection } from './sync-connection.ts'
 
 /** A connection whose sockets and timers are played by the test. */
@@ -8,6 +9,7 @@ function bench(token: () => unknown) {
   const sockets: SocketLike[] = []
   const timers = new Map<number, { readonly ms: number; readonly run: () => void }>()
   let made = 0
+  let online = () => {}
   const environment: Environment = {
     now: () => 0,
     random: () => 0,
@@ -31,6 +33,12 @@ function bench(token: () => unknown) {
       return socket
     },
     fetch: () => Promise.reject(new Error('no fetch here')),
+    onOnline(run) {
+      online = run
+      return () => {
+        online = () => {}
+      }
+    },
   }
   const connection = new SyncConnection({
     url: 'ws://relay.example/ws',
@@ -47,7 +55,7 @@ function bench(token: () => unknown) {
       timer.run()
     }
   }
-  return { connection, statuses, sockets, fire, waiting: () => [...timers.values()].map(({ ms }) => ms) }
+  return { connection, statuses, sockets, fire, online: () => online(), waiting: () => [...timers.values()].map(({ ms }) => ms) }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -62,7 +70,12 @@ it('[WS-67] a token() that never resolves is given up after 30 s, and the next a
   await settled()
   expect(statuses.at(-1)).toEqual({ kind: 'connecting' })
   fire(30_000)
-  expect(statuses.at(-1)).toEqual({ kind: 'waiting', delayMs: 250, code: 1012, reason: 'token() gave no token within 30 s' })
+  expect(statuses.at(-1)).toMatchObject({
+    kind: 'waiting',
+    delayMs: 250,
+    code: 1012,
+    reason: 'token() gave no token within 30 s',
+  })
   fire(250)
   await settled()
   expect([asked, sockets.length, waiting()]).toEqual([2, 1, []])
@@ -98,8 +111,40 @@ it.each([
   const { connection, statuses, sockets, waiting } = bench(() => token)
   connection.connect()
   await settled()
-  expect(statuses.at(-1)).toEqual({ kind: 'stopped', code: 1006, reason })
+  expect(statuses.at(-1)).toMatchObject({ kind: 'stopped', code: 1006, reason, error: { code: 'TOKEN_FAILED' } })
   expect([sockets.length, waiting()]).toEqual([0, []])
+})
+
+it('[WS-67] token() that throws NeedsSignIn stops the client at once and is asked no more', async () => {
+  let asked = 0
+  const { connection, statuses, sockets, waiting } = bench(() => {
+    asked++
+    throw new NeedsSignIn('the session has ended')
+  })
+  connection.connect()
+  await settled()
+  expect(statuses.at(-1)).toMatchObject({
+    kind: 'stopped',
+    code: 4401,
+    reason: 'the session has ended',
+    error: { code: 'NEEDS_SIGN_IN' },
+  })
+  expect([asked, sockets.length, waiting()]).toEqual([1, 0, []])
+})
+
+it('[WS-67] a connection that waits tries again at once when the platform says that the network is back', async () => {
+  const { connection, sockets, online, waiting } = bench(() => 'a.token')
+  connection.connect()
+  await settled()
+  sockets[0]?.onclose?.({ code: 1006, reason: '' })
+  expect(waiting()).toEqual([250])
+  online()
+  await settled()
+  expect([sockets.length, waiting()]).toEqual([2, []])
+  connection.close()
+  online()
+  await settled()
+  expect(sockets).toHaveLength(2)
 })
 
 it('[WS-67] the reason for a socket that fails to open is the message of the platform', async () => {

@@ -3,6 +3,7 @@ import { CLIENT_CLOSE } from '@docrelay/protocol/codes'
 import { type AuthResponseFrame, TAG } from '@docrelay/protocol/frames'
 import { PROTOCOL_MINOR, PROTOCOL_VERSION } from '@docrelay/protocol/version'
 import type { Environment, SocketLike } from '../environment.ts'
+import { isNeedsSignIn, RelayError } from '../errors.ts'
 import { planReconnect } from './reconnect.ts'
 import { socketUrl } from './setup-error.ts'
 
@@ -10,9 +11,17 @@ export type ConnectionStatus =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'authenticated'; readonly session: AuthResponseFrame }
   /** The connection tries again by itself after `delayMs`. */
-  | { readonly kind: 'waiting'; readonly delayMs: number; readonly code: number; readonly reason: string }
+  | ({ readonly kind: 'waiting'; readonly delayMs: number } & Closed)
   /** The connection does not try again; the code says why. `connect()` starts again. */
-  | { readonly kind: 'stopped'; readonly code: number; readonly reason: string }
+  | ({ readonly kind: 'stopped' } & Closed)
+
+/** Why there is no connection. */
+export interface Closed {
+  readonly code: number
+  readonly reason: string
+  /** What was wrong with the application's `token()`, when that is the reason. */
+  readonly error?: RelayError
+}
 
 export interface ConnectionOptions {
   /** `ws://host:port/ws`. */
@@ -20,6 +29,7 @@ export interface ConnectionOptions {
   readonly workspace?: string
   /**
    * Returns a token. `fresh` asks for a token that differs from the last one, which was refused or is about to expire.
+   * `NeedsSignIn` stops the connection; any other error counts as a failed attempt.
    */
   readonly token: (request: { readonly fresh: boolean }) => string | Promise<string>
   readonly environment: Environment
@@ -55,6 +65,8 @@ export class SyncConnection {
   /** What the platform said of a socket that failed before it was open; browsers say nothing. */
   #failure = ''
   readonly #cancels = new Map<Timer, () => void>()
+  /** Ends the listening to the platform's news that the network is back. */
+  #endOnline: (() => void) | null = null
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -73,6 +85,14 @@ export class SyncConnection {
     this.close()
     this.#failures = 0
     this.#mayRenew = true
+    this.#endOnline = this.#options.environment.onOnline?.(() => this.retryNow()) ?? null
+    void this.#open()
+  }
+
+  /** Ends the waiting for the next attempt, if the connection waits. */
+  retryNow(): void {
+    if (!this.#cancels.has('reconnect')) return
+    this.#cancel('reconnect')
     void this.#open()
   }
 
@@ -80,6 +100,8 @@ export class SyncConnection {
   close(): void {
     this.#attempt++
     this.#cancelAll()
+    this.#endOnline?.()
+    this.#endOnline = null
     const socket = this.#socket
     this.#socket = null
     if (!socket) return
@@ -93,7 +115,7 @@ export class SyncConnection {
     if (!socket) return
     silence(socket)
     socket.close(code === 1000 || (code >= 3000 && code < 5000) ? code : CLIENT_CLOSE.reconnect)
-    this.#closed(code, reason)
+    this.#closed({ code, reason })
   }
 
   get canSend(): boolean {
@@ -109,14 +131,16 @@ export class SyncConnection {
     const attempt = ++this.#attempt
     this.#after('token', TOKEN_MS, () => {
       this.#attempt++
-      this.#closed(1012, `token() gave no token within ${TOKEN_MS / 1000} s`)
+      this.#closed(tokenFailure(`token() gave no token within ${TOKEN_MS / 1000} s`))
     })
     const answer = await this.#token(this.#fresh)
     if (attempt !== this.#attempt) return
     this.#cancel('token')
-    if ('error' in answer) return this.#closed(1012, answer.error)
+    if ('failure' in answer) return this.#closed(answer.failure)
+    if ('needsSignIn' in answer)
+      return this.#stopped({ code: 4401, reason: answer.needsSignIn.message, error: answer.needsSignIn })
     const { token } = answer
-    if (!isToken(token)) return this.#options.onStatus({ kind: 'stopped', code: 1006, reason: notAToken(token) })
+    if (!isToken(token)) return this.#stopped({ ...tokenFailure(notAToken(token)), code: 1006 })
     this.#fresh = false
     this.#failure = ''
     const socket = this.#openSocket()
@@ -134,7 +158,7 @@ export class SyncConnection {
     socket.onerror = (event: { readonly message?: unknown }) => {
       if (typeof event?.message === 'string') this.#failure = event.message
     }
-    socket.onclose = ({ code, reason }) => this.#closed(code, reason === '' && code === 1006 ? this.#failure : reason)
+    socket.onclose = ({ code, reason }) => this.#closed({ code, reason: reason === '' && code === 1006 ? this.#failure : reason })
   }
 
   /**
@@ -145,16 +169,19 @@ export class SyncConnection {
     try {
       return this.#options.environment.openSocket(this.#url)
     } catch (error) {
-      this.#options.onStatus({ kind: 'stopped', code: 1006, reason: error instanceof Error ? error.message : String(error) })
+      this.#stopped({ code: 1006, reason: error instanceof Error ? error.message : String(error) })
       return null
     }
   }
 
-  async #token(fresh: boolean): Promise<{ readonly token: unknown } | { readonly error: string }> {
+  async #token(
+    fresh: boolean,
+  ): Promise<{ readonly token: unknown } | { readonly failure: Closed } | { readonly needsSignIn: RelayError }> {
     try {
       return { token: await this.#options.token({ fresh }) }
     } catch (error) {
-      return { error: error instanceof Error ? error.message : 'no token' }
+      if (isNeedsSignIn(error)) return { needsSignIn: error }
+      return { failure: tokenFailure(error instanceof Error ? error.message : 'no token', error) }
     }
   }
 
@@ -200,17 +227,21 @@ export class SyncConnection {
     })
   }
 
-  #closed(code: number, reason: string): void {
+  #stopped(closed: Closed): void {
+    this.#options.onStatus({ kind: 'stopped', ...closed })
+  }
+
+  #closed(closed: Closed): void {
     this.#cancelAll()
     this.#socket = null
     this.#failures++
-    const plan = planReconnect({ code, reason }, this.#failures, this.#mayRenew, this.#options.environment.random())
-    if (plan.kind === 'stop') return this.#options.onStatus({ kind: 'stopped', code, reason })
+    const plan = planReconnect(closed, this.#failures, this.#mayRenew, this.#options.environment.random())
+    if (plan.kind === 'stop') return this.#stopped(closed)
     if (plan.kind === 'renew') {
       this.#mayRenew = false
       this.#fresh = true
     }
-    this.#options.onStatus({ kind: 'waiting', delayMs: plan.delayMs, code, reason })
+    this.#options.onStatus({ kind: 'waiting', delayMs: plan.delayMs, ...closed })
     this.#after('reconnect', plan.delayMs, () => void this.#open())
   }
 
@@ -235,6 +266,10 @@ export class SyncConnection {
     for (const cancel of this.#cancels.values()) cancel()
     this.#cancels.clear()
   }
+}
+
+function tokenFailure(reason: string, cause?: unknown): Closed {
+  return { code: 1012, reason, error: new RelayError('TOKEN_FAILED', reason, { cause }) }
 }
 
 function isToken(token: unknown): token is string {

@@ -1,4 +1,4 @@
-import type { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import type { RelayError } from '@docrelay/client/errors'
 import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { cpSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,7 +49,7 @@ const setAside = (id: string) => storedRows(relay, `select kind, bytes from set_
 const refusalOf = (call: Promise<unknown>) =>
   call.then(
     () => 'answered',
-    (error: RelayRequestError) => `${error.status} ${error.code}`,
+    (error: RelayError) => `${error.status} ${error.code}`,
   )
 
 /** Another byte in the middle. */
@@ -155,7 +155,7 @@ describe('a store damaged while the relay is stopped', () => {
         .putDocument('undecodable', { ...body, name: 'renamed' })
         .then(
           () => true,
-          (error: RelayRequestError) => error.status !== 503,
+          (error: RelayError) => error.status !== 503,
         ),
     )
     expect(await shapesOverSocket('undecodable')).toEqual(['live', 's1'])

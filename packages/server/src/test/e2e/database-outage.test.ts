@@ -1,4 +1,4 @@
-import type { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import type { RelayError } from '@docrelay/client/errors'
 import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
@@ -39,7 +39,7 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
     const error = (await call.then(
       () => new Error('the call was answered'),
       (reason: unknown) => reason,
-    )) as RelayRequestError
+    )) as RelayError
     return `${error.status} ${error.code}`
   }
   async function edited(id: string): Promise<SyncClient> {

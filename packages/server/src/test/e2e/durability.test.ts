@@ -1,4 +1,4 @@
-import type { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import type { RelayError } from '@docrelay/client/errors'
 import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -254,13 +254,13 @@ describe.skipIf(!isRoot)('a disk without free space', () => {
     // A commit that failed half-way leaves some room in the file, which smaller ones then use up.
     const writeLittle = () => relay.rest().putDocument(`little-${errors.length}`, { name: 'little' })
     await until('readiness to end', async () => {
-      await writeLittle().catch((error: RelayRequestError) => errors.push(error.code))
+      await writeLittle().catch((error: RelayError) => errors.push(error.code))
       return (await fetch(`${relay.baseUrl}/readyz`)).status === 503
     })
     expect(new Set(errors)).toEqual(new Set(['ERR_NOT_PERSISTED', 'NOT_PERSISTED']))
     const large = { name: 'large', custom: 'x'.repeat(200_000) }
     await expect(relay.rest().putDocument('other', large)).rejects.toMatchObject({ status: 503, code: 'NOT_PERSISTED' })
-    await expect(relay.rest().getDocument('other')).rejects.toSatisfy((error: RelayRequestError) => error.status === 404)
+    await expect(relay.rest().getDocument('other')).rejects.toSatisfy((error: RelayError) => error.status === 404)
     expect(shapesOf(await relay.rest().getDocument('full'))).toEqual(['before'])
     rmSync(join(folder, 'filler'))
     const took = stopwatch()

@@ -1,4 +1,4 @@
-import type { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import type { RelayError } from '@docrelay/client/errors'
 import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ const TOTAL_MIB = 60
 const refusalOf = (call: Promise<unknown>) =>
   call.then(
     () => 'accepted',
-    (error: RelayRequestError) => `${error.status} ${error.code}`,
+    (error: RelayError) => `${error.status} ${error.code}`,
   )
 const folder = mkdtempSync(join(tmpdir(), 'relay-full-'))
 const reason = mounted()

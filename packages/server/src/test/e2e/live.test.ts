@@ -1,4 +1,4 @@
-import { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import { RelayError } from '@docrelay/client/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
@@ -221,7 +221,7 @@ describe.each(await storesUnderTest())('live documents on $name', ({ env, remove
       await relay.kill()
       await relay.restart()
       await expect(relay.rest({ jti }).listDocuments()).rejects.toSatisfy(
-        (error: RelayRequestError) => error.code === 'TOKEN_REVOKED',
+        (error: RelayError) => error.code === 'TOKEN_REVOKED',
       )
     })
   })

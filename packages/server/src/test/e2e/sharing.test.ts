@@ -1,4 +1,4 @@
-import { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import { RelayError } from '@docrelay/client/errors'
 import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rawHttp } from '../raw-http.ts'
@@ -32,7 +32,7 @@ const purge = (ws: string, userId: string, bearer = SECRET) =>
 const refusal = (call: Promise<unknown>) =>
   call.then(
     () => 'accepted',
-    (error: unknown) => (error instanceof RelayRequestError ? error.code : String(error)),
+    (error: unknown) => (error instanceof RelayError ? error.code : String(error)),
   )
 
 describe.each(await storesUnderTest())('sharing on $name', ({ env, remove }) => {

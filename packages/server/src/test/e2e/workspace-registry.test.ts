@@ -1,4 +1,4 @@
-import { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import { RelayError } from '@docrelay/client/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { storesUnderTest } from '../stores-under-test.ts'
@@ -7,7 +7,7 @@ let relay: RelayUnderTest
 let workspaces = 0
 const workspace = () => `ws-${++workspaces}`
 const conflictOf = (outcome: PromiseSettledResult<unknown>) =>
-  outcome.status === 'rejected' && outcome.reason instanceof RelayRequestError ? outcome.reason : null
+  outcome.status === 'rejected' && outcome.reason instanceof RelayError ? outcome.reason : null
 
 describe.each(await storesUnderTest())('collections and style profiles of a workspace, on $name', ({ env, remove }) => {
   beforeAll(async () => {
@@ -32,8 +32,8 @@ describe.each(await storesUnderTest())('collections and style profiles of a work
       }
       const conflicts = outcomes.map(conflictOf).filter((conflict) => conflict !== null)
       expect(conflicts).toHaveLength(15)
-      for (const { code, body } of conflicts) {
-        expect([code, body]).toMatchObject(['VERSION_CONFLICT', { currentVersion: version + 1, ...stored }])
+      for (const { code, details } of conflicts) {
+        expect([code, details]).toMatchObject(['VERSION_CONFLICT', { currentVersion: version + 1, ...stored }])
       }
       expect(await clients[0]?.collections()).toEqual(stored)
     }
@@ -73,7 +73,7 @@ describe.each(await storesUnderTest())('collections and style profiles of a work
     const profiles = ['a', 'b', 'c'].map((id) => ({ id, name: id, properties: { x: 'x'.repeat(15_000) }, createdAt: 1 }))
     await client.putStyleProfiles(profiles)
     const refused = await client.putCollections([{ id: 'c', name: 'C', note: 'x'.repeat(6000) }]).catch((error: unknown) => error)
-    expect(refused).toMatchObject({ status: 507, code: 'CONFIG_TOO_LARGE', body: { maxBytes: 50_000 } })
+    expect(refused).toMatchObject({ status: 507, code: 'CONFIG_TOO_LARGE', details: { maxBytes: 50_000 } })
     await client.putStyleProfiles([])
     await client.putCollections([{ id: 'c', name: 'C', note: 'x'.repeat(6000) }])
   })

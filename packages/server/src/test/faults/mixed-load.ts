@@ -1,4 +1,5 @@
-import { type RelayClient, RelayRequestError } from '@docrelay/client/rest/relay-client'
+import { RelayError } from '@docrelay/client/errors'
+import type { RelayClient } from '@docrelay/client/rest/relay-client'
 import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import { type RelayUnderTest, until } from '../relay-under-test.ts'
@@ -164,7 +165,7 @@ async function write(client: RelayClient, writer: Register, round: number, runni
       )
     } catch (error) {
       // A refusal would be a bug of this script. A call without an answer may or may not have taken effect.
-      if (error instanceof RelayRequestError && error.status < 500) throw error
+      if (error instanceof RelayError && error.status !== null && error.status < 500) throw error
       return
     }
   }
@@ -215,7 +216,7 @@ async function contentOf(client: RelayClient, id: string): Promise<string | null
     const body = (await client.getDocument(id)) as { richTextPages: { content: string }[] }
     return body.richTextPages[0]?.content ?? ''
   } catch (error) {
-    if (error instanceof RelayRequestError && error.status === 404) return null
+    if (error instanceof RelayError && error.status === 404) return null
     throw error
   }
 }

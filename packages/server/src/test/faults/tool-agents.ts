@@ -1,4 +1,4 @@
-import { RelayRequestError } from '@docrelay/client/rest/relay-client'
+import { RelayError } from '@docrelay/client/errors'
 import type { RelayUnderTest } from '../relay-under-test.ts'
 import { addLosses, type Losses, tally } from './losses.ts'
 import { type Confirmed, confirmedNow, holds, openRegister, type Register, setRegister } from './registers.ts'
@@ -210,7 +210,7 @@ async function checkCreated(relay: RelayUnderTest, { id, confirmed }: ToolsTold[
     .rest()
     .getDocument(id)
     .catch((error: unknown) => {
-      if (error instanceof RelayRequestError && error.status === 404) return null
+      if (error instanceof RelayError && error.status === 404) return null
       throw error
     })
   const isThere = holds(confirmed, stored === null ? null : String(stored['name']))

@@ -1,0 +1,99 @@
+import type { WireErrorCode } from '@docrelay/protocol/codes'
+import { isRestErrorCode, REST_CODES, type RestErrorCode, type Retry } from '@docrelay/protocol/rest-codes'
+
+/** What callers can do about the errors of the wire. */
+const WIRE_CODES = {
+  ERR_UNKNOWN_DOC: 'never',
+  ERR_DELETED: 'never',
+  ERR_RATE_LIMIT: 'later',
+  ERR_MESSAGE_TOO_LARGE: 'after-change',
+  ERR_VIEW_FORBIDDEN: 'after-change',
+  ERR_EDIT_FORBIDDEN: 'after-change',
+  ERR_NOT_AUTHENTICATED: 'now',
+  ERR_BAD_FRAME: 'never',
+  ERR_BAD_UPDATE: 'never',
+  ERR_DOC_FULL: 'after-change',
+  ERR_SYNC_GAP: 'now',
+  ERR_LINEAGE: 'after-change',
+  ERR_NOT_PERSISTED: 'later',
+  ERR_UNAVAILABLE: 'later',
+} as const satisfies Record<WireErrorCode, Retry>
+
+/** Errors that only a client meets. */
+const CLIENT_CODES = {
+  /** No answer: no network, no relay at the address, or CORS. */
+  NETWORK: 'later',
+  /** An answer that is none of the relay's, for example of a proxy; or one of a newer relay (`details.errorCode`). */
+  UNEXPECTED_ANSWER: 'later',
+  /** `token()` failed, or gave something that is no token. */
+  TOKEN_FAILED: 'later',
+  /** `token()` threw NeedsSignIn. */
+  NEEDS_SIGN_IN: 'after-change',
+  /** The platform has no WebSocket, as Node 20, and none was given. */
+  NO_WEBSOCKET: 'after-change',
+  /** The workspace has as many connections as it may have. */
+  ERR_WORKSPACE_CONNECTION_LIMIT: 'later',
+  /** The workspace has as many editors as it may have. */
+  ERR_EDITOR_LIMIT: 'later',
+  /** The time of `flush` is over. */
+  TIMEOUT: 'later',
+  /** The document, or the whole relay object, was closed. */
+  CLOSED: 'never',
+} as const satisfies Record<string, Retry>
+
+export type ClientErrorCode = keyof typeof CLIENT_CODES
+/** Every code that a `RelayError` can have: those of REST, those of ERROR frames, and those of the client itself. */
+export type RelayErrorCode = RestErrorCode | WireErrorCode | ClientErrorCode
+
+export interface RelayErrorFacts {
+  readonly details?: Readonly<Record<string, unknown>>
+  /** The status of the answer, for an answer of REST. */
+  readonly status?: number
+  readonly retryAfterMs?: number | null
+  readonly retry?: Retry
+  readonly cause?: unknown
+}
+
+/** Why the relay, or the way to it, refused something. */
+export class RelayError extends Error {
+  readonly code: RelayErrorCode
+  /** What the relay says beside the code, for example `currentVersion` of a VERSION_CONFLICT. */
+  readonly details: Readonly<Record<string, unknown>>
+  /** The status of the answer; `null` when the error is no answer of REST. */
+  readonly status: number | null
+  /** What the caller can do: repeat it now, later, after something was changed, or never. */
+  readonly retry: Retry
+  /** How long to wait before the next try, where the relay says so. */
+  readonly retryAfterMs: number | null
+
+  constructor(code: RelayErrorCode, message: string, facts: RelayErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.name = 'RelayError'
+    this.code = code
+    this.details = facts.details ?? {}
+    this.status = facts.status ?? null
+    this.retry = facts.retry ?? retryOf(code)
+    this.retryAfterMs = facts.retryAfterMs ?? null
+  }
+}
+
+/**
+ * Thrown by an application's `token()` when only the person can help: the client stops asking and tells the application
+ * by the event `needsSignIn`.
+ */
+export class NeedsSignIn extends RelayError {
+  constructor(message = 'The person has to sign in again.', facts: RelayErrorFacts = {}) {
+    super('NEEDS_SIGN_IN', message, facts)
+    this.name = 'NeedsSignIn'
+  }
+}
+
+/** Whether `token()` said so. By name, because a bundle may hold this module twice. */
+export function isNeedsSignIn(error: unknown): error is NeedsSignIn {
+  return error instanceof Error && error.name === 'NeedsSignIn'
+}
+
+function retryOf(code: RelayErrorCode): Retry {
+  if (isRestErrorCode(code)) return REST_CODES[code].retry
+  return code in WIRE_CODES ? WIRE_CODES[code as WireErrorCode] : CLIENT_CODES[code as ClientErrorCode]
+}

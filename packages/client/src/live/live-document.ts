@@ -1,0 +1,322 @@
+import type { DocEventFrame, ErrorFrame } from '@docrelay/protocol/frames'
+import { Awareness } from 'y-protocols/awareness'
+import * as Y from 'yjs'
+import { Emitter } from '../emitter.ts'
+import type { Environment } from '../environment.ts'
+import { RelayError } from '../errors.ts'
+import type { Documents } from '../rest/documents.ts'
+import { SyncClient, type SyncState } from '../sync/sync-client.ts'
+import type { TokenCallback } from '../tokens.ts'
+import { type DocumentState, errorOf, type GoneReason, isSameState, linkOf, meaningOf } from './document-state.ts'
+import { LocalCopy } from './local-copy.ts'
+import type { CopyScope, Persistence } from './persistence.ts'
+import { rootOf, type UndoScope } from './undo.ts'
+import { Waiters } from './waiters.ts'
+
+/** What others see of this person, in the form that y-prosemirror reads. Further members are allowed. */
+export interface PresentUser {
+  readonly id?: string
+  readonly name: string
+  /** As `#8250df`. */
+  readonly color?: string
+  readonly [member: string]: unknown
+}
+
+export interface OpenOptions {
+  /** The Y.Doc to keep in sync; a new one when absent. */
+  readonly ydoc?: Y.Doc
+  /** Becomes `awareness.user`; without it others see nobody. */
+  readonly user?: PresentUser
+  /** Keeps a copy on this device; `false` for none where `createRelay` names one. */
+  readonly persist?: Persistence | false
+  /** For a `ydoc` that the application stored itself: the `lineage` that it stored with it. [WS-62] */
+  readonly lineage?: string
+}
+
+export interface GoneEvent {
+  readonly reason: GoneReason
+  /** The document that took its place, when it was restored from a recovery point. [WS-63] */
+  readonly successor: string | null
+}
+
+/** The content here and the one on the relay can no longer become one. */
+export interface DivergedEvent {
+  /** Why: ERR_LINEAGE when the copy is of another life of the document, else the refusal of an edit. */
+  readonly error: RelayError
+  /** Everything that is here, as one Yjs update. */
+  readonly localUpdate: Uint8Array
+  /** Drops what is here, closes this document and opens it anew with an empty Y.Doc. */
+  readonly discard: () => Promise<LiveDocument>
+  /** Makes a new document of what is here and opens it. This document stays as it is. */
+  readonly copyAs: (id: string, options?: { readonly name?: string }) => Promise<LiveDocument>
+}
+
+export interface LiveDocumentEvents {
+  state: DocumentState
+  level: DocumentState['level']
+  gone: GoneEvent
+  diverged: DivergedEvent
+}
+
+export interface FlushOptions {
+  /** Gives up after this time with the code TIMEOUT; without it, it waits as long as it takes. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** What a live document needs of the relay object that opened it. */
+export interface LiveContext {
+  readonly socketUrl: string
+  readonly token: TokenCallback
+  readonly workspace: string | undefined
+  readonly environment: Environment
+  readonly documents: Documents
+  /** Whose copies are kept; rejects when nobody can tell. */
+  readonly copyScope: () => Promise<CopyScope>
+  readonly open: (id: string, options: OpenOptions) => LiveDocument
+  readonly onLink: (document: LiveDocument, state: SyncState) => void
+  readonly onEvent: (document: LiveDocument, event: DocEventFrame) => void
+  readonly onClosed: (document: LiveDocument) => void
+}
+
+/** A document that is kept in sync while it is open. */
+export class LiveDocument {
+  readonly id: string
+  readonly ydoc: Y.Doc
+  readonly awareness: Awareness
+  /** Resolves when there is content to show: the local copy or the relay's, whichever comes first. Rejects when there will be none. */
+  readonly ready: Promise<void>
+  readonly #options: OpenOptions
+  readonly #context: LiveContext
+  readonly #emitter = new Emitter<LiveDocumentEvents>()
+  readonly #waiters: Waiters
+  /** Whether there is content to show, or why there will be none. */
+  #content: boolean | RelayError = false
+  /** `null` until the local copy is loaded. */
+  #client: SyncClient | null = null
+  #copy: LocalCopy | null = null
+  #errorFrame: ErrorFrame | null = null
+  #refusal: SyncState['refusal'] = null
+  /** The document was there: live, or as a copy. */
+  #known = false
+  #gone = false
+  #closed = false
+  #state: DocumentState
+
+  constructor(id: string, options: OpenOptions, context: LiveContext) {
+    this.id = id
+    this.#options = options
+    this.#context = context
+    this.ydoc = options.ydoc ?? new Y.Doc()
+    this.awareness = new Awareness(this.ydoc)
+    if (options.user === undefined) this.awareness.setLocalState(null)
+    else this.awareness.setLocalStateField('user', options.user)
+    const localCopy = options.persist ? 'waiting' : 'none'
+    this.#state = { link: 'connecting', saved: 'saved', unsavedSince: null, error: null, level: null, localCopy }
+    this.#waiters = new Waiters(context.environment)
+    this.ready = this.#waiters.wait(() => this.#content, { what: `the content of the document ${id}` })
+    // Who does not wait for it hears of the error by the state.
+    this.ready.catch(() => {})
+    if (options.persist)
+      void this.#openCopy(options.persist).then(
+        () => this.#connect(),
+        () => this.#connect(),
+      )
+    else this.#connect()
+  }
+
+  get state(): DocumentState {
+    return this.#state
+  }
+
+  /** What the person may do; `null` before the relay has told it. */
+  get level(): DocumentState['level'] {
+    return this.#state.level
+  }
+
+  /** The lineage of the content; store it with a copy of your own. `null` before it is known. */
+  get lineage(): string | null {
+    return this.#client?.state.lineage ?? this.#copy?.lineage ?? null
+  }
+
+  /** Adds a listener; the returned function removes it. */
+  on<E extends keyof LiveDocumentEvents>(event: E, listener: (told: LiveDocumentEvents[E]) => void): () => void {
+    return this.#emitter.on(event, listener)
+  }
+
+  /**
+   * Resolves when everything that was edited so far is durable on the relay. Rejects with a RelayError when the relay
+   * refuses it, when no attempt to connect will come, when the time is over or the document is closed, and with the
+   * reason of the signal when that is aborted.
+   */
+  flush({ timeoutMs, signal }: FlushOptions = {}): Promise<void> {
+    const wanted = this.#client?.progress.edits ?? null
+    const outcome = (): boolean | RelayError => {
+      if (this.#closed) return new RelayError('CLOSED', `the document ${this.id} is closed`)
+      const { saved, link, error } = this.#state
+      if (this.#client !== null && saved !== 'refused' && this.#client.progress.saved >= (wanted ?? this.#client.progress.edits))
+        return true
+      const over = saved === 'refused' || link === 'stopped'
+      return over ? (error ?? new RelayError('UNAVAILABLE', 'there is no connection')) : false
+    }
+    this.#client?.sendNow()
+    return this.#waiters.wait(outcome, { what: `the document ${this.id} to be saved`, timeoutMs, signal })
+  }
+
+  /**
+   * An undo manager for the named roots that takes back only what this person did here: transactions without an origin,
+   * and those with one of `origins`.
+   */
+  undoManager(
+    scopes: readonly UndoScope[],
+    { origins = [], ...options }: { readonly origins?: readonly unknown[]; readonly captureTimeout?: number } = {},
+  ): Y.UndoManager {
+    const types = scopes.map((scope) => (typeof scope === 'string' ? rootOf(this.ydoc, scope) : scope))
+    return new Y.UndoManager(types, { ...options, doc: this.ydoc, trackedOrigins: new Set([null, ...origins]) })
+  }
+
+  /** Starts again after a stop, and at once where the client waits. */
+  reconnect(): void {
+    if (this.#gone || this.#closed || this.#client === null) return
+    if (this.#client.state.connection === 'stopped') this.#client.connect()
+    else this.#client.retryNow()
+  }
+
+  /**
+   * Leaves the document; the Y.Doc stays usable. With `flush`, waits before that until everything is durable; when that
+   * fails, it rejects and the document stays open.
+   */
+  async close({ flush = false }: { readonly flush?: boolean | FlushOptions } = {}): Promise<void> {
+    if (this.#closed) return
+    if (flush !== false && !this.#gone) await this.flush(flush === true ? {} : flush)
+    this.#end()
+    await this.#copy?.stop()
+  }
+
+  async #openCopy(persistence: Persistence): Promise<void> {
+    try {
+      const scope = await this.#context.copyScope()
+      const stored = await persistence.open(scope, this.id, this.#context.environment.now)
+      if (this.#closed) return
+      this.#copy = new LocalCopy(this.ydoc, stored, () => this.#changed())
+      if (stored.content === null) return
+      this.#known = true
+      this.#toldContent(true)
+    } catch {
+      this.#state = { ...this.#state, localCopy: 'off' }
+    }
+  }
+
+  #connect(): void {
+    if (this.#closed) return
+    const { socketUrl: url, token, workspace, environment } = this.#context
+    const lineage = this.#copy?.lineage ?? this.#options.lineage
+    this.#client = new SyncClient({
+      url,
+      docId: this.id,
+      doc: this.ydoc,
+      awareness: this.awareness,
+      token,
+      environment,
+      ...(workspace !== undefined && { workspace }),
+      ...(lineage != null && { lineage }),
+      onState: (state) => this.#synced(state),
+      onError: (frame) => {
+        this.#errorFrame = frame
+      },
+      onEvent: (event) => this.#context.onEvent(this, event),
+    })
+    this.#client.connect()
+    this.#changed()
+  }
+
+  #synced(state: SyncState): void {
+    if (this.#closed || this.#client === null) return
+    this.#context.onLink(this, state)
+    if (state.synced) {
+      this.#known = true
+      this.#toldContent(true)
+    }
+    if (state.lineage !== null && state.refusal === null) this.#copy?.begin(state.lineage)
+    this.#changed()
+    if (state.refusal !== this.#refusal) this.#refused(state)
+    const { error } = this.#state
+    if (this.#state.link === 'stopped' && error !== null) this.#toldContent(error)
+  }
+
+  /** Tells what a new refusal means, once for each. */
+  #refused(state: SyncState): void {
+    this.#refusal = state.refusal
+    const { error } = this.#state
+    if (state.refusal === null || error === null) return
+    const meaning = meaningOf(state, this.#known)
+    if (meaning.kind === 'gone') this.#leave({ reason: meaning.reason, successor: state.successor })
+    else if (meaning.kind === 'diverged') this.#emitter.emit('diverged', this.#divergence(error))
+  }
+
+  /** The document is not there for this person any more: neither a connection nor a copy is kept. */
+  #leave(gone: GoneEvent): void {
+    this.#gone = true
+    this.#client?.disconnect()
+    this.#context.onClosed(this)
+    void this.#copy?.remove()
+    this.#emitter.emit('gone', gone)
+  }
+
+  #divergence(error: RelayError): DivergedEvent {
+    const localUpdate = Y.encodeStateAsUpdate(this.ydoc)
+    const { ydoc: _, lineage: __, ...options } = this.#options
+    return {
+      error,
+      localUpdate,
+      discard: async () => {
+        await this.close()
+        await this.#copy?.remove()
+        return this.#context.open(this.id, options)
+      },
+      copyAs: async (id, { name = id } = {}) => {
+        await this.#context.documents.put(id, { name }, { expectedVersion: 0 })
+        const ydoc = new Y.Doc()
+        Y.applyUpdate(ydoc, localUpdate)
+        ydoc.getMap('metadata').set('title', name)
+        const copy = this.#context.open(id, { ...options, ydoc })
+        await copy.flush()
+        return copy
+      },
+    }
+  }
+
+  #toldContent(content: true | RelayError): void {
+    if (this.#content !== false) return
+    this.#content = content
+    this.#waiters.look()
+  }
+
+  #changed(): void {
+    if (this.#closed) return
+    const before = this.#state
+    const sync = this.#client?.state
+    const localCopy = this.#copy?.state ?? before.localCopy
+    if (sync === undefined) this.#state = { ...before, localCopy }
+    else {
+      const saved = sync.saved === 'unsaved' ? 'local' : sync.saved
+      const unsavedSince = saved === 'saved' ? null : (before.unsavedSince ?? this.#context.environment.now())
+      const error = errorOf(sync, this.#errorFrame)
+      this.#state = { link: linkOf(sync), saved, unsavedSince, error, level: sync.level, localCopy }
+    }
+    if (isSameState(before, this.#state)) this.#state = before
+    else this.#emitter.emit('state', this.#state)
+    if (before.level !== this.#state.level) this.#emitter.emit('level', this.#state.level)
+    this.#waiters.look()
+  }
+
+  #end(): void {
+    this.#closed = true
+    this.#state = { ...this.#state, link: 'stopped' }
+    this.#client?.destroy()
+    this.awareness.destroy()
+    this.#context.onClosed(this)
+    this.#toldContent(new RelayError('CLOSED', `the document ${this.id} was closed`))
+    this.#waiters.look()
+  }
+}

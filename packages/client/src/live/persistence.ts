@@ -1,0 +1,28 @@
+/** Whose copies they are: a person's, of one relay and workspace. */
+export interface CopyScope {
+  readonly origin: string
+  /** The workspace that the application named; empty when it named none. */
+  readonly workspace: string
+  /** The `sub` of the person's token. */
+  readonly sub: string
+}
+
+/** Where copies of documents are kept on this device. */
+export interface Persistence {
+  /** Opens the newest copy of a document, or a place for one. */
+  open(scope: CopyScope, docId: string, now: () => number): Promise<StoredCopy>
+  /** Removes every copy of the person; of everybody at this origin when `sub` is `null`. */
+  clear(scope: Omit<CopyScope, 'sub'> & { readonly sub: string | null }): Promise<void>
+}
+
+/** The copy of one document. It belongs to one lineage of the document; copies of different lineages are never mixed. */
+export interface StoredCopy {
+  /** What was stored, as one Yjs update; `null` when there is no copy yet. */
+  readonly content: { readonly lineage: string; readonly update: Uint8Array } | null
+  /** Begins a copy with the whole content of the document. Rejects when the platform refuses. */
+  begin(lineage: string, update: Uint8Array): Promise<void>
+  /** Adds an update to the copy. Resolves with false when the copy is not there any more: somebody cleared it. */
+  append(update: Uint8Array): Promise<boolean>
+  /** Removes all copies of the document, whatever their lineage. */
+  remove(): Promise<void>
+}

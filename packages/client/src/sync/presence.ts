@@ -1,0 +1,58 @@
+import { awarenessFrame, readAwareness } from '@docrelay/protocol/codec'
+import {
+  applyAwarenessUpdate,
+  type Awareness,
+  encodeAwarenessUpdate,
+  modifyAwarenessUpdate,
+  removeAwarenessStates,
+} from 'y-protocols/awareness'
+import { guardState } from './awareness-guard.ts'
+import type { SyncConnection } from './sync-connection.ts'
+
+/** The awareness states that go over one connection: this client's own to the relay, those of others from it. */
+export class Presence {
+  readonly #awareness: Awareness
+  readonly #connection: Pick<SyncConnection, 'canSend' | 'send'>
+
+  constructor(awareness: Awareness, connection: Pick<SyncConnection, 'canSend' | 'send'>) {
+    this.#awareness = awareness
+    this.#connection = connection
+    awareness.on('update', this.#updated)
+  }
+
+  joined(): void {
+    if (this.#awareness.getLocalState() !== null) this.#send([this.#awareness.clientID])
+  }
+
+  /** Takes on what others show, without what would make editors throw. [WS-65] */
+  received(message: Uint8Array): void {
+    const update = readAwareness(message)
+    if (update) applyAwarenessUpdate(this.#awareness, modifyAwarenessUpdate(update, guardState), this)
+  }
+
+  /** Lets others see at once that this client goes, and not only when the relay notices the closed socket. */
+  goodbye(): void {
+    this.#send([this.#awareness.clientID], new Map())
+  }
+
+  /** Forgets the others, of whom nothing is heard any more. */
+  left(): void {
+    const others = [...this.#awareness.getStates().keys()].filter((id) => id !== this.#awareness.clientID)
+    removeAwarenessStates(this.#awareness, others, this)
+  }
+
+  destroy(): void {
+    this.#awareness.off('update', this.#updated)
+  }
+
+  readonly #updated = (change: { added: number[]; updated: number[]; removed: number[] }, origin: unknown): void => {
+    if (origin === this) return
+    const own = this.#awareness.clientID
+    this.#send([...change.added, ...change.updated, ...change.removed].filter((id) => id === own))
+  }
+
+  #send(ids: number[], states?: Map<number, { [member: string]: unknown }>): void {
+    if (ids.length === 0 || !this.#connection.canSend || !this.#awareness.meta.has(this.#awareness.clientID)) return
+    this.#connection.send(awarenessFrame(encodeAwarenessUpdate(this.#awareness, ids, states)))
+  }
+}

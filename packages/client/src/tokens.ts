@@ -1,0 +1,79 @@
+import { isNeedsSignIn, RelayError } from './errors.ts'
+
+/**
+ * Returns a token. `fresh` asks for another token than the last one, which was refused or is about to expire. A
+ * callback that throws `NeedsSignIn` stops the client.
+ */
+export type TokenCallback = (request: { readonly fresh: boolean }) => string | Promise<string>
+
+/** The application's one token callback, for REST and sockets. Callers that need a fresh token at the same time share one call. */
+export class Tokens {
+  readonly #callback: TokenCallback
+  readonly #needsSignIn: (error: RelayError) => void
+  #last: string | null = null
+  #renewal: Promise<string> | null = null
+
+  constructor(callback: TokenCallback, needsSignIn: (error: RelayError) => void) {
+    this.#callback = callback
+    this.#needsSignIn = needsSignIn
+  }
+
+  /** The last token that the application gave; `null` before the first. */
+  get last(): string | null {
+    return this.#last
+  }
+
+  /** Returns what the application gives, which may be no token; rejects with what the application throws. */
+  get({ fresh }: { readonly fresh: boolean }): Promise<string> {
+    if (!fresh) return this.#ask(false)
+    this.#renewal ??= this.#ask(true).finally(() => {
+      this.#renewal = null
+    })
+    return this.#renewal
+  }
+
+  /** Returns a token in place of `refused`: the one that came meanwhile, or a fresh one. */
+  replacementOf(refused: string): Promise<string> {
+    return this.#last !== null && this.#last !== refused ? Promise.resolve(this.#last) : this.get({ fresh: true })
+  }
+
+  async #ask(fresh: boolean): Promise<string> {
+    try {
+      const token: unknown = await this.#callback({ fresh })
+      if (typeof token === 'string' && token !== '') this.#last = token
+      return token as string
+    } catch (error) {
+      if (isNeedsSignIn(error)) this.#needsSignIn(error)
+      throw error
+    }
+  }
+}
+
+/** Returns a token for a request; rejects with a RelayError when the application gives none. */
+export async function usableToken(given: Promise<string>): Promise<string> {
+  let token: unknown
+  try {
+    token = await given
+  } catch (error) {
+    if (isNeedsSignIn(error)) throw error
+    throw new RelayError('TOKEN_FAILED', `token() failed: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  }
+  if (typeof token === 'string' && token !== '') return token
+  throw new RelayError('TOKEN_FAILED', 'token() gave no token: it has to give a string that is not empty', {
+    retry: 'after-change',
+  })
+}
+
+/** Returns the `sub` that a token names, unverified, or `null`. Only the relay can tell whether the token is good. */
+export function subjectOf(token: string): string | null {
+  try {
+    const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')
+    const bytes = Uint8Array.from(atob(part), (char) => char.charCodeAt(0))
+    const { sub } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly sub?: unknown }
+    return typeof sub === 'string' && sub !== '' ? sub : null
+  } catch {
+    return null
+  }
+}
