@@ -220,9 +220,7 @@ describe.each(await storesUnderTest())('live documents on $name', ({ env, remove
       ann.destroy()
       await relay.kill()
       await relay.restart()
-      await expect(relay.rest({ jti }).listDocuments()).rejects.toSatisfy(
-        (error: RelayError) => error.code === 'TOKEN_REVOKED',
-      )
+      await expect(relay.rest({ jti }).listDocuments()).rejects.toSatisfy((error: RelayError) => error.code === 'TOKEN_REVOKED')
     })
   })
 })
