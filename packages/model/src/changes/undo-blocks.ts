@@ -1,5 +1,6 @@
 import { blockHash } from '../prose/block-stamp.ts'
 import { blockId, idBearing, idsOf, isIdBearing, mapIdBearing, withBlockId } from '../prose/blocks.ts'
+import { withContent } from '../prose/equal.ts'
 import { handleOf } from '../prose/handles.ts'
 import { parseHtml } from '../prose/html.ts'
 import type { ProseElement, ProseTree } from '../prose/node.ts'
@@ -155,9 +156,9 @@ export function applyPlan(plan: PagePlan, { isExact, isElsewhere, shown }: Apply
     }
     const block = shown(readBlock(before as string))
     const isBack = !isExact && isIdBearing(block) && present.has(blockId(block) ?? '')
-    const isKept = isBack || idsOf([block]).some(isElsewhere)
     if (isBack) kept.push({ id: blockId(block) as string, text: quote(blockText(block)) })
-    entries.push({ item: isKept ? null : { index: -1, present: block, node: block }, from })
+    const node = isBack ? null : without(block, isElsewhere)
+    entries.push({ item: node && { index: -1, present: node, node }, from })
   }
   const movedSlots = new Set(entries.flatMap(({ item }) => item ?? []))
   const find = (name: Name): Slot | undefined => {
@@ -174,6 +175,16 @@ export function applyPlan(plan: PagePlan, { isExact, isElsewhere, shown }: Apply
     find,
   )
   return { nodes: list.map(({ node }) => node), kept }
+}
+
+/** A block without the text blocks in it that are elsewhere; `null` when nothing of it is left. What is not elsewhere comes back all the same. */
+function without(block: ProseElement, isElsewhere: (id: string) => boolean): ProseElement | null {
+  if (!idsOf([block]).some(isElsewhere)) return block
+  if (isIdBearing(block)) return null
+  const content = block.content.flatMap((child) => (child.type === 'text' ? child : (without(child as ProseElement, isElsewhere) ?? [])))
+  // A row needs its cells.
+  const isCell = block.type === 'tableCell' || block.type === 'tableHeader'
+  return content.length > 0 || isCell ? withContent(block, content) : null
 }
 
 /** The page with the former ids of blocks that got new ones. */

@@ -118,10 +118,38 @@ export function replacedWarnings(
   if (sight === undefined || isVersionNamed === true) return []
   return targets.flatMap(({ id, located }): readonly Warning[] => {
     if (id === undefined || stampOf(id) !== null || sight.of(located.block) !== 'changed') return []
-    const who = sight.changer(id)
-    const by = who === undefined ? 'somebody' : quote(who.name === undefined ? who.id : `${who.name} (${who.id})`)
-    return [{ reason: `the block ${quote(id)} said "${quote(blockText(located.block))}", written by ${by} after you read it` }]
+    return [replacedWords(sight, id, located.block)]
   })
+}
+
+/** So many blocks are quoted; of the others only their number is told. */
+const MOST_QUOTED = 20
+
+/**
+ * Quotes the blocks that a write of the whole page gives other words and keeps under their ids, so that `removed` does not name them: those that
+ * the caller had not seen as they were. [AG-28]
+ */
+export function rewrittenWarnings({ tree, sight, isVersionNamed }: OverwrittenPage, after: ProseTree): readonly Warning[] {
+  if (sight === undefined || isVersionNamed === true) return []
+  const texts = new Map(idBearing(after).map(({ block }) => [blockId(block), blockText(block)]))
+  const rewritten = idBearing(tree).flatMap(({ block }) => {
+    const id = blockId(block)
+    const text = id === null ? undefined : texts.get(id)
+    return id === null || text === undefined || text.includes(blockText(block)) || sight.of(block) === 'same' ? [] : [{ id, block }]
+  })
+  const more = rewritten.length - MOST_QUOTED
+  return [
+    ...rewritten.slice(0, MOST_QUOTED).map(({ id, block }) => replacedWords(sight, id, block)),
+    ...(more > 0 ? [{ reason: `${more} more blocks that you had not seen said something else` }] : []),
+  ]
+}
+
+function replacedWords(sight: PageSight, id: string, block: Located['block']): Warning {
+  const said = `the block ${quote(id)} said "${quote(blockText(block))}"`
+  if (sight.of(block) === 'unknown') return { reason: `${said}, which you were not shown` }
+  const who = sight.changer(id)
+  const by = who === undefined ? 'somebody' : quote(who.name === undefined ? who.id : `${who.name} (${who.id})`)
+  return { reason: `${said}, written by ${by} after you read it` }
 }
 
 function stampOf(id: string) {

@@ -66,6 +66,29 @@ const set = (stored: string, seen: Seen | undefined, args: object = {}) =>
   run(stored, seen, 'set_prose', { content: '<p>all</p>', format: 'html', ...args } as never)
 
 describe('a whole page', () => {
+  it('[AG-28] that is replaced on purpose quotes the blocks that it rewrote under their ids and that the caller had not seen so', () => {
+    const content = '<p id="blk-1">uno</p><p id="blk-2">two</p><p id="blk-4">four</p>'
+    const { warnings } = done(set(NOW, saw(BEFORE, [by(ANN, 'blk-2')]), { content, replace: true }))
+    expect(warnings.map(({ reason }) => reason)).toEqual([
+      'the block blk-2 said "two by Ann", written by Ann (ann) after you read it',
+      'the block blk-4 said "new", which you were not shown',
+    ])
+  })
+
+  it('[AG-28] quotes no block that the caller had seen, that still says its words, or whose version the call names', () => {
+    const seen = saw(BEFORE, [by(ANN, 'blk-2')])
+    const content = '<p id="blk-1">uno</p><p id="blk-2">two by Ann and me</p>'
+    expect(done(set(NOW, seen, { content, replace: true })).warnings).toEqual([])
+    expect(done(set(NOW, seen, { content: '<p id="blk-2">all</p>', replace: true, expectedVersion: 1 })).warnings).toEqual([])
+  })
+
+  it('[AG-28] quotes twenty rewritten blocks and counts the others', () => {
+    const page = (word: string) => Array.from({ length: 25 }, (_, i) => `<p id="blk-${i}">${word} ${i}</p>`).join('')
+    const { warnings } = done(set(page('old'), saw(null), { content: page('new'), replace: true }))
+    expect(warnings).toHaveLength(21)
+    expect(warnings.at(-1)?.reason).toBe('5 more blocks that you had not seen said something else')
+  })
+
   it('[AG-24] is refused when others changed, added or removed blocks since it was shown, with these blocks and who', () => {
     const changes = [by(ANN, 'blk-2'), by(BOT, 'blk-3', true)]
     const { code, message, facts } = refusal(set(NOW, saw(BEFORE, changes)))
@@ -179,13 +202,13 @@ describe('a whole page', () => {
 
   it('[AG-26] that its caller was not shown whole is written with a warning, or refused where the operator says so', () => {
     for (const seen of [saw(null), saw('<p id="blk-1">one</p>', [], { isWhole: false })]) {
-      expect(done(set(BEFORE, seen)).warnings.map(({ reason }) => reason)).toEqual([
-        expect.stringContaining('not shown all of page p'),
-      ])
+      const [blind] = done(set(BEFORE, seen)).warnings
+      expect(blind?.reason).toContain('not shown all of page p')
       const refused = refusal(set(BEFORE, { ...seen, blind: 'refuse' }))
       expect([refused.code, refused.facts['seen']]).toEqual(['ERR_PAGE_CHANGED', false])
-      for (const args of [{ replace: true }, { expectedVersion: 3 }])
-        expect(done(set(BEFORE, { ...seen, blind: 'refuse' }, args)).warnings).toEqual([])
+      const isDone = (args: object) => done(set(BEFORE, { ...seen, blind: 'refuse' }, args)).warnings
+      expect(isDone({ expectedVersion: 3 })).toEqual([])
+      expect(JSON.stringify(isDone({ replace: true }))).not.toContain('not shown all of page')
     }
   })
 

@@ -1,15 +1,20 @@
 import { generator } from '../mixed-load.ts'
 import { type RelayUnderTest, saved, until } from '../../relay-under-test.ts'
+import { post } from './mcp-post.ts'
+import type { Played } from './played.ts'
 import { openTypingPerson, type TypingPerson } from './typing-person.ts'
-import { openWritingAgent, post, type ToldCall, type WritingAgent } from './writing-agent.ts'
-import { pageText, type TypedWord, wordsToFind } from './words.ts'
+import { differences, freshView, type Looking, type Views, viewsOf } from './views.ts'
+import { openWitness, type Witness } from './witness.ts'
+import { letters, type TypedCharacter } from './words.ts'
+import { openWritingAgent, type ToldCall } from './writing-agent.ts'
 
 const PAGE = {
   id: 'page',
   name: 'Page',
   content: `<h1>The plan</h1><p>The first of all.</p><ul><li><p>The one</p></li><li><p>The other</p></li></ul><blockquote><p>The quote</p></blockquote><table><tr><td><p>The cell</p></td><td><p>The next</p></td></tr></table><pre><code>The code</code></pre>${Array.from({ length: 20 }, (_, i) => `<p id="given-${i}">The usual words.</p>`).join('')}`,
 }
-const DOCUMENT = 'plan'
+/** Nobody waits longer for people to be connected again and in sync. */
+const SETTLED_WITHIN_MS = 30_000
 
 export interface TypistsPlan {
   readonly seed: number
@@ -18,88 +23,141 @@ export interface TypistsPlan {
   readonly agents: number
   readonly keystrokesPerSec: number
   readonly calls: 'careful' | 'any'
+  /** The relay is killed with kill -9 so often and started again on the same data; `null`: never. */
+  readonly killEverySecs: number | null
 }
 
-/** Creates the document in which people and agents write. */
-export async function createPlan(relay: RelayUnderTest): Promise<void> {
-  await relay.rest().putDocument(DOCUMENT, { name: 'Plan', pages: [], richTextPages: [PAGE] })
-}
-
-/** Returns whether nothing acknowledged was lost without being told. */
-export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readonly<Record<string, string>>): Promise<boolean> {
-  const at = { docId: DOCUMENT, pageId: PAGE.id }
+/** Lets people type and agents write on a page of a new document, and looks at what became of each typed character. */
+export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readonly<Record<string, string>>): Promise<Played> {
+  const at = { docId: `plan-${plan.seed}`, pageId: PAGE.id }
+  await relay.rest().putDocument(at.docId, { name: 'Plan', pages: [], richTextPages: [PAGE] })
   const random = generator(plan.seed)
+  const letter = letters()
   const people = Array.from({ length: plan.typists }, (_, number) =>
     openTypingPerson(relay, {
       ...at,
       number,
       keystrokesPerSec: plan.keystrokesPerSec,
       random: generator(plan.seed * 1_000 + number + 1),
+      letter,
     }),
   )
-  await saved(...people.map(({ client }) => client))
+  const watching = relay.sync(at.docId, { sub: 'witness' })
+  const clients = [...people.map(({ client }) => client), watching]
+  await saved(...clients)
+  const witness = openWitness(watching, PAGE.id)
   const agents = Array.from({ length: plan.agents }, (_, number) =>
     openWritingAgent(relay, { ...at, number, random, pauseMs: 500, calls: plan.calls }),
   )
   const lag = watchLag(relay)
   let isRunning = true
   const work = [...people.map((one) => one.type(() => isRunning)), ...agents.map((one) => one.work(() => isRunning))]
-  await new Promise((resolve) => setTimeout(resolve, plan.secs * 1_000))
+  const kills = await livingThrough(relay, plan, env)
   isRunning = false
   await Promise.all(work)
-  await saved(...people.map(({ client }) => client))
+  await until('everybody to be saved', () => clients.every(({ state }) => state.saved === 'saved'), SETTLED_WITHIN_MS)
   const worstLagMs = lag.stop()
-  await until('all clients to agree', () => new Set(people.map(({ client }) => pageText(client, PAGE.id))).size === 1, 20_000)
-  const words = wordsToFind(people.flatMap(({ words: typed }) => typed))
-  const missing = await missingWords(relay, people, words)
-  printFigures({ people, agents, words, missing, worstLagMs })
-  const untold = plan.calls === 'careful' ? missing : missing.filter((word) => tellers(agents, word).length === 0)
-  for (const { text, typist } of untold) console.log(`MISSING ${text} of ${typist}`)
-  const isBack = plan.calls === 'careful' || missing.length === 0 || (await undoAll(relay, missing))
-  const isEqual = await sameAfterRestart(relay, people, env)
-  return untold.length === 0 && isBack && isEqual
+  const views = await agreed(relay, clients, at)
+  const sum = (name: 'done' | 'failed' | 'calls' | 'unanswered') => agents.reduce((total, { tasks }) => total + tasks[name], 0)
+  const calls = agents.flatMap((agent) => agent.calls)
+  const acknowledged = people.flatMap(({ typed }) => typed.filter(({ isSaved }) => isSaved))
+  const missing = missingIn(views, acknowledged)
+  const unanswered = sum('unanswered')
+  const untold = plan.calls === 'careful' ? missing : missing.filter(({ text }) => !isTold(calls, text, witness))
+  const notBack = plan.calls === 'careful' ? [] : await undoAll(relay, at.docId, { missing, calls, witness })
+  const different = await differencesAtTheEnd(relay, clients, at, env)
+  return {
+    acknowledged: acknowledged.length,
+    missing: missing.length,
+    // A call of any kind whose answer was lost with the relay can have told nothing; its undo still has to bring everything back.
+    untold: plan.calls === 'any' && unanswered > 0 ? [] : untold,
+    notBack,
+    different,
+    kills,
+    calls: sum('calls'),
+    unanswered,
+    tasks: { done: sum('done'), failed: sum('failed') },
+    ackMs: people.flatMap(({ ackMs }) => ackMs),
+    worstLagMs,
+    refusals: added(agents.map(({ refusals }) => refusals)),
+  }
 }
 
-/** Calls whose answer tells of a word, or that named the block that it stood in, which their agent had seen. */
-function tellers(agents: readonly WritingAgent[], { text, blocks }: TypedWord): readonly string[] {
-  const isTold = ({ told, named }: ToldCall): boolean => told.includes(text) || [...blocks].some((id) => named.includes(id))
-  return agents.flatMap(({ calls }) => calls.filter(isTold).map(({ callId }) => callId))
+/** Lets the time of the plan pass and answers how often the relay was killed meanwhile. */
+async function livingThrough(
+  relay: RelayUnderTest,
+  { secs, killEverySecs }: TypistsPlan,
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
+  const endsAt = performance.now() + secs * 1_000
+  const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)))
+  let kills = 0
+  while (killEverySecs !== null && performance.now() + killEverySecs * 1_000 < endsAt) {
+    await pass(killEverySecs * 1_000)
+    await relay.kill()
+    await relay.restart(env)
+    kills++
+  }
+  await pass(endsAt - performance.now())
+  return kills
 }
 
-/** Words that are not in every view: that of an editor, of REST and of a tool. [AG-103] */
-async function missingWords(relay: RelayUnderTest, people: readonly TypingPerson[], words: readonly TypedWord[]) {
-  const editor = people[0] === undefined ? '' : pageText(people[0].client, PAGE.id)
-  const rest = JSON.stringify(await relay.rest().getDocument(DOCUMENT))
-  return words.filter(({ text }) => !editor.includes(text) || !rest.includes(text))
+/** The views of everybody, once those of the editors are the same. */
+async function agreed(relay: RelayUnderTest, clients: readonly TypingPerson['client'][], at: Looking): Promise<Views> {
+  const nodes = () => clients.map(({ doc }) => doc.getXmlFragment(`prose:${at.pageId}`).toString())
+  await until('all editors to agree', () => new Set(nodes()).size <= 1, SETTLED_WITHIN_MS)
+  return viewsOf(relay, clients, at)
 }
 
-/** Undoes every call, the newest first; whether the missing words are there afterwards or named as kept. [AG-98] */
-async function undoAll(relay: RelayUnderTest, missing: readonly TypedWord[]): Promise<boolean> {
+function missingIn({ editors, rest }: Views, characters: readonly TypedCharacter[]): readonly TypedCharacter[] {
+  const seen = [new Set(editors[0]?.html), new Set(rest)]
+  return characters.filter(({ text }) => !seen.every((all) => all.has(text)))
+}
+
+/** Whether a call told of a letter, named it or the block in which it stood, or told only how much more it removed. [AG-30, AG-98] */
+function isTold(calls: readonly ToldCall[], letter: string, witness: Witness): boolean {
+  const blocks = [...witness.lastSeenIn(letter)].map((id) => JSON.stringify(id))
+  return calls.some(
+    ({ told, named, isCut }) =>
+      isCut || told.includes(letter) || named.includes(letter) || blocks.some((id) => named.includes(id) || told.includes(id)),
+  )
+}
+
+interface Losing {
+  readonly missing: readonly TypedCharacter[]
+  readonly calls: readonly ToldCall[]
+  readonly witness: Witness
+}
+
+/** Undoes every call, the newest first; answers what is neither there afterwards nor named as kept. [AG-98] */
+async function undoAll(
+  relay: RelayUnderTest,
+  docId: string,
+  { missing, calls, witness }: Losing,
+): Promise<readonly TypedCharacter[]> {
+  if (missing.length === 0) return []
   const bearer = relay.token({ sub: 'undoer', role: 'owner' })
-  const newestFirst = await callsOf(relay)
-  let [kept, isCut] = ['', false]
-  for (const callId of newestFirst) {
-    const { result } = await post(relay.mcpUrl, bearer, 'undo', { docId: DOCUMENT, callId })
-    if (typeof result['code'] === 'string')
-      console.log(`NOT UNDONE ${callId}: ${result['code']} ${JSON.stringify(result['reason'] ?? '')}`)
+  // Agents undid calls too. What these undos kept stays, as nothing can be undone twice.
+  let kept = calls.map((call) => call.kept).join('')
+  for (const callId of await undoableCalls(relay, docId)) {
+    const { result } = await post({ url: () => relay.mcpUrl, bearer, tool: 'undo', args: { docId, callId } })
+    if (typeof result['code'] === 'string') console.log(`${callId} was not undone: ${result['code']}`)
     // A list that is cut says only how much more there is.
-    if (result['keptTotal'] !== undefined) isCut = true
+    if (result['keptTotal'] !== undefined) return []
     kept += JSON.stringify(result['kept'] ?? '')
   }
-  const rest = JSON.stringify(await relay.rest().getDocument(DOCUMENT))
-  const gone = missing.filter(({ text, blocks }) => !rest.includes(text) && ![...blocks].some((id) => kept.includes(`"${id}"`)))
-  for (const { text, blocks } of gone)
-    console.log(`NOT BACK ${text} of ${[...blocks].join()} after undoing ${newestFirst.length} calls, ${kept.length} bytes kept`)
-  if (isCut) console.log('some undos kept more than they list, so words that are not back may be among that')
-  return gone.length === 0 || isCut
+  const rest = JSON.stringify(await relay.rest().getDocument(docId))
+  const isKept = (letter: string) =>
+    kept.includes(letter) || [...witness.lastSeenIn(letter)].some((id) => kept.includes(JSON.stringify(id)))
+  return missing.filter(({ text }) => !rest.includes(text) && !isKept(text))
 }
 
 /** Ids of all calls whose work is still there, the newest first: neither undone calls nor the undos of them. [AG-73] */
-async function callsOf(relay: RelayUnderTest): Promise<readonly string[]> {
+async function undoableCalls(relay: RelayUnderTest, docId: string): Promise<readonly string[]> {
   const ids: string[] = []
   for (let cursor: string | undefined; ; ) {
     const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const answer = await relay.fetch(`/api/v1/docs/${DOCUMENT}/calls?limit=100${query}`, {
+    const answer = await relay.fetch(`/api/v1/docs/${docId}/calls?limit=100${query}`, {
       headers: { authorization: `Bearer ${relay.token({ sub: 'undoer', role: 'owner' })}` },
     })
     const page = (await answer.json()) as { calls: { callId: string; tool: string; undoneBy?: string }[]; nextCursor?: string }
@@ -109,17 +167,20 @@ async function callsOf(relay: RelayUnderTest): Promise<readonly string[]> {
   }
 }
 
-/** Whether a fresh load after a restart shows what the editors had at the end. [AG-103] */
-async function sameAfterRestart(relay: RelayUnderTest, people: readonly TypingPerson[], env: Readonly<Record<string, string>>) {
-  const before = JSON.stringify(await relay.rest().getDocument(DOCUMENT))
-  for (const { client } of people) client.destroy()
+/** What differs among the views at the end, and between these and a fresh load after a restart. [AG-103] */
+async function differencesAtTheEnd(
+  relay: RelayUnderTest,
+  clients: readonly TypingPerson['client'][],
+  at: Looking,
+  env: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  const before = await agreed(relay, clients, at)
+  for (const client of clients) client.destroy()
   await relay.stop()
   await relay.restart(env)
-  const { richTextPages: after } = (await relay.rest().getDocument(DOCUMENT)) as { richTextPages: unknown }
-  const { richTextPages } = JSON.parse(before) as { richTextPages: unknown }
-  const isEqual = JSON.stringify(after) === JSON.stringify(richTextPages)
-  if (!isEqual) console.log('DIFFERENT after a restart')
-  return isEqual
+  const after = await freshView(relay, at)
+  const isSame = after.rest === before.rest && after.editors[0]?.nodes === before.editors[0]?.nodes
+  return [...differences(before), ...differences(after), ...(isSame ? [] : ['a fresh load after a restart differs'])]
 }
 
 /** Samples the longest delay of the relay's main loop once a second. [AG-97] */
@@ -133,6 +194,7 @@ function watchLag(relay: RelayUnderTest): { stop(): number } {
         const [, secs = '0'] = /^nodejs_eventloop_lag_seconds ([\d.e-]+)$/m.exec(text) ?? []
         worstSecs = Math.max(worstSecs, Number(secs))
       })
+      // The relay may just be killed.
       .catch(() => {})
   }, 1_000)
   return {
@@ -143,26 +205,8 @@ function watchLag(relay: RelayUnderTest): { stop(): number } {
   }
 }
 
-function printFigures(told: {
-  readonly people: readonly TypingPerson[]
-  readonly agents: readonly WritingAgent[]
-  readonly words: readonly TypedWord[]
-  readonly missing: readonly TypedWord[]
-  readonly worstLagMs: number
-}): void {
-  const { people, agents, words, missing, worstLagMs } = told
-  const acks = people.flatMap(({ ackMs }) => ackMs).toSorted((a, b) => a - b)
-  const at = (share: number): string => (acks[Math.min(acks.length - 1, Math.floor(acks.length * share))] ?? 0).toFixed(1)
-  const sum = (name: 'done' | 'failed' | 'calls'): number => agents.reduce((total, { tasks }) => total + tasks[name], 0)
-  const refusals = new Map<string, number>()
-  for (const agent of agents) for (const [code, n] of agent.refusals) refusals.set(code, (refusals.get(code) ?? 0) + n)
-  const [done, failed] = [sum('done'), sum('failed')]
-  console.log(
-    [
-      `${words.length} acknowledged words, ${missing.length} missing`,
-      `${sum('calls')} calls of tools, ${done} of ${done + failed} tasks done within three tries (${((100 * done) / Math.max(1, done + failed)).toFixed(1)} %)`,
-      `acknowledgements p50 ${at(0.5)} p99 ${at(0.99)} worst ${at(1)} ms of ${acks.length}; main loop late by ${worstLagMs.toFixed(0)} ms at most`,
-      `refusals: ${[...refusals].map(([code, n]) => `${code} ${n}`).join(', ') || 'none'}`,
-    ].join('\n'),
-  )
+function added(counts: readonly ReadonlyMap<string, number>[]): ReadonlyMap<string, number> {
+  const all = new Map<string, number>()
+  for (const each of counts) for (const [name, n] of each) all.set(name, (all.get(name) ?? 0) + n)
+  return all
 }

@@ -1,17 +1,19 @@
 import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import type { RelayUnderTest } from '../../relay-under-test.ts'
-import { charactersOf, textNodes, type TypedWord, wordOf } from './words.ts'
+import { charactersOf, textNodes, type TypedCharacter } from './words.ts'
 
 /** A paragraph that has grown to this length gets no more words, so that an answer can quote it whole. */
 const FULL_CHARACTERS = 90
 /** Of a hundred words, so many begin a paragraph of their own. */
 const NEW_PARAGRAPHS = 8
+const WORD_CHARACTERS = 6
 
 /** Somebody who types words at random places of a page, one character after another, as an editor sends them. [AG-97] */
 export interface TypingPerson {
   readonly client: SyncClient
-  readonly words: readonly TypedWord[]
+  /** In the order in which they were typed. */
+  readonly typed: readonly TypedCharacter[]
   /** Times from a keystroke to the acknowledgement of everything typed, in ms. */
   readonly ackMs: number[]
   /** Types until `running` returns false. */
@@ -24,22 +26,31 @@ export interface PersonPlan {
   readonly number: number
   readonly keystrokesPerSec: number
   readonly random: () => number
+  /** Answers a letter that nobody else types. */
+  readonly letter: () => string
 }
 
 export function openTypingPerson(relay: RelayUnderTest, plan: PersonPlan): TypingPerson {
-  const { docId, pageId, number, keystrokesPerSec, random } = plan
+  const { docId, pageId, number, keystrokesPerSec, random, letter } = plan
   const typist = `typist-${number}`
-  const words: TypedWord[] = []
+  const typed: TypedCharacter[] = []
+  let unsaved: TypedCharacter[] = []
   const ackMs: number[] = []
   let unsavedSince: number | null = null
   const onState = (state: SyncClient['state']): void => {
     if (state.saved !== 'saved' || unsavedSince === null) return
     ackMs.push(performance.now() - unsavedSince)
     unsavedSince = null
-    for (const word of words) word.saved = true
+    for (const character of unsaved) character.isSaved = true
+    unsaved = []
   }
   const client = relay.sync(docId, { sub: typist }, { onState })
   const page = client.doc.getXmlFragment(`prose:${pageId}`)
+  const note = (text: string): void => {
+    const character = { text, typist, isSaved: false }
+    typed.push(character)
+    unsaved.push(character)
+  }
   const keystroke = async (): Promise<void> => {
     unsavedSince ??= performance.now()
     await new Promise((resolve) => setTimeout(resolve, (500 + 1_000 * random()) / keystrokesPerSec))
@@ -47,24 +58,21 @@ export function openTypingPerson(relay: RelayUnderTest, plan: PersonPlan): Typin
 
   return {
     client,
-    words,
+    typed,
     ackMs,
     async type(running) {
-      for (let count = 0; running(); count++) {
-        const word: TypedWord = { text: '', saved: false, typist, blocks: new Set() }
-        words.push(word)
+      while (running()) {
         const place = random() * 100 < NEW_PARAGRAPHS ? newParagraph(page, random) : placeIn(page, random)
         let at = Y.createRelativePositionFromTypeIndex(place.text, place.index)
-        for (const character of `${wordOf(number, count)} `) {
+        for (let left = WORD_CHARACTERS; left >= 0; left--) {
           const found = running() ? Y.createAbsolutePositionFromRelativePosition(at, client.doc) : null
           // Whoever types has lost the cursor when the text is gone.
           if (found === null || !isIn(found.type, page)) break
           const text = found.type as Y.XmlText
+          const isLetter = left > 0
+          const character = isLetter ? letter() : ' '
           text.insert(found.index, character)
-          word.saved = false
-          if (character !== ' ') word.text += character
-          const id: unknown = (text.parent as Y.XmlElement).getAttribute('id')
-          if (typeof id === 'string') word.blocks.add(id)
+          if (isLetter) note(character)
           // Left of the cursor stays the typed character, whatever others type at this place.
           at = Y.createRelativePositionFromTypeIndex(text, found.index + 1, -1)
           await keystroke()

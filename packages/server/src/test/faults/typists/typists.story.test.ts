@@ -1,11 +1,34 @@
 import { expect, it } from 'vitest'
 import { startRelayUnderTest } from '../../relay-under-test.ts'
-import { createPlan, play } from './play-typists.ts'
+import { play, type TypistsPlan } from './play-typists.ts'
 
-it('[AG-25] [AG-110] no acknowledged word of people is missing while agents write with ids that they were shown, and all views agree after a restart', async () => {
-  const env = { RELAY_LOG_LEVEL: 'error', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' }
+const env = { RELAY_LOG_LEVEL: 'error', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' }
+const SHORT = { secs: 10, typists: 6, agents: 3, keystrokesPerSec: 4, killEverySecs: null } as const
+
+async function played(plan: TypistsPlan) {
   await using relay = await startRelayUnderTest({ env, mcp: 'local' })
-  await createPlan(relay)
-  const plan = { seed: 231123, secs: 10, typists: 6, agents: 3, keystrokesPerSec: 4, calls: 'careful' } as const
-  expect(await play(relay, plan, env)).toBe(true)
+  return await play(relay, plan, env)
+}
+
+const nothing = { untold: [], notBack: [], different: [] }
+
+it('[AG-97] [AG-103] no acknowledged letter of people is missing while agents write with ids that they were shown, and editors, REST, get_prose and a fresh load after a restart show the same', async () => {
+  const result = await played({ ...SHORT, seed: 231123, calls: 'careful' })
+  expect(result.acknowledged).toBeGreaterThan(0)
+  expect(result).toMatchObject({ ...nothing, missing: 0 })
 })
+
+it('[AG-97] [AG-103] no acknowledged letter is missing when the relay is killed with kill -9 under people and agents, and all views agree', async () => {
+  const result = await played({ ...SHORT, seed: 231124, calls: 'careful', killEverySecs: 3 })
+  expect(result.kills).toBeGreaterThan(1)
+  expect(result).toMatchObject({ ...nothing, missing: 0 })
+})
+
+it.each([11, 12])(
+  '[AG-98] of calls of any kind, each missing letter was told of, and is back or named as kept when all calls were undone: seed %i',
+  async (seed) => {
+    const result = await played({ ...SHORT, seed, calls: 'any' })
+    expect(result.missing).toBeGreaterThan(0)
+    expect(result).toMatchObject(nothing)
+  },
+)

@@ -1,29 +1,37 @@
-import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 
-/** A word that a person typed, which no other person or agent types. */
-export interface TypedWord {
-  /** What was typed of it so far, from its first character on. */
-  text: string
-  /** Whether the relay acknowledged everything typed of it. */
-  saved: boolean
+/** A character that a person typed. No other person or agent types it, and no word has it twice, so that each one can be looked for. */
+export interface TypedCharacter {
+  readonly text: string
   readonly typist: string
-  /** Ids of the blocks into which it was typed. */
-  readonly blocks: Set<string>
+  /** Whether the relay acknowledged it. */
+  isSaved: boolean
 }
 
-/** Shorter beginnings of a word may occur elsewhere by chance. */
-const TELLING_CHARACTERS = 6
+/** Letters of scripts that nothing else on the page uses: CJK, its extension A, and Hangul syllables. */
+const LETTERS = [
+  { first: 0x4e00, last: 0x9fff },
+  { first: 0x3400, last: 0x4dbf },
+  { first: 0xac00, last: 0xd7a3 },
+] as const
 
-/** The words of which enough was typed and acknowledged to be looked for. */
-export function wordsToFind(words: readonly TypedWord[]): readonly TypedWord[] {
-  return words.filter(({ text, saved }) => saved && text.length >= TELLING_CHARACTERS)
+export function isLetter(character: string): boolean {
+  const code = character.charCodeAt(0)
+  return LETTERS.some(({ first, last }) => first <= code && code <= last)
 }
 
-/** The word number `count` of the typist number `typist`: its first six characters occur in no other word. */
-export function wordOf(typist: number, count: number): string {
-  const name = `${typist.toString(36).padStart(2, '0')}${count.toString(36).padStart(3, '0')}`
-  return `w${name}${'xyz'}`
+/** Answers another letter at each call, and throws when there are no more. */
+export function letters(): () => string {
+  const all = lettersInOrder()
+  return () => {
+    const { value, done } = all.next()
+    if (done === true) throw new Error('more was typed than there are letters')
+    return value
+  }
+}
+
+function* lettersInOrder(): Generator<string, void> {
+  for (const { first, last } of LETTERS) for (let code = first; code <= last; code++) yield String.fromCharCode(code)
 }
 
 /** Every text node below a fragment, in document order. */
@@ -37,11 +45,4 @@ export function textNodes(root: Y.XmlFragment | Y.XmlElement): Y.XmlText[] {
 /** The characters of a text node, each chip or other embedded thing as one space. */
 export function charactersOf(text: Y.XmlText): string {
   return (text.toDelta() as { insert: unknown }[]).map(({ insert }) => (typeof insert === 'string' ? insert : ' ')).join('')
-}
-
-/** All text of a page as one client has it. */
-export function pageText(client: SyncClient, pageId: string): string {
-  return textNodes(client.doc.getXmlFragment(`prose:${pageId}`))
-    .map(charactersOf)
-    .join('\n')
 }

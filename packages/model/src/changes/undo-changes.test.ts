@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import type { DocumentBody } from '../body.ts'
+import { isRefusal, type EditEnvironment } from '../edit.ts'
+import { type EditName, runEdit } from '../edits.ts'
+import { body, prosePage } from '../testing/builders.ts'
+import { changesBetween } from './changes-between.ts'
+import { undoChanges } from './undo-changes.ts'
+
+let minted = 0
+const environment: EditEnvironment = { nowMs: 1, random: (length) => String(++minted).padStart(length, '0') }
+
+const page = (content: string) => body({ name: 'T', pages: [], richTextPages: [prosePage('p', content)] })
+const contentOf = ({ prose }: DocumentBody) => prose.pages[0]?.content
+
+function edited(given: DocumentBody, name: EditName, args: object): DocumentBody {
+  const answer = runEdit(name, given, { pageId: 'p', format: 'html', ...args }, environment)
+  if (isRefusal(answer)) throw new Error(answer.message)
+  return answer.body
+}
+
+describe('undo of a call that took a container apart', () => {
+  const LIST =
+    '<ul><li><p id="blk-a">one</p></li><li><p id="blk-b">other</p></li></ul><table><tr><td><p id="blk-c">left</p></td><td><p id="blk-d">right</p></td></tr></table><p id="blk-e">end</p>'
+  const before = page(LIST)
+
+  it('[AG-69] [AG-98] brings back what stood beside a block that somebody changed since in another place', () => {
+    const after = edited(before, 'set_prose', {
+      content: '<p id="blk-a">first</p><h2 id="blk-d">second</h2><p id="blk-e">end</p>',
+    })
+    const typed = edited(edited(after, 'set_prose', { id: 'blk-a', content: '<p>typed</p>' }), 'set_prose', {
+      id: 'blk-d',
+      content: '<p>typed too</p>',
+    })
+    const { body: undone, kept } = undoChanges(typed, changesBetween(before, after, {}).set, environment)
+    expect(kept).toEqual([
+      { id: 'blk-a', text: 'typed' },
+      { id: 'blk-d', text: 'typed too' },
+    ])
+    expect(contentOf(undone)).toContain('<li><p id="blk-b">other</p></li>')
+    expect(contentOf(undone)).toContain('<p id="blk-c">left</p>')
+    expect(contentOf(undone)).not.toContain('one')
+    expect(contentOf(undone)).not.toContain('right')
+  })
+
+  it('[AG-69] brings back the container as it was when nobody changed anything', () => {
+    const after = edited(before, 'set_prose', { content: '<p id="blk-a">first</p><p id="blk-e">end</p>' })
+    const { body: undone, kept } = undoChanges(after, changesBetween(before, after, {}).set, environment)
+    expect([contentOf(undone), kept]).toEqual([contentOf(before), []])
+  })
+})

@@ -1,0 +1,62 @@
+import { readStoredBody } from '@docrelay/model/body-parse'
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
+import { project } from '../../../sync/binding/binding-project.ts'
+import { type RelayUnderTest, saved } from '../../relay-under-test.ts'
+import { post } from './mcp-post.ts'
+
+/** A page as everybody sees it who can look at it. */
+export interface Views {
+  /** Of each editor: its live nodes, and the HTML that these stand for. */
+  readonly editors: readonly { readonly nodes: string; readonly html: string }[]
+  readonly rest: string
+  readonly getProse: string
+}
+
+export interface Looking {
+  readonly docId: string
+  readonly pageId: string
+}
+
+export async function viewsOf(
+  relay: RelayUnderTest,
+  clients: readonly SyncClient[],
+  { docId, pageId }: Looking,
+): Promise<Views> {
+  const stored = await relay.rest().getDocument(docId)
+  const body = readStoredBody(Buffer.from(JSON.stringify(stored)))
+  const contentIn = ({ prose }: typeof body) => prose.pages.find(({ id }) => id === pageId)?.content ?? ''
+  const { result } = await post({
+    url: () => relay.mcpUrl,
+    bearer: relay.token({ sub: 'reader', role: 'owner' }),
+    tool: 'get_prose',
+    args: { docId, pageId, limit: 1_000 },
+  })
+  return {
+    editors: clients.map(({ doc }) => ({
+      nodes: doc.getXmlFragment(`prose:${pageId}`).toString(),
+      html: contentIn(project(doc, body)),
+    })),
+    rest: contentIn(body),
+    getProse: String((result['page'] as { readonly content?: unknown } | undefined)?.content),
+  }
+}
+
+/** A view by somebody who has just opened the document. */
+export async function freshView(relay: RelayUnderTest, at: Looking): Promise<Views> {
+  const client = relay.sync(at.docId, { sub: 'newcomer' })
+  await saved(client)
+  const views = await viewsOf(relay, [client], at)
+  client.destroy()
+  return views
+}
+
+/** What differs among views of one page; empty when all show the same. [AG-103] */
+export function differences(views: Views): readonly string[] {
+  const { editors, rest, getProse } = views
+  const [first] = editors
+  return [
+    ...editors.flatMap(({ nodes }, i) => (nodes === first?.nodes ? [] : [`the nodes of editor ${i} differ from those of editor 0`])),
+    ...editors.flatMap(({ html }, i) => (html === rest ? [] : [`editor ${i} differs from REST`])),
+    ...(getProse === rest ? [] : ['get_prose differs from REST']),
+  ]
+}
