@@ -181,7 +181,9 @@ export function applyPlan(plan: PagePlan, { isExact, isElsewhere, shown }: Apply
 function without(block: ProseElement, isElsewhere: (id: string) => boolean): ProseElement | null {
   if (!idsOf([block]).some(isElsewhere)) return block
   if (isIdBearing(block)) return null
-  const content = block.content.flatMap((child) => (child.type === 'text' ? child : (without(child as ProseElement, isElsewhere) ?? [])))
+  const content = block.content.flatMap((child) =>
+    child.type === 'text' ? child : (without(child as ProseElement, isElsewhere) ?? []),
+  )
   // A row needs its cells.
   const isCell = block.type === 'tableCell' || block.type === 'tableHeader'
   return content.length > 0 || isCell ? withContent(block, content) : null

@@ -135,7 +135,9 @@ export function rewrittenWarnings({ tree, sight, isVersionNamed }: OverwrittenPa
   const rewritten = idBearing(tree).flatMap(({ block }) => {
     const id = blockId(block)
     const text = id === null ? undefined : texts.get(id)
-    return id === null || text === undefined || text.includes(blockText(block)) || sight.of(block) === 'same' ? [] : [{ id, block }]
+    return id === null || text === undefined || text.includes(blockText(block)) || sight.of(block) === 'same'
+      ? []
+      : [{ id, block }]
   })
   const more = rewritten.length - MOST_QUOTED
   return [

@@ -27,7 +27,12 @@ export async function post({ url, bearer, tool, args }: Call): Promise<Answer> {
       response = await fetch(url(), {
         method: 'POST',
         headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: `service_${tool}`, arguments: args } }),
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: `service_${tool}`, arguments: args },
+        }),
       })
       text = await response.text()
     } catch (error) {

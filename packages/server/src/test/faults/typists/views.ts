@@ -17,11 +17,7 @@ export interface Looking {
   readonly pageId: string
 }
 
-export async function viewsOf(
-  relay: RelayUnderTest,
-  clients: readonly SyncClient[],
-  { docId, pageId }: Looking,
-): Promise<Views> {
+export async function viewsOf(relay: RelayUnderTest, clients: readonly SyncClient[], { docId, pageId }: Looking): Promise<Views> {
   const stored = await relay.rest().getDocument(docId)
   const body = readStoredBody(Buffer.from(JSON.stringify(stored)))
   const contentIn = ({ prose }: typeof body) => prose.pages.find(({ id }) => id === pageId)?.content ?? ''
@@ -55,7 +51,9 @@ export function differences(views: Views): readonly string[] {
   const { editors, rest, getProse } = views
   const [first] = editors
   return [
-    ...editors.flatMap(({ nodes }, i) => (nodes === first?.nodes ? [] : [`the nodes of editor ${i} differ from those of editor 0`])),
+    ...editors.flatMap(({ nodes }, i) =>
+      nodes === first?.nodes ? [] : [`the nodes of editor ${i} differ from those of editor 0`],
+    ),
     ...editors.flatMap(({ html }, i) => (html === rest ? [] : [`editor ${i} differs from REST`])),
     ...(getProse === rest ? [] : ['get_prose differs from REST']),
   ]
