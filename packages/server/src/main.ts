@@ -5,6 +5,7 @@ import { runCommandLine } from './commands/command-line.ts'
 
 /** The process as commands use it. */
 function processIo(): CommandIo {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -21,6 +22,14 @@ function processIo(): CommandIo {
     },
     keepCompiledCode,
   }
+}
+
+/**
+ * A reader of the output may end before this process, for example `head` or a collector of logs. The command goes on, and its exit code
+ * stays true; a relay that serves must not end because its log has lost its reader.
+ */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }
 
 /**

@@ -43,6 +43,17 @@ describe('the relay process', () => {
     expect(readdirSync(cwd)).toEqual([])
   })
 
+  it('[CFG-12] a command whose output nobody reads any more ends with its exit code and prints no stack', async () => {
+    const main = join(import.meta.dirname, '..', '..', 'bin', 'relay.js')
+    const environment = { ...COMPILED_CODE, PATH: process.env['PATH'] ?? '' }
+    const child = spawn(process.execPath, [main, 'help'], { cwd, env: environment })
+    child.stdout.destroy()
+    let err = ''
+    child.stderr.on('data', (chunk: Buffer) => void (err += chunk.toString()))
+    const code = await new Promise((resolve) => child.on('close', resolve))
+    expect([code, err]).toEqual([0, ''])
+  })
+
   it(
     '[CFG-13] [LIFE-28] [OPS-5] serve prints its listeners, logs only JSON, creates only its stores, and stops at the first signal',
     async () => {

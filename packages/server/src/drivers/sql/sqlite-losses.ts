@@ -18,11 +18,15 @@ export function sqliteLosses(path: string): readonly StoreLoss[] {
   const losses: StoreLoss[] = []
   const log = damageOfLog(`${path}-wal`)
   if (log !== null) losses.push(log)
-  const mark = readMark(path)
-  // The store is opened only when there is a mark to compare it with.
-  const byMark = mark === null ? null : lossByMark(mark, markedStore(path))
+  const byMark = lossByMarkOf(path)
   if (byMark !== null) losses.push(byMark)
   return losses
+}
+
+/** Compares the store at `path` with the mark beside it. Does not open the store when there is no mark. */
+export function lossByMarkOf(path: string): StoreLoss | null {
+  const mark = readMark(path)
+  return mark === null ? null : lossByMark(mark, markedStore(path))
 }
 
 /**

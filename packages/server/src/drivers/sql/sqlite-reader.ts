@@ -4,8 +4,9 @@ import { Kysely } from 'kysely'
 import type { Cell, StoreSource } from '../../backup/store-archive.port.ts'
 import { acceptedLosses } from './accepted-losses.ts'
 import { layoutOf, type TableFacts } from './archive-layout.ts'
-import { STORE_ID, STORE_MARK } from './sqlite-losses.ts'
+import { lossByMarkOf, STORE_ID, STORE_MARK } from './sqlite-losses.ts'
 import { adapter, TransactionalSqlite } from './sqlite.ts'
+import { StoreLossError } from './store-loss.ts'
 import type { Connection, Tables } from './tables.ts'
 
 const BUSY_TIMEOUT_MS = 5000
@@ -21,9 +22,12 @@ export interface SqliteReader {
  * Opens the file for reading, without its lock. Writers are never delayed: in WAL mode a reader sees the last commit before its transaction
  * began, while new commits go to the side file.
  *
+ * @throws StoreLossError when the file is missing or empty and the mark beside it says that there was a store; nothing of it can be read
  * @throws Error naming the file when it is missing or not a database
  */
 export function openSqliteReader(path: string): SqliteReader {
+  const loss = lossByMarkOf(path)
+  if (loss?.kind === 'missing') throw new StoreLossError(path, [loss])
   try {
     statSync(path)
     const file = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { manifestOf } from '../backup-files.ts'
@@ -100,5 +100,17 @@ describe('a store that lost acknowledged writes', () => {
     mkdirSync(place)
     const { code, err } = await relayCommandHere(place, ['restore', target])
     expect([code, err]).toEqual([0, expect.stringMatching(/had lost acknowledged writes: accepted at .*damaged at frame/)])
+  })
+
+  it.each([
+    ['is missing', (path: string) => rmSync(path)],
+    ['is empty', (path: string) => writeFileSync(path, '')],
+  ])('[OPS-9] [OPS-11] verify and backup say of a store whose file %s that it has lost acknowledged writes', async (_, lose) => {
+    await relay.kill()
+    lose(file())
+    for (const call of [['verify'], ['verify', '--json'], ['backup', join(relay.dataDir, 'nothing')]]) {
+      const { code, out, err } = await relayCommandHere(relay.dataDir, call)
+      expect([code, out, err]).toEqual([1, '', expect.stringMatching(/has lost acknowledged writes: it is missing.*--accept-loss/)])
+    }
   })
 })
