@@ -43,6 +43,8 @@ async function main(): Promise<void> {
     typist('ann', session, typingTrace({ steps: SECONDS * KEYS_PER_SECOND, seed: 7, words }).steps),
     typist('ben', session, typingTrace({ steps: SECONDS * KEYS_PER_SECOND, seed: 11, words }).steps),
   ]
+  // Fails with a reason, which clients that try to connect again and again do not have.
+  await new RelayClient({ baseUrl: session.baseUrl, token: () => session.tokens['ann'] as string }).getDocument(DOCUMENT)
   for (const { client } of typists) client.connect()
   await until('both clients to be in sync', () =>
     typists.every(({ client }) => client.state.synced && client.state.saved === 'saved'),
@@ -170,7 +172,7 @@ async function compareWithRest(session: Session, typist: Typist): Promise<void> 
     `REST answers version ${body.serverVersion} with ${inRest ? 'the same' : 'ANOTHER TEXT of'} ${text.length} characters of text on the page.`,
   )
   await rest.getDocument(DOCUMENT).then(
-    () => console.log('The viewer without a share can read it, which is a bug.'),
+    () => console.log('The viewer without a share can read it: `[permissions] enforce_private_docs` is false, or this is a bug.'),
     (error: unknown) => console.log(`The viewer without a share is refused: ${error instanceof Error ? error.message : error}`),
   )
   if (!inRest) process.exitCode = 1
@@ -195,7 +197,7 @@ main().then(
   () => process.exit(process.exitCode ?? 0),
   async (error: unknown) => {
     const session = await readSession().catch(() => null)
-    console.error(failureText(error, session?.baseUrl ?? 'an unknown address'))
+    console.error(failureText(error, session?.baseUrl ?? 'an unknown address', STATE))
     process.exit(1)
   },
 )

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { endedText, failureText } from './start-text.ts'
+import { RelayError } from '../packages/client/src/errors.ts'
+import { endedText, failureText, startText } from './start-text.ts'
 
 it('the message about a relay ended by a signal names the signal', () => {
   expect(endedText(null, 'SIGKILL')).toMatch(/ended by the signal SIGKILL.*npm start/)
@@ -7,7 +8,26 @@ it('the message about a relay ended by a signal names the signal', () => {
 })
 
 it('the message about a relay that went away while the example ran names its address and what to do', () => {
-  const text = failureText(new Error('the relay did not answer: fetch failed'), 'http://127.0.0.1:9876')
-  expect(text).toMatch(/relay at http:\/\/127\.0\.0\.1:9876 does not answer.*npm start/)
-  expect(failureText(new Error('waited 20 s in vain for the text'), 'http://x')).toBe('waited 20 s in vain for the text')
+  const text = failureText(new Error('the relay did not answer: fetch failed'), 'http://127.0.0.1:9876', '.dev')
+  expect(text).toMatch(/relay at http:\/\/127\.0\.0\.1:9876 does not answer: .*npm start/)
+  expect(failureText(new Error('waited 20 s in vain for the text'), 'http://x', '.dev')).toBe('waited 20 s in vain for the text')
+})
+
+it('the message about tokens that the relay refuses names their folder and DOCRELAY_DEV_DIR', () => {
+  const text = failureText(new RelayError('TOKEN_INVALID', 'The token is not valid.', { status: 401 }), 'http://127.0.0.1:9876', '.dev')
+  expect(text).toMatch(/127\.0\.0\.1:9876 refuses the tokens in \.dev: .*DOCRELAY_DEV_DIR/)
+})
+
+it('npm start prints the command of the example with DOCRELAY_DEV_DIR when its state is in a folder of its own', () => {
+  const started = {
+    baseUrl: 'http://127.0.0.1:9876',
+    mcpUrl: null,
+    issuerUrl: 'http://127.0.0.1:9880',
+    state: '.dev',
+    stateVariable: null,
+    mcpTokenFile: '.dev/data/mcp_token',
+    people: [{ id: 'ann', role: 'owner' }],
+  }
+  expect(startText(started)).toContain('\n  npm run example ')
+  expect(startText({ ...started, stateVariable: '/tmp/other' })).toContain("\n  DOCRELAY_DEV_DIR='/tmp/other' npm run example ")
 })

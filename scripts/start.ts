@@ -11,13 +11,12 @@ import { makeFolder } from '../packages/server/src/kernel/folders.ts'
 import { RelayError } from '../packages/client/src/errors.ts'
 import { RelayClient } from '../packages/client/src/rest/relay-client.ts'
 import { portOf, takenPorts, type WantedPort } from './free-ports.ts'
+import { type Listeners, listenersOf } from './start-listeners.ts'
 import { endedText, shownPath, startText } from './start-text.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const STATE = resolve(process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev'))
 const SHOWN_STATE = shownPath(ROOT, STATE)
-const MCP_IS_PUBLIC = process.env['RELAY_MCP_EXPOSE'] === 'public'
-const MCP_IS_OFF = ['0', 'false', 'no', 'off'].includes(process.env['RELAY_MCP_ENABLED'] ?? 'true')
 /** The token that opens the MCP endpoint from this host. */
 const MCP_TOKEN_FILE = join(STATE, 'data', 'mcp_token')
 /** A configuration for MCP clients that read one from a file. */
@@ -50,19 +49,23 @@ function portsOf(env: NodeJS.ProcessEnv): Ports {
 }
 
 /** The ports on which something will listen. */
-function listening({ issuer, relay, mcp, metrics }: Ports): readonly WantedPort[] {
-  const metricsAreLocal = (process.env['RELAY_METRICS_EXPOSE'] ?? 'local') === 'local'
-  return [issuer, relay, ...(MCP_IS_OFF || MCP_IS_PUBLIC ? [] : [mcp]), ...(metricsAreLocal ? [metrics] : [])]
+function listening(ports: Ports, { mcp, metricsAreLocal, metricsPort }: Listeners): readonly WantedPort[] {
+  const metrics = { ...ports.metrics, port: metricsPort }
+  return [ports.issuer, ports.relay, ...(mcp === 'local' ? [ports.mcp] : []), ...(metricsAreLocal ? [metrics] : [])]
 }
 
 async function main(): Promise<void> {
   const ports = portsOf(process.env)
-  // Checked before anything is started: another relay on these ports would answer instead of this one.
-  const taken = await takenPorts(listening(ports))
-  if (taken.length > 0) throw new Error(taken.join('\n'))
   makeFolder(STATE, 0o777)
+  const config = await configFile()
+  const listeners = listenersOf(config, process.env)
+  const mcpIsPublic = listeners.mcp === 'public'
+  const mcpIsOff = listeners.mcp === 'off'
+  // Checked before anything is started: another relay on these ports would answer instead of this one.
+  const taken = await takenPorts(listening(ports, listeners))
+  if (taken.length > 0) throw new Error(taken.join('\n'))
   // The resource for which MCP clients request a token from the issuer.
-  const mcpUrl = `http://127.0.0.1:${MCP_IS_PUBLIC ? ports.relay.port : ports.mcp.port}/mcp`
+  const mcpUrl = `http://127.0.0.1:${mcpIsPublic ? ports.relay.port : ports.mcp.port}/mcp`
   const issuer = await startDevIssuer({
     port: ports.issuer.port,
     dataDir: join(STATE, 'issuer'),
@@ -70,7 +73,7 @@ async function main(): Promise<void> {
     resource: mcpUrl,
     people: PEOPLE.map((person) => ({ id: person.id, wsp: [{ id: WORKSPACE, role: person.role, region: '' }] })),
   })
-  const relay = await startRelay(ports, issuer, mcpUrl)
+  const relay = startRelay(ports, config, issuer, mcpUrl)
   const ended = new Promise<RelayEnd>((resolve) => relay.once('exit', (code, signal) => resolve({ code, signal })))
   stopTogether(relay, ended, () => issuer.close())
 
@@ -83,26 +86,28 @@ async function main(): Promise<void> {
   await createSamples(owner)
   await createCollections(owner)
   await writeTokens(tokens)
-  await writeForOwner(join(STATE, 'session.json'), { baseUrl, mcpUrl: MCP_IS_OFF ? null : mcpUrl, tokens })
-  await writeClientFile(mcpUrl, tokens.ann)
+  await writeForOwner(join(STATE, 'session.json'), { baseUrl, mcpUrl: mcpIsOff ? null : mcpUrl, tokens })
+  await writeClientFile(listeners, mcpUrl, tokens.ann)
   const text = startText({
     baseUrl,
-    mcpUrl: MCP_IS_OFF ? null : mcpUrl,
+    mcpUrl: mcpIsOff ? null : mcpUrl,
     issuerUrl: issuer.url,
     state: SHOWN_STATE,
-    mcpTokenFile: shownPath(ROOT, MCP_IS_PUBLIC ? join(TOKENS, 'ann') : MCP_TOKEN_FILE),
+    stateVariable: process.env['DOCRELAY_DEV_DIR'] === undefined ? null : STATE,
+    mcpTokenFile: shownPath(ROOT, mcpIsPublic ? join(TOKENS, 'ann') : MCP_TOKEN_FILE),
     people: PEOPLE,
   })
   console.log(text)
 }
 
-async function startRelay(
+function startRelay(
   ports: Ports,
+  config: string,
   issuer: { readonly url: string; readonly jwksUrl: string },
   mcpUrl: string,
-): Promise<ChildProcess> {
+): ChildProcess {
   const endsWithThis = join(import.meta.dirname, 'end-with-parent.mjs')
-  const args = ['--import', endsWithThis, 'packages/server/src/main.ts', 'serve', '--config', await configFile()]
+  const args = ['--import', endsWithThis, 'packages/server/src/main.ts', 'serve', '--config', config]
   return spawn(process.execPath, args, {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -141,9 +146,9 @@ function writeForOwner(file: string, value: object): Promise<void> {
   return writeFile(file, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
 }
 
-async function writeClientFile(mcpUrl: string, ownerToken: string): Promise<void> {
-  if (MCP_IS_OFF) return rm(MCP_CLIENT_FILE, { force: true })
-  const token = MCP_IS_PUBLIC ? ownerToken : (await readFile(MCP_TOKEN_FILE, 'utf8')).trim()
+async function writeClientFile({ mcp }: Listeners, mcpUrl: string, ownerToken: string): Promise<void> {
+  if (mcp === 'off') return rm(MCP_CLIENT_FILE, { force: true })
+  const token = mcp === 'public' ? ownerToken : (await readFile(MCP_TOKEN_FILE, 'utf8')).trim()
   const server = { type: 'http', url: mcpUrl, headers: { Authorization: `Bearer ${token}` } }
   await writeForOwner(MCP_CLIENT_FILE, { mcpServers: { docrelay: server } })
 }

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { listenersOf } from './start-listeners.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'docrelay-listeners-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function configFile(text: string): string {
+  const file = join(folder, 'relay.toml')
+  writeFileSync(file, text)
+  return file
+}
+
+it('npm start takes the place of the MCP endpoint and of the metrics from relay.toml', () => {
+  const file = configFile('[mcp]\nexpose = "public"\n[metrics]\nport = 9900\n')
+  expect(listenersOf(file, {})).toEqual({ mcp: 'public', metricsAreLocal: true, metricsPort: 9900 })
+  expect(listenersOf(configFile('[mcp]\nenabled = false\n[metrics]\nexpose = "off"\n'), {})).toMatchObject({
+    mcp: 'off',
+    metricsAreLocal: false,
+  })
+})
+
+it('npm start takes a variable before relay.toml', () => {
+  const file = configFile('[mcp]\nexpose = "public"\n')
+  expect(listenersOf(file, { RELAY_MCP_EXPOSE: 'local', RELAY_METRICS_PORT: '9901' })).toMatchObject({
+    mcp: 'local',
+    metricsPort: 9901,
+  })
+})
+
+it('npm start leaves it to the relay to say what is wrong with relay.toml', () => {
+  expect(listenersOf(configFile('[mcp]\nexpose = "everywhere"\n'), {}).mcp).toBe('local')
+})
