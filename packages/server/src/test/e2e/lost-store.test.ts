@@ -1,4 +1,16 @@
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { manifestOf } from '../backup-files.ts'
@@ -110,7 +122,11 @@ describe('a store that lost acknowledged writes', () => {
     lose(file())
     for (const call of [['verify'], ['verify', '--json'], ['backup', join(relay.dataDir, 'nothing')]]) {
       const { code, out, err } = await relayCommandHere(relay.dataDir, call)
-      expect([code, out, err]).toEqual([1, '', expect.stringMatching(/has lost acknowledged writes: it is missing.*--accept-loss/)])
+      expect([code, out, err]).toEqual([
+        1,
+        '',
+        expect.stringMatching(/has lost acknowledged writes: it is missing.*--accept-loss/),
+      ])
     }
   })
 })
