@@ -14,7 +14,11 @@ it('the message about a relay that went away while the example ran names its add
 })
 
 it('the message about tokens that the relay refuses names their folder and DOCRELAY_DEV_DIR', () => {
-  const text = failureText(new RelayError('TOKEN_INVALID', 'The token is not valid.', { status: 401 }), 'http://127.0.0.1:9876', '.dev')
+  const text = failureText(
+    new RelayError('TOKEN_INVALID', 'The token is not valid.', { status: 401 }),
+    'http://127.0.0.1:9876',
+    '.dev',
+  )
   expect(text).toMatch(/127\.0\.0\.1:9876 refuses the tokens in \.dev: .*DOCRELAY_DEV_DIR/)
 })
 
