@@ -5,6 +5,9 @@ export interface TcpProxy extends AsyncDisposable {
   readonly port: number
   /** Resets every connection and refuses new ones. */
   down(): Promise<void>
+  /** Keeps what connections that are open now send to the target until `release`. What the target sends is forwarded meanwhile. */
+  hold(): void
+  release(): void
   /** Accepts connections and forwards nothing, in neither direction. */
   silent(): void
   /** Forwards again; what is connected while it was silent is reset. */
@@ -13,16 +16,21 @@ export interface TcpProxy extends AsyncDisposable {
 
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
+  const near = new Set<Socket>()
   let forwards = true
-  const server = createServer((near) => {
-    keep(near)
+  const server = createServer((socket) => {
+    keep(socket)
     if (!forwards) return
     const far = connect(target)
     keep(far)
-    near.on('data', (bytes) => forwards && far.write(bytes))
-    far.on('data', (bytes) => forwards && near.write(bytes))
-    near.on('close', () => far.destroy())
-    far.on('close', () => near.destroy())
+    near.add(socket)
+    socket.on('data', (bytes) => forwards && far.write(bytes))
+    far.on('data', (bytes) => forwards && socket.write(bytes))
+    socket.on('close', () => {
+      near.delete(socket)
+      far.destroy()
+    })
+    far.on('close', () => socket.destroy())
   })
   const keep = (socket: Socket): void => {
     sockets.add(socket)
@@ -43,6 +51,12 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       const closed = server.listening ? new Promise((resolve) => server.close(resolve)) : null
       reset()
       await closed
+    },
+    hold() {
+      for (const socket of near) socket.pause()
+    },
+    release() {
+      for (const socket of near) socket.resume()
     },
     silent() {
       forwards = false

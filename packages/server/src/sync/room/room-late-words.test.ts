@@ -1,11 +1,11 @@
 import type { EditArgs, EditName } from '@docrelay/model/edits'
 import { SYNC } from '@docrelay/protocol/frames'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentStore } from '../../documents/document-store.port.ts'
 import { done, editIn, editRequest } from '../testing/room-editing.ts'
 import { put, RoomFixture } from '../testing/room-fixture.ts'
-import { type TestClient, until } from '../testing/worker-harness.ts'
+import { type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
 
 const CONTENT =
   '<h1 id="h1">First</h1><p id="p1">one</p><p id="p2">two</p><h1 id="h2">Second</h1><ul><li><p id="i1">item</p></li><li><p id="i2">other</p></li></ul>' +
@@ -51,8 +51,8 @@ const CALLS: readonly Call[] = [
   ['c2', 'set_prose', { pageId: 'p', content: '', format: html }],
   ['p1', 'delete_block', { pageId: 'p', id: 'p1' }],
   ['i1', 'delete_block', { pageId: 'p', id: 'i1' }],
-  ['i2', 'move_block', { pageId: 'p', id: 'i2', targetId: 'i1', position: 'before' }],
-  ['p2', 'move_block', { pageId: 'p', id: 'p2', targetId: 'h1', position: 'before' }],
+  ['i2', 'move_block', { pageId: 'p', id: 'i2', targetId: 'i1', side: 'before' }],
+  ['p2', 'move_block', { pageId: 'p', id: 'p2', targetId: 'h1', side: 'before' }],
   ['p1', 'restructure_outline', { pageId: 'p', op: 'move', index: 0, toIndex: 1 }],
   ['h2', 'restructure_outline', { pageId: 'p', op: 'demote', index: 1 }],
   ['c4', 'edit_table', { pageId: 'p', op: 'deleteRow', row: 1 }],
@@ -60,6 +60,49 @@ const CALLS: readonly Call[] = [
   ['c2', 'edit_table', { pageId: 'p', op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0, toCol: 1 }],
   ['c3', 'edit_table', { pageId: 'p', op: 'moveRow', from: 1, to: 0 }],
 ] as never
+
+const pausing: TestWorker[] = []
+afterAll(async () => {
+  for (const worker of pausing) await worker[Symbol.asyncDispose]()
+})
+
+/** A worker whose writes of a version wait until they are let go, when everything about them was checked. */
+function pausedWorker() {
+  const { documents } = at.storage
+  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const store: DocumentStore = {
+    ...documents,
+    async write(given) {
+      if (given.bump) {
+        reached.resolve()
+        await released.promise
+      }
+      return documents.write(given)
+    },
+  }
+  const worker = new TestWorker({ ...at.storage, documents: store }, { rooms: { saveIdleMs: 60_000, saveLatestMs: 60_000 } })
+  pausing.push(worker)
+  return { worker, reached: reached.promise, release: released.resolve }
+}
+
+describe('a person who types while an edit waits between its check and its commit', () => {
+  it.each(CALLS)('[AG-110] keeps words typed in %s during %s %j', async (where, edit, args) => {
+    const { worker, reached, release } = pausedWorker()
+    const { head, room } = await at.openRoom(worker)
+    const [ann, ben] = [await at.joined(room, {}, worker), await at.joined(room, {}, worker)]
+    const outcome = editIn(worker, room, editRequest(head, edit, args as never))
+    await reached
+    const frame = heldFrame(ann, where, ' §words§')
+    Y.applyUpdate(ann.doc, frame, ann)
+    ann.write(SYNC.update, frame)
+    release()
+    done(await outcome)
+    await until(() => ann.settled === ann.ordinal)
+    for (const client of [ann, ben]) await until(() => client.text('prose:p').split('§words§').length === 2)
+    await at.settle(room, worker)
+    expect((await storedContent(head)).split('§words§')).toHaveLength(2)
+  })
+})
 
 describe('a person whose frame arrives after the edit of an agent was committed', () => {
   it.each(CALLS)(
