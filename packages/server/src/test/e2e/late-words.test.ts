@@ -112,7 +112,11 @@ const CASES: readonly Case[] = [
   ['edit_table', { ...page, tableIndex: 0, op: 'splitCell', row: 1, col: 0 }, 'c3'],
   ['edit_table', { ...page, tableIndex: 0, op: 'deleteColumn', col: 0 }, 'c1'],
   ['edit_document', { steps: [insert, { tool: 'delete_block', arguments: { ...page, id: 'p2' } }] }, 'p2'],
-  ['edit_document', { steps: [{ tool: 'set_block', arguments: { ...page, id: 'p1', type: 'heading', level: 3 } }, insert] }, 'p1'],
+  [
+    'edit_document',
+    { steps: [{ tool: 'set_block', arguments: { ...page, id: 'p1', type: 'heading', level: 3 } }, insert] },
+    'p1',
+  ],
   ['undo', { last: 1 }, 'p1', [heading('p1')]],
   ['undo', { last: 1 }, 'c1', [merge]],
   ['undo', { last: 1 }, 'p2', [['delete_block', { ...page, id: 'p1' }]]],
@@ -122,17 +126,20 @@ const CASES: readonly Case[] = [
 const cases = CASES.map(([tool, args, block, before = []]) => ({ tool, args, given: JSON.stringify(args), block, before }))
 
 describe('a person whose frame is held until a call has committed', () => {
-  it.each(cases)('[AG-110] $tool $given keeps words typed in $block: they are in the document and in REST afterwards', async ({ tool, args, block, before }) => {
-    const at = await desk()
-    for (const [earlier, given] of before) await agent.call(earlier, { docId: at.docId, ...given })
-    await until('the typist to see what was done before', () => nodesOf(at.typist) === nodesOf(at.reader))
-    proxy.hold()
-    type(at, block)
-    expect(await agent.call(tool, { docId: at.docId, ...args })).not.toMatchObject({ changed: 0 })
-    expect(nodesOf(at.reader)).not.toContain(WORDS.trim())
-    proxy.release()
-    await expectWords(at)
-  })
+  it.each(cases)(
+    '[AG-110] $tool $given keeps words typed in $block: they are in the document and in REST afterwards',
+    async ({ tool, args, block, before }) => {
+      const at = await desk()
+      for (const [earlier, given] of before) await agent.call(earlier, { docId: at.docId, ...given })
+      await until('the typist to see what was done before', () => nodesOf(at.typist) === nodesOf(at.reader))
+      proxy.hold()
+      type(at, block)
+      expect(await agent.call(tool, { docId: at.docId, ...args })).not.toMatchObject({ changed: 0 })
+      expect(nodesOf(at.reader)).not.toContain(WORDS.trim())
+      proxy.release()
+      await expectWords(at)
+    },
+  )
 
   it('[AG-110] an undo over REST keeps words typed in a block that it brings back to what it was, and in one that it takes away', async () => {
     for (const [block, tool, args] of [
@@ -143,7 +150,10 @@ describe('a person whose frame is held until a call has committed', () => {
       const done = await agent.call(tool, { docId: at.docId, ...args })
       const made = (done['blocks'] as readonly { readonly id: string }[])[0]?.id.replace(/#.*$/, '') ?? ''
       const where = block === '' ? made : block
-      await until('the typist to see the call', () => nodesOf(at.typist) === nodesOf(at.reader) && nodesOf(at.typist).includes(where))
+      await until(
+        'the typist to see the call',
+        () => nodesOf(at.typist) === nodesOf(at.reader) && nodesOf(at.typist).includes(where),
+      )
       proxy.hold()
       type(at, where)
       const undone = await relay.fetch(`/api/v1/docs/${at.docId}/calls/${String(done['callId'])}/undo`, {
