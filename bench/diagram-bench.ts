@@ -5,7 +5,8 @@ import type { Drawing } from './diagram/drawing.ts'
 import type { Graph } from './diagram/graph.ts'
 import { graphs, graphsOfSeed } from './diagram/graphs.ts'
 import { labelOverflow } from './diagram/labels.ts'
-import { drawingOf, layOut, leadsBack, sized } from './diagram/ours.ts'
+import { countLabels } from './diagram/label-cover.ts'
+import { drawingOf, labelsOf, layOut, leadsBack, sized } from './diagram/ours.ts'
 import { dotPeer, type Peer, type SizedGraph, withDagre, withElk, withElkHeld } from './diagram/peers.ts'
 import { type Measured, report, type Row } from './diagram/report.ts'
 
@@ -95,6 +96,7 @@ async function rowOf(graph: Graph): Promise<Row> {
     edges: graph.edges.length,
     ours,
     labelOverflow: labelOverflow(given),
+    labels: countLabels(drawingOf(given, layout), labelsOf(given, layout)),
     dagre: await remembered(`dagre ${graph.name}`, () => measured(withDagre, given, !isLarge)),
     elk: await remembered(`elk ${graph.name}`, () => measured(withElk, given, false)),
     elkHeld: await remembered(`held ${graph.name} ${turned}`, () => measured(withElkHeld(back), given, false)),

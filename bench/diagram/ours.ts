@@ -4,6 +4,7 @@ import { labelSize, nodeSize } from '@docrelay/model/canvas/diagram/node-size'
 import { at } from '@docrelay/model/canvas/diagram/at'
 import type { Drawing } from './drawing.ts'
 import type { Graph } from './graph.ts'
+import type { EdgeLabel } from './label-cover.ts'
 import type { SizedGraph } from './peers.ts'
 
 /** The node sizes by this repository's rules; every layout gets the same sizes. */
@@ -16,14 +17,17 @@ export function sized(graph: Graph): SizedGraph {
   }
 }
 
-export function layOut({ graph, sizes, ends }: SizedGraph): DiagramLayout {
+export function layOut(
+  { graph, sizes, ends }: SizedGraph,
+  layout: 'layered' | 'grid' = ends.length > 0 ? 'layered' : 'grid',
+): DiagramLayout {
   return layoutDiagram({
     nodes: sizes.map((size, i) => ({ ...size, name: String(i), at: null })),
     edges: ends.map(([from, to], i) => {
       const { label } = at(graph.edges, i)
       return { from, to, label: label === undefined ? null : labelSize(label) }
     }),
-    layout: ends.length > 0 ? 'layered' : 'grid',
+    layout,
     direction: graph.direction,
     routing: 'orthogonal',
     obstacles: [],
@@ -40,6 +44,14 @@ export function drawingOf({ sizes, ends }: SizedGraph, layout: DiagramLayout): D
       return { from, to, points: [start, ...(waypoints ?? []), end] }
     }),
   }
+}
+
+/** By edge its label, where the layout put it. */
+export function labelsOf({ graph }: SizedGraph, layout: DiagramLayout): readonly (EdgeLabel | null)[] {
+  return layout.edges.map(({ labelPosition }, i) => {
+    const { label } = at(graph.edges, i)
+    return label === undefined ? null : { ...labelSize(label), position: labelPosition ?? 0.5 }
+  })
 }
 
 /** Whether the layout drew an edge at the side that is reserved for edges that lead back. */

@@ -1,4 +1,5 @@
 import type { Counts } from './checker.ts'
+import type { LabelCounts } from './label-cover.ts'
 
 /** Measurements of one drawing. `moved`: the mean distance by which a node moves when one edge is removed. */
 export type Measured =
@@ -11,6 +12,8 @@ export interface Row {
   readonly edges: number
   readonly ours: Measured
   readonly labelOverflow: number
+  /** Of the labels of our drawing. */
+  readonly labels: LabelCounts
   readonly dagre: Measured
   readonly elk: Measured
   readonly elkHeld: Measured
@@ -74,6 +77,7 @@ export function report(rows: readonly Row[], isFair: (counts: Counts) => boolean
     const values = ratios.map((ratio) => ratio[name])
     return `| ${label} | ${least} | ${aim} | ${show(quantile(values, 0.5))} | ${show(quantile(values, 0.9))} | ${values.filter((value) => value !== null).length} |`
   }
+  const labels = (name: keyof LabelCounts) => rows.reduce((total, row) => total + row.labels[name], 0)
   const largest = Math.max(...rows.map((row) => drawn(row.ours)?.cpuMs ?? NaN))
   return [
     '| goal | needed | aim | median | p90 | graphs |',
@@ -86,6 +90,8 @@ export function report(rows: readonly Row[], isFair: (counts: Counts) => boolean
     goal('moved', '3', '1', 'way of a node after one edge less, beside dagre'),
     '',
     `Of all ${rows.length} drawings: ${sum('overlaps')} overlaps, ${sum('throughNodes')} edges through nodes, ${sum('collinear', small)} pairs of edges on each other up to 100 nodes and 200 edges (${sum('collinear')} in all), ${rows.reduce((total, row) => total + row.labelOverflow, 0)} labels that do not fit. The longest took ${show(largest, 0)} CPU ms.`,
+    '',
+    `Of ${labels('labels')} labels of edges, ${labels('moved')} are not at their fixed position, ${labels('onBoxes')} lie on a node, ${labels('onLabels')} on another label, ${labels('onLines')} on a line of another edge and ${labels('onArrows')} on their own arrow.`,
     '',
     '| graph | nodes/edges | crossings: ours | dagre | ELK | ELK held | dot | ratio | bends/edge: ours | ELK | ratio | length ratio | area ratio | moved: ours | dagre | CPU ms: ours | dagre | ELK |',
     '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|',

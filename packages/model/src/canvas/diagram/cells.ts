@@ -57,12 +57,18 @@ export function cellsOf(
   return { centres, places, gapStarts: { across: across.starts, down: down.starts } }
 }
 
-/** The same gap everywhere between columns and rows, and none outside. */
-export function evenGaps(count: number, direction: 'TB' | 'LR', gap: number): GapSizes {
+/** The same gap everywhere between columns and the same between rows, and none outside. The widest and the highest label fit in. [DIAG-12] */
+export function evenGaps(count: number, direction: 'TB' | 'LR', gap: number, edges: readonly DiagramEdge[]): GapSizes {
   const { columns, rows } = placesOf(count, direction)
-  const even = (lines: number) => Array.from({ length: lines + 1 }, (_, i) => (i === 0 || i === lines ? 0 : gap))
-  return { across: even(columns), down: even(rows) }
+  const even = (lines: number, size: number) =>
+    Array.from({ length: lines + 1 }, (_, i) => (i === 0 || i === lines ? 0 : Math.max(gap, size + 2 * BESIDE_LABEL)))
+  const widest = Math.max(0, ...edges.map(({ label }) => label?.width ?? 0))
+  const highest = Math.max(0, ...edges.map(({ label }) => label?.height ?? 0))
+  return { across: even(columns, widest), down: even(rows, highest) }
 }
+
+/** Between a label and the nodes beside it. */
+const BESIDE_LABEL = 8
 
 /** Where the middle of each row or column is, and where the gaps around it begin. */
 function linesOf(sizes: Int32Array, reaches: Int32Array, gaps: ArrayLike<number>): { middles: number[]; starts: number[] } {

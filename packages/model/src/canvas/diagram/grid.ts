@@ -28,7 +28,7 @@ export function drawGrid(
   const steps = effort.share(SHARE)
   if (edges.length <= MOST_EDGES)
     for (const gap of edges.length > DENSE * nodes.length ? GAPS.slice(1) : GAPS) {
-      const { centres } = cellsOf(nodes, edges, direction, evenGaps(nodes.length, direction, gap))
+      const { centres } = cellsOf(nodes, edges, direction, evenGaps(nodes.length, direction, gap, edges))
       const routes = routeEdges(edges, { nodes, centres, obstacles: [], taken: [] }, true, steps)
       if (routes !== null) return { centres, routes: [...routes] }
     }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { layoutDiagram } from './layout.ts'
-import { faultsOf, sharedStretches } from './testing/inspect.ts'
+import { faultsOf, labelFaultsOf, sharedStretches } from './testing/inspect.ts'
 import { requestOf } from './testing/request.ts'
 
 const size = fc
@@ -90,6 +90,41 @@ describe('layouts of random graphs', () => {
         expect(sharedStretches(request, layout)).toEqual([])
       }),
       { seed: 4, numRuns: 40 },
+    )
+  })
+
+  it('[DIAG-12] labels of layered layouts have the fixed positions unless they would lie on a node, and edges keep their distance', () => {
+    const label = fc.record({ width: fc.integer({ min: 5, max: 100 }).map((n) => 2 * n), height: fc.constantFrom(16, 30, 60) })
+    fc.assert(
+      fc.property(graph(10, 20), fc.array(label, { minLength: 20, maxLength: 20 }), ([nodes, edges, direction], labels) => {
+        const base = requestOf(nodes, edges, { direction })
+        const request = {
+          ...base,
+          edges: base.edges.map((edge, i) => ({ ...edge, label: edge.from === edge.to ? null : (labels[i] ?? null) })),
+        }
+        const layout = layoutDiagram(request)
+        expect(faultsOf(request, layout)).toEqual([])
+        expect(sharedStretches(request, layout)).toEqual([])
+        const isClear = (fault: string) => !fault.includes('node')
+        expect(labelFaultsOf(request, layout).every(isClear)).toBe(true)
+        const turns = new Map<string, number>()
+        const fixed = edges.map((ends) => {
+          const pair = ends.toSorted((a, b) => a - b).join(' ')
+          const turn = turns.get(pair) ?? 0
+          turns.set(pair, turn + 1)
+          return [null, 0.35, 0.65, 0.25, 0.75][turn % 5]
+        })
+        const moved = layout.edges.filter(({ labelPosition }, i) => labelPosition !== fixed[i]).length
+        const atFixed = { ...layout, edges: layout.edges.map((edge, i) => ({ ...edge, labelPosition: fixed[i] ?? null })) }
+        expect(moved).toBe(
+          new Set(
+            labelFaultsOf(request, atFixed)
+              .filter((fault) => !isClear(fault))
+              .map((fault) => fault.split(' covers')[0]),
+          ).size,
+        )
+      }),
+      { seed: 7, numRuns: 100 },
     )
   })
 

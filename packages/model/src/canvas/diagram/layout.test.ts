@@ -4,7 +4,7 @@ import { countsOf } from './certificate.ts'
 import type { DiagramLayout, DiagramRequest } from './diagram.ts'
 import { LayoutStopped } from './effort.ts'
 import { layoutDiagram } from './layout.ts'
-import { faultsOf, labelFaultsOf } from './testing/inspect.ts'
+import { faultsOf, labelFaultsOf, linesUnderLabels } from './testing/inspect.ts'
 import { requestOf } from './testing/request.ts'
 
 type Pairs = readonly (readonly [number, number])[]
@@ -19,6 +19,17 @@ function linesOf(layout: DiagramLayout) {
     startId: null,
     endId: null,
   }))
+}
+
+function labelled(request: DiagramRequest, label: { width: number; height: number }): DiagramRequest {
+  return { ...request, edges: request.edges.map((edge) => ({ ...edge, label })) }
+}
+
+/** Two fixed nodes, one above the other, with a labelled edge between them whose middle is at (100, y). */
+function oneAboveTheOther(label: { width: number; height: number }, y: number): DiagramRequest {
+  const request = labelled(requestOf(2, [[0, 1]]), label)
+  const places = [40, 2 * y - 40].map((height) => ({ x: 100, y: height }))
+  return { ...request, nodes: request.nodes.map((node, i) => ({ ...node, at: places[i] as Point })) }
 }
 
 const anchorsOf = (layout: DiagramLayout) => layout.edges.map(({ startAnchor, endAnchor }) => `${startAnchor} ${endAnchor}`)
@@ -84,59 +95,46 @@ describe('a layered layout', () => {
     expect(new Set(paths).size).toBe(6)
   })
 
-  it('[DIAG-12] labels of edges between the same two nodes overlap neither each other nor the nodes', () => {
+  it('[DIAG-12] labels of up to five edges between the same two nodes have the fixed positions, and cover neither each other nor the nodes', () => {
     for (const direction of ['TB', 'LR'] as const)
-      for (const width of [30, 60, 120]) {
-        const pairs: Pairs = Array.from({ length: 4 }, () => [0, 1])
-        const base = requestOf(3, [...pairs, [1, 2], [2, 1]], { direction })
-        const edges = base.edges.map((edge) => ({ ...edge, label: { width, height: 16 } }))
-        const request = { ...base, edges }
-        const layout = layoutDiagram(request)
-        expect(faultsOf(request, layout)).toEqual([])
-        expect(labelFaultsOf(request, layout), `${direction} ${width}`).toEqual([])
-      }
+      for (const count of [2, 3, 4, 5])
+        for (const width of [30, 60, 120]) {
+          const pairs: Pairs = Array.from({ length: count }, () => [0, 1])
+          const request = labelled(requestOf(3, [...pairs, [1, 2], [2, 1]], { direction }), { width, height: 16 })
+          const layout = layoutDiagram(request)
+          const positions = [null, 0.35, 0.65, 0.25, 0.75].slice(0, count)
+          expect(layout.edges.map(({ labelPosition }) => labelPosition)).toEqual([...positions, null, 0.35])
+          expect(faultsOf(request, layout)).toEqual([])
+          expect(labelFaultsOf(request, layout), `${count} ${direction} ${width}`).toEqual([])
+        }
   })
 
-  it('[DIAG-12] short labels of three edges between the same two nodes have the fixed positions', () => {
-    const base = requestOf(2, [
-      [0, 1],
-      [0, 1],
-      [0, 1],
-    ])
-    const edges = base.edges.map((edge) => ({ ...edge, label: { width: 40, height: 16 } }))
-    expect(layoutDiagram({ ...base, edges }).edges.map(({ labelPosition }) => labelPosition)).toEqual([null, 0.35, 0.65])
-  })
-
-  it('[DIAG-12] a label moves along its edge when another edge would cross it', () => {
-    const base = requestOf(3, [
-      [0, 1],
-      [0, 2],
-    ])
-    const label = { width: 40, height: 16 }
-    const taken = [
-      {
-        points: [
-          { x: 0, y: 150 },
-          { x: 900, y: 150 },
-        ],
-        startAnchor: ' a',
-        endAnchor: ' b',
-      },
-    ]
-    const places: readonly Point[] = [
-      { x: 100, y: 40 },
-      { x: 100, y: 260 },
-      { x: 500, y: 40 },
-    ]
-    const request = {
-      ...base,
-      taken,
-      edges: base.edges.map((edge) => ({ ...edge, label })),
-      nodes: base.nodes.map((node, i) => ({ ...node, at: places[i] as Point })),
+  it.each([
+    ['a star', star(8)],
+    ['a binary tree', binaryTree(3)],
+    ['a diamond', diamond],
+    ['a star inwards', star(8).map(([a, b]) => [b, a] as const)],
+  ] as [string, Pairs][])('[DIAG-12] no other edge passes under a label in the middle of an edge of %s', (_, edges) => {
+    const count = 1 + Math.max(...edges.flat())
+    for (const direction of ['TB', 'LR'] as const) {
+      const request = labelled(requestOf(count, edges, { direction }), { width: 60, height: 16 })
+      const layout = layoutDiagram(request)
+      expect(layout.edges.every(({ labelPosition }) => labelPosition === null)).toBe(true)
+      expect([...labelFaultsOf(request, layout), ...linesUnderLabels(request, layout)], direction).toEqual([])
     }
-    const layout = layoutDiagram(request)
-    expect(layout.edges[0]?.waypoints).toEqual([])
-    expect(layout.edges.map(({ labelPosition }) => labelPosition)).toEqual([0.35, null])
+  })
+
+  it('[DIAG-12] a label stays in the middle when an edge that was there before passes under it', () => {
+    const taken = { points: [0, 900].map((x) => ({ x, y: 150 })), startAnchor: ' a', endAnchor: ' b' }
+    const layout = layoutDiagram({ ...oneAboveTheOther({ width: 40, height: 16 }, 150), taken: [taken] })
+    expect(layout.edges[0]).toMatchObject({ waypoints: [], labelPosition: null })
+  })
+
+  it('[DIAG-12] a label that would lie on a node at its fixed position takes another one', () => {
+    const request = oneAboveTheOther({ width: 150, height: 16 }, 150)
+    const wall = { left: 130, top: 140, right: 190, bottom: 160 }
+    const layout = layoutDiagram({ ...request, obstacles: [wall] })
+    expect(layout.edges[0]).toMatchObject({ waypoints: [], labelPosition: 0.35 })
   })
 
   it('[DIAG-13] loops leave right and return at the bottom, each 12 further out than the one before', () => {

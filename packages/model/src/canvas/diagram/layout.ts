@@ -79,13 +79,10 @@ function finished(request: DiagramRequest, drawn: PlacedDrawing, effort: Effort)
     ...request.obstacles,
     ...request.nodes.map(({ width, height }, node) => boundsAround(at(drawn.centres, node), width, height)),
   ]
-  const seen = ({ points }: { readonly points: readonly Point[] }) =>
-    request.routing === 'straight' ? [at(points, 0), at(points, points.length - 1)] : points
-  const ground = {
-    boxes,
-    routes: [...drawn.routes.map(seen), ...request.taken.map(({ points }) => points).filter((points) => points.length > 0)],
-  }
-  const labels = labelPositions(request.edges, ground, effort)
+  const shown = drawn.routes.map(({ points }) =>
+    request.routing === 'straight' ? [at(points, 0), at(points, points.length - 1)] : points,
+  )
+  const labels = labelPositions(request.edges, shown, boxes, effort)
   return {
     centres: drawn.centres,
     edges: drawn.routes.map(({ startAnchor, endAnchor, points }, edge) => ({

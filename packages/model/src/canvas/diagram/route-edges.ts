@@ -1,12 +1,13 @@
 import { anchorDirection, anchorPoint, facingSides } from '../geometry/anchors.ts'
 import { type Bounds, boundsAround, type Point } from '../geometry/bounds.ts'
 import { uprightBox } from '../geometry/shape-box.ts'
-import type { RouteEnd, TakenRoute } from '../router/care.ts'
+import type { RouteEnd, RouteRequest, TakenRoute } from '../router/care.ts'
 import { routeAll } from '../router/router.ts'
 import { at } from './at.ts'
 import type { DiagramEdge, DiagramNode, Side } from './diagram.ts'
 import type { DrawnRoute } from './drawn.ts'
 import type { Effort } from './effort.ts'
+import { fixedPositions } from './labels.ts'
 import { loopRoute } from './loop.ts'
 
 export interface Placed {
@@ -36,9 +37,12 @@ export function routeEdges(
   const loops = loopsOf(edges, nodes, centres)
   const open = edges.flatMap(({ from, to }, edge) => (from === to ? [] : [{ from, to, edge }]))
   const sides = open.map(({ from, to }) => facingSides(at(centres, from), at(centres, to)))
-  const requests = open.map(({ from, to }, i) => {
+  const positions = fixedPositions(edges)
+  const requests = open.map(({ from, to, edge }, i): RouteRequest => {
     const { start, end } = at(sides, i)
-    return { from: anchor(from, start), to: anchor(to, end) }
+    const { label } = at(edges, edge)
+    const ends = { from: anchor(from, start), to: anchor(to, end) }
+    return label === null ? ends : { ...ends, label: { ...label, share: at(positions, edge) ?? 0.5 } }
   })
   const others = [
     ...taken,

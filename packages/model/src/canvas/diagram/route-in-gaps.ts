@@ -24,7 +24,7 @@ export function drawInGaps(
   effort: Effort,
 ): Drawn {
   // Wider gaps may turn an edge to other sides of its nodes, which may need other gaps. They only ever grow, and never above what all edges need.
-  let sizes = evenGaps(nodes.length, direction, LEAST)
+  let sizes = evenGaps(nodes.length, direction, LEAST, edges)
   for (;;) {
     const cells = cellsOf(nodes, edges, direction, sizes)
     const plan = new Plan(edges, cells, direction, effort)

@@ -12,6 +12,8 @@ export interface RouteEnd {
 export interface RouteRequest {
   readonly from: RouteEnd
   readonly to: RouteEnd
+  /** Its label: the room that it takes, and where its middle is as a share of the whole way. Later routes go around it where that is not far. */
+  readonly label?: { readonly width: number; readonly height: number; readonly share: number }
 }
 
 /** A connector that is there already, by all its points. */

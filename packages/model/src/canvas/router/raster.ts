@@ -1,4 +1,4 @@
-import type { Bounds, Point } from '../geometry/bounds.ts'
+import { type Bounds, grown, type Point } from '../geometry/bounds.ts'
 import { type Care, type RouteEnd, type RouteRequest, stubOf, type TakenRoute } from './care.ts'
 
 /** Points that a raster may have unless told otherwise; beyond it lines that are near others are left out. */
@@ -63,6 +63,8 @@ export class Raster {
   private readonly acrossOwners = new Map<number, number[]>()
   private readonly downOwners = new Map<number, number[]>()
   private readonly owners: Owner[] = []
+  /** The pieces within labels: twice their number, and one more for those that lead down. */
+  private readonly labelled = new Set<number>()
 
   constructor(
     { obstacles, requests, taken, reserved = [], within = null, maxPoints = MAX_POINTS }: Surroundings,
@@ -110,6 +112,10 @@ export class Raster {
 
   isBlocked(piece: number, across: boolean): boolean {
     return ((across ? this.acrossBlocked : this.downBlocked)[piece] as number) !== 0
+  }
+
+  isLabelled(piece: number, across: boolean): boolean {
+    return this.labelled.size > 0 && this.labelled.has(2 * piece + (across ? 0 : 1))
   }
 
   ownersOf(piece: number, across: boolean): readonly number[] {
@@ -173,9 +179,19 @@ export class Raster {
   }
 
   /** Nothing comes nearer to an obstacle than the clearance. */
-  private block({ left, top, right, bottom }: Bounds): void {
-    const { clearance } = this.care
-    const [x1, x2, y1, y2] = [left - clearance, right + clearance, top - clearance, bottom + clearance]
+  private block(box: Bounds): void {
+    this.piecesIn(grown(box, this.care.clearance), (piece, across) => {
+      const blocked = across ? this.acrossBlocked : this.downBlocked
+      blocked[piece] = 1
+    })
+  }
+
+  /** Notes a label: other routes may pass through it, but rather do not. */
+  mark(label: Bounds): void {
+    this.piecesIn(label, (piece, across) => this.labelled.add(2 * piece + (across ? 0 : 1)))
+  }
+
+  private piecesIn({ left: x1, top: y1, right: x2, bottom: y2 }: Bounds, found: (piece: number, across: boolean) => void): void {
     const [i1, i2] = [firstFrom(this.xs, x1), firstFrom(this.xs, x2)]
     const [j1, j2] = [firstFrom(this.ys, y1), firstFrom(this.ys, y2)]
     this.work((i2 - i1 + 1) * (j2 - j1 + 1))
@@ -183,8 +199,8 @@ export class Raster {
       for (let i = Math.max(0, i1 - 1); i < Math.min(i2 + 1, this.xs.length); i++) {
         const [x, y] = [this.xs[i] as number, this.ys[j] as number]
         const piece = j * this.width + i
-        if (y > y1 && y < y2 && x < x2 && (this.xs[i + 1] ?? x) > x1) this.acrossBlocked[piece] = 1
-        if (x > x1 && x < x2 && y < y2 && (this.ys[j + 1] ?? y) > y1) this.downBlocked[piece] = 1
+        if (y > y1 && y < y2 && x < x2 && (this.xs[i + 1] ?? x) > x1) found(piece, true)
+        if (x > x1 && x < x2 && y < y2 && (this.ys[j + 1] ?? y) > y1) found(piece, false)
       }
   }
 }

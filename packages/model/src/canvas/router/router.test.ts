@@ -29,6 +29,25 @@ describe('routes with right angles', () => {
     expect(routeAll([{ from: right(a, 'a'), to: left(b, 'b') }], [a, b], [])).toEqual([[at(160, 36), at(600, 36)]])
   })
 
+  it.each([380, 480])(
+    '[DIAG-12] a later route passes beside the label of an earlier one at x = %i where both ways are as long',
+    (x) => {
+      const [c, d] = [box(300, -300), box(400, 300)]
+      const from = { point: at(380, -228), direction: at(0, 1), anchor: 'c bottom' }
+      const to = { point: at(480, 300), direction: at(0, -1), anchor: 'd top' }
+      const label = { width: 60, height: 16, share: (x - 160) / 440 }
+      const routes = routeAll(
+        [
+          { from: right(a, 'a'), to: left(b, 'b'), label },
+          { from, to },
+        ],
+        [a, b, c, d],
+        [],
+      )
+      expect(polylinePassesThrough(routes[1] as Point[], { left: x - 30, top: 28, right: x + 30, bottom: 44 })).toBe(false)
+    },
+  )
+
   it('[DIAG-14] a connector route goes around a shape with a clearance of 15 and stubs of 20', () => {
     const wall = box(300, -100, 100, 200)
     const [route] = routeAll([{ from: right(a, 'a'), to: left(b, 'b') }], [a, b, wall], [])

@@ -1,5 +1,5 @@
-import type { Bounds, Point } from '../geometry/bounds.ts'
-import { simplified } from '../geometry/polyline.ts'
+import { type Bounds, boundsAround, type Point } from '../geometry/bounds.ts'
+import { alongPolyline, simplified } from '../geometry/polyline.ts'
 import { passesThrough } from '../geometry/segment.ts'
 import { type Care, cares as allCares, type RouteEnd, type RouteRequest, stubOf, type TakenRoute } from './care.ts'
 import { Raster, Scratch } from './raster.ts'
@@ -68,6 +68,8 @@ export function routeAll(
       const own = { points, startAnchor: request.from.anchor, endAnchor: request.to.anchor }
       done.push(own)
       if (care.mindsOthers) raster.take(own)
+      const { label } = request
+      if (label !== undefined) raster.mark(boundsAround(alongPolyline(points, label.share), label.width, label.height))
       routes[i] = points
       return false
     })

@@ -5,6 +5,8 @@ import type { Claim, Raster } from './raster.ts'
 /** What a corner and a crossing cost, in units of length. */
 const cornerCost = 60
 const crossingCost = 90
+/** For each piece of the way that passes through the label of another route. */
+const labelCost = 150
 /** Above 1 the search goes for the end more directly, and finds a way that may cost a little more. */
 const EAGERNESS = 1.25
 /** After so many points it goes for the end more directly by one: where many ways are crossed, all ways cost about the same. */
@@ -90,7 +92,12 @@ export function search(raster: Raster, wanted: Wanted, spend: (steps: number) =>
         step.point,
         next,
         step.phase,
-        cost + length + lastCorner + (next === turn ? 0 : cornerCost) + step.crossings * crossingCost,
+        cost +
+          length +
+          lastCorner +
+          (next === turn ? 0 : cornerCost) +
+          step.crossings * crossingCost +
+          (step.isLabelled ? labelCost : 0),
         state,
       )
     }
@@ -106,6 +113,8 @@ interface Step {
   readonly point: number
   readonly phase: number
   readonly crossings: number
+  /** Whether it passes through a label. */
+  readonly isLabelled: boolean
 }
 
 /** The step from a point in a direction, for a route that came there with `turn`; `null` when it may not be made. */
@@ -143,7 +152,12 @@ function stepFrom(
     return null
   const crossings = next === turn ? crossed(raster, point, next, from, to) : cornered(raster, point, from, to)
   if (crossings === null) return null
-  return { point: point + (next === 0 ? 1 : next === 1 ? width : next === 2 ? -1 : -width), phase: now, crossings }
+  return {
+    point: point + (next === 0 ? 1 : next === 1 ? width : next === 2 ? -1 : -width),
+    phase: now,
+    crossings,
+    isLabelled: raster.isLabelled(piece, across),
+  }
 }
 
 function phaseAfter(phase: number, claim: Exclude<Claim, 'others'>): number | null {

@@ -27,8 +27,20 @@ function mayJoin(levels: Levels, a: number, b: number, towards: 1 | -1): boolean
   if (levels.kind[a] === 'node' || levels.kind[a] !== levels.kind[b]) return false
   const [p, q] = [originOf(levels, a, towards), originOf(levels, b, towards)]
   if (p === null || p !== q) return false
+  if (holdsLabel(levels, a) || holdsLabel(levels, b)) return false
   const known = new Set(at(levels.edgesOf, a).map((edge) => keyOf(levels, edge)))
   return at(levels.edgesOf, b).every((edge) => !known.has(keyOf(levels, edge)))
+}
+
+/** Whether the label of an edge will be about at this item: on a trunk it would not be clear which of the edges it names. [DIAG-12] */
+function holdsLabel({ edgesOf, chains, part, back }: Levels, item: number): boolean {
+  return at(edgesOf, item).some((edge) => {
+    const { labelAcross, labelAt } = at(part.edges, edge)
+    const chain = at(chains, edge)
+    return (
+      labelAcross > 0 && Math.abs(chain.indexOf(item) - (back[edge] === true ? 1 - labelAt : labelAt) * (chain.length - 1)) < 1.6
+    )
+  })
 }
 
 /** The item, or the side of a node, that all edges of an item come from or lead to; `null` when they differ. */

@@ -11,22 +11,12 @@ export interface ChannelPiece {
   readonly edges: number
   /** The room of its label sideways; 0 without one. */
   readonly label: number
-}
-
-/** A stretch along a lane, counted from the top, to an x. */
-export interface Jog {
-  readonly lane: number
-  readonly x: number
-}
-
-export interface Channel {
-  readonly lanes: number
-  /** By piece its jogs from the top to the bottom; none for a straight one. */
-  readonly jogs: readonly (readonly Jog[])[]
+  /** The part of its way before the middle of its label, or behind it where that is less. */
+  readonly share: number
 }
 
 /** A piece, or a part of one, that runs along one lane. */
-interface Run {
+export interface Run {
   readonly piece: number
   readonly upperX: number
   readonly lowerX: number
@@ -46,53 +36,12 @@ const BESIDE_LABEL = 6
 const DETOUR_DROP = 3
 
 /**
- * Gives the pieces between two layers their lanes: pieces that do not share a pin never lie on each other, lanes are in the order that crosses least, and
- * there are as few of them as that order allows. [DIAG-14, DIAG-15]
+ * The pieces between two layers as runs in an order from the top to the bottom that crosses least. Pieces that do not share a pin never lie on each other.
+ * [DIAG-14, DIAG-15]
  */
-export function routeChannel(pieces: readonly ChannelPiece[]): Channel {
+export function orderedRuns(pieces: readonly ChannelPiece[]): readonly Run[] {
   const detours = new Detours(pieces)
-  const runs = untied(runsOf(pieces, detours), detours)
-  const order = orderRuns(runs)
-  const laneOf = new Map<Run, number>()
-  order.forEach((run, i) => {
-    let lane = 0
-    for (let k = 0; k < i; k++) {
-      const other = at(order, k)
-      if (isAbove(other, run)) lane = Math.max(lane, (laneOf.get(other) as number) + run.drop)
-      else if (overlap(run, other)) lane = Math.max(lane, (laneOf.get(other) as number) + (mayShare(run, other) ? 0 : 1))
-    }
-    while (
-      !isClear(
-        run,
-        order.slice(0, i).filter((other) => laneOf.get(other) === lane),
-      )
-    )
-      lane++
-    laneOf.set(run, lane)
-  })
-  const jogs: Jog[][] = pieces.map(() => [])
-  let lanes = 0
-  for (const run of order) {
-    const lane = laneOf.get(run) as number
-    lanes = Math.max(lanes, lane + 1)
-    at(jogs, run.piece).push({ lane, x: run.lowerX })
-  }
-  for (const own of jogs) own.sort((a, b) => a.lane - b.lane)
-  return { lanes, jogs }
-}
-
-/** Whether a run may join others on their lane: what touches there has one pin in common, or it would look as if more were connected. */
-function isClear(run: Run, onLane: readonly Run[]): boolean {
-  const joined = [run]
-  const left = [...onLane]
-  for (let k = 0; k < joined.length; k++) {
-    const one = at(joined, k)
-    for (let i = left.length - 1; i >= 0; i--) {
-      const other = at(left, i)
-      if (other.left <= one.right && one.left <= other.right) joined.push(...left.splice(i, 1))
-    }
-  }
-  return joined.every((other) => other.upperPin === run.upperPin) || joined.every((other) => other.lowerPin === run.lowerPin)
+  return orderRuns(untied(runsOf(pieces, detours), detours))
 }
 
 function runOf(piece: number, from: readonly [number, number], to: readonly [number, number], weight: number, drop = 1): Run {
@@ -112,25 +61,36 @@ function runOf(piece: number, from: readonly [number, number], to: readonly [num
 }
 
 /**
- * The pieces that are not straight. Of several straight ones between the same pins all but the first make a way around, far enough out for their labels to
- * stand side by side. [DIAG-12]
+ * The pieces that are not straight. Of several straight ones between the same pins all but one make a way around, far enough out for their labels to stand
+ * side by side. The nearer a label has to be to an end of its way, the less far out that way leads. [DIAG-12]
  */
 function runsOf(pieces: readonly ChannelPiece[], detours: Detours): Run[] {
-  /** By pin of straight pieces, how far right their labels reach. */
-  const reach = new Map<number, number>()
-  return pieces.flatMap(({ upperX, lowerX, upperPin, lowerPin, edges, label }, piece) => {
-    if (upperX !== lowerX) return [runOf(piece, [upperX, upperPin], [lowerX, lowerPin], edges)]
-    const half = Math.ceil(label / 2)
-    const reached = reach.get(upperPin)
-    if (reached === undefined) {
-      reach.set(upperPin, upperX + half)
-      return []
-    }
-    const wanted = Math.max(upperX + 3 * LANE, label === 0 ? 0 : reached + BESIDE_LABEL + half)
-    const [x, pin] = detours.take(wanted, wanted)
-    reach.set(upperPin, x + half)
-    return [runOf(piece, [upperX, upperPin], [x, pin], edges), runOf(piece, [x, pin], [lowerX, lowerPin], edges, DETOUR_DROP)]
+  const groups = new Map<string, number[]>()
+  const runs: Run[] = []
+  pieces.forEach(({ upperX, lowerX, upperPin, lowerPin, edges }, piece) => {
+    if (upperX !== lowerX) runs.push(runOf(piece, [upperX, upperPin], [lowerX, lowerPin], edges))
+    else groups.set(`${upperPin} ${lowerPin}`, [...(groups.get(`${upperPin} ${lowerPin}`) ?? []), piece])
   })
+  for (const group of groups.values()) {
+    const [straight, ...others] = group.toSorted((a, b) => at(pieces, a).share - at(pieces, b).share || a - b)
+    if (straight === undefined || others.length === 0) continue
+    const { upperX, upperPin, lowerPin, label } = at(pieces, straight)
+    const isLabelled = group.some((piece) => at(pieces, piece).label > 0)
+    /** How far labels reach to the right and to the left. */
+    const reach = [upperX + Math.ceil(label / 2), upperX - Math.ceil(label / 2)]
+    others.forEach((piece, i) => {
+      const half = Math.ceil(at(pieces, piece).label / 2)
+      const side = isLabelled ? i % 2 : 0
+      const sign = side === 0 ? 1 : -1
+      const beside = half === 0 ? 0 : Math.abs(at(reach, side) - upperX) + BESIDE_LABEL + half
+      const wanted = upperX + sign * Math.max(3 * LANE, beside)
+      const [x, pin] = detours.take(wanted, wanted)
+      reach[side] = x + sign * half
+      const { edges } = at(pieces, piece)
+      runs.push(runOf(piece, [upperX, upperPin], [x, pin], edges), runOf(piece, [x, pin], [upperX, lowerPin], edges, DETOUR_DROP))
+    })
+  }
+  return runs
 }
 
 /** Columns within a channel where nothing else is, for pieces that change their lane on the way. */
@@ -161,17 +121,17 @@ class Detours {
 }
 
 /** Whether one run must be above the other: its way down from the top would else lie on the other's way to the bottom. */
-function isAbove(a: Run, b: Run): boolean {
+export function isAbove(a: Run, b: Run): boolean {
   if (a.piece === b.piece) return a !== b && a.lowerPin === b.upperPin
   if (Math.abs(a.upperX - b.lowerX) >= LANE) return false
   return !mayShare(a, b) || a.upperX !== b.lowerX
 }
 
-function mayShare(a: Run, b: Run): boolean {
+export function mayShare(a: Run, b: Run): boolean {
   return (a.upperPin === b.upperPin) !== (a.lowerPin === b.lowerPin)
 }
 
-function overlap(a: Run, b: Run): boolean {
+export function overlap(a: Run, b: Run): boolean {
   return a.left < b.right + LANE && b.left < a.right + LANE
 }
 

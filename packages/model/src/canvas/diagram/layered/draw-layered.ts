@@ -3,6 +3,7 @@ import { at } from '../at.ts'
 import type { DiagramEdge, DiagramNode, Side } from '../diagram.ts'
 import type { Drawn } from '../drawn.ts'
 import type { Effort } from '../effort.ts'
+import { fixedPositions } from '../labels.ts'
 import { reachOfLoops } from '../loop.ts'
 import { packed, partsOf } from '../parts.ts'
 import { loopsOf } from '../route-edges.ts'
@@ -39,7 +40,8 @@ export function drawLayered(
   const edgesOf: number[][] = members.map(() => [])
   edges.forEach(({ from }, edge) => at(edgesOf, at(partOf, from)).push(edge))
   const drawn: Drawn = { centres: [], routes: [] }
-  const bounds = members.map((own, part) => drawOne(own, at(edgesOf, part), { nodes, edges, direction }, drawn, effort))
+  const whole = { nodes, edges, direction, labels: fixedPositions(edges) }
+  const bounds = members.map((own, part) => drawOne(own, at(edgesOf, part), whole, drawn, effort))
   packed(bounds).forEach(({ dx, dy }, part) => {
     const move = ({ x, y }: Point): Point => ({ x: x + dx, y: y + dy })
     for (const node of at(members, part)) drawn.centres[node] = move(at(drawn.centres, node))
@@ -55,13 +57,15 @@ interface Whole {
   readonly nodes: readonly DiagramNode[]
   readonly edges: readonly DiagramEdge[]
   readonly direction: Direction
+  /** By edge where its label is; `null` is the middle. */
+  readonly labels: readonly (number | null)[]
 }
 
 /** Draws the part that has certain nodes and edges into `drawn`; answers the box around it. */
 function drawOne(
   own: readonly number[],
   ownEdges: readonly number[],
-  { nodes, edges, direction }: Whole,
+  { nodes, edges, direction, labels }: Whole,
   drawn: Drawn,
   effort: Effort,
 ): Bounds {
@@ -84,7 +88,13 @@ function drawOne(
     const { from, to, label } = at(edges, edge)
     const { width, height } = label ?? { width: 0, height: 0 }
     const [labelAcross, labelAlong] = direction === 'LR' ? [height, width] : [width, height]
-    return { from: place.get(from) as number, to: place.get(to) as number, labelAcross, labelAlong }
+    return {
+      from: place.get(from) as number,
+      to: place.get(to) as number,
+      labelAcross,
+      labelAlong,
+      labelAt: at(labels, edge) ?? 0.5,
+    }
   })
   const part = drawPart({ boxes, edges: partEdges }, effort)
   let bounds: Bounds | null = null

@@ -25,6 +25,8 @@ export interface PartEdge {
   /** The room of its label sideways and along the direction; 0 without one. */
   readonly labelAcross: number
   readonly labelAlong: number
+  /** Where on its way the middle of its label is, as a part of the whole. */
+  readonly labelAt: number
 }
 
 export const NODE_GAP = 80

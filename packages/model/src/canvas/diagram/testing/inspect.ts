@@ -40,29 +40,55 @@ export function faultsOf({ nodes, edges }: DiagramRequest, layout: DiagramLayout
   return faults
 }
 
-/** Labels that hide a node or another label; written without the code of the layout. */
-export function labelFaultsOf({ nodes, edges }: DiagramRequest, layout: DiagramLayout): readonly string[] {
-  const boxes = layout.centres.map(({ x, y }, i) => ({
-    name: `node ${i}`,
-    x,
-    y,
-    ...(nodes[i] as { width: number; height: number }),
-  }))
-  const labels = layout.edges.flatMap(({ start, waypoints, end, labelPosition }, i) => {
-    const label = edges[i]?.label ?? null
+interface LabelBox {
+  readonly edge: number
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Where the labels of a layout are; written without the code of the layout. */
+function labelsOf({ edges }: DiagramRequest, layout: DiagramLayout): readonly LabelBox[] {
+  return layout.edges.flatMap(({ start, waypoints, end, labelPosition }, edge) => {
+    const label = edges[edge]?.label ?? null
     if (label === null) return []
     const pieces = piecesOf([start, ...(waypoints ?? []), end])
     let left = pieces.reduce((sum, piece) => sum + lengthOf(piece), 0) * (labelPosition ?? 0.5)
     const piece = pieces.find((one) => (left -= lengthOf(one)) <= 0) as Piece
     const [a, b] = piece
     const share = 1 + left / lengthOf(piece)
-    return [{ name: `label ${i}`, x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share, ...label }]
+    return [{ edge, x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share, ...label }]
   })
+}
+
+/** Labels that hide a node or another label. */
+export function labelFaultsOf(request: DiagramRequest, layout: DiagramLayout): readonly string[] {
+  const boxes = layout.centres.map(({ x, y }, i) => {
+    const { width, height } = request.nodes[i] as { width: number; height: number }
+    return { name: `node ${i}`, x, y, width, height }
+  })
+  const labels = labelsOf(request, layout).map((label) => ({ ...label, name: `label ${label.edge}` }))
   return labels.flatMap((label, i) =>
     [...boxes, ...labels.slice(i + 1)].flatMap((other) => {
       const across = Math.abs(label.x - other.x) - (label.width + other.width) / 2
       const down = Math.abs(label.y - other.y) - (label.height + other.height) / 2
       return across < 0 && down < 0 ? [`${label.name} covers ${other.name}`] : []
+    }),
+  )
+}
+
+/** Labels that lie on a line of another edge. */
+export function linesUnderLabels(request: DiagramRequest, layout: DiagramLayout): readonly string[] {
+  const lines = layout.edges.map(({ start, waypoints, end }) => piecesOf([start, ...(waypoints ?? []), end]))
+  return labelsOf(request, layout).flatMap((label) =>
+    lines.flatMap((pieces, edge) => {
+      const isUnder = ([a, b]: Piece) =>
+        Math.min(a.x, b.x) < label.x + label.width / 2 &&
+        Math.max(a.x, b.x) > label.x - label.width / 2 &&
+        Math.min(a.y, b.y) < label.y + label.height / 2 &&
+        Math.max(a.y, b.y) > label.y - label.height / 2
+      return edge !== label.edge && pieces.some(isUnder) ? [`label ${label.edge} covers edge ${edge}`] : []
     }),
   )
 }
