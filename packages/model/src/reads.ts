@@ -73,11 +73,11 @@ const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
   get_page: (body, _, args) => canvasPage(body, args),
   get_shape: (body, _, args) => answerOf(getShape(body, args)),
   get_prose: (body, _, args, tell) => getProse(body, args, tell),
-  get_outline: (body, _, args) => {
-    const read = getOutline(body, args)
+  get_outline: (body, _, args, tell) => {
+    const read = getOutline(body, args, tell)
     return 'kind' in read ? read : answer({ ...read })
   },
-  get_table: (body, _, args) => answerOf(getTable(body, args)),
+  get_table: (body, _, args, tell) => answerOf(getTable(body, args, tell)),
   list_references: (body) => references(body),
   list_fields: (body) => {
     const fields = listFields(body)

@@ -49,6 +49,12 @@ export function listBlocks(tree: ProseTree, { naming, isOwn, isListed = () => tr
   return total > blocks.length ? { blocks, blocksTotal: total } : { blocks }
 }
 
+/** Whether an entry of a list shows all of a block that the call did not bring. [AG-14, AG-17] */
+export function isToldWhole(block: ProseElement): boolean {
+  const text = blockText(block)
+  return quote(text) === text
+}
+
 /** How many blocks a list of all blocks would have. */
 export function countBlocks(tree: ProseTree): number {
   let count = 0

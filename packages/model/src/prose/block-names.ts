@@ -23,10 +23,14 @@ export function namingOf({ naming = 'stamped' }: Printed): Naming {
 /** Editors may store any string as an id. Only an id of this form is printed, so that none can speak to the agent. [AG-12] */
 const printable = /^[A-Za-z0-9_.:-]{1,64}$/
 
+export function isPrintable(id: string): boolean {
+  return printable.test(id)
+}
+
 /** The name of a block where its content is not shown: its id, or its handle. [AG-12, AG-14] */
 export function bareName({ path, block }: Located): string {
   const id = isIdBearing(block) ? blockId(block) : null
-  return id !== null && printable.test(id) ? id : handleOf(path)
+  return id !== null && isPrintable(id) ? id : handleOf(path)
 }
 
 /** The name of a block whose whole content is shown beside it. Every argument that takes a block takes this name. [AG-11, AG-12] */

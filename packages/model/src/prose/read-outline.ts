@@ -3,6 +3,7 @@ import { isRefusal, type Refusal } from '../edit.ts'
 import { needlessArgument } from '../needless.ts'
 import { type Listing, listingOf, type PageArgs } from '../paging.ts'
 import { pageName } from '../pages.ts'
+import { shownHeadings, type ShownPage, type TellShown } from '../seen/shown.ts'
 import { namingOf, type Naming, type Printed } from './block-names.ts'
 import type { ProseTree } from './node.ts'
 import { outlineOf, type OutlineEntry, sectionsOf } from './outline.ts'
@@ -33,13 +34,19 @@ export function outlineFlaw({ pageId, limit, cursor }: GetOutline): Refusal | nu
 }
 
 /** The outline of a page, or of all prose pages, with the names of the headings. [TOOL-get_outline, PROSE-60, AG-77] */
-export function getOutline(body: DocumentBody, args: GetOutline): PageOutline | Listing<unknown> | Refusal {
+export function getOutline(
+  body: DocumentBody,
+  args: GetOutline,
+  tell: TellShown = () => {},
+): PageOutline | Listing<unknown> | Refusal {
   const flaw = outlineFlaw(args)
   if (flaw !== null) return flaw
   const naming = namingOf(args)
   if (args.pageId !== undefined) {
     const page = findProsePage(body, args.pageId)
-    return isRefusal(page) ? page : outlineOfPage(page, naming)
+    if (isRefusal(page)) return page
+    tell([shownOutline(page)])
+    return outlineOfPage(page, naming)
   }
   return listingOf({
     maxLimit: MAX_LIMIT,
@@ -49,11 +56,20 @@ export function getOutline(body: DocumentBody, args: GetOutline): PageOutline | 
       return { pageId, name: pageName(page), words, outline }
     },
     nameOf: ({ id }) => id,
-    show: (pages) => ({ pages }),
+    show(pages) {
+      const shown = new Set(pages.map(({ pageId }) => pageId))
+      tell(body.prose.pages.filter(({ id }) => shown.has(id)).map(shownOutline))
+      return { pages }
+    },
   })
 }
 
 const MAX_LIMIT = 1000
+
+function shownOutline(page: ProsePage): ShownPage {
+  const blocks = shownHeadings(pageTree(page).tree)
+  return { pageId: page.id, blocks, isPart: true, headings: { from: 0, blocks, isAll: true } }
+}
 
 function outlineOfPage(page: ProsePage, naming: Naming): PageOutline {
   const { tree } = pageTree(page)

@@ -9,7 +9,7 @@ import { blockStamp } from './block-stamp.ts'
 import { idsOf, isCell, type Located } from './blocks.ts'
 import { serialiseMarkdown, serialiseNamedMarkdown } from './markdown-write.ts'
 import type { ProseElement, ProseTree } from './node.ts'
-import { shownBlocks, type TellShown } from '../seen/shown.ts'
+import { shownBlocks, shownHeadings, type ShownPage, type TellShown } from '../seen/shown.ts'
 import { findProsePage, pageOrder, pageTree } from './page.ts'
 import { noSection } from './sections.ts'
 import { indexAt, type PlacedBlock, storedBlocks } from './stored-blocks.ts'
@@ -57,6 +57,7 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
         // What has no id is known by its place at the top level, which a block that is read alone may not have.
         blocks: shownBlocks(treeOf(blocks)).filter((block) => args.id === undefined || !block.startsWith('#')),
         ...(isPart && { isPart: true }),
+        ...headingsOf(treeOf(blocks), args),
       })),
     )
     return pages.map(({ page, blocks }) => ({ ...header(page), content: content(blocks) }))
@@ -82,6 +83,12 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
 }
 
 const MAX_LIMIT = 1000
+
+/** The headings among blocks that are shown, where their places in the outline are known. [AG-79] */
+function headingsOf(shown: ProseTree, { id, index }: GetProse): Pick<ShownPage, 'headings'> {
+  const blocks = shownHeadings(shown)
+  return id !== undefined || blocks.length === 0 ? {} : { headings: { from: index ?? 0, blocks } }
+}
 
 /** How blocks are written, by whether they are named and by format. */
 const writers: { readonly [N in 'named' | 'plain']: { readonly [F in 'html' | 'markdown']: Write } } = {

@@ -2,7 +2,7 @@ import { isRefusal, refused, type Edit, type Edited, type EditRow, type Refusal,
 import { needlessArgument } from '../needless.ts'
 import { quote } from '../quote.ts'
 import { applied } from './applied.ts'
-import { listBlocks, type BlockList } from './block-list.ts'
+import { isToldWhole, listBlocks, type BlockList } from './block-list.ts'
 import { namingOf, type Printed } from './block-names.ts'
 import { contentTooLarge, formatFlaw, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
@@ -22,6 +22,7 @@ import {
   shiftLevels,
   takeSection,
 } from './sections.ts'
+import { partsOf, shownBlock, shownHeadings, type ShownPage } from '../seen/shown.ts'
 import { refuseOverwrite } from '../seen/unseen-targets.ts'
 import { addressFlaw, type AddressNames } from './targets.ts'
 
@@ -64,7 +65,8 @@ function lastBefore(
   { afterId: id, afterIndex: index, withSubsections }: InsertSection,
 ): number | undefined | Refusal {
   const places = headingPlaces(page.tree)
-  if (id === undefined && (index === undefined || index >= places.length || withSubsections !== true)) return index
+  // An index past the last section means the end of the page. [PROSE-62]
+  if (id === undefined && (index === undefined || index >= places.length)) return index
   const heading = findHeading(page, { id, index }, afterSection)
   if (typeof heading === 'object') return heading
   const end = sectionEnd(page.tree, heading, withSubsections === true)
@@ -157,10 +159,25 @@ export const restructureOutline: Edit<RestructureOutline, Restructured> = (body,
     .slice(from, isMove ? from + 1 : span.end)
     .map((block, i): NamedHeading => [block, isMove ? block : (done.tree[from + i] as ProseElement)])
   const content = { fixes: [], warnings: sectionsUnderOthers(page.tree, done.tree, named) }
-  return writePage({ ...page, content }, done, ({ tree }) => ({
-    pageId: page.pageId,
-    ...outlineChange(page.tree, tree, namingOf(args)),
-  }))
+  return withOutlineShown(
+    writePage({ ...page, content }, done, ({ tree }) => ({
+      pageId: page.pageId,
+      ...outlineChange(page.tree, tree, namingOf(args)),
+    })),
+  )
+}
+
+/** The answer shows headings with their places. [AG-79] */
+function withOutlineShown(edited: Edited<Restructured>): Edited<Restructured> {
+  const { pageId, outline } = edited.result
+  const page = findProsePage(edited.body, pageId)
+  if (isRefusal(page) || outline.length === 0) return edited
+  const headings = shownHeadings(pageTree(page).tree)
+  const shown = outline.map(({ index }): ShownPage => {
+    const blocks = headings.slice(index, index + 1)
+    return { pageId, blocks, isPart: true, headings: { from: index, blocks } }
+  })
+  return { ...edited, shown }
 }
 
 /** Takes a section out of its page and puts it into another one; all ids are kept. The answer shows that one. [AG-78] */
@@ -185,7 +202,8 @@ function moveToPage(
     pageId: target.id,
     ...outlineChange(there.tree, tree, namingOf(page)),
   }))
-  return { ...written, fixes: [...source.fixes, ...written.fixes], warnings: [...source.warnings, ...written.warnings] }
+  const fixes = [...source.fixes, ...written.fixes]
+  return withOutlineShown({ ...written, fixes, warnings: [...source.warnings, ...written.warnings] })
 }
 
 function headingsIn(section: ProseTree): readonly NamedHeading[] {
@@ -223,16 +241,19 @@ export const deleteSection: Edit<DeleteSection, PageDone & { readonly deleted: r
   if (refusal !== null) return refusal
   const done = applied(page.tree, [...page.tree.slice(0, from), ...page.tree.slice(end)], [])
   const content = { fixes: [], warnings: sectionsUnderOthers(page.tree, done.tree) }
-  return writePage({ ...page, content }, done, ({ tree }) => ({
-    pageId: page.pageId,
-    ok: true,
-    deleted: section.flatMap((block, i) => namesIn([from + i], block)),
-    ...listBlocks(tree, {
-      naming: namingOf(args),
-      isOwn: false,
-      isListed: (_, [top]) => top === Math.min(from, tree.length - 1),
-    }),
-  }))
+  let after: readonly ProseElement[] = []
+  const edited = writePage({ ...page, content }, done, ({ tree }) => {
+    const place = Math.min(from, tree.length - 1)
+    after = tree.slice(place, place + 1)
+    return {
+      pageId: page.pageId,
+      ok: true as const,
+      deleted: section.flatMap((block, i) => namesIn([from + i], block)),
+      ...listBlocks(tree, { naming: namingOf(args), isOwn: false, isListed: (_, [top]) => top === place }),
+    }
+  })
+  const blocks = [...partsOf(after)].filter(isToldWhole).map(shownBlock)
+  return { ...edited, shown: [{ pageId: page.pageId, blocks, isPart: true }] }
 }
 
 const MARKUP = /\*\*|__|`|\{\{|\$[^\s$]+\$|\]\(|^#{1,6} |<\/?[a-z][^<>]*>/

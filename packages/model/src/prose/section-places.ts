@@ -1,9 +1,16 @@
 import { isRefusal, refused, type Refusal } from '../edit.ts'
 import { quote } from '../quote.ts'
+import { changedBy } from '../seen/page-sight.ts'
+import { isShownHeading } from '../seen/seen-outline.ts'
+import { readShownBlock } from '../seen/shown.ts'
+import { bareName, isPrintable, namingOf } from './block-names.ts'
+import { blockId } from './blocks.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { headingPlaces, levelOf } from './outline.ts'
 import { noSection } from './sections.ts'
+import { currentBlock } from './stamped-blocks.ts'
 import { findTarget, type TargetPage } from './targets.ts'
+import { titleText } from './text.ts'
 
 /** How a call names a section: by the id of its heading, or by its index in the outline. [AG-78] */
 export interface SectionAddress {
@@ -31,7 +38,8 @@ export function sectionFlaw({ id, index }: SectionAddress, names: SectionNames =
 export function findHeading(page: TargetPage, { id, index }: SectionAddress, names: SectionNames = ownSection): number | Refusal {
   if (id === undefined) {
     const places = headingPlaces(page.tree)
-    return places[index as number] ?? noSection(index as number, places.length)
+    const place = places[index as number]
+    return place === undefined ? noSection(index as number, places.length) : (otherHeading(page, place, index as number) ?? place)
   }
   const found = findTarget(page, { id }, { id: names.id, anchor: '' })
   if (isRefusal(found)) return found
@@ -42,6 +50,24 @@ export function findHeading(page: TargetPage, { id, index }: SectionAddress, nam
     argument: names.id,
     expected,
     got: quote(id),
+  })
+}
+
+/** Why an index does not mean this heading: the caller was last shown another one there. `null` when it does. [AG-79] */
+export function otherHeading(page: TargetPage, place: number, index: number): Refusal | null {
+  const shown = page.isVersionNamed === true ? null : (page.sight?.headingAt(index) ?? null)
+  const block = page.tree[place] as ProseElement
+  if (shown === null || isShownHeading(shown, block)) return null
+  const located = { path: [place], block }
+  const current = currentBlock(located, namingOf(page))
+  const { id } = readShownBlock(shown)
+  const isPrinted = id !== null && isPrintable(id)
+  const repair = 'Name the heading that you mean by its id, or read the outline again'
+  const sentence = `You were shown another heading at index ${index}${isPrinted ? ` (${id})` : ''}. Now ${current.id} "${quote(titleText(block))}" stands there. ${repair}.`
+  return refused('ERR_BLOCK_CHANGED', sentence, {
+    id: isPrinted ? id : bareName(located),
+    current,
+    ...changedBy(page.sight?.changer(blockId(block))),
   })
 }
 

@@ -1,7 +1,7 @@
 import type { CanvasPage, DocumentBody, ProsePage } from '../body.ts'
 import type { ProseElement, ProseTree } from '../prose/node.ts'
 import { pageTree } from '../prose/page.ts'
-import { partId, partsOf, type ShownBlock, shownBlock } from './shown.ts'
+import { partId, partsOf, type ShownBlock, shownBlock, shownHeadings } from './shown.ts'
 
 /** What a write changed of one page. Plain data. */
 export interface PageDelta {
@@ -11,6 +11,8 @@ export interface PageDelta {
   readonly written: readonly ShownBlock[]
   /** Blocks that are no more as they were, by what they were. */
   readonly gone: readonly ShownBlock[]
+  /** The headings with sections, where they are not the same in both. [AG-79] */
+  readonly outlines?: { readonly before: readonly ShownBlock[]; readonly after: readonly ShownBlock[] }
   /** Ids of the shapes that are new or other than before, and of those that are no more. */
   readonly shapes: readonly string[]
   readonly goneShapes: readonly string[]
@@ -57,8 +59,10 @@ function proseDelta(pageId: string, sides: Sides<ProsePage>): PageDelta | null {
   const kept = new Set(after.filter((block) => shared.has(block)))
   const [old, now] = [before, after].map((tree) => new Parts(tree, kept)) as [Parts, Parts]
   const [gone, written] = [old.without(now), now.without(old)]
-  if (written.length + gone.length === 0 && sides.before !== undefined && sides.after !== undefined) return null
-  return { kind: 'prose', pageId, written, gone, shapes: [], goneShapes: [], ...fate(sides) }
+  const outlines = { before: shownHeadings(before), after: shownHeadings(after) }
+  const isSame = outlines.before.join() === outlines.after.join()
+  if (isSame && written.length + gone.length === 0 && sides.before !== undefined && sides.after !== undefined) return null
+  return { kind: 'prose', pageId, written, gone, ...(!isSame && { outlines }), shapes: [], goneShapes: [], ...fate(sides) }
 }
 
 function treeOf(page: ProsePage | undefined): ProseTree {

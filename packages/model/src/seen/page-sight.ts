@@ -1,8 +1,8 @@
 import { blockStamp } from '../prose/block-stamp.ts'
 import type { ProseElement, ProseTree } from '../prose/node.ts'
 import type { Stamp } from '../stamps/stamp.ts'
-import type { Changer, Seen } from './seen.ts'
-import { partId, partsOf, readShownBlock } from './shown.ts'
+import type { Changer, Seen, SeenOutline } from './seen.ts'
+import { partId, partsOf, readShownBlock, type ShownBlock } from './shown.ts'
 
 /** How a stored block compares with what the caller was shown. `unknown`: it was shown no such block. */
 export type Sight = 'same' | 'changed' | 'unknown'
@@ -15,10 +15,12 @@ export class PageSight {
   private readonly nameless = new Set<Stamp>()
   private readonly changers = new Map<string, Changer>()
   private readonly removed = new Set<string>()
+  private readonly outline: SeenOutline
 
   constructor(seen: Seen | undefined, pageId: string) {
     const page = seen?.pages.find((one) => one.pageId === pageId)
     this.isWhole = page?.isWhole === true
+    this.outline = page?.outline ?? []
     for (const shown of page?.blocks ?? []) {
       const { id, stamp } = readShownBlock(shown)
       if (id === null) this.nameless.add(stamp)
@@ -38,6 +40,11 @@ export class PageSight {
     const stamp = id === null ? undefined : this.byId.get(id)
     if (stamp !== undefined) return stamp === blockStamp(block) ? 'same' : 'changed'
     return this.nameless.size > 0 && this.nameless.has(blockStamp(block)) ? 'same' : 'unknown'
+  }
+
+  /** The heading that the caller was last shown at an index; `null`: none, as far as is known. [AG-79] */
+  headingAt(index: number): ShownBlock | null {
+    return this.outline[index] ?? null
   }
 
   /** Who changed or removed a block last; `undefined`: nobody else, as far as is known. */

@@ -7,12 +7,17 @@ export interface Changer {
   readonly name?: string
 }
 
+/** `null`: none was shown at this index. */
+export type SeenOutline = readonly (ShownBlock | null)[]
+
 /** One page as a caller last saw it. */
 export interface SeenPage {
   readonly pageId: string
   /** Every block of the page was shown. */
   readonly isWhole: boolean
   readonly blocks: readonly ShownBlock[]
+  /** By index, the heading that was last shown there. */
+  readonly outline?: SeenOutline
 }
 
 /** Who changed a block or shape last, when it was not this caller. */

@@ -15,6 +15,16 @@ export interface ShownPage {
   readonly blocks: readonly ShownBlock[]
   /** A block or section that the call asked for; otherwise the page is shown from its start, or from where the answer before ended. */
   readonly isPart?: true
+  readonly headings?: ShownHeadings
+}
+
+/** Headings of a page as an answer showed them, with their places in the outline. [AG-79] */
+export interface ShownHeadings {
+  /** The index of the first; of a page that is no part it follows from what was shown before. */
+  readonly from: number
+  readonly blocks: readonly ShownBlock[]
+  /** The whole outline was shown. */
+  readonly isAll?: true
 }
 
 /** Called by a read with what its answer shows, each time it makes one; the last call counts. */
@@ -57,6 +67,11 @@ export function partId(block: ProseElement): string | null {
 
 export function shownBlock(block: ProseElement): ShownBlock {
   return `${partId(block) ?? ''}#${blockStamp(block)}`
+}
+
+/** The headings that have sections, in their order. [PROSE-60] */
+export function shownHeadings(tree: readonly ProseElement[]): readonly ShownBlock[] {
+  return tree.filter(({ type }) => type === 'heading').map(shownBlock)
 }
 
 export function shownBlocks(tree: readonly ProseElement[]): readonly ShownBlock[] {

@@ -197,7 +197,7 @@ describe('a whole page', () => {
         format: 'markdown',
       }),
     )
-    expect(outcome.shown).toEqual([{ pageId: 'p', blocks: [`blk-1#${stampOf('<p>one by me</p>')}`] }])
+    expect(outcome.shown).toMatchObject([{ pageId: 'p', blocks: [`blk-1#${stampOf('<p>one by me</p>')}`] }])
   })
 
   it('[AG-26] that its caller was not shown whole is written with a warning, or refused where the operator says so', () => {

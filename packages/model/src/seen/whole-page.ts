@@ -6,7 +6,7 @@ import type { ProseElement, ProseTree } from '../prose/node.ts'
 import type { Stamp } from '../stamps/stamp.ts'
 import { PageSight } from './page-sight.ts'
 import type { Seen } from './seen.ts'
-import { partId, partsOf, shownBlock, type ShownPage } from './shown.ts'
+import { partId, partsOf, shownBlock, shownHeadings, type ShownPage } from './shown.ts'
 import { isAllSeen, pageChanged, type UnseenBlocks, unseenBlocks } from './unseen-page.ts'
 import { mergeStamped, type MergedContent } from './untouched.ts'
 
@@ -91,5 +91,6 @@ export function shownAfter(
     if (id === null) return !idsOf([block]).some((inside) => unseen.has(inside))
     return !untouched.has(id) || sight.of(block) === 'same'
   }
-  return { pageId, blocks: [...partsOf(tree)].filter(isKnown).map(shownBlock) }
+  const headings = { from: 0, blocks: shownHeadings(tree), isAll: true } as const
+  return { pageId, blocks: [...partsOf(tree)].filter(isKnown).map(shownBlock), headings }
 }

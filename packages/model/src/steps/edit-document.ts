@@ -7,6 +7,9 @@ import { equalLists } from '../prose/equal.ts'
 import { pushAll } from '../prose/marks.ts'
 import { pageTree } from '../prose/page.ts'
 import type { TextChange } from '../prose/text-splices.ts'
+import type { SeenPage } from '../seen/seen.ts'
+import { seenAfter } from '../seen/seen-after.ts'
+import type { ShownPage } from '../seen/shown.ts'
 import { readStampedId } from '../stamps/stamp.ts'
 import { resolved, withIds } from './step-references.ts'
 
@@ -53,7 +56,9 @@ export function runSteps(
   const done: StepDone[] = []
   const [fixes, warnings, writtenBlocks, links]: [Fix[], Warning[], string[], ContentLink[]] = [[], [], [], []]
   let textChanges: readonly TextChange[] = []
+  const wholePages = new Set<string>()
   let body = before
+  let { seen } = environment
   let last: Edited<object> | null = null
   let isBlind = false
   for (const [i, { tool, arguments: given }] of steps.entries()) {
@@ -65,7 +70,7 @@ export function runSteps(
     )
     if (isRefusal(found)) return stepRefusal(step, tool, found)
     const own = withIds(found.args, (id) => (i === 0 ? id : withoutPassedStamp(id, before, body))) as object
-    const edited = run(tool, body, { ...own, expectedVersion, naming }, environment)
+    const edited = run(tool, body, { ...own, expectedVersion, naming }, { ...environment, ...(seen && { seen }) })
     if (isRefusal(edited)) return stepRefusal(step, tool, edited)
     done.push({ tool, changed: changesBetween(body, edited.body, own).counts.changed, result: edited.result })
     pushAll(
@@ -82,10 +87,13 @@ export function runSteps(
     )
     pushAll(writtenBlocks, edited.writtenBlocks ?? [])
     textChanges = joined(textChanges, edited.textChanges ?? [])
+    seen &&= seenAfter(seen, { before: body, after: edited.body }, edited.shown)
+    for (const { pageId, isPart } of edited.shown ?? []) if (isPart !== true) wholePages.add(pageId)
     body = edited.body
     last = edited
     isBlind ||= edited.isBlind === true
   }
+  const shown = seen === undefined ? [] : seen.pages.filter(({ pageId }) => wholePages.has(pageId)).map(shownPage)
   return {
     kind: 'edited',
     body,
@@ -98,7 +106,14 @@ export function runSteps(
     textChanges,
     ...(links.length > 0 && { links }),
     ...(isBlind && { isBlind }),
+    ...(shown.length > 0 && { shown }),
   }
+}
+
+/** A page that a step wrote as a whole, as the caller knows it after the last one. */
+function shownPage({ pageId, blocks, outline = [] }: SeenPage): ShownPage {
+  const headings = outline.filter((heading) => heading !== null)
+  return { pageId, blocks, ...(headings.length === outline.length && { headings: { from: 0, blocks: headings, isAll: true } }) }
 }
 
 /** An id without its stamp when the block had this stamp before the call and an earlier step changed it. [AG-56] */

@@ -87,6 +87,7 @@ export const editText: Edit<EditText, EditedTexts> = (body, args, environment) =
       id: edit.id,
       sectionIndex: edit.sectionIndex,
       isVersionNamed: args.expectedVersion !== undefined,
+      seen: environment.seen,
     }
     const found = chosen(i, edit, texts, reach, fixes)
     if (isRefusal(found)) return found

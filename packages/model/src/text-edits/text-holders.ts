@@ -4,16 +4,20 @@ import type { JsonObject } from '../json.ts'
 import { findCanvasPage } from '../canvas/find-page.ts'
 import { shapeNotFound } from '../canvas/read-back.ts'
 import { labelOf } from '../canvas/stored-shape.ts'
-import type { ProseElement, ProseNode } from '../prose/node.ts'
+import type { ProseElement, ProseNode, ProseTree } from '../prose/node.ts'
 import { findProsePage, pageTree, type PageTree } from '../prose/page.ts'
 import { noSection } from '../prose/sections.ts'
 import type { Naming } from '../prose/block-names.ts'
 import { plainShapeId } from '../canvas/named-shapes.ts'
 import { shapeValues } from '../canvas/page-geometry.ts'
-import { findTarget } from '../prose/targets.ts'
+import { headingPlaces } from '../prose/outline.ts'
+import { otherHeading } from '../prose/section-places.ts'
+import { findTarget, type TargetPage } from '../prose/targets.ts'
 import { isTextBlock, type TextSplice, visibleText } from '../prose/text-splices.ts'
 import { startsWith, type Path } from '../prose/tree-path.ts'
 import { quote } from '../quote.ts'
+import { PageSight } from '../seen/page-sight.ts'
+import type { Seen } from '../seen/seen.ts'
 import { type FoldedText, foldText } from './find-text.ts'
 
 export type TextScope = 'prose' | 'canvas' | 'all'
@@ -128,6 +132,8 @@ export interface TextReach {
   readonly id?: string | undefined
   readonly sectionIndex?: number | undefined
   readonly isVersionNamed: boolean
+  /** What the caller saw before; absent: nothing is known of it. */
+  readonly seen?: Seen | undefined
 }
 
 /** The texts that an edit searches, in document order. Ids and sections are those before the call. [AG-44] */
@@ -140,7 +146,17 @@ export function textsInReach(texts: OpenTexts, reach: TextReach): readonly TextH
   const { prose, canvas } = pages
   if (sectionIndex === undefined)
     return [...(prose === null ? [] : texts.prose(prose).holders), ...(canvas === null ? [] : texts.canvas(canvas))]
-  return prose === null ? (findProsePage(texts.body, pageId) as Refusal) : sectionTexts(texts.prose(prose), sectionIndex)
+  if (prose === null) return findProsePage(texts.body, pageId) as Refusal
+  return sectionTexts(texts.prose(prose), sectionIndex, (tree) => targetPage(texts, reach, prose, tree))
+}
+
+function targetPage(
+  { body, naming }: OpenTexts,
+  { isVersionNamed, seen }: TextReach,
+  { id: pageId }: ProsePage,
+  tree: ProseTree,
+): TargetPage {
+  return { body, pageId, tree, isVersionNamed, naming, sight: seen && new PageSight(seen, pageId) }
 }
 
 /** The pages with an id that are in the scope; a prose page and a canvas page may have the same. */
@@ -160,9 +176,15 @@ function pagesOf(
 }
 
 /** The blocks from a heading to the next one; -1: those before the first. [PROSE-61] */
-function sectionTexts({ stored, holders }: OpenProsePage, index: number): readonly BlockHolder[] | Refusal {
-  const starts = stored.tree.flatMap((block, place) => (block.type === 'heading' ? [place] : []))
+function sectionTexts(
+  { stored, holders }: OpenProsePage,
+  index: number,
+  targets: (tree: ProseTree) => TargetPage,
+): readonly BlockHolder[] | Refusal {
+  const starts = headingPlaces(stored.tree)
   if (index >= starts.length) return noSection(index, starts.length)
+  const other = index < 0 ? null : otherHeading(targets(stored.tree), starts[index] as number, index)
+  if (other !== null) return other
   const [from, until] = [starts[index] ?? 0, starts[index + 1] ?? stored.tree.length]
   return holders.filter(({ path: [top = 0] }) => top >= from && top < until)
 }
@@ -170,15 +192,14 @@ function sectionTexts({ stored, holders }: OpenProsePage, index: number): readon
 /** The texts of a block with all that is in it, or of a shape. */
 function textsUnder(texts: OpenTexts, reach: TextReach, id: string): readonly TextHolder[] | Refusal {
   const { body } = texts
-  const { scope, pageId, isVersionNamed } = reach
+  const { scope, pageId } = reach
   const pages = pageId === undefined ? null : pagesOf(body, scope, pageId)
   if (pages !== null && isRefusal(pages)) return pages
   const prosePages = scope === 'canvas' ? [] : pages === null ? body.prose.pages : pages.prose === null ? [] : [pages.prose]
   let refusal: Refusal | null = null
   for (const page of prosePages) {
     const open = texts.prose(page)
-    const { tree } = open.stored
-    const found = findTarget({ body, pageId: page.id, tree, isVersionNamed, naming: texts.naming }, { id })
+    const found = findTarget(targetPage(texts, reach, page, open.stored.tree), { id })
     if (!isRefusal(found)) return open.holders.filter(({ path }) => startsWith(path, found.path))
     // A page that has the id and refuses it all the same says more than one that has it not.
     if (refusal === null || refusal.code === 'ERR_ID_NOT_FOUND') refusal = found

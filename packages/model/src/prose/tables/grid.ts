@@ -156,6 +156,12 @@ export function describeTable({ table, path, tableIndex, tableCount }: SelectedT
   return { id, tableIndex, tableCount, rows, cols, cells: shown }
 }
 
+/** The text blocks that a grid shows with all they say. [AG-14] */
+export function shownInGrid(table: ProseElement): readonly ProseElement[] {
+  const cells = linesOf(table).flatMap((line) => line.content as readonly ProseElement[])
+  return cells.filter((cell) => !isCut(textOf(cell))).flatMap((cell) => idBearing(cell.content as ProseTree).map(({ block }) => block))
+}
+
 const shownAttrs = ['colwidth', 'backgroundColor', 'align', 'scope'] as const
 
 function describeCell({ node, row, col, colspan, rowspan }: PlacedCell, path: Path, naming: Naming): GridCell {

@@ -7,15 +7,16 @@ import { namingOf, type Printed } from '../block-names.ts'
 import { elementsOf } from '../blocks.ts'
 import type { ProseElement, ProseNode, ProseTree } from '../node.ts'
 import { findProsePage, healWarnings, pageTree } from '../page.ts'
+import { shownBlock, type ShownPage, type TellShown } from '../../seen/shown.ts'
 import { refuseGone } from '../../seen/unseen-targets.ts'
 import { addressFlaw } from '../targets.ts'
 import { nodeAt, splice } from '../tree-path.ts'
 import type { Applied } from '../applied.ts'
 import { cellAttrsFlaw } from './cells.ts'
-import { describeTable, linesOf, type Grid } from './grid.ts'
+import { describeTable, linesOf, shownInGrid, type Grid } from './grid.ts'
 import { readTableOp, type TableOp, type TableOpArgs } from './op-args.ts'
 import { editTable } from './ops.ts'
-import { selectorFlaw, selectTable, type TableSelector } from './select.ts'
+import { selectorFlaw, type SelectedTable, selectTable, type TableSelector } from './select.ts'
 
 export interface EditTable extends TableOpArgs, TableSelector, Printed {
   readonly pageId: string
@@ -71,11 +72,16 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
   if (unseen) return unseen
   const others = stored.heals.filter((fix) => !own.includes(fix))
   const write = { body, pageId: page.id, stored: { ...stored, warnings: healWarnings(others) }, environment }
-  return writePage(write, done, (written) => ({
-    pageId: page.id,
-    ok: true,
-    table: describeTable({ table: nodeAt(written.tree, path), path, tableIndex, tableCount }, namingOf(args)),
-  }))
+  let after = selected.table
+  const written = writePage(write, done, ({ tree: now }) => {
+    after = nodeAt(now, path)
+    return {
+      pageId: page.id,
+      ok: true as const,
+      table: describeTable({ table: after, path, tableIndex, tableCount }, namingOf(args)),
+    }
+  })
+  return { ...written, shown: [shownTable(page.id, { table: after })] }
 }
 
 /** The cells of the row or column that an operation moves. On a live page all other cells stay the same nodes. [TABLE-5] */
@@ -90,14 +96,24 @@ export interface GetTable extends TableSelector, Printed {
 }
 
 /** Returns one table of a page, healed. [TOOL-get_table, PROSE-24] */
-export function getTable(body: DocumentBody, args: GetTable): { readonly pageId: string; readonly table: Grid } | Refusal {
+export function getTable(
+  body: DocumentBody,
+  args: GetTable,
+  tell: TellShown = () => {},
+): { readonly pageId: string; readonly table: Grid } | Refusal {
   const flaw = selectorFlaw(args)
   if (flaw !== null) return flaw
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
   const selected = selectTable({ body, pageId: page.id, tree: pageTree(page).tree, isRead: true, naming: args.naming }, args)
   if (isRefusal(selected)) return selected
+  tell([shownTable(page.id, selected)])
   return { pageId: page.id, table: describeTable(selected, namingOf(args)) }
+}
+
+/** The text blocks of a table that a grid shows with all they say. [AG-17] */
+function shownTable(pageId: string, { table }: Pick<SelectedTable, 'table'>): ShownPage {
+  return { pageId, blocks: shownInGrid(table).map(shownBlock), isPart: true }
 }
 
 /** The heals of a page that concern a table or its content. */

@@ -1,6 +1,7 @@
 import type { BodyDelta, PageDelta } from '@docrelay/model/seen/body-delta'
-import type { SeenPage } from '@docrelay/model/seen/seen'
-import { readShownBlock, type ShownBlock, type ShownPage } from '@docrelay/model/seen/shown'
+import type { SeenOutline, SeenPage } from '@docrelay/model/seen/seen'
+import { outlineShown, outlineWritten } from '@docrelay/model/seen/seen-outline'
+import { readShownBlock, type ShownBlock, type ShownHeadings, type ShownPage } from '@docrelay/model/seen/shown'
 
 export const MOST_BLOCKS = 5_000
 const MOST_CURSORS = 16
@@ -13,6 +14,8 @@ export interface Cursors {
   readonly next: string | null
 }
 
+const NO_HEADINGS: ShownHeadings = { from: 0, blocks: [] }
+
 interface PageMemory {
   /** By how often it stands on the page: the same words without id may stand there twice. */
   readonly blocks: Map<ShownBlock, number>
@@ -21,6 +24,14 @@ interface PageMemory {
   isWhole: boolean
   /** It was shown from its start, up to where the last answer ended. */
   isBegun: boolean
+  /** By index, the heading that was last shown there. [AG-79] */
+  outline: SeenOutline
+  /** How many headings were shown since the page was begun. */
+  listed: number
+}
+
+function emptyPage(): PageMemory {
+  return { blocks: new Map(), byId: new Map(), isWhole: false, isBegun: false, outline: [], listed: 0 }
 }
 
 /** What one caller last saw of one document. [AG-17] */
@@ -40,13 +51,19 @@ export class DocumentMemory {
 
   /** About the memory that this takes. */
   get bytes(): number {
-    return this.#bytes + this.#pages.size * PAGE_BYTES
+    const headings = [...this.#pages.values()].reduce((sum, { outline }) => sum + outline.length, 0)
+    return this.#bytes + headings * BLOCK_BYTES + this.#pages.size * PAGE_BYTES
   }
 
   pages(ids: (pageId: string) => boolean): readonly SeenPage[] {
-    return [...this.#pages].flatMap(([pageId, { blocks, isWhole }]) =>
+    return [...this.#pages].flatMap(([pageId, { blocks, isWhole, outline }]) =>
       ids(pageId)
-        ? { pageId, isWhole, blocks: [...blocks].flatMap(([block, count]) => Array<ShownBlock>(count).fill(block)) }
+        ? {
+            pageId,
+            isWhole,
+            blocks: [...blocks].flatMap(([block, count]) => Array<ShownBlock>(count).fill(block)),
+            ...(outline.length > 0 && { outline }),
+          }
         : [],
     )
   }
@@ -54,14 +71,16 @@ export class DocumentMemory {
   /** An answer showed these pages, or parts of them: what a list shows goes on in the next page of it, and then in the next answer. */
   saw(pages: readonly ShownPage[], { given, next }: Cursors): void {
     const before = given === null ? null : (this.#endedIn.get(given) ?? null)
-    for (const [i, { pageId, blocks, isPart }] of pages.entries()) {
+    for (const [i, { pageId, blocks, isPart, headings = NO_HEADINGS }] of pages.entries()) {
       const page = this.#page(pageId)
-      if (isPart !== true) {
+      if (isPart === true) page.outline = outlineShown(page.outline, headings)
+      else {
         const goesOn = i === 0 && given !== null
         const begins = !goesOn || (before !== null && before !== pageId)
         if (begins) this.#empty(page)
         page.isBegun = begins || (page.isBegun && before === pageId)
         page.isWhole = page.isBegun && (i < pages.length - 1 || next === null)
+        this.#list(page, headings)
         // The list went on with another page, so the one before it had been shown to its end.
         if (goesOn && begins) this.#ended(before)
       }
@@ -70,6 +89,13 @@ export class DocumentMemory {
     }
     const last = pages.at(-1)
     if (next !== null && last !== undefined) this.#goOn(next, last.pageId)
+  }
+
+  /** The headings of a page that is read from its start, perhaps in parts. */
+  #list(page: PageMemory, { blocks }: ShownHeadings): void {
+    page.outline = page.isBegun ? outlineShown(page.outline, { from: page.listed, blocks }) : []
+    page.listed += blocks.length
+    if (page.isWhole) page.outline = page.outline.slice(0, page.listed)
   }
 
   #goOn(cursor: string, pageId: string): void {
@@ -95,7 +121,7 @@ export class DocumentMemory {
     for (const change of delta) this.#wrote(change)
   }
 
-  #wrote({ kind, pageId, written, gone, isNew, isGone }: PageDelta): void {
+  #wrote({ kind, pageId, written, gone, outlines, isNew, isGone }: PageDelta): void {
     if (kind !== 'prose') return
     if (isGone === true) return this.#forget(pageId)
     if (!this.#pages.has(pageId) && isNew !== true && written.length === 0) return
@@ -103,11 +129,12 @@ export class DocumentMemory {
     for (const block of gone) this.#remove(page, block)
     for (const block of written) this.#add(page, block, true)
     if (isNew === true) page.isWhole = true
+    if (outlines !== undefined) page.outline = (isNew === true ? outlines.after : outlineWritten(page.outline, outlines)) ?? []
     this.#bound(pageId)
   }
 
   #page(pageId: string): PageMemory {
-    const page = this.#pages.get(pageId) ?? { blocks: new Map(), byId: new Map(), isWhole: false, isBegun: false }
+    const page = this.#pages.get(pageId) ?? emptyPage()
     this.#pages.delete(pageId)
     this.#pages.set(pageId, page)
     return page
@@ -153,6 +180,8 @@ export class DocumentMemory {
     page.byId.clear()
     page.isWhole = false
     page.isBegun = false
+    page.outline = []
+    page.listed = 0
   }
 
   #forget(pageId: string): void {

@@ -1,0 +1,52 @@
+import type { DocumentBody } from '../body.ts'
+import { bodyDelta, type PageDelta } from './body-delta.ts'
+import type { Seen, SeenPage } from './seen.ts'
+import { outlineShown, outlineWritten } from './seen-outline.ts'
+import { readShownBlock, type ShownBlock, type ShownPage } from './shown.ts'
+
+/**
+ * What the caller of several steps has seen when one of them is done: it knows what it wrote itself, and its next step is held to that and
+ * not to what it saw before the call. [AG-19, AG-53]
+ */
+export function seenAfter(
+  seen: Seen,
+  bodies: { readonly before: DocumentBody; readonly after: DocumentBody },
+  shown: readonly ShownPage[] = [],
+): Seen {
+  const delta = bodyDelta(bodies.before, bodies.after)
+  if (delta.length + shown.length === 0) return seen
+  const pages = new Map(seen.pages.map((page) => [page.pageId, page]))
+  for (const change of delta) {
+    const page = pages.get(change.pageId)
+    if (change.isGone === true) pages.delete(change.pageId)
+    else if (page !== undefined || change.isNew === true || change.written.length > 0) pages.set(change.pageId, writtenPage(page, change))
+  }
+  for (const { pageId, blocks, headings, isPart } of shown) {
+    const known = pages.get(pageId)
+    const outline = headings === undefined ? known?.outline : outlineShown(known?.outline ?? [], headings)
+    const old = isPart === true ? (known?.blocks ?? []) : []
+    const isWhole = isPart === true ? known?.isWhole === true : true
+    pages.set(pageId, { pageId, isWhole, blocks: [...without(old, blocks), ...blocks], ...(outline && { outline }) })
+  }
+  return { ...seen, pages: [...pages.values()] }
+}
+
+function writtenPage(known: SeenPage | undefined, { pageId, written, gone, outlines, isNew }: PageDelta): SeenPage {
+  const { blocks = [], isWhole = isNew === true, outline = [] } = known ?? {}
+  const now = outlines === undefined ? outline : isNew === true ? outlines.after : (outlineWritten(outline, outlines) ?? [])
+  return { pageId, isWhole, blocks: [...without(blocks, [...gone, ...written]), ...written], outline: now }
+}
+
+/** A block with an id is left out whatever it says; of those without, as many as there are. */
+function without(blocks: readonly ShownBlock[], left: readonly ShownBlock[]): readonly ShownBlock[] {
+  const ids = new Set(left.map((block) => readShownBlock(block).id))
+  const counts = new Map<ShownBlock, number>()
+  for (const block of left) counts.set(block, (counts.get(block) ?? 0) + 1)
+  return blocks.filter((block) => {
+    const { id } = readShownBlock(block)
+    if (id !== null) return !ids.has(id)
+    const count = counts.get(block) ?? 0
+    counts.set(block, count - 1)
+    return count <= 0
+  })
+}

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { mcpAgent } from '../mcp-agent.ts'
+import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { openWire, type WireClient } from '../wire-client.ts'
+
+let relay: RelayUnderTest
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+const PAGE = '<h1 id="blk-a">A</h1><p id="blk-1">one</p><h1 id="blk-b">B</h1><p id="blk-2">two</p><h1 id="blk-c">C</h1>'
+
+let made = 0
+/** A document of Ann, an agent of hers that has not seen it, and Ann in her editor. */
+async function start(content = PAGE) {
+  const docId = `outline-${++made}`
+  const ann = `ann-${made}`
+  const richTextPages = [{ id: 'p', name: 'Page', order: 0, content }]
+  await relay.rest({ sub: ann }).putDocument(docId, { name: docId, pages: [], richTextPages } as never)
+  const agentOf = (sub: string) => mcpAgent(relay.mcpUrl, relay.token({ sub, role: 'owner' }))
+  const [agent, other] = [await agentOf(`${ann}-agent`), await agentOf(`${ann}-other`)]
+  const person = await (await openWire(relay)).enter(relay.token({ sub: ann, role: 'owner' }), docId, ['ack'])
+  const at = { docId, pageId: 'p' }
+  return {
+    ...{ ann, at, agent, other, person },
+    outline: async () =>
+      ((await agent.call('get_outline', at))['outline'] as readonly { readonly id: string; readonly title: string }[]),
+    html: async () => ((await other.call('get_prose', at))['page'] as { readonly content: string }).content,
+    async [Symbol.asyncDispose]() {
+      person.socket.close()
+      await person.closed
+    },
+  }
+}
+
+const fragmentOf = (client: WireClient) => client.doc.getXmlFragment('prose:p')
+
+function heading(id: string, words: string): Y.XmlElement {
+  const made = new Y.XmlElement('heading')
+  made.setAttribute('id', id)
+  made.setAttribute('level', 1 as never)
+  made.insert(0, [new Y.XmlText(words)])
+  return made
+}
+
+/** Puts a heading before all others; resolves when it is durable. */
+const putFirst = (client: WireClient, id: string) =>
+  client.write(client.edit(() => fragmentOf(client).insert(0, [heading(id, id)])))
+
+/** Types at the end of a block of the page's top level. */
+function type(client: WireClient, id: string, words: string): Promise<void> {
+  return client.write(
+    client.edit(() => {
+      for (const node of fragmentOf(client).createTreeWalker(() => true))
+        if (node instanceof Y.XmlElement && node.getAttribute('id') === id) {
+          const text = node.get(0) as Y.XmlText
+          text.insert(text.length, words)
+        }
+    }),
+  )
+}
+
+describe.concurrent('a heading that is named by its index', () => {
+  it('[AG-79] is not the one that the caller was shown there, since a person put another before it: the call is refused and shows it', async () => {
+    await using document = await start()
+    const { agent, at, person } = document
+    await document.outline()
+    await putFirst(person, 'blk-new')
+    const calls = [
+      ['restructure_outline', { op: 'demote', index: 1 }],
+      ['restructure_outline', { op: 'move', index: 1, toIndex: 0 }],
+      ['insert_section', { level: 1, title: 'x', afterIndex: 1 }],
+      ['edit_text', { edits: [{ find: 'one', replace: '1', sectionIndex: 1 }] }],
+    ] as const
+    for (const [tool, args] of calls) {
+      const refused = await agent.refused(tool, { ...at, ...args })
+      expect(refused, tool).toMatchObject({ code: 'ERR_BLOCK_CHANGED', id: 'blk-b', current: { type: 'heading', content: '# A' } })
+      expect((refused['current'] as { readonly id: string }).id).toMatch(/^blk-a#/)
+    }
+    const version = (await agent.call('get_document', { docId: at.docId })).serverVersion
+    await agent.call('restructure_outline', { ...at, op: 'demote', index: 1, expectedVersion: version })
+    expect(await document.html()).toContain('<h2 id="blk-a">A</h2>')
+  })
+
+  it('[AG-79] may be named so again after any answer that showed the headings in their places', async () => {
+    await using document = await start()
+    const { agent, at, person } = document
+    const demote = (index: number) => agent.call('restructure_outline', { ...at, op: 'demote', index })
+    await document.outline()
+    await putFirst(person, 'blk-x')
+    await agent.call('get_outline', { docId: at.docId })
+    await demote(1)
+    await putFirst(person, 'blk-y')
+    await agent.call('get_prose', at)
+    await demote(2)
+    await putFirst(person, 'blk-z')
+    await agent.refused('restructure_outline', { ...at, op: 'demote', index: 3 })
+    await agent.call('get_prose', { ...at, index: 3 })
+    await demote(3)
+    expect(await document.html()).toContain('<h4 id="blk-a">A</h4>')
+  })
+
+  it('[AG-79] is known to a caller after its own writes: what it added, moved and removed itself is no surprise', async () => {
+    await using document = await start()
+    const { agent, at } = document
+    await document.outline()
+    await agent.call('insert_section', { ...at, level: 1, title: 'New', position: 'start' })
+    await agent.call('restructure_outline', { ...at, op: 'demote', index: 1 })
+    await agent.call('restructure_outline', { ...at, op: 'move', index: 3, toIndex: 0 })
+    await agent.call('restructure_outline', { ...at, op: 'demote', index: 0 })
+    await agent.call('delete_section', { ...at, id: 'blk-b' })
+    await agent.call('restructure_outline', { ...at, op: 'promote', index: 2 })
+    expect((await document.html()).replaceAll(/ id="[^"]*"/g, '')).toBe('<h2>C</h2><h1>New</h1><h1>A</h1><p>one</p>')
+  })
+
+  it('[AG-79] is still another one when the caller wrote elsewhere meanwhile, and without memory the index alone counts', async () => {
+    await using document = await start()
+    const { agent, other, at, person } = document
+    await document.outline()
+    await putFirst(person, 'blk-new')
+    await agent.call('set_prose', { ...at, id: 'blk-1', content: 'one by me' })
+    await agent.call('insert_section', { ...at, level: 2, title: 'New', afterId: 'blk-c' })
+    expect(await agent.refused('restructure_outline', { ...at, op: 'demote', index: 0 })).toMatchObject({ id: 'blk-a' })
+    await other.call('restructure_outline', { ...at, op: 'demote', index: 0 })
+  })
+
+  it('[AG-79] keeps its place for the caller while a person only types in it', async () => {
+    await using document = await start()
+    const { agent, at, person } = document
+    await document.outline()
+    await type(person, 'blk-b', ' typed')
+    await agent.call('restructure_outline', { ...at, op: 'demote', index: 1 })
+    expect(await document.html()).toContain('<h2 id="blk-b">B typed</h2>')
+  })
+
+  it('[AG-79] [AG-53] in a step is the one that stands there after the steps before it', async () => {
+    await using document = await start()
+    const { agent, at, person } = document
+    await document.outline()
+    const steps = [
+      { tool: 'insert_section', arguments: { pageId: 'p', level: 1, title: 'New', position: 'start' } },
+      { tool: 'restructure_outline', arguments: { pageId: 'p', op: 'demote', index: 1 } },
+    ]
+    await agent.call('edit_document', { docId: at.docId, steps })
+    expect(await document.html()).toContain('<h2 id="blk-a">A</h2>')
+    await agent.call('restructure_outline', { ...at, op: 'promote', index: 1 })
+    await putFirst(person, 'blk-x')
+    expect(await agent.refused('edit_document', { docId: at.docId, steps })).toMatchObject({ code: 'ERR_BLOCK_CHANGED', step: 2 })
+  })
+})
+
+describe.concurrent('what answers show enters the memory', () => {
+  it('[AG-17] [AG-28] a heading that get_outline showed and a cell that get_table showed are not overwritten by their bare ids when a person typed there', async () => {
+    const table = '<table><tr><td><p id="blk-t">cell</p></td><td><p id="blk-u">other</p></td></tr></table>'
+    await using document = await start(PAGE + table)
+    const { agent, other, at, person } = document
+    await document.outline()
+    await agent.call('get_table', at)
+    for (const id of ['blk-b', 'blk-t']) await type(person, id, ' typed')
+    for (const id of ['blk-b', 'blk-t']) {
+      const refused = await agent.refused('set_prose', { ...at, id, content: 'x' })
+      expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', changedBy: { kind: 'person' } })
+      await other.call('set_prose', { ...at, id, content: 'not seen' })
+    }
+    await agent.call('edit_table', { ...at, op: 'toggleHeaderRow' })
+    await type(person, 'blk-u', ' typed')
+    expect(await agent.refused('edit_table', { ...at, op: 'deleteColumn', col: 1 })).toMatchObject({ id: 'blk-u' })
+  })
+})
+
+describe.concurrent('the steps of one call', () => {
+  it('[AG-28] [AG-53] may write a block that an earlier step changed, by its bare id, and not one that a person changed', async () => {
+    await using document = await start()
+    const { agent, at, person, ann } = document
+    await agent.call('get_prose', at)
+    const set = (id: string, content: string) => ({ tool: 'set_prose', arguments: { pageId: 'p', id, content } })
+    const words = { tool: 'edit_text', arguments: { edits: [{ find: 'one', replace: 'first' }] } }
+    await agent.call('edit_document', { docId: at.docId, steps: [words, set('blk-1', 'second'), set('blk-1', 'third')] })
+    expect(await document.html()).toContain('<p id="blk-1">third</p>')
+    await type(person, 'blk-2', ' typed')
+    const refused = await agent.refused('edit_document', { docId: at.docId, steps: [set('blk-1', 'x'), set('blk-2', 'y')] })
+    expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', step: 2, changedBy: { id: ann }, current: { content: 'two typed' } })
+    expect(await document.html()).toContain('<p id="blk-1">third</p>')
+  })
+
+  it('[AG-27] a step that deletes a section is refused when a person wrote in it, and may delete what an earlier step put there', async () => {
+    await using document = await start()
+    const { agent, at, person } = document
+    await agent.call('get_prose', at)
+    const insert = { tool: 'insert_block', arguments: { pageId: 'p', id: 'blk-1', content: 'new' } }
+    const remove = (id: string) => ({ tool: 'delete_section', arguments: { pageId: 'p', id } })
+    await agent.call('edit_document', { docId: at.docId, steps: [insert, remove('blk-a')] })
+    expect(await document.html()).toBe('<h1 id="blk-b">B</h1><p id="blk-2">two</p><h1 id="blk-c">C</h1>')
+    await type(person, 'blk-2', ' typed')
+    const refused = await agent.refused('edit_document', { docId: at.docId, steps: [remove('blk-c'), remove('blk-b')] })
+    expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', step: 2, current: { content: 'two typed' } })
+  })
+
+  it('[AG-24] [AG-19] a page that one step wrote as a whole is known afterwards as the last step left it', async () => {
+    await using document = await start()
+    const { agent, at, person } = document
+    const steps = [
+      { tool: 'set_prose', arguments: { pageId: 'p', content: '# A\n\nfirst\n\nsecond\n\nthird', replace: true } },
+      { tool: 'edit_text', arguments: { edits: [{ find: 'first', replace: '1st' }] } },
+      { tool: 'delete_block', arguments: { pageId: 'p', anchor: 'second' } },
+    ]
+    const { steps: told } = (await agent.call('edit_document', { docId: at.docId, steps })) as unknown as {
+      readonly steps: readonly { readonly result: { readonly blocks: readonly { readonly id: string }[] } }[]
+    }
+    expect((await agent.call('set_prose', { ...at, content: '# A\n\n1st\n\n3rd' }))['warnings']).toBeUndefined()
+    const id = told[0]?.result.blocks[0]?.id.split('#')[0] ?? ''
+    await type(person, id, ' typed')
+    expect(await agent.refused('set_prose', { ...at, content: 'all new' })).toMatchObject({ code: 'ERR_PAGE_CHANGED', seen: true, total: 1 })
+  })
+
+  it('[AG-28] [AG-48] edit_text keeps what a person typed in the block that its bare id names, and a stamp of before is refused', async () => {
+    await using document = await start()
+    const { agent, at, person } = document
+    const { page } = (await agent.call('get_prose', { ...at, ids: true })) as { readonly page: { readonly content: string } }
+    const stamped = /blk-1#\w{4}/.exec(page.content)?.[0]
+    await type(person, 'blk-1', ' typed')
+    const edit = (id: unknown) => ({ ...at, edits: [{ find: 'one', replace: 'first', id }] })
+    expect(await agent.refused('edit_text', edit(stamped))).toMatchObject({
+      code: 'ERR_BLOCK_CHANGED',
+      current: { content: 'one typed' },
+      changedBy: { kind: 'person' },
+    })
+    await agent.call('edit_text', edit('blk-1'))
+    expect(await document.html()).toContain('<p id="blk-1">first typed</p>')
+  })
+})
