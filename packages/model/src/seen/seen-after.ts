@@ -6,28 +6,23 @@ import { readShownBlock, type ShownBlock, type ShownPage } from './shown.ts'
 
 /**
  * What the caller of several steps has seen when one of them is done: it knows what it wrote itself, and its next step is held to that and
- * not to what it saw before the call. [AG-19, AG-53]
+ * not to what it saw before the call. `wholePages`: those that the step wrote as a whole. [AG-19, AG-53]
  */
 export function seenAfter(
   seen: Seen,
   bodies: { readonly before: DocumentBody; readonly after: DocumentBody },
-  shown: readonly ShownPage[] = [],
+  wholePages: readonly ShownPage[] = [],
 ): Seen {
   const delta = bodyDelta(bodies.before, bodies.after)
-  if (delta.length + shown.length === 0) return seen
+  if (delta.length + wholePages.length === 0) return seen
   const pages = new Map(seen.pages.map((page) => [page.pageId, page]))
   for (const change of delta) {
     const page = pages.get(change.pageId)
     if (change.isGone === true) pages.delete(change.pageId)
     else if (page !== undefined || change.isNew === true || change.written.length > 0) pages.set(change.pageId, writtenPage(page, change))
   }
-  for (const { pageId, blocks, headings, isPart } of shown) {
-    const known = pages.get(pageId)
-    const outline = headings === undefined ? known?.outline : outlineShown(known?.outline ?? [], headings)
-    const old = isPart === true ? (known?.blocks ?? []) : []
-    const isWhole = isPart === true ? known?.isWhole === true : true
-    pages.set(pageId, { pageId, isWhole, blocks: [...without(old, blocks), ...blocks], ...(outline && { outline }) })
-  }
+  for (const { pageId, blocks, headings } of wholePages)
+    pages.set(pageId, { pageId, isWhole: true, blocks, outline: headings === undefined ? [] : outlineShown([], headings) })
   return { ...seen, pages: [...pages.values()] }
 }
 

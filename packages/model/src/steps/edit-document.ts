@@ -87,8 +87,10 @@ export function runSteps(
     )
     pushAll(writtenBlocks, edited.writtenBlocks ?? [])
     textChanges = joined(textChanges, edited.textChanges ?? [])
-    seen &&= seenAfter(seen, { before: body, after: edited.body }, edited.shown)
-    for (const { pageId, isPart } of edited.shown ?? []) if (isPart !== true) wholePages.add(pageId)
+    // What a step answers besides was not shown to anybody yet.
+    const whole = (edited.shown ?? []).filter(({ isPart }) => isPart !== true)
+    seen &&= seenAfter(seen, { before: body, after: edited.body }, whole)
+    for (const { pageId } of whole) wholePages.add(pageId)
     body = edited.body
     last = edited
     isBlind ||= edited.isBlind === true
