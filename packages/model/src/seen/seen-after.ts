@@ -19,7 +19,8 @@ export function seenAfter(
   for (const change of delta) {
     const page = pages.get(change.pageId)
     if (change.isGone === true) pages.delete(change.pageId)
-    else if (page !== undefined || change.isNew === true || change.written.length > 0) pages.set(change.pageId, writtenPage(page, change))
+    else if (page !== undefined || change.isNew === true || change.written.length > 0)
+      pages.set(change.pageId, writtenPage(page, change))
   }
   for (const { pageId, blocks, headings } of wholePages)
     pages.set(pageId, { pageId, isWhole: true, blocks, outline: headings === undefined ? [] : outlineShown([], headings) })

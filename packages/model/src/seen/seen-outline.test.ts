@@ -23,11 +23,16 @@ describe('the outline that a caller knows', () => {
   it('[AG-79] has no headings that others added, and still those that others removed, after an own write', () => {
     const stored = { before: named('x', 'a', 'c'), after: named('x', 'a', 'new', 'c') }
     expect(outlineWritten(named('a', 'b', 'c'), stored)).toEqual(named('a', 'b', 'new', 'c'))
-    expect(outlineWritten(named('gone', 'a'), { before: named('a'), after: named('a', 'new') })).toEqual(named('gone', 'a', 'new'))
+    expect(outlineWritten(named('gone', 'a'), { before: named('a'), after: named('a', 'new') })).toEqual(
+      named('gone', 'a', 'new'),
+    )
     expect(outlineWritten([null, ...named('a')], stored)).toBeNull()
   })
 
   it('[AG-79] a heading that had no id when it was shown is the same one when a write gives it one', () => {
-    expect(outlineWritten(['#1111'], { before: ['#1111'], after: ['blk-a#1111', 'blk-b#2222'] })).toEqual(['blk-a#1111', 'blk-b#2222'])
+    expect(outlineWritten(['#1111'], { before: ['#1111'], after: ['blk-a#1111', 'blk-b#2222'] })).toEqual([
+      'blk-a#1111',
+      'blk-b#2222',
+    ])
   })
 })

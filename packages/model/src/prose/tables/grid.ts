@@ -159,7 +159,9 @@ export function describeTable({ table, path, tableIndex, tableCount }: SelectedT
 /** The text blocks that a grid shows with all they say. [AG-14] */
 export function shownInGrid(table: ProseElement): readonly ProseElement[] {
   const cells = linesOf(table).flatMap((line) => line.content as readonly ProseElement[])
-  return cells.filter((cell) => !isCut(textOf(cell))).flatMap((cell) => idBearing(cell.content as ProseTree).map(({ block }) => block))
+  return cells
+    .filter((cell) => !isCut(textOf(cell)))
+    .flatMap((cell) => idBearing(cell.content as ProseTree).map(({ block }) => block))
 }
 
 const shownAttrs = ['colwidth', 'backgroundColor', 'align', 'scope'] as const

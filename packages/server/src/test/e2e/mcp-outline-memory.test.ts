@@ -26,7 +26,7 @@ async function start(content = PAGE) {
   return {
     ...{ ann, at, agent, other, person },
     outline: async () =>
-      ((await agent.call('get_outline', at))['outline'] as readonly { readonly id: string; readonly title: string }[]),
+      (await agent.call('get_outline', at))['outline'] as readonly { readonly id: string; readonly title: string }[],
     html: async () => ((await other.call('get_prose', at))['page'] as { readonly content: string }).content,
     async [Symbol.asyncDispose]() {
       person.socket.close()
@@ -76,7 +76,11 @@ describe.concurrent('a heading that is named by its index', () => {
     ] as const
     for (const [tool, args] of calls) {
       const refused = await agent.refused(tool, { ...at, ...args })
-      expect(refused, tool).toMatchObject({ code: 'ERR_BLOCK_CHANGED', id: 'blk-b', current: { type: 'heading', content: '# A' } })
+      expect(refused, tool).toMatchObject({
+        code: 'ERR_BLOCK_CHANGED',
+        id: 'blk-b',
+        current: { type: 'heading', content: '# A' },
+      })
       expect((refused['current'] as { readonly id: string }).id).toMatch(/^blk-a#/)
     }
     const version = (await agent.call('get_document', { docId: at.docId })).serverVersion
@@ -181,7 +185,12 @@ describe.concurrent('the steps of one call', () => {
     expect(await document.html()).toContain('<p id="blk-1">third</p>')
     await type(person, 'blk-2', ' typed')
     const refused = await agent.refused('edit_document', { docId: at.docId, steps: [set('blk-1', 'x'), set('blk-2', 'y')] })
-    expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', step: 2, changedBy: { id: ann }, current: { content: 'two typed' } })
+    expect(refused).toMatchObject({
+      code: 'ERR_BLOCK_CHANGED',
+      step: 2,
+      changedBy: { id: ann },
+      current: { content: 'two typed' },
+    })
     expect(await document.html()).toContain('<p id="blk-1">third</p>')
   })
 
@@ -212,7 +221,11 @@ describe.concurrent('the steps of one call', () => {
     expect((await agent.call('set_prose', { ...at, content: '# A\n\n1st\n\n3rd' }))['warnings']).toBeUndefined()
     const id = told[0]?.result.blocks[0]?.id.split('#')[0] ?? ''
     await type(person, id, ' typed')
-    expect(await agent.refused('set_prose', { ...at, content: 'all new' })).toMatchObject({ code: 'ERR_PAGE_CHANGED', seen: true, total: 1 })
+    expect(await agent.refused('set_prose', { ...at, content: 'all new' })).toMatchObject({
+      code: 'ERR_PAGE_CHANGED',
+      seen: true,
+      total: 1,
+    })
   })
 
   it('[AG-28] [AG-48] edit_text keeps what a person typed in the block that its bare id names, and a stamp of before is refused', async () => {
