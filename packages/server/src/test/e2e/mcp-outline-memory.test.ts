@@ -139,7 +139,7 @@ describe.concurrent('a heading that is named by its index', () => {
     expect(await document.html()).toContain('<h2 id="blk-b">B typed</h2>')
   })
 
-  it('[AG-79] [AG-53] in a step is the one that stands there after the steps before it', async () => {
+  it('[AG-79] in a step is the one that stands there after the steps before it', async () => {
     await using document = await start()
     const { agent, at, person } = document
     await document.outline()
@@ -175,7 +175,7 @@ describe.concurrent('what answers show enters the memory', () => {
 })
 
 describe.concurrent('the steps of one call', () => {
-  it('[AG-28] [AG-53] may write a block that an earlier step changed, by its bare id, and not one that a person changed', async () => {
+  it('[AG-28] [AG-56] may write a block that an earlier step changed, by its bare id, and not one that a person changed', async () => {
     await using document = await start()
     const { agent, at, person, ann } = document
     await agent.call('get_prose', at)
