@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { mcpSession } from '../mcp-session.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 import { openWire, type WireClient } from '../wire-client.ts'
 
@@ -137,7 +138,7 @@ describe.concurrent('what others changed since the last answer', () => {
   it('[AG-18] [AG-21] sessions of one principal have memories of their own, and the client gives the name of an agent', async () => {
     const { docId, at, ann } = await start()
     const bearer = relay.token({ sub: ann, role: 'owner' })
-    const [first, second] = [await session(bearer, 'First client'), await session(bearer, 'Second client')]
+    const [first, second] = [await mcpSession(relay.mcpUrl, bearer, 'First client'), await mcpSession(relay.mcpUrl, bearer, 'Second client')]
     await first('get_prose', at)
     await second('get_prose', at)
     await first('set_prose', { ...at, id: 'blk-1', content: 'from the first' })
@@ -277,22 +278,3 @@ describe.concurrent('waiting for a change', () => {
     expect(await waiting).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', deleted: true })
   })
 })
-
-/** A session of the legacy leg. */
-async function session(bearer: string, title: string) {
-  let id = 0
-  const headers: Record<string, string> = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
-  const post = async (method: string, params: object) => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
-    const answer = await fetch(relay.mcpUrl, { method: 'POST', headers, body })
-    const opened = answer.headers.get('mcp-session-id')
-    if (opened !== null) headers['mcp-session-id'] = opened
-    return ((await answer.json()) as { readonly result: Record<string, unknown> }).result
-  }
-  const clientInfo = { name: 'client', title, version: '1' }
-  await post('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
-  return async (tool: string, args: object) => {
-    const { structuredContent } = await post('tools/call', { name: `service_${tool}`, arguments: args })
-    return structuredContent as Record<string, unknown>
-  }
-}

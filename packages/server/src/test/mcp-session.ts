@@ -1,0 +1,18 @@
+/** A session of the legacy leg of a client with this title. Answers what a tool answers, a failure too. */
+export async function mcpSession(url: string, bearer: string, title: string) {
+  let id = 0
+  const headers: Record<string, string> = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  const post = async (method: string, params: object) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
+    const answer = await fetch(url, { method: 'POST', headers, body })
+    const opened = answer.headers.get('mcp-session-id')
+    if (opened !== null) headers['mcp-session-id'] = opened
+    return ((await answer.json()) as { readonly result: Record<string, unknown> }).result
+  }
+  const clientInfo = { name: 'client', title, version: '1' }
+  await post('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+  return async (tool: string, args: object) => {
+    const { structuredContent } = await post('tools/call', { name: `service_${tool}`, arguments: args })
+    return structuredContent as Record<string, unknown>
+  }
+}
