@@ -25,12 +25,7 @@ async function opened(content: string) {
   await relay.rest({ sub: 'ann' }).putDocument(docId, { name: 'Progress', pages: [], richTextPages: [{ id: 'p', name: 'P', content }] })
   const person = await (await openWire(relay)).enter(relay.token({ sub: 'ann', role: 'owner' }), docId, ['ack'])
   let typed = ''
-  const textIn = (id: string): Y.XmlText => {
-    const blocks = person.doc.getXmlFragment('prose:p').createTreeWalker((node) => node instanceof Y.XmlElement)
-    for (const node of blocks)
-      if (node instanceof Y.XmlElement && node.getAttribute('id') === id) return node.get(0) as Y.XmlText
-    throw new Error(`there is no block ${id}`)
-  }
+  const textIn = (id: string): Y.XmlText => nodeWithId(person, id).get(0) as Y.XmlText
   return {
     at: { docId, pageId: 'p' },
     person,
@@ -136,6 +131,49 @@ describe('progress of an agent while a person types', () => {
     }
   })
 })
+
+describe('a page that is read with ids and sent back whole', () => {
+  const list = (first: string, second: string) =>
+    `<ul><li><p id="blk-f">${first}</p></li><li><p id="blk-a">${second}</p></li></ul>`
+  const tasks = (first: string, second: string) =>
+    `<ul data-type="taskList"><li data-type="taskItem" data-checked="false"><p id="blk-f">${first}</p></li><li data-type="taskItem" data-checked="true"><p id="blk-a">${second}</p></li></ul>`
+  const table = (first: string, second: string) =>
+    `<table><tr><th><p id="blk-h">A</p></th><th><p id="blk-i">B</p></th></tr><tr><td><p id="blk-f">${first}</p></td><td><p id="blk-a">${second}</p></td></tr></table>`
+  const callout = (first: string, second: string) =>
+    `<div data-callout data-variant="tip"><p id="blk-f">${first}</p><blockquote><p id="blk-a">${second}</p></blockquote></div>`
+
+  it.each([
+    ['item of the same list', list],
+    ['task of the same list', tasks],
+    ['cell of the same table', table],
+    ['paragraph of the same callout', callout],
+  ])('[AG-25] changed in one place keeps the words, the cursor and the live node of a person who types in another %s', async (_, page) => {
+    await using open = await opened(page('first', 'Ann '))
+    const { person, at } = open
+    const node = () => nodeWithId(person, 'blk-a')
+    const text = node().get(0) as Y.XmlText
+    for (const round of ROUNDS.slice(0, 5)) {
+      const content = await shown(at, { ids: true })
+      open.key()
+      const cursor = Y.createRelativePositionFromTypeIndex(text, text.length, -1)
+      await person.acknowledged()
+      const before = node()
+      const write = agent.call('set_prose', { ...at, content: content.replace('first', `first ${round}`) })
+      open.key()
+      expect(await write).toMatchObject({ changed: 1 })
+      await person.acknowledged()
+      expect(node() === before && before.get(0) === text).toBe(true)
+      expect(Y.createAbsolutePositionFromRelativePosition(cursor, person.doc)?.type === text).toBe(true)
+    }
+    expect(await shown(at)).toBe(page(`first ${[...ROUNDS.slice(0, 5)].reverse().join(' ')}`, `Ann ${open.typed()}`))
+  })
+})
+
+function nodeWithId(person: WireClient, id: string): Y.XmlElement {
+  for (const node of person.doc.getXmlFragment('prose:p').createTreeWalker((one) => one instanceof Y.XmlElement))
+    if (node instanceof Y.XmlElement && node.getAttribute('id') === id) return node
+  throw new Error(`there is no block ${id}`)
+}
 
 function addParagraph(person: WireClient, index: number, id: string): void {
   const paragraph = new Y.XmlElement('paragraph')
