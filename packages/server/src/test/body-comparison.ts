@@ -55,8 +55,7 @@ function readPage(page: Json): Page {
       texts.set(textId, html.slice(textStart, end).replace(/ id="[^"]*"/, ''))
       textStart = -1
     }
-    if (depth === 0)
-      parts.push({ html: html.slice(start, end), ids, frame, isText: ids.length === 1 && frame === `[${ids[0]}]` })
+    if (depth === 0) parts.push({ html: html.slice(start, end), ids, frame, isText: ids.length === 1 && frame === `[${ids[0]}]` })
   }
   return { parts, texts }
 }

@@ -138,7 +138,10 @@ describe.concurrent('what others changed since the last answer', () => {
   it('[AG-18] [AG-21] sessions of one principal have memories of their own, and the client gives the name of an agent', async () => {
     const { docId, at, ann } = await start()
     const bearer = relay.token({ sub: ann, role: 'owner' })
-    const [first, second] = [await mcpSession(relay.mcpUrl, bearer, 'First client'), await mcpSession(relay.mcpUrl, bearer, 'Second client')]
+    const [first, second] = [
+      await mcpSession(relay.mcpUrl, bearer, 'First client'),
+      await mcpSession(relay.mcpUrl, bearer, 'Second client'),
+    ]
     await first('get_prose', at)
     await second('get_prose', at)
     await first('set_prose', { ...at, id: 'blk-1', content: 'from the first' })

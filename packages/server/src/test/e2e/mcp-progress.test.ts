@@ -22,7 +22,9 @@ let documents = 0
 /** A document in which a person has a cursor in the block `blk-a`. */
 async function opened(content: string) {
   const docId = `progress-${++documents}`
-  await relay.rest({ sub: 'ann' }).putDocument(docId, { name: 'Progress', pages: [], richTextPages: [{ id: 'p', name: 'P', content }] })
+  await relay
+    .rest({ sub: 'ann' })
+    .putDocument(docId, { name: 'Progress', pages: [], richTextPages: [{ id: 'p', name: 'P', content }] })
   const person = await (await openWire(relay)).enter(relay.token({ sub: 'ann', role: 'owner' }), docId, ['ack'])
   let typed = ''
   const textIn = (id: string): Y.XmlText => nodeWithId(person, id).get(0) as Y.XmlText
@@ -89,7 +91,12 @@ describe('progress of an agent while a person types', () => {
       await page.person.acknowledged()
       let said = 'never read'
       for (let tries = 0; tries <= 3; tries++) {
-        const { isError, result } = await agent.answer('set_prose', { ...page.at, id, content: `${said} (${round})`, format: 'markdown' })
+        const { isError, result } = await agent.answer('set_prose', {
+          ...page.at,
+          id,
+          content: `${said} (${round})`,
+          format: 'markdown',
+        })
         if (!isError) {
           expect(tries).toBeGreaterThan(0)
           done++
@@ -123,7 +130,8 @@ describe('progress of an agent while a person types', () => {
         cursor = answer['nextCursor']
         if (cursor === undefined) break
         page.key()
-        if (roll(3) === 0) addParagraph(page.person, roll(page.person.doc.getXmlFragment('prose:p').length), `blk-n${round}x${seen.length}`)
+        if (roll(3) === 0)
+          addParagraph(page.person, roll(page.person.doc.getXmlFragment('prose:p').length), `blk-n${round}x${seen.length}`)
         await page.person.acknowledged()
       }
       const old = seen.filter((id) => !id.startsWith('blk-n'))
@@ -147,26 +155,29 @@ describe('a page that is read with ids and sent back whole', () => {
     ['task of the same list', tasks],
     ['cell of the same table', table],
     ['paragraph of the same callout', callout],
-  ])('[AG-25] changed in one place keeps the words, the cursor and the live node of a person who types in another %s', async (_, page) => {
-    await using open = await opened(page('first', 'Ann '))
-    const { person, at } = open
-    const node = () => nodeWithId(person, 'blk-a')
-    const text = node().get(0) as Y.XmlText
-    for (const round of ROUNDS.slice(0, 5)) {
-      const content = await shown(at, { ids: true })
-      open.key()
-      const cursor = Y.createRelativePositionFromTypeIndex(text, text.length, -1)
-      await person.acknowledged()
-      const before = node()
-      const write = agent.call('set_prose', { ...at, content: content.replace('first', `first ${round}`) })
-      open.key()
-      expect(await write).toMatchObject({ changed: 1 })
-      await person.acknowledged()
-      expect(node() === before && before.get(0) === text).toBe(true)
-      expect(Y.createAbsolutePositionFromRelativePosition(cursor, person.doc)?.type === text).toBe(true)
-    }
-    expect(await shown(at)).toBe(page(`first ${[...ROUNDS.slice(0, 5)].reverse().join(' ')}`, `Ann ${open.typed()}`))
-  })
+  ])(
+    '[AG-25] changed in one place keeps the words, the cursor and the live node of a person who types in another %s',
+    async (_, page) => {
+      await using open = await opened(page('first', 'Ann '))
+      const { person, at } = open
+      const node = () => nodeWithId(person, 'blk-a')
+      const text = node().get(0) as Y.XmlText
+      for (const round of ROUNDS.slice(0, 5)) {
+        const content = await shown(at, { ids: true })
+        open.key()
+        const cursor = Y.createRelativePositionFromTypeIndex(text, text.length, -1)
+        await person.acknowledged()
+        const before = node()
+        const write = agent.call('set_prose', { ...at, content: content.replace('first', `first ${round}`) })
+        open.key()
+        expect(await write).toMatchObject({ changed: 1 })
+        await person.acknowledged()
+        expect(node() === before && before.get(0) === text).toBe(true)
+        expect(Y.createAbsolutePositionFromRelativePosition(cursor, person.doc)?.type === text).toBe(true)
+      }
+      expect(await shown(at)).toBe(page(`first ${[...ROUNDS.slice(0, 5)].reverse().join(' ')}`, `Ann ${open.typed()}`))
+    },
+  )
 })
 
 function nodeWithId(person: WireClient, id: string): Y.XmlElement {
@@ -191,55 +202,66 @@ describe('two agents on one document', () => {
 
   it.each([
     ['set_prose', (id: string, text: string) => ({ id, content: text })],
-    ['edit_document', (id: string, text: string) => ({ steps: [{ tool: 'set_prose', arguments: { pageId: 'p', id, content: text } }] })],
-  ])('[AG-102] of two calls of %s with one stamp on one block exactly one wins, and the error of the other shows text and name of the winner', async (tool, argsOf) => {
-    const { names, calls } = await bots()
-    for (const isLive of [false, true])
-      for (const round of ROUNDS.slice(0, 10)) {
-        const docId = `race-${tool}-${isLive}-${round}`
-        const body = { name: 'Race', pages: [], richTextPages: [{ id: 'p', name: 'P', content: '<p id="blk-a">Before</p>' }] }
-        await relay.rest({ sub: 'ann' }).putDocument(docId, body)
-        const person = isLive ? relay.sync(docId, { sub: 'ann', role: 'member' }) : null
-        if (person !== null) await saved(person)
-        const [id = ''] = /blk-a#\w{4}/.exec(await shown({ docId }, { ids: true })) ?? []
-        for (const call of calls) await call('get_prose', { docId, pageId: 'p', ids: true })
-        const texts = names.map((name) => `Words of ${name} ${round}`)
-        const at = tool === 'edit_document' ? { docId } : { docId, pageId: 'p' }
-        const answers = await Promise.all(calls.map((call, i) => call(tool, { ...at, ...argsOf(id, texts[i] as string) })))
-        const lost = answers.flatMap((answer, i) => (answer['code'] === undefined ? [] : [i]))
-        expect(lost).toHaveLength(1)
-        const [loser] = lost as [number]
-        const winner = 1 - loser
-        const current = { content: texts[winner] }
-        const changedBy = { id: `bot-${winner}`, kind: 'agent', name: names[winner] }
-        expect(answers[loser]).toMatchObject({ code: 'ERR_BLOCK_CHANGED', current, changedBy })
-        expect(await shown({ docId })).toBe(`<p id="blk-a">${texts[winner]}</p>`)
-        person?.destroy()
-      }
-  })
+    [
+      'edit_document',
+      (id: string, text: string) => ({ steps: [{ tool: 'set_prose', arguments: { pageId: 'p', id, content: text } }] }),
+    ],
+  ])(
+    '[AG-102] of two calls of %s with one stamp on one block exactly one wins, and the error of the other shows text and name of the winner',
+    async (tool, argsOf) => {
+      const { names, calls } = await bots()
+      for (const isLive of [false, true])
+        for (const round of ROUNDS.slice(0, 10)) {
+          const docId = `race-${tool}-${isLive}-${round}`
+          const body = { name: 'Race', pages: [], richTextPages: [{ id: 'p', name: 'P', content: '<p id="blk-a">Before</p>' }] }
+          await relay.rest({ sub: 'ann' }).putDocument(docId, body)
+          const person = isLive ? relay.sync(docId, { sub: 'ann', role: 'member' }) : null
+          if (person !== null) await saved(person)
+          const [id = ''] = /blk-a#\w{4}/.exec(await shown({ docId }, { ids: true })) ?? []
+          for (const call of calls) await call('get_prose', { docId, pageId: 'p', ids: true })
+          const texts = names.map((name) => `Words of ${name} ${round}`)
+          const at = tool === 'edit_document' ? { docId } : { docId, pageId: 'p' }
+          const answers = await Promise.all(calls.map((call, i) => call(tool, { ...at, ...argsOf(id, texts[i] as string) })))
+          const lost = answers.flatMap((answer, i) => (answer['code'] === undefined ? [] : [i]))
+          expect(lost).toHaveLength(1)
+          const [loser] = lost as [number]
+          const winner = 1 - loser
+          const current = { content: texts[winner] }
+          const changedBy = { id: `bot-${winner}`, kind: 'agent', name: names[winner] }
+          expect(answers[loser]).toMatchObject({ code: 'ERR_BLOCK_CHANGED', current, changedBy })
+          expect(await shown({ docId })).toBe(`<p id="blk-a">${texts[winner]}</p>`)
+          person?.destroy()
+        }
+    },
+  )
 
-  const repeatable = TOOL_ROWS.filter(({ inputSchema, access }) => access === 'edit' && 'requestId' in (inputSchema['properties'] as object))
+  const repeatable = TOOL_ROWS.filter(
+    ({ inputSchema, access }) => access === 'edit' && 'requestId' in (inputSchema['properties'] as object),
+  )
     .filter(({ name }) => name !== 'create_document')
     .flatMap(({ name, examples }) => examples.slice(0, 1).map((args) => [name, args as Members] as const))
 
-  it.each(repeatable)('[AG-102] retries of %s with one requestId, beside each other and later, are done once, cold and live', async (tool, args) => {
-    for (const isLive of [false, true]) {
-      const docId = `once-${tool}-${isLive}`
-      await relay.rest({ sub: 'ann' }).putDocument(docId, SAMPLE_DOCUMENT)
-      const person = isLive ? relay.sync(docId, { sub: 'ann', role: 'member' }) : null
-      if (person !== null) await saved(person)
-      const { serverVersion: before } = await agent.call('get_document', { docId })
-      const call = { ...args, docId, requestId: docId }
-      const answers = await Promise.all(Array.from({ length: 5 }, () => agent.answer(tool, call)))
-      const done = answers.filter(({ isError, result }) => !isError && result['replayed'] !== true)
-      expect(done, JSON.stringify(answers)).toHaveLength(1)
-      const { result: first } = done[0] as (typeof done)[number]
-      expect(await agent.call(tool, call)).toEqual({ ...first, replayed: true })
-      for (const { isError, result } of answers)
-        expect(isError ? result.code : result['callId']).toBe(isError ? 'ERR_REQUEST_IN_PROGRESS' : first['callId'])
-      const { serverVersion } = await agent.call('get_document', { docId })
-      expect(serverVersion).toBe(Number(before) + 1)
-      person?.destroy()
-    }
-  })
+  it.each(repeatable)(
+    '[AG-102] retries of %s with one requestId, beside each other and later, are done once, cold and live',
+    async (tool, args) => {
+      for (const isLive of [false, true]) {
+        const docId = `once-${tool}-${isLive}`
+        await relay.rest({ sub: 'ann' }).putDocument(docId, SAMPLE_DOCUMENT)
+        const person = isLive ? relay.sync(docId, { sub: 'ann', role: 'member' }) : null
+        if (person !== null) await saved(person)
+        const { serverVersion: before } = await agent.call('get_document', { docId })
+        const call = { ...args, docId, requestId: docId }
+        const answers = await Promise.all(Array.from({ length: 5 }, () => agent.answer(tool, call)))
+        const done = answers.filter(({ isError, result }) => !isError && result['replayed'] !== true)
+        expect(done, JSON.stringify(answers)).toHaveLength(1)
+        const { result: first } = done[0] as (typeof done)[number]
+        expect(await agent.call(tool, call)).toEqual({ ...first, replayed: true })
+        for (const { isError, result } of answers)
+          expect(isError ? result.code : result['callId']).toBe(isError ? 'ERR_REQUEST_IN_PROGRESS' : first['callId'])
+        const { serverVersion } = await agent.call('get_document', { docId })
+        expect(serverVersion).toBe(Number(before) + 1)
+        person?.destroy()
+      }
+    },
+  )
 })

@@ -100,7 +100,14 @@ const NAMED_CALLS = {
   },
 } as const
 
-const CONTENTS = ['Words', '- one\n- two', '# Title\n\nBody', '| a | b |\n|---|---|\n| c | d |', '> quoted\n>\n> - in a list', '```\ncode\n```']
+const CONTENTS = [
+  'Words',
+  '- one\n- two',
+  '# Title\n\nBody',
+  '| a | b |\n|---|---|\n| c | d |',
+  '> quoted\n>\n> - in a list',
+  '```\ncode\n```',
+]
 const namedCall: fc.Arbitrary<NamedCall> = fc.record({
   kind: fc.constantFrom(...(Object.keys(NAMED_CALLS) as (keyof typeof NAMED_CALLS)[])),
   picks: fc.tuple(fc.nat(), fc.nat()),
@@ -115,7 +122,12 @@ async function callOn(docId: string, { kind, picks, content }: NamedCall): Promi
   const names = [...page.matchAll(/<!-- (\S+) -->/g)].map(([, name]) => name as string)
   const [id, other] = picks.map((pick) => names[pick % names.length] ?? '') as [string, string]
   const { tool, args } = NAMED_CALLS[kind]
-  return { tool, args: { pageId: 'p', ...args(id, other, content, page) }, takesDryRun: true, takesRequestId: tool === 'insert_block' }
+  return {
+    tool,
+    args: { pageId: 'p', ...args(id, other, content, page) },
+    takesDryRun: true,
+    takesRequestId: tool === 'insert_block',
+  }
 }
 
 interface Body extends Members {
@@ -243,13 +255,26 @@ describe('laws of all calls that write, on random calls', () => {
       const removed = (result['removed'] ?? []) as readonly { readonly id: string }[]
       const gone = [...found.removed, ...found.removedShapes].filter((id) => !Object.values(args).some((arg) => bare(arg) === id))
       if (result['removedTotal'] === undefined)
-        expect(removed.map(({ id }) => id).filter((id) => !id.startsWith('@')).sort(), told).toEqual(gone.sort())
+        expect(
+          removed
+            .map(({ id }) => id)
+            .filter((id) => !id.startsWith('@'))
+            .sort(),
+          told,
+        ).toEqual(gone.sort())
       if (CHIPS.has(tool)) return
       const total = result['blocksTotal'] ?? result['removedTotal']
       // A removal has no list of blocks: where a cell or page would be empty, it leaves an empty paragraph.
       if (total === undefined && 'blocks' in result)
-        expect([...found.changed, ...found.created].filter((id) => !named.has(id) && !id.startsWith('nameless')), told).toEqual([])
-      for (const frame of found.frames) expect([...frame].some((name) => named.has(name)), `${told} ${[...frame]}`).toBe(true)
+        expect(
+          [...found.changed, ...found.created].filter((id) => !named.has(id) && !id.startsWith('nameless')),
+          told,
+        ).toEqual([])
+      for (const frame of found.frames)
+        expect(
+          [...frame].some((name) => named.has(name)),
+          `${told} ${[...frame]}`,
+        ).toBe(true)
       // A live element cannot change its kind, so a list that becomes another list is made anew with all that is in it.
       if (tool === 'set_block') for (const frame of found.frames) for (const id of frame) named.add(id)
       // Neither can it change its place, and a section moves with all that it holds.
