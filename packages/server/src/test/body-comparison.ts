@@ -117,7 +117,8 @@ function comparePages(before: Json, after: Json, member: string, found: Found, i
 }
 
 /** A page without what is on it. */
-function head({ content: _, shapes: __, ...members }: Json): Json {
+function head(page: Json): Json {
+  const { content: _, shapes: __, ...members } = page
   return members
 }
 
