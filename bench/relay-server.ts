@@ -2,13 +2,15 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startTestIssuer } from '@docrelay/server/auth/testing/test-issuer'
+import { startTestIssuer, type TokenOptions } from '@docrelay/server/auth/testing/test-issuer'
 import { freePort, type RunningServer, stopChild } from './servers.ts'
 import { PAGE } from './edit-stream.ts'
 
 export interface RunningRelay extends RunningServer {
   /** One token per document, each for a different workspace. */
   readonly tokens: readonly string[]
+  /** A token for any other caller. */
+  token(options: TokenOptions): string
   readonly baseUrl: string
 }
 
@@ -59,6 +61,7 @@ export async function startRelayServer(options: {
     port,
     baseUrl,
     tokens,
+    token: (options) => issuer.token(options),
     async stop() {
       await stopChild(child, options.dataDir ? undefined : folder)
       await issuer.close()
