@@ -56,14 +56,17 @@ export function hitsOf(body: DocumentBody, { query, wanted, naming }: SearchArgs
 }
 
 function hitOf(found: DocumentText, query: SearchQuery, cut: boolean, naming: Naming): Hit {
-  const { kind, pageId, section, text } = found
-  const id = idOf(found, naming)
+  const { kind, pageId, section } = found
+  const text = collapse(found.text)
+  const snippet = snippetOf(text, query)
+  // A stamp beside a part of the text would let an agent overwrite words that it never saw. [AG-14]
+  const id = idOf(found, snippet === text ? naming : 'bare')
   return {
     ...(pageId !== undefined && { pageId }),
     kind,
     ...(section !== undefined && { section: cutText(section.title, MAX_SECTION), sectionIndex: section.index }),
     ...(id !== undefined && { id }),
-    snippet: snippetOf(text, query),
+    snippet,
     ...(cut && { cut: true }),
   }
 }
@@ -82,12 +85,11 @@ const MAX_SNIPPET = 120
 /** Characters before the first match. */
 const LEAD = 30
 
-/** What stands around the first match, with a mark where the text goes on. [AG-62] */
+/** The part of a text around the first match, with an ellipsis where the text goes on; a short text as a whole. [AG-62] */
 export function snippetOf(text: string, query: SearchQuery): string {
-  const shown = collapse(text)
-  const characters = [...shown]
-  if (characters.length <= MAX_SNIPPET) return shown
-  const before = [...shown.slice(0, firstMatch(shown, query))].length
+  const characters = [...text]
+  if (characters.length <= MAX_SNIPPET) return text
+  const before = [...text.slice(0, firstMatch(text, query))].length
   const start = Math.max(0, Math.min(before - LEAD, characters.length - MAX_SNIPPET + 1))
   const from = start <= 1 ? 0 : start
   const lead = from === 0 ? '' : '…'
