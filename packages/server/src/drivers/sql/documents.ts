@@ -20,7 +20,8 @@ import { purgeRemembered, rememberedWrite } from './remembered-writes.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
-export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, log: Logger, capturing: Capturing): DocumentStore {
+export function sqlDocuments(database: Database, queue: CommitQueue, log: Logger, capturing: Capturing): DocumentStore {
+  const { engine, reader } = database
   const reading = readingWith(log)
   const given = lineageGiver(queue, capturing.random, log)
   // Prepared once: every read of a body runs this query, and building it takes longer than running it.
@@ -58,7 +59,7 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
         await engine.lockDocument(writer, ref)
         return removeDocument(writer, engine, ref, key, deletedAtMs)
       }),
-    list: rememberingList(sqlHeadLists(reader, given, log)),
+    list: rememberingList(sqlHeadLists(database, given, log)),
     referencing(workspaceId, hash) {
       const read = async (): Promise<readonly DocumentHead[]> => {
         const rows = await selectHeads(reader)

@@ -4,28 +4,28 @@ import { type CheckedHead, type HeadLists, STAMP } from './head-stamps.ts'
 import type { GiveLineages } from './lineage-reading.ts'
 import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
-import type { Connection } from './tables.ts'
+import type { Database } from './engine.ts'
 
-/** Bytes of a head without a long body or share list. */
-export const FIXED_BYTES = 500
+/** Bytes of a head and its stamp, without long facts or a long share list. */
+export const FIXED_BYTES = 550
 
-export function sqlHeadLists(reader: Connection, given: GiveLineages, log: Logger): HeadLists {
+export function sqlHeadLists(
+  { reader, readNumbers }: Pick<Database, 'reader' | 'readNumbers'>,
+  given: GiveLineages,
+  log: Logger,
+): HeadLists {
   const reading = readingWith(log)
   return {
     stamps: (workspaceId) =>
       reading(async () => {
-        const rows = await reader
+        const query = reader
           .selectFrom('documents')
           .leftJoin('log_heads', 'log_heads.key', 'documents.key')
-          .select(['documents.key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead'])
+          .select(STAMP.map((name) => (name === 'key' ? 'documents.key' : name)))
           .where('workspace_id', '=', storedText(workspaceId))
           .orderBy('updated_at_ms', 'desc')
           .orderBy('id')
-          .execute()
-        const stamps = new Float64Array(rows.length * STAMP.length)
-        let at = 0
-        for (const row of rows) for (const name of STAMP) stamps[at++] = row[name] ?? Number.NaN
-        return new Uint8Array(stamps.buffer)
+        return new Uint8Array((await readNumbers(query.compile())).buffer)
       }),
     heads(keys) {
       const read = async (): Promise<readonly CheckedHead[]> => {

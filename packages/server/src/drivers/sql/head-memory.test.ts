@@ -87,6 +87,52 @@ it('[REST-21] a document changed while a list is read gets its new place, and a 
   expect(await racing('w')).toEqual([moved, a])
 })
 
+it('[AG-63] [LIFE-11] lists that are asked for while one is read share the next reading, which shows what was written before they were asked for', async () => {
+  const a = await create('a')
+  let readings = 0
+  let held: Promise<void> | null = null
+  const shared = rememberingList({
+    async stamps(workspaceId) {
+      readings++
+      const stamps = await host.heads.stamps(workspaceId)
+      await held
+      return stamps
+    },
+    heads: (keys) => host.heads.heads(keys),
+  })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  held = promise
+  const first = shared('w')
+  expect(readings).toBe(1)
+  const b = await create('b')
+  const later = [shared('w'), shared('w'), shared('w')]
+  const other = shared('other')
+  held = null
+  resolve()
+  expect(await first).toEqual([a])
+  expect(await Promise.all(later)).toEqual(Array(3).fill([a, b]))
+  expect(await other).toEqual([])
+  expect(readings).toBe(3)
+})
+
+it('[AG-63] a list that fails does not fail the lists that were asked for meanwhile', async () => {
+  const a = await create('a')
+  let fails = true
+  const failing = rememberingList({
+    async stamps(workspaceId) {
+      const stamps = await host.heads.stamps(workspaceId)
+      if (!fails) return stamps
+      fails = false
+      throw new Error('the store cannot be read')
+    },
+    heads: (keys) => host.heads.heads(keys),
+  })
+  const [first, second] = await Promise.allSettled([failing('w'), failing('w')])
+  expect(first).toMatchObject({ status: 'rejected' })
+  expect(second).toEqual({ status: 'fulfilled', value: [a] })
+  expect(await failing('w')).toEqual([a])
+})
+
 it('[REST-21] thousands of documents are read in parts, and a workspace above the memory limit is still listed completely', async () => {
   await Promise.all(Array.from({ length: 2300 }, (_, i) => create(`d${i}`, 'many', i)))
   const sizes: number[] = []

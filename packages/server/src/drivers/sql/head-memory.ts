@@ -4,7 +4,10 @@ import { type CheckedHead, type HeadLists, STAMP } from './head-stamps.ts'
 type Heads = ReadonlyMap<number, CheckedHead>
 
 interface Remembered {
+  /** What `HeadLists.stamps` answered; `null` when a row was left out of the list, so that it is read and reported again. */
+  readonly stamps: Uint8Array | null
   readonly heads: Heads
+  readonly list: readonly DocumentHead[]
   readonly bytes: number
 }
 
@@ -15,25 +18,64 @@ const MAX_REMEMBERED_BYTES = 64 << 20
 
 /**
  * `DocumentStore.list` with a memory: only heads whose row has changed since are read again. Every call compares rows
- * by key, version and checksum, so writes of other processes show as well.
+ * by key, version and checksum, so writes of other processes show as well. Calls for one workspace that come while its rows are
+ * read share one reading that begins afterwards: several searches at a time must not fill the storage thread with lists.
  */
 export function rememberingList(lists: HeadLists, maxBytes = MAX_REMEMBERED_BYTES): DocumentStore['list'] {
   const workspaces = new Map<string, Remembered>()
 
-  return async (workspaceId) => {
+  async function read(workspaceId: string): Promise<readonly DocumentHead[]> {
     const bytes = await lists.stamps(workspaceId)
+    const before = workspaces.get(workspaceId)
+    if (before?.stamps != null && Buffer.compare(before.stamps, bytes) === 0) {
+      workspaces.delete(workspaceId)
+      workspaces.set(workspaceId, before)
+      return before.list
+    }
+    return readAgain(workspaceId, bytes, before?.heads ?? new Map())
+  }
+
+  async function readAgain(workspaceId: string, bytes: Uint8Array, known: Heads): Promise<readonly DocumentHead[]> {
     const stamps = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / Float64Array.BYTES_PER_ELEMENT)
-    const known: Heads = workspaces.get(workspaceId)?.heads ?? new Map()
-    const read = await readChanged(lists, stamps, known)
+    const changed = await readChanged(lists, stamps, known)
     const now = new Map<number, CheckedHead>()
     for (let at = 0; at < stamps.length; at += STAMP.length) {
       const key = stamps[at] as number
-      const checked = read.get(key) ?? current(known.get(key), stamps, at)
+      const checked = changed.get(key) ?? current(known.get(key), stamps, at)
       if (checked !== undefined) now.set(key, checked)
     }
-    remember(workspaces, workspaceId, now, maxBytes)
     const heads = [...now.values()].map(({ head }) => head)
-    return read.size === 0 ? heads : ordered(heads)
+    const list = changed.size === 0 ? heads : ordered(heads)
+    const isWhole = now.size * STAMP.length === stamps.length
+    remember(workspaces, workspaceId, { stamps: isWhole ? bytes : null, heads: now, list }, maxBytes)
+    return list
+  }
+
+  return oneAfterTheOther(read)
+}
+
+/** Runs `read` once at a time for each workspace; calls that come while it runs share the next run, which sees what they have written. */
+function oneAfterTheOther<T>(read: (workspaceId: string) => Promise<T>): (workspaceId: string) => Promise<T> {
+  const running = new Map<string, { readonly current: Promise<T>; next: Promise<T> | null }>()
+
+  function start(workspaceId: string): Promise<T> {
+    const current = read(workspaceId)
+    const turn = { current, next: null }
+    running.set(workspaceId, turn)
+    const end = (): void => {
+      if (running.get(workspaceId) === turn && turn.next === null) running.delete(workspaceId)
+    }
+    current.then(end, end)
+    return current
+  }
+
+  return (workspaceId) => {
+    const turn = running.get(workspaceId)
+    if (turn === undefined) return start(workspaceId)
+    return (turn.next ??= turn.current.then(
+      () => start(workspaceId),
+      () => start(workspaceId),
+    ))
   }
 }
 
@@ -77,10 +119,15 @@ function ordered(heads: readonly DocumentHead[]): readonly DocumentHead[] {
 }
 
 /** The workspaces whose list was read longest ago are forgotten first. */
-function remember(workspaces: Map<string, Remembered>, workspaceId: string, heads: Heads, maxBytes: number): void {
+function remember(
+  workspaces: Map<string, Remembered>,
+  workspaceId: string,
+  read: Omit<Remembered, 'bytes'>,
+  maxBytes: number,
+): void {
   workspaces.delete(workspaceId)
   let bytes = 0
-  for (const head of heads.values()) bytes += head.bytes
+  for (const head of read.heads.values()) bytes += head.bytes
   if (bytes > maxBytes) return
   let total = bytes
   for (const other of workspaces.values()) total += other.bytes
@@ -89,5 +136,5 @@ function remember(workspaces: Map<string, Remembered>, workspaceId: string, head
     workspaces.delete(oldest)
     total -= other.bytes
   }
-  workspaces.set(workspaceId, { heads, bytes })
+  workspaces.set(workspaceId, { ...read, bytes })
 }

@@ -6,6 +6,7 @@ import { newId, systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault } from './engine.ts'
+import { flatNumbers } from './number-rows.ts'
 import { Place } from './postgres-place.ts'
 import { storedText } from './stored-text.ts'
 import type { Tables } from './tables.ts'
@@ -28,14 +29,14 @@ const IDLE_MS = 5_000
  */
 export async function openPostgres(url: string, waitMs: number, log: Logger): Promise<Database> {
   const holder = newId('relay-', 16, systemRandom)
-  const db = openPool(url, POOL_SIZE, holder, log)
+  const { pool, db } = openPool(url, POOL_SIZE, holder, log)
   try {
     await refuseStandby(db, waitMs, log)
   } catch (error) {
     await db.destroy()
     throw new Error(`cannot use the database server at ${new URL(url).host}: ${reasonOf(error)}`, { cause: error })
   }
-  const beats = openPool(url, 1, holder, log)
+  const { db: beats } = openPool(url, 1, holder, log)
   let place: Place | null = null
   return {
     engine: postgresEngine,
@@ -51,6 +52,10 @@ export async function openPostgres(url: string, waitMs: number, log: Logger): Pr
       return { writer, commit: () => writer.commit().execute(), rollback: () => writer.rollback().execute() }
     },
     reader: db,
+    async readNumbers({ sql: text, parameters }) {
+      const { rows } = await pool.query<(number | null)[]>({ text, values: [...parameters], rowMode: 'array' })
+      return flatNumbers(rows)
+    },
     losses: [],
     mark: async () => undefined,
     unmark: async () => undefined,
@@ -70,7 +75,7 @@ function connectionsOf(holder: string): string {
   return `docrelay ${holder}`
 }
 
-function openPool(url: string, size: number, holder: string, log: Logger): Kysely<Tables> {
+function openPool(url: string, size: number, holder: string, log: Logger): { readonly pool: pg.Pool; readonly db: Kysely<Tables> } {
   const onConnectionLost = (error: Error) => log.warn('storage.connection-lost', error.message)
   const pool = new pg.Pool({
     connectionString: url,
@@ -92,7 +97,7 @@ function openPool(url: string, size: number, holder: string, log: Logger): Kysel
       )
       .catch(onConnectionLost)
   })
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
 
 /**

@@ -8,6 +8,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault, OpenTransaction, UpdateColumns } from './engine.ts'
+import { flatNumbers, type NumberRows } from './number-rows.ts'
 import { Checkpoints } from './sqlite-checkpoints.ts'
 import { flushLeftLog, keepDamagedLog, sqliteLosses, unreadTailOf } from './sqlite-losses.ts'
 import { StoreInUseError } from './store-in-use.ts'
@@ -57,6 +58,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
       writer: writerKysely,
       begin: transactions(writer, writerKysely, checkpoints),
       reader: readerKysely,
+      readNumbers: numbersFrom(reader),
       losses,
       mark: async () => checkpoints.start(),
       unmark: async () => removeMark(path),
@@ -102,6 +104,7 @@ export function openSqliteBeside(path: string): Database {
       }
     },
     reader: kysely,
+    readNumbers: numbersFrom(writer),
     losses: [],
     mark: async () => undefined,
     unmark: async () => undefined,
@@ -195,6 +198,19 @@ function checkIntegrity(db: DatabaseSync, path: string): void {
   const rows = db.prepare(`pragma ${check}(5)`).all()
   const problems = rows.map((row) => String(row[check])).filter((problem) => problem !== 'ok')
   if (problems.length > 0) throw new Error(`it is damaged (${problems.join('; ')}); nothing was changed`)
+}
+
+function numbersFrom(db: DatabaseSync): Database['readNumbers'] {
+  const kept = new Map<string, StatementSync>()
+  return async ({ sql: text, parameters }) => {
+    let statement = kept.get(text)
+    if (statement === undefined) {
+      statement = db.prepare(text)
+      statement.setReturnArrays(true)
+      kept.set(text, statement)
+    }
+    return flatNumbers(statement.all(...(parameters as SQLInputValue[])) as unknown as NumberRows)
+  }
 }
 
 /** Kysely prepares a statement for every query; caching them means that each text is parsed only once. */

@@ -139,7 +139,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       },
     },
     calls: sqlCalls(database, queue, log),
-    heads: sqlHeadLists(database.reader, lineageGiver(queue, random, log), log),
+    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log),
     updates: sqlUpdates(database, queue, log, random),
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },
     recovery: sqlRecovery(database, queue, log, capturing),
