@@ -210,6 +210,8 @@ export interface DocumentGrowth {
  */
 export interface DocumentStore {
   state(ref: DocumentRef): Promise<DocumentState>
+  /** Returns the heads of those of `ids` that are stored, in no order, by one statement. Rejects when one of them is damaged. */
+  heads(workspaceId: string, ids: readonly string[]): Promise<readonly DocumentHead[]>
   /** Returns head and body of the same moment; `null` when the document is absent or deleted. */
   read(ref: DocumentRef): Promise<DocumentRecord | null>
   write(write: DocumentWrite): Promise<WriteOutcome>

@@ -40,6 +40,8 @@ export interface Documents {
   setCollection(access: Access, id: string, collectionId: string | null): Promise<void>
   /** Returns the stored head when the caller has at least the level `needed`; otherwise throws the refusal. */
   require(access: Access, id: string, needed: Exclude<Level, 'none'>): Promise<DocumentHead>
+  /** Returns the stored heads of those of `ids` that the caller may read, by id. One look-up, however many they are. [AG-84] */
+  readableOf(access: Access, ids: readonly string[]): Promise<ReadonlyMap<string, DocumentHead>>
   /**
    * Runs a write of another feature on a document, in order with the writes of these verbs. `write` must not call one
    * of these verbs. [LIFE-8]
@@ -118,6 +120,10 @@ export function createDocuments(given: DocumentsDeps): Documents {
       const found = await stored(store, refOf(access, id))
       requireLevel(access, found, needed, deps)
       return found
+    },
+    readableOf: async (access, ids) => {
+      const heads = ids.length === 0 ? [] : await store.heads(access.workspaceId, ids)
+      return new Map(heads.filter((found) => readerOf(access, found, deps) !== null).map((found) => [found.id, found]))
     },
     replaceShares: (access, id, shares) => replaceShares(deps, access, refOf(access, id), shares),
     grantView: async (access, { id, key }) =>

@@ -167,6 +167,7 @@ describe('a store that cannot answer', () => {
     await using relay = await startRestRelay({
       store: () => ({
         state: down,
+        heads: down,
         read: down,
         write: down,
         overQuota: down,

@@ -69,7 +69,7 @@ export const METRICS = {
     labels: [],
     help: 'Documents without owner. As of the last count in the background: about a minute old, older where the store is large.',
   },
-  relay_call_record_bytes: {
+  relay_call_records_bytes: {
     type: 'gauge',
     labels: [],
     help: 'Bytes of the calls that can be undone. As of the last count in the background.',

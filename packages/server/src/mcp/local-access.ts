@@ -8,7 +8,7 @@ import { RelayError } from '../kernel/errors.ts'
 import type { LocalDocuments, LocalHead } from './local-documents.ts'
 
 /** The part of the document service that the endpoint uses. */
-export type McpDocuments = Pick<Documents, 'list' | 'get' | 'require' | 'create' | 'edit' | 'remove'>
+export type McpDocuments = Pick<Documents, 'list' | 'get' | 'require' | 'readableOf' | 'create' | 'edit' | 'remove'>
 
 export interface LocalAccessDeps {
   readonly local: LocalDocuments
@@ -80,6 +80,15 @@ export function withLocalDocuments(documents: McpDocuments, deps: LocalAccessDep
         documents.require(access, id, needed),
         (): Promise<LocalHead | null> => (needed === 'view' ? local.head(id) : refuseWrite(id)),
       ),
+    async readableOf(access, ids) {
+      const stored = await documents.readableOf(access, ids)
+      const left = sees(access) ? ids.filter((id) => !stored.has(id)) : []
+      const files = left.length === 0 ? [] : (await local.list()).filter(({ id }) => left.includes(id))
+      if (files.length === 0) return stored
+      // A stored document that the caller may not read hides the file with its id.
+      const hidden = await deps.storedIds(access.workspaceId)
+      return new Map([...stored, ...files.filter(({ id }) => !hidden.has(id)).map((head) => [head.id, head] as const)])
+    },
     async edit(access, input) {
       const outcome = await documents.edit(access, input)
       if (!isRefusal(outcome) || outcome.code !== 'ERR_DOC_NOT_FOUND' || !sees(access)) return outcome

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import {
+  callRecordsJob,
   lookEveryMs,
   rememberedJob,
   settlingJob,
@@ -130,6 +131,31 @@ it('[TOOL-22] [LIFE-30] expired request ids are purged in bounded batches', asyn
   const job = rememberedJob({ purgeRemembered }, time.clock, 600_000)
   expect([await job.run(), await job.run(), job.everyMs]).toEqual([true, false, 60_000])
   expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs() - 600_000, 500]))
+})
+
+it('[AG-67] [OPS-4] after each removal of call records a gauge shows the bytes of those that are left', async () => {
+  const time = manualTime()
+  const shown: unknown[] = []
+  let left = 70
+  const job = callRecordsJob({
+    store: {
+      purge: async ({ beforeMs, mostBytes, limit }) => {
+        expect([beforeMs, mostBytes]).toEqual([time.clock.nowMs() - 600_000, 50])
+        left -= 30
+        return left === 40 ? limit : 1
+      },
+      totalBytes: async () => left,
+    },
+    clock: time.clock,
+    metrics: { set: (name: string, ...values: readonly unknown[]) => void shown.push([name, ...values]) },
+    keptMs: 600_000,
+    mostBytes: async () => 50,
+  })
+  expect([await job.run(), await job.run(), job.everyMs]).toEqual([true, false, 60_000])
+  expect(shown).toEqual([
+    ['relay_call_records_bytes', 40],
+    ['relay_call_records_bytes', 10],
+  ])
 })
 
 it('[CFG-8] the interval of a job is its waiting time, at least a second and at most a minute', () => {

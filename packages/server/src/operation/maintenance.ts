@@ -100,7 +100,7 @@ export function callRecordsJob(given: {
       const nowMs = clock.nowMs()
       const mostBytes = await given.mostBytes()
       const removed = await store.purge({ beforeMs: nowMs - keptMs, mostBytes, limit: CALL_BATCH, nowMs })
-      metrics.set('relay_call_record_bytes', await store.totalBytes())
+      metrics.set('relay_call_records_bytes', await store.totalBytes())
       return removed === CALL_BATCH
     },
   }

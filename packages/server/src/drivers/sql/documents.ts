@@ -59,6 +59,19 @@ export function sqlDocuments(database: Database, queue: CommitQueue, log: Logger
         await engine.lockDocument(writer, ref)
         return removeDocument(writer, engine, ref, key, deletedAtMs)
       }),
+    async heads(workspaceId, ids) {
+      const read = async (): Promise<readonly DocumentHead[]> => {
+        const rows = await selectHeads(reader)
+          .where('documents.workspace_id', '=', storedText(workspaceId))
+          .where('documents.id', 'in', ids)
+          .execute()
+        return rows.map(headOf)
+      }
+      return given(
+        () => reading(read),
+        (heads) => heads,
+      )
+    },
     list: rememberingList(sqlHeadLists(database, given, log)),
     referencing(workspaceId, hash) {
       const read = async (): Promise<readonly DocumentHead[]> => {

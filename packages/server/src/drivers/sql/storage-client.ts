@@ -33,6 +33,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
   return {
     documents: {
       state: documents('state'),
+      heads: documents('heads'),
       read: documents('read'),
       write: documents('write'),
       overQuota: documents('overQuota'),

@@ -1,6 +1,6 @@
 import { type AddFileDeps, addFileTool } from './add-file.ts'
 import { canvasPageTools } from './canvas-pages.ts'
-import { withCheckedLinks } from './checked-links.ts'
+import { type LinkDeps, withCheckedLinks } from './checked-links.ts'
 import { type DiagramDeps, diagramTools } from './diagrams.ts'
 import { editDocumentTool } from './edit-document.ts'
 import { fieldTools } from './fields.ts'
@@ -34,7 +34,11 @@ export interface ToolDeps
     SearchToolDeps,
     WaitDeps,
     UndoDeps {
-  readonly documents: WaitDeps['documents'] & WorkspaceDeps['documents'] & ReadingDeps['documents'] & DiagramDeps['documents']
+  readonly documents: WaitDeps['documents'] &
+    WorkspaceDeps['documents'] &
+    ReadingDeps['documents'] &
+    DiagramDeps['documents'] &
+    LinkDeps['documents']
   readonly layouts: DiagramDeps['layouts'] & ShapeDeps['layouts']
   readonly blobs: FileDeps['blobs'] & AddFileDeps['blobs'] & ShapeDeps['blobs']
 }

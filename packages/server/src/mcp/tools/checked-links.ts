@@ -12,8 +12,8 @@ import { RelayError } from '../../kernel/errors.ts'
 import { factsOf } from '../read-facts.ts'
 import type { Editable } from './edit-tool.ts'
 
-interface LinkDeps {
-  readonly documents: Pick<Documents, 'edit' | 'require' | 'get' | 'list'>
+export interface LinkDeps {
+  readonly documents: Pick<Documents, 'edit' | 'require' | 'readableOf' | 'get' | 'list'>
   readonly bodies: Pick<Bodies, 'for'>
 }
 
@@ -59,12 +59,17 @@ async function warningsOf(access: Access, links: readonly ContentLink[], deps: L
     const asked = byDocument.get(target.docId) ?? []
     byDocument.set(target.docId, [...asked, { link, target }])
   }
+  const ends = new Map(links.map((link) => [link, relativeEnd(link.href) ?? '']))
+  const named = [...new Set([...byDocument.keys(), ...ends.values()])].filter(isDocumentId)
+  // By the heads alone, so that nothing else of a document that may not be read has an effect.
+  const readable = await deps.documents.readableOf(access, named).catch(() => null)
   const dead = new Map<ContentLink, readonly RelayLink[]>()
   const missing: string[] = []
   let unknown = 0
   // One after the other, so that a call holds one body at a time.
   for (const [docId, asked] of byDocument) {
-    const found = await targetsIn(access, docId, asked, deps)
+    const isReadable = readable?.has(docId) ?? null
+    const found = isReadable === null ? 'unknown' : isReadable ? await targetsIn(access, docId, asked, deps) : 'missing'
     if (found === 'unknown') unknown += asked.length
     else if (found === 'missing') missing.push(docId)
     else for (const [i, { link }] of asked.entries()) if (found[i]) dead.set(link, found[i])
@@ -73,31 +78,16 @@ async function warningsOf(access: Access, links: readonly ContentLink[], deps: L
   for (const docId of missing) for (const { link } of byDocument.get(docId) ?? []) dead.set(link, nearest.get(docId) ?? [])
   const warnings = [
     ...links.flatMap((link) => (dead.has(link) ? [deadLink(link, dead.get(link) ?? [])] : [])),
-    ...(await relativeWarnings(access, links, deps)),
+    // A relative link that ends with the id of a document that the caller may read. [AG-85]
+    ...links.flatMap((link) => {
+      const docId = ends.get(link) ?? ''
+      return readable?.has(docId) ? [relativeLink(link, { docId })] : []
+    }),
   ]
   return unknown === 0 ? warnings : [...warnings, { reason: `${unknown} links could not be checked now; they were kept` }]
 }
 
-/** Warnings of relative links that end with the id of a document that the caller may read. [AG-85] */
-async function relativeWarnings(access: Access, links: readonly ContentLink[], deps: LinkDeps): Promise<readonly Warning[]> {
-  const ends = new Map(links.map((link) => [link, relativeEnd(link.href) ?? '']))
-  const readable = new Set<string>()
-  for (const id of new Set(ends.values())) if (isDocumentId(id) && (await mayRead(access, id, deps))) readable.add(id)
-  return links.flatMap((link) => {
-    const docId = ends.get(link) ?? ''
-    return readable.has(docId) ? [relativeLink(link, { docId })] : []
-  })
-}
-
-async function mayRead(access: Access, id: string, { documents }: LinkDeps): Promise<boolean> {
-  try {
-    await documents.require(access, id, 'view')
-    return true
-  } catch {
-    return false
-  }
-}
-
+/** Looks for the pages and blocks that links to a readable document name; links to the document itself need no body. */
 async function targetsIn(
   access: Access,
   docId: string,
@@ -105,8 +95,6 @@ async function targetsIn(
   { documents, bodies }: LinkDeps,
 ): Promise<Found> {
   try {
-    // Decides existence and right by the head alone, so that nothing else of a document that may not be read has an effect.
-    await documents.require(access, docId, 'view')
     if (asked.every(({ target: { pageId, blockId } }) => pageId === undefined && blockId === undefined)) return []
     const opened = await documents.get(access, docId)
     const links = asked.map(({ target }) => target)

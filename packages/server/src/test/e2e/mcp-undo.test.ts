@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { patience } from '../../kernel/testing/patience.ts'
 import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -10,7 +12,10 @@ let relay: RelayUnderTest
 let ann: McpAgent
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await startRelayUnderTest({
+    mcp: 'local',
+    env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0', RELAY_BLOB_GC_GRACE_SECS: '1' },
+  })
   ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -190,5 +195,67 @@ describe('which calls are undone', () => {
       },
       { name: 'Long', pages: [], richTextPages: [{ id: 'p', name: 'P', content }] },
     )
+  })
+})
+
+describe('what is kept for an undo', () => {
+  const paragraphs = (from: number, count: number): string =>
+    Array.from({ length: count }, (_, i) => text(`blk-${from + i}`, `Words ${from + i}`)).join('')
+  const pages = (...contents: readonly string[]): Members => ({
+    name: 'Kept',
+    pages: [],
+    richTextPages: contents.map((content, i) => ({ id: `p${i}`, name: 'P', content })),
+  })
+  const asBen = () => ({ headers: { authorization: `Bearer ${relay.token({ sub: 'ben' })}` } })
+
+  it('[LIFE-19] [AG-31] before a tool removes five blocks or a page, a recovery point keeps them, though the newest point is young', async () => {
+    const ben = relay.rest({ sub: 'ben' })
+    let renames = 0
+    await coldAndLive(
+      async (docId) => {
+        const points = async () => (await ben.recoveryPoints(docId)).length
+        /** Somebody else renames the document, then the tool writes; returns how many points that adds. */
+        const added = async (tool: string, args: Members): Promise<number> => {
+          await ben.putDocument(docId, { ...(await ben.getDocument(docId)), name: `Kept ${++renames}` })
+          const before = await points()
+          await ann.call(tool, { docId, ...args })
+          return (await points()) - before
+        }
+        await ann.call('set_prose', { docId, pageId: 'p0', id: 'blk-0', content: 'The first edit makes a point.' })
+        expect(await added('delete_block', { pageId: 'p0', id: 'blk-1', untilId: 'blk-4' })).toBe(0)
+        expect(await added('delete_block', { pageId: 'p0', id: 'blk-5', untilId: 'blk-9' })).toBe(1)
+        expect(await added('delete_prose_page', { pageId: 'p1' })).toBe(1)
+        const kept: string[] = []
+        for (const { id } of await ben.recoveryPoints(docId))
+          kept.push(await (await relay.fetch(`/api/docs/${docId}/recovery/${id}`, asBen())).text())
+        expect(kept.filter((body) => /first edit.*Words 5/.test(body))).toHaveLength(1)
+        expect(kept.filter((body) => !body.includes('Words 5') && body.includes('Words 20'))).toHaveLength(1)
+      },
+      pages(paragraphs(0, 12), paragraphs(20, 2)),
+    )
+  })
+
+  it('[BLOB-16] [AG-67] a picture that only the record of a call references stays readable without being metered, and the undo counts it again', {
+    timeout: patience(60_000),
+  }, async () => {
+    const docId = 'undo-picture'
+    await relay.rest({ sub: 'ann' }).putDocument(docId, pages(text('blk-0', 'One')))
+    const bytes = Buffer.from('picture')
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    const headers = { ...asBen().headers, 'content-type': 'application/octet-stream' }
+    const upload = await relay.fetch(`/api/blobs/${hash}`, { method: 'POST', body: bytes, headers })
+    expect(upload.status).toBe(204)
+    const metered = async () =>
+      ((await (await relay.fetch('/api/v1/usage', asBen())).json()) as { readonly blobBytes: number }).blobBytes
+    const block = { docId, pageId: 'p0', id: 'blk-0', format: 'html' }
+    await ann.call('set_prose', { ...block, content: `<p id="blk-0">One<img src="blob://${hash}"></p>` })
+    expect(await metered()).toBe(bytes.length)
+    const { callId } = await ann.call('set_prose', { ...block, content: '<p id="blk-0">One</p>' })
+    await until('the picture to be metered no more', async () => (await metered()) === 0, 30_000)
+    const read = await relay.fetch(`/api/blobs/${hash}`, asBen())
+    expect([read.status, Buffer.from(await read.arrayBuffer())]).toEqual([200, bytes])
+    await ann.call('undo', { docId, callId })
+    expect(await metered()).toBe(bytes.length)
+    expect(await htmlOf(docId, 'p0')).toContain(hash)
   })
 })

@@ -22,7 +22,7 @@ gauge relay_doc_cache_bytes
 gauge relay_storage_bytes_total
 gauge relay_doc_bytes_total
 gauge relay_unowned_documents
-gauge relay_call_record_bytes
+gauge relay_call_records_bytes
 gauge relay_version_points_total
 counter relay_auth_failures_total{reason}
 gauge relay_jwks_cache_age_seconds

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { MessagePort, Worker } from 'node:worker_threads'
 import { isRefusal } from '@docrelay/model/edit'
@@ -61,8 +61,11 @@ function counting() {
 const FRAME_BYTES = 4096 + 24
 const framesOf = (path: string | null): number =>
   path === null ? 0 : Math.floor((statSync(`${path}-wal`).size - 32) / FRAME_BYTES)
+/** The salts in the header of SQLite's log, which are other ones when the log begins anew. */
+const saltsOf = (path: string | null): string =>
+  path === null ? '' : readFileSync(`${path}-wal`).subarray(16, 24).toString('hex')
 
-/** A reader that keeps SQLite from beginning its log anew, so that the length of the file counts the frames. */
+/** A reader that keeps SQLite from beginning its log anew, so that the length of the file counts the frames. It is opened after a write. */
 function openPin(path: string | null): Disposable {
   if (path === null) return { [Symbol.dispose]: () => undefined }
   const db = new DatabaseSync(path)
@@ -70,7 +73,7 @@ function openPin(path: string | null): Disposable {
   return { [Symbol.dispose]: () => db.close() }
 }
 
-/** Edits stores until no checkpoint, which a pause of two seconds brings, is among what was counted. */
+/** Edits stores until no checkpoint, which a pause of two seconds brings, disturbs the count. */
 async function countedEdits(openStore: () => Promise<string>, isIndexed: boolean): Promise<Counted> {
   for (;;) {
     const counted = await editedOnce(await openStore(), isIndexed)
@@ -87,8 +90,9 @@ async function editedOnce(url: string, isIndexed: boolean): Promise<Counted | nu
   using feed = createIndexFeed({ index, timers: time.timers })
   if (isIndexed) storage.onStored((document) => feed.stored({ ...document }))
   let head = written(await storage.documents.write(creation({ workspaceId: 'w', id: 'd' })))
-  if (isIndexed) await index.refresh([head])
   using _pin = openPin(path)
+  const salts = saltsOf(path)
+  if (isIndexed) await index.refresh([head])
   using count = counting()
   const sum = { statements: 0, storagePosts: 0, walFrames: 0 }
   let indexPosts = 0
@@ -102,7 +106,7 @@ async function editedOnce(url: string, isIndexed: boolean): Promise<Counted | nu
     const log = { kind: 'live', lastSeq: seq + EDITS, append: [] } as const
     head = written(await storage.documents.write(change(head, TEXT.replace('medlar', `medlar${round}`), { log })))
     const after = { ...count.now(), frames: framesOf(path) }
-    if (after.checkpoints > before.checkpoints) return null
+    if (after.checkpoints > before.checkpoints || saltsOf(path) !== salts) return null
     sum.statements += after.statements - before.statements
     sum.storagePosts += after.posts - before.posts
     sum.walFrames += after.frames - before.frames

@@ -6,7 +6,7 @@ import type { FindRequest, IndexedState } from '../../../search/search-index.por
 import { originalText, storedText } from '../stored-text.ts'
 import type { Connection } from '../tables.ts'
 import { foundOf, isAlwaysExact, positionsOf, RowCounts, staleOf } from './counting.ts'
-import { BATCH_MS, type IndexReader, type IndexWriter, type OnNew, type Pause } from './index-engine.ts'
+import { type IndexReader, type IndexWriter, type OnNew, type Pause } from './index-engine.ts'
 import { hashOf, INDEX_FORMAT, type IndexRow, keyAndClass, planRows, rowRange, SLOT_BITS, type StoredRow } from './index-rows.ts'
 import { packWords, writtenWords } from './packed-words.ts'
 
@@ -22,14 +22,16 @@ const VECTOR = sql`array_to_tsvector(string_to_array(workspace || replace(btrim(
 /** Rows of another form are dropped and made again. */
 const POSTGRES_FORMAT = `${INDEX_FORMAT} packed`
 
-/** Rows that one statement changes, at first; then as many as take the time of a batch. */
-const FIRST_ROWS = 20
-const MOST_ROWS = 500
+/**
+ * What one statement adds: a word takes the server about 6 µs, so that a batch ends within 5 ms. Counted and not timed, because on a busy
+ * machine every statement takes long, and one row for each would make that worse. [AG-64]
+ */
+const MOST_WORDS = 600
+const MOST_ROWS = 100
 
-export function openPostgresWriter(db: Connection, nowMs: () => number, onNew: OnNew): IndexWriter {
+export function openPostgresWriter(db: Connection, onNew: OnNew): IndexWriter {
   const workspaces = createWorkspaceNumbers(db)
   let isMade: Promise<void> | null = null
-  let rowsAtOnce = FIRST_ROWS
 
   async function made(): Promise<void> {
     isMade ??= makeTables(db).then((isNew) => {
@@ -57,22 +59,13 @@ export function openPostgresWriter(db: Connection, nowMs: () => number, onNew: O
     }
   }
 
-  async function inBatches<T>(items: readonly T[], pause: Pause, run: (batch: readonly T[]) => Promise<unknown>): Promise<void> {
-    for (let from = 0; from < items.length; ) {
-      const batch = items.slice(from, from + rowsAtOnce)
-      const startedMs = nowMs()
-      await run(batch)
-      const tookMs = nowMs() - startedMs
-      from += batch.length
-      rowsAtOnce = tookMs > BATCH_MS ? Math.max(1, rowsAtOnce >> 1) : Math.min(MOST_ROWS, rowsAtOnce + 5)
+  async function deleteRows(key: number, ids: readonly number[], pause: Pause): Promise<void> {
+    for (let from = 0; from < ids.length; from += MOST_ROWS) {
+      const batch = ids.slice(from, from + MOST_ROWS)
+      await sql`delete from search_rows where ${isOfDocument(key)} and id = any(${batch}::bigint[])`.execute(db)
       await pause()
     }
   }
-
-  const deleteRows = (key: number, ids: readonly number[], pause: Pause): Promise<void> =>
-    inBatches(ids, pause, (batch) =>
-      sql`delete from search_rows where ${isOfDocument(key)} and id = any(${batch}::bigint[])`.execute(db),
-    )
 
   async function storedRows(key: number): Promise<readonly StoredRow[]> {
     const { rows } = await sql<{ id: number; hash: string }>`
@@ -92,7 +85,10 @@ export function openPostgresWriter(db: Connection, nowMs: () => number, onNew: O
         const number = await workspaces(workspaceId)
         const plan = planRows(key, await storedRows(key), rows.map(packedRow))
         await deleteRows(key, plan.remove, pause)
-        await inBatches(plan.add, pause, (batch) => insertRows(db, number, batch))
+        for (const batch of batchesOf(plan.add)) {
+          await insertRows(db, number, batch)
+          await pause()
+        }
         await sql`
         insert into search_documents (key, workspace, version, updated_at_ms, covered_seq)
         values (${key}, ${number}, ${version}, ${updatedAtMs}, ${coveredSeq})
@@ -118,12 +114,27 @@ export function openPostgresWriter(db: Connection, nowMs: () => number, onNew: O
 
 interface PackedRow extends Omit<IndexRow, 'words'> {
   readonly words: Buffer
+  readonly wordCount: number
 }
 
 /** The hash is that of the packed words, which PostgreSQL computes from what it stores. */
 function packedRow({ placeClass, words }: IndexRow): PackedRow {
   const packed = packWords(words)
-  return { placeClass, words: packed, hash: hashOf(packed) }
+  return { placeClass, words: packed, wordCount: words.split(' ').length, hash: hashOf(packed) }
+}
+
+function* batchesOf<Row extends PackedRow>(rows: readonly Row[]): Generator<readonly Row[]> {
+  let batch: Row[] = []
+  let words = 0
+  for (const row of rows) {
+    if (batch.length > 0 && (batch.length === MOST_ROWS || words + row.wordCount > MOST_WORDS)) {
+      yield batch
+      ;[batch, words] = [[], 0]
+    }
+    batch.push(row)
+    words += row.wordCount
+  }
+  if (batch.length > 0) yield batch
 }
 
 /** Uses the index on document and class, which is half as large as one on whole ids. */

@@ -101,7 +101,7 @@ async function openWriter(url: string, log: Logger, onNew: OnNew): Promise<Opene
   }
   const [{ openPostgres }, { openPostgresWriter }] = await Promise.all([import('../postgres.ts'), import('./postgres-index.ts')])
   const database = await openPostgres(url, 0, log)
-  return { source: database.reader, index: openPostgresWriter(database.writer, nowMs, onNew), close: () => database.close() }
+  return { source: database.reader, index: openPostgresWriter(database.writer, onNew), close: () => database.close() }
 }
 
 function serve(port: MessagePort, { role, url }: SearchThreadData): void {
