@@ -75,7 +75,12 @@ function connectionsOf(holder: string): string {
   return `docrelay ${holder}`
 }
 
-function openPool(url: string, size: number, holder: string, log: Logger): { readonly pool: pg.Pool; readonly db: Kysely<Tables> } {
+function openPool(
+  url: string,
+  size: number,
+  holder: string,
+  log: Logger,
+): { readonly pool: pg.Pool; readonly db: Kysely<Tables> } {
   const onConnectionLost = (error: Error) => log.warn('storage.connection-lost', error.message)
   const pool = new pg.Pool({
     connectionString: url,
