@@ -82,17 +82,6 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(textOf(record?.body)).toBe('{"id":"x"}')
       })
 
-      it('[AG-84] the heads of ids of one workspace are read at once; what is not stored and what is of another workspace is left out', async () => {
-        const workspaceId = randomUUID()
-        const [one, two] = [await create(newRef(workspaceId)), await create(newRef(workspaceId))]
-        const deleted = written(await documents().write(creation({ workspaceId, id: 'heads-gone' })))
-        await documents().remove(deleted, deleted.key, 2000)
-        const elsewhere = written(await documents().write(creation({ workspaceId: `${workspaceId} other`, id: 'heads-other' })))
-        const ids = [one.id, 'heads-never', deleted.id, elsewhere.id, two.id, "x' or 1=1 --"]
-        const found = await documents().heads(workspaceId, ids)
-        expect(found.toSorted((a, b) => a.key - b.key)).toEqual([one, two])
-      })
-
       it('[LIFE-12] a write with bump raises the version by 1 and dates it; without bump both stay', async () => {
         const head = await create()
         const second = written(await documents().write(change(head, '{"a":1}', { nowMs: 2000 })))

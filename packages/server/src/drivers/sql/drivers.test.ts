@@ -4,6 +4,7 @@ import { describeBlobLedgerContract } from '../../blobs/blob-ledger.contract.ts'
 import { describeBlobReleaseContract } from '../../blobs/blob-release.contract.ts'
 import { describeRegistryStoreContract } from '../../collections/registry-store.contract.ts'
 import { describeCallStoreContract } from '../../documents/call-store.contract.ts'
+import { describeDocumentHeadsContract } from '../../documents/document-heads.contract.ts'
 import { describeDocumentStoreContract } from '../../documents/document-store.contract.ts'
 import { describeFormerClientsContract } from '../../documents/former-clients.contract.ts'
 import { describeRememberedWritesContract } from '../../documents/remembered-writes.contract.ts'
@@ -17,6 +18,7 @@ import { inProcess, reopenable, type StoreUnderTest, temporaryStore, throughThre
 /** Runs the contract of every storage port on a real engine. */
 function describeContracts(name: string, open: () => Promise<StoreUnderTest>): void {
   describeDocumentStoreContract(name, open)
+  describeDocumentHeadsContract(name, open)
   describeFormerClientsContract(name, open)
   describeRememberedWritesContract(name, open)
   describeCallStoreContract(name, open)
