@@ -4,6 +4,7 @@ import { createChangeRecords } from '../../documents/change-records.ts'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { TELL_MS } from '../../sync/room/room-changes.ts'
 import type { EndWait } from '../streams.ts'
 import { toolCall } from '../testing/tool-call.ts'
 import type { JsonObject, ToolCall } from '../tool.ts'
@@ -73,6 +74,21 @@ describe('wait_for_change', () => {
     expect(state.outcome).toBeNull()
     await time.advance(10)
     expect(state.outcome).toMatchObject(EDITED)
+  })
+
+  it('[AG-105] answers within 3 s of a change of a person, in 20 of 20, though the worker of a document tells of it later', async () => {
+    for (let i = 0; i < 20; i++) {
+      const { time, note, wait } = start()
+      const state = wait()
+      await time.advance(137 * i)
+      const changedAtMs = time.clock.monotonicMs()
+      await time.advance(TELL_MS)
+      expect(state.outcome).toBeNull()
+      note()
+      while (state.outcome === null) await time.advance(50)
+      expect(state.outcome).toMatchObject({ edited: true })
+      expect(time.clock.monotonicMs() - changedAtMs).toBeLessThanOrEqual(3_000)
+    }
   })
 
   it('[AG-74] answers after 25 s, or after timeoutSecs, that nobody changed anything', async () => {

@@ -9,7 +9,7 @@ import type { Member } from './room-members.ts'
 import { TouchedBlocks } from './touched-blocks.ts'
 
 /** Changes are told this long after the first one, or earlier when a caller gets an answer. */
-const TELL_MS = 500
+export const TELL_MS = 500
 
 /** What the record of changes needs of its room. */
 interface Owner {

@@ -203,10 +203,12 @@ describe.concurrent('writing over what others wrote', () => {
     await left(person)
   })
 
-  it('[AG-26] a page that was never shown is replaced with a warning', async () => {
+  it('[AG-26] [AG-28] a page that was never shown is replaced with a warning, and with the words of the block that stays under its id', async () => {
     const { at, other } = await start()
-    expect((await other.call('set_prose', { ...at, content: 'blind' }))['warnings']).toEqual([
+    const { warnings } = await other.call('set_prose', { ...at, content: 'blind' })
+    expect(warnings).toEqual([
       { reason: expect.stringContaining('not shown all of page') },
+      { reason: 'the block blk-1 said "one", which you were not shown' },
     ])
   })
 
@@ -271,6 +273,32 @@ describe.concurrent('waiting for a change', () => {
     const [page] = document.richTextPages
     await rest.putDocument(docId, { ...document, richTextPages: [{ ...page, content: '<p id="blk-9">new</p>' }] } as never)
     expect(await cold).toMatchObject({ edited: true, news: { by: [ann] } })
+  })
+
+  it('[AG-105] an agent that waits hears of what a person typed, in 20 of 20 documents', async () => {
+    const heard = Array.from({ length: 20 }, async () => {
+      const { docId, at, agent, enter } = await start()
+      const person = await enter()
+      await agent.call('get_prose', at)
+      const waiting = agent.call('wait_for_change', { docId })
+      await type(person, at, 'blk-1', ' typed')
+      const { edited, news } = await waiting
+      await left(person)
+      return [edited, (news as { readonly ids?: unknown } | undefined)?.ids]
+    })
+    expect(await Promise.all(heard)).toEqual(Array.from({ length: 20 }, () => [true, ['blk-1']]))
+  })
+
+  it('[AG-105] the next answer of an agent that does not wait carries what a person typed, for 20 of 20 changes', async () => {
+    const { docId, at, agent, enter } = await start()
+    const person = await enter()
+    await agent.call('get_prose', at)
+    for (let i = 0; i < 20; i++) {
+      const id = `blk-${1 + (i % 3)}`
+      await type(person, at, id, ` ${i}`)
+      expect(await newsOf(agent, 'get_document', { docId })).toMatchObject({ blocks: 1, ids: [id] })
+    }
+    await left(person)
   })
 
   it('[AG-75] a waiting call ends with the document', async () => {
