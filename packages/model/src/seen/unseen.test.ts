@@ -4,6 +4,7 @@ import { type Edited, isRefusal, type Refusal } from '../edit.ts'
 import { type EditArgs, type EditName, runEdit } from '../edits.ts'
 import { blockStamp } from '../prose/block-stamp.ts'
 import { parseHtml } from '../prose/html.ts'
+import type { ProseElement } from '../prose/node.ts'
 import { type Seen, type SeenChange } from './seen.ts'
 import { shownBlocks } from './shown.ts'
 
@@ -312,6 +313,17 @@ describe('a block', () => {
     expect(refusal(row(1, saw(table('b'), [by(ANN, 'blk-b')]))).facts).toMatchObject({ id: 'blk-b', changedBy: ANN })
     expect(done(row(0, saw(table('b'), [by(ANN, 'blk-b')]))).html).toContain('b by Ann')
     expect(done(row(1, saw(table('b by Ann')))).html).not.toContain('b by Ann')
+  })
+
+  it('[AG-27] the stamped handle of a cell says that all blocks in it were seen', () => {
+    const table = '<table><tr><td><p id="blk-a">a</p><p id="blk-b">b</p></td></tr></table>'
+    const cell = (text: string) => tree(`<table><tr><td><p>a</p><p>${text}</p></td></tr></table>`)[0]?.content[0] as ProseElement
+    const named = (text: string) => `@0.0.0#${blockStamp(cell(text).content[0] as ProseElement)}`
+    for (const edit of ['set_prose', 'delete_block'] as const) {
+      const write = (id: string) => run(table, saw(null), edit, { id, ...(edit === 'set_prose' && { content: 'x' }) } as never)
+      expect(done(write(named('b'))).html).not.toContain('>b<')
+      expect(refusal(write(named('before Ann wrote'))).code).toBe('ERR_BLOCK_CHANGED')
+    }
   })
 
   it('[AG-27] a row that is not removed is answered with the whole table, whose handle then removes it', () => {
