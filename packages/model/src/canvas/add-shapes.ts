@@ -93,7 +93,7 @@ function add(
   // Ends may be shapes that stand later in the call, so they are looked at when all are there.
   for (const [index, { id, input, value }] of made.entries()) {
     if (kindOf(value).form !== 'line') continue
-    const plain = withPlainEnds({ body, page, shapes: all, naming }, input)
+    const plain = withPlainEnds({ body, page, shapes: all, naming, seen: environment.seen }, input)
     const attached = isRefusal(plain) ? plain : attachable(plain, value, all)
     if (isRefusal(attached)) return isMany ? ofShape(attached, index) : attached
     fixes.push(...attached.fixes.map((fix) => (isMany ? { ...fix, shape: index } : fix)))

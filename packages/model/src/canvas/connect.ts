@@ -28,7 +28,7 @@ export function connect(route: Router): Edit<Connect, { readonly id: string }> {
     if (isRefusal(page)) return page
     const { shapes, boxes } = pageGeometry(shapeValues(page))
     const endAt = (end: 'fromId' | 'toId'): string | Refusal => {
-      const shape = findShape({ body, page, shapes, naming }, args[end], end)
+      const shape = findShape({ body, page, shapes, naming, seen: environment.seen }, args[end], end)
       return isRefusal(shape) ? shape : (connectorEndFlaw(end, shape.id, shapes) ?? shape.id)
     }
     const fromId = endAt('fromId')

@@ -26,7 +26,7 @@ export const deleteShape: Edit<DeleteShape, { readonly deleted: readonly string[
   const page = findCanvasPage(body, pageId)
   if (isRefusal(page)) return page
   const shapes = shapeValues(page)
-  const named = findShape({ body, page, shapes, naming }, args.id)
+  const named = findShape({ body, page, shapes, naming, seen: environment.seen }, args.id)
   if (isRefusal(named)) return named
   const { id } = named
   const { gone, kept } = without(id, shapes)
@@ -109,11 +109,12 @@ export interface ReorderShapes {
 export const reorderShapes: Edit<ReorderShapes & Printed, ReorderShapes & { readonly ok: true }> = (
   body,
   { pageId, naming, ...args },
+  { seen },
 ) => {
   const page = findCanvasPage(body, pageId)
   if (isRefusal(page)) return page
   const values = shapeValues(page)
-  const order = shapeIds({ body, page, shapes: values, naming }, args.order, 'order')
+  const order = shapeIds({ body, page, shapes: values, naming, seen }, args.order, 'order')
   if (isRefusal(order)) return order
   const members = groupMembers(values)
   const byId = new Map(page.shapes.map((shape) => [shape.id, shape]))

@@ -4,6 +4,8 @@ import type { JsonObject } from '../json.ts'
 import { jsonBytes } from '../paging.ts'
 import { type Naming, namingOf, type Printed } from '../prose/block-names.ts'
 import { quote } from '../quote.ts'
+import { changedBy } from '../seen/page-sight.ts'
+import type { Changer, Seen } from '../seen/seen.ts'
 import { readStampedId, stampedId } from '../stamps/stamp.ts'
 import { pageGeometry, type ShapeValues } from './page-geometry.ts'
 import { readBack, shapeNotFound } from './read-back.ts'
@@ -19,6 +21,8 @@ export interface NamedShapes extends Printed {
   readonly shapes: ShapeValues
   /** The call only reads: a shape that changed after its stamp was printed is read all the same. [AG-7] */
   readonly isRead?: true
+  /** What others changed since the caller saw it; absent: nothing is known. */
+  readonly seen?: Seen | undefined
 }
 
 /** The shape that a call names by its id, with its stamp or without. [AG-6, AG-7] */
@@ -92,7 +96,13 @@ function shapeChanged(on: NamedShapes, shape: Shape): Refusal {
   return refused('ERR_SHAPE_CHANGED', `The shape ${quote(shape.id)} was changed after you read it. ${now} ${repair}.`, {
     id: quote(shape.id),
     current,
+    ...changedBy(changerOf(on, shape.id)),
   })
+}
+
+/** Who changed a shape last, where that is known and it was somebody else. [AG-7, AG-21] */
+function changerOf({ seen, page }: NamedShapes, shapeId: string): Changer | undefined {
+  return seen?.changes.find(({ kind, pageId, id }) => kind === 'shape' && pageId === page.id && id === shapeId)?.who
 }
 
 function currentShape({ shapes }: NamedShapes, shape: Shape, naming: Naming): CurrentShape {

@@ -37,7 +37,7 @@ export function updateShape(route: Router): Edit<UpdateShape, UpdatedShape> {
     const page = findCanvasPage(body, pageId)
     if (isRefusal(page)) return page
     const before = pageGeometry(shapeValues(page))
-    const on: NamedShapes = { body, page, shapes: before.shapes, naming }
+    const on: NamedShapes = { body, page, shapes: before.shapes, naming, seen: environment.seen }
     const shape = findShape(on, args.id)
     if (isRefusal(shape)) return shape
     const { id } = shape

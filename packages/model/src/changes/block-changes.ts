@@ -1,4 +1,14 @@
-import { blockId, completeIds, idBearing, idsOf, isIdBearing, mapIdBearing, withBlockId } from '../prose/blocks.ts'
+import { bareName } from '../prose/block-names.ts'
+import {
+  blockId,
+  completeIds,
+  idBearing,
+  idsOf,
+  isIdBearing,
+  mapIdBearing,
+  withBlockId,
+  type Located,
+} from '../prose/blocks.ts'
 import { handleOf } from '../prose/handles.ts'
 import { blockHash } from '../prose/block-stamp.ts'
 import { serialiseHtml } from '../prose/html.ts'
@@ -42,7 +52,7 @@ export function blockChanges(stored: ProseTree, after: ProseTree, tally: Tally):
         after: blockHash(now),
         ...placed(place),
       })
-    } else changes.push(...containerChanges(old, after, pair.after, place, { tally, minted }))
+    } else changes.push(...containerChanges(old, after, pair, place, { tally, minted }))
   }
   for (const index of created) {
     const block = after[index] as ProseElement
@@ -74,15 +84,16 @@ function movedBlock(after: ProseTree, place: Left, tally: Tally): BlockChange {
 function containerChanges(
   old: ProseElement,
   after: ProseTree,
-  index: number,
+  at: { readonly before: number; readonly after: number },
   place: Left | undefined,
   { tally, minted }: { readonly tally: Tally; readonly minted: Minted[] },
 ): readonly BlockChange[] {
+  const { after: index } = at
   const now = after[index] as ProseElement
   const pairs = textPairs(old, now)
   if (pairs === null) {
     tally.changed()
-    countInside(old, now, tally)
+    countInside(textsOf(old, at.before), now, tally)
     return [{ ...identity(after, index), before: html(old), after: blockHash(now), ...placed(place) }]
   }
   const texts = pairs.flatMap(({ before, after: block }): readonly BlockChange[] => {
@@ -97,38 +108,43 @@ function containerChanges(
 }
 
 /** Text blocks that went, came or changed inside a container that changed as a whole. */
-function countInside(old: ProseElement, now: ProseElement, tally: Tally): void {
-  const [before, after] = [old, now].map((block) => idBearing([block]).map((located) => located.block)) as [
-    ProseElement[],
-    ProseElement[],
-  ]
-  const known = new Map(before.flatMap((block) => (blockId(block) === null ? [] : [[blockId(block), block] as const])))
-  const nameless = before.filter((block) => blockId(block) === null)
-  for (const block of after) {
+function countInside(before: readonly Located[], now: ProseElement, tally: Tally): void {
+  const known = new Map(
+    before.flatMap((located) => (blockId(located.block) === null ? [] : [[blockId(located.block), located] as const])),
+  )
+  const nameless = before.filter(({ block }) => blockId(block) === null)
+  for (const { block } of idBearing([now])) {
     const id = blockId(block)
     const same = known.get(id)
     known.delete(id)
     if (same !== undefined) {
-      if (!isUnchanged(same, block)) tally.changed()
+      if (!isUnchanged(same.block, block)) tally.changed()
       continue
     }
-    const at = nameless.findIndex((other) => isUnchanged(other, block))
+    const at = nameless.findIndex((other) => isUnchanged(other.block, block))
     if (at >= 0) nameless.splice(at, 1)
     else tally.created(id)
   }
-  for (const block of [...known.values(), ...nameless]) tally.removed(textUnit(block))
+  for (const located of [...known.values(), ...nameless]) tally.removed(textUnit(located))
 }
 
 /** A top-level block with all its text blocks, as results name them. [TOOL-16] */
 export function unitsOf(block: ProseElement, index: number): readonly Unit[] {
-  const texts = idBearing([block]).map((located) => textUnit(located.block))
+  const texts = textsOf(block, index).map(textUnit)
   if (isIdBearing(block)) return texts
   const kind = texts.length === 0 ? 'leaf' : 'container'
-  return [{ id: handleOf([index]), text: kind === 'leaf' ? blockText(block) : '', kind }, ...texts]
+  const name = handleOf([index])
+  return [{ id: name, name, text: kind === 'leaf' ? blockText(block) : '', kind }, ...texts]
 }
 
-function textUnit(block: ProseElement): Unit {
-  return { id: blockId(block) ?? '', text: blockText(block), kind: 'text' }
+/** The text blocks of a top-level block, with their places on the page. */
+function textsOf(block: ProseElement, index: number): readonly Located[] {
+  return idBearing([block]).map((located) => ({ path: [index, ...located.path.slice(1)], block: located.block }))
+}
+
+function textUnit(located: Located): Unit {
+  const { block } = located
+  return { id: blockId(block) ?? '', name: bareName(located), text: blockText(block), kind: 'text' }
 }
 
 /** `old` and `now` say the same. */

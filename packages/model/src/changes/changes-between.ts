@@ -1,5 +1,4 @@
 import type { CanvasPage, DocumentBody, Fields, Opaque, ProsePage, References } from '../body.ts'
-import { labelOf } from '../canvas/stored-shape.ts'
 import { equalJson, type JsonObject } from '../json.ts'
 import { blockHash } from '../prose/block-stamp.ts'
 import { pageTree } from '../prose/page.ts'
@@ -8,7 +7,7 @@ import { hashOfText, readStampedId } from '../stamps/stamp.ts'
 import { blockChanges, unitsOf } from './block-changes.ts'
 import type { CanvasPageChange, ChangeSet, ItemChange, LibraryChange, PageEntry, ProsePageChange } from './change-set.ts'
 import { listChanges } from './sequence.ts'
-import { jsonHash, memberChanges, objectChanges, shapeChanges, shapeHash } from './shape-changes.ts'
+import { jsonHash, memberChanges, objectChanges, removedShape, shapeChanges, shapeHash } from './shape-changes.ts'
 import { type Counts, Tally } from './tally.ts'
 
 /** What a write changed, and how much of it. [AG-29, AG-30, AG-66] */
@@ -134,7 +133,7 @@ function canvasChanges(before: DocumentBody, after: DocumentBody, tally: Tally):
   if (before.canvas.pages === after.canvas.pages) return null
   const { list, both, removed, created } = pageLists(before.canvas.pages, after.canvas.pages, canvasPageHash, tally)
   for (const page of removed)
-    for (const { id, value } of page.shapes) tally.removed({ id, text: labelOf(value) ?? '', kind: 'shape' })
+    for (const { id, value } of page.shapes) tally.removed(removedShape(id, value))
   for (const page of created) for (const { id } of page.shapes) tally.created(id)
   const moved = new Set(list.map(({ id }) => id))
   const pages = both.flatMap(([old, now]): readonly CanvasPageChange[] => {

@@ -2,10 +2,11 @@ import type { CanvasPage, Shape } from '../body.ts'
 import { kindOf } from '../canvas/shape-kinds.ts'
 import { labelOf, stringOf } from '../canvas/stored-shape.ts'
 import { equalJson, isJsonObject, type Json, type JsonObject, omitMembers } from '../json.ts'
+import { isPrintable } from '../prose/block-names.ts'
 import { hashOfText } from '../stamps/stamp.ts'
 import type { MemberChange, ShapeChange } from './change-set.ts'
 import { listChanges } from './sequence.ts'
-import type { Tally } from './tally.ts'
+import type { Removed, Tally } from './tally.ts'
 
 /** What a shape says: all but who wrote it and where it lies. [AG-5, AG-66] */
 export function shapeHash(value: JsonObject): number {
@@ -46,6 +47,11 @@ export function objectChanges(before: JsonObject, after: JsonObject): readonly M
   return before === after ? [] : memberChanges(Object.entries(before), new Map(Object.entries(after)))
 }
 
+/** A shape that is gone, as answers tell it. */
+export function removedShape(id: string, value: JsonObject): Removed {
+  return { id, name: isPrintable(id) ? id : null, text: labelOf(value) ?? '', kind: 'shape' }
+}
+
 /** Compares the shapes of a page. */
 export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally): readonly ShapeChange[] {
   if (before.shapes === after.shapes) return []
@@ -60,7 +66,7 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
   for (const { before: index, after: now, from, now: beside } of left) {
     const shape = before.shapes[index] as Shape
     if (now < 0) {
-      tally.removed({ id: shape.id, text: labelOf(shape.value) ?? '', kind: 'shape' })
+      tally.removed(removedShape(shape.id, shape.value))
       changes.push({ id: shape.id, before: shape.value, from })
       continue
     }

@@ -22,6 +22,8 @@ type Kind = 'text' | 'container' | 'leaf' | 'shape'
 export interface Removed {
   /** Empty for a text block without id. */
   readonly id: string
+  /** What an answer calls it: its id, or where it stood; `null` when there is nothing that may be printed. [AG-12] */
+  readonly name: string | null
   readonly text: string
   readonly kind: Kind
 }
@@ -61,10 +63,12 @@ export class Tally {
   /** `isNamed`: the call names this block or shape, so that its removal is no surprise. */
   counts(isNamed: (id: string) => boolean): Counts {
     const gone = this.went.filter(({ id, kind }) => kind === 'leaf' || kind === 'container' || !this.came.has(id))
-    const told = gone.filter(({ id, kind }) => kind !== 'container' && !isNamed(id))
+    // An empty paragraph that nothing names is no loss.
+    const told = gone.filter(({ id, kind, text }) => kind !== 'container' && !isNamed(id) && (id !== '' || text !== ''))
+    const named = told.flatMap(({ name, text }) => (name === null ? [] : { id: name, text: quote(text) }))
     return {
       changed: this.changes + this.came.size + gone.length,
-      removed: told.slice(0, MOST_REMOVED).map(({ id, text }) => ({ id, text: quote(text) })),
+      removed: named.slice(0, MOST_REMOVED),
       removedTotal: told.length,
       gone: {
         texts: gone.filter(({ kind, text }) => kind === 'text' && text !== '').length,

@@ -7,6 +7,7 @@ import type { ProseElement } from '../prose/node.ts'
 import { pageTree } from '../prose/page.ts'
 import type { ChangeSet } from './change-set.ts'
 import { changesBetween } from './changes-between.ts'
+import { toldKept } from './told-kept.ts'
 import { undoChanges } from './undo-changes.ts'
 import type { Kept } from './undo-list.ts'
 
@@ -61,8 +62,8 @@ export const undoCalls: Edit<UndoCalls, CallsUndone> = (body, args, environment)
     for (const each of done.kept) kept.set(each.id, each)
   }
   const list = [...kept.values()]
-  const told =
-    list.length === 0 ? {} : { kept: list.slice(0, MOST_KEPT), ...(list.length > MOST_KEPT && { keptTotal: list.length }) }
+  const shown = toldKept(list, present, environment.seen).slice(0, MOST_KEPT)
+  const told = list.length === 0 ? {} : { kept: shown, ...(list.length > shown.length && { keptTotal: list.length }) }
   return {
     kind: 'edited',
     body: present,

@@ -1,3 +1,4 @@
+import type { Changer } from '../seen/seen.ts'
 import type { Beside, Place } from './change-set.ts'
 import { returned, type Returning } from './sequence.ts'
 
@@ -5,6 +6,8 @@ import { returned, type Returning } from './sequence.ts'
 export interface Kept {
   readonly id: string
   readonly text: string
+  /** Who changed it last, where that is known. [AG-21] */
+  readonly changedBy?: Changer
 }
 
 interface ListEntry {

@@ -87,7 +87,7 @@ export function findTarget(page: TargetPage, address: Address, names: AddressNam
   const { id, anchor } = address
   const blocks = idBearing(page.tree)
   if (id === undefined) return findAnchor(blocks, anchor as string, { which: names.anchor, naming: namingOf(page) })
-  const found = findId(page, blocks, id)
+  const found = findId(page, blocks, id, names.id)
   if (isRefusal(found) || anchor === undefined) return found
   if (isAnchoredBy(found.block, anchor)) return found
   const currentText = quote(blockText(found.block))
@@ -98,7 +98,7 @@ export function findTarget(page: TargetPage, address: Address, names: AddressNam
   )
 }
 
-function findId(page: TargetPage, blocks: readonly Located[], id: string): Located | Refusal {
+function findId(page: TargetPage, blocks: readonly Located[], id: string, argument: string): Located | Refusal {
   const matches = id === '' ? [] : withId(blocks, id)
   const [only] = matches
   if (only !== undefined) return matches.length === 1 ? only : ambiguous(page, id, matches)
@@ -108,7 +108,7 @@ function findId(page: TargetPage, blocks: readonly Located[], id: string): Locat
   if (stamped !== null) return findStamped(page, blocks, stamped)
   const bare = id.slice(0, Math.max(0, id.lastIndexOf('#')))
   return bare !== '' && (readHandle(bare) !== null || withId(blocks, bare).length > 0)
-    ? noStamp(id)
+    ? noStamp(id, argument)
     : idNotFound(page, blocks, id)
 }
 
@@ -126,9 +126,9 @@ function ambiguous(page: TargetPage, id: string, matches: readonly Located[]): R
 }
 
 /** What follows the last `#` is not four letters of a stamp. [AG-6] */
-function noStamp(id: string): Refusal {
+function noStamp(id: string, argument: string): Refusal {
   const expected = 'an id as it was printed, with # and four characters behind it, or without both'
-  return refused('ERR_BAD_ARGUMENT', `The id ${quote(id)} ends in no stamp; give ${expected}.`, { argument: 'id', expected })
+  return refused('ERR_BAD_ARGUMENT', `${argument} ${quote(id)} ends in no stamp; give ${expected}.`, { argument, expected })
 }
 
 /** The block that a stamped id or handle names, if it still says what the caller saw. [AG-7, AG-10] */

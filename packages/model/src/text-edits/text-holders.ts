@@ -208,7 +208,7 @@ function textsUnder(texts: OpenTexts, reach: TextReach, id: string): readonly Te
   const canvasPages = pages === null ? body.canvas.pages : pages.canvas === null ? [] : [pages.canvas]
   for (const page of canvasPages) {
     const shapes = shapeValues(page)
-    const shape = plainShapeId({ body, page, shapes, naming: texts.naming }, id, 'id')
+    const shape = plainShapeId({ body, page, shapes, naming: texts.naming, seen: reach.seen }, id, 'id')
     if (isRefusal(shape)) return shape
     if (shapes.has(shape.id)) return texts.canvas(page).filter((holder) => holder.id === shape.id)
   }

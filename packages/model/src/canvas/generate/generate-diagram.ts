@@ -41,7 +41,7 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
   const page = findCanvasPage(body, args.pageId)
   if (isRefusal(page)) return page
   const present = shapeValues(page)
-  const diagram = withPlainShapes({ body, page, shapes: present, naming: args.naming }, given)
+  const diagram = withPlainShapes({ body, page, shapes: present, naming: args.naming, seen: environment.seen }, given)
   if (isRefusal(diagram)) return diagram
   const before = pageGeometry(present)
   const scene = diagramScene(body, page, before, diagram)

@@ -195,7 +195,8 @@ function cursorsOf({ cursor }: JsonObject, { nextCursor }: JsonObject): Cursors 
   return { given: typeof cursor === 'string' ? cursor : null, next: typeof nextCursor === 'string' ? nextCursor : null }
 }
 
-/** The pages that a call may write: those that it names, and any for a call of several steps. */
-function pagesOf({ pageId, toPageId, steps }: JsonObject): (id: string) => boolean {
-  return (id) => steps !== undefined || id === pageId || id === toPageId
+/** The pages that a call may write: those that it names, and any for a call of several steps, an undo, and words that are replaced on all pages. */
+function pagesOf({ pageId, toPageId, steps, edits, callId, last }: JsonObject): (id: string) => boolean {
+  const isAny = [steps, callId, last].some((given) => given !== undefined) || (edits !== undefined && pageId === undefined)
+  return (id) => isAny || id === pageId || id === toPageId
 }

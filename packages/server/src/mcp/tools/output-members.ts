@@ -97,7 +97,7 @@ export const MEMBERS: OutputMembers = {
   icons: listOf(members({ string: 'id name category' })),
   ids: STRINGS,
   item: object(CSL),
-  kept: listOf(members({ string: 'id text' })),
+  kept: listOf({ ...members({ string: 'id text' }), changedBy: { type: 'object' } }),
   layout: object(
     members({ string: 'name', integer: 'overlaps throughNodes crossings bends labelOverflow', number: 'width height' }),
   ),
