@@ -1,14 +1,5 @@
 import { bareName } from '../prose/block-names.ts'
-import {
-  blockId,
-  completeIds,
-  idBearing,
-  idsOf,
-  isIdBearing,
-  mapIdBearing,
-  withBlockId,
-  type Located,
-} from '../prose/blocks.ts'
+import { blockId, completeIds, idBearing, idsOf, isIdBearing, mapIdBearing, withBlockId, type Located } from '../prose/blocks.ts'
 import { handleOf } from '../prose/handles.ts'
 import { blockHash } from '../prose/block-stamp.ts'
 import { serialiseHtml } from '../prose/html.ts'

@@ -132,8 +132,7 @@ export function canvasPageHash(page: CanvasPage): number {
 function canvasChanges(before: DocumentBody, after: DocumentBody, tally: Tally): ChangeSet['canvas'] | null {
   if (before.canvas.pages === after.canvas.pages) return null
   const { list, both, removed, created } = pageLists(before.canvas.pages, after.canvas.pages, canvasPageHash, tally)
-  for (const page of removed)
-    for (const { id, value } of page.shapes) tally.removed(removedShape(id, value))
+  for (const page of removed) for (const { id, value } of page.shapes) tally.removed(removedShape(id, value))
   for (const page of created) for (const { id } of page.shapes) tally.created(id)
   const moved = new Set(list.map(({ id }) => id))
   const pages = both.flatMap(([old, now]): readonly CanvasPageChange[] => {

@@ -26,6 +26,8 @@ function nameOfOther(id: string, { prose, canvas }: DocumentBody): string | null
     const found = page.content === '' ? undefined : idBearing(pageTree(page).tree).find(({ block }) => blockId(block) === id)
     if (found !== undefined) return bareName(found)
   }
-  const isOfPages = [...prose.pages, ...canvas.pages, ...canvas.pages.flatMap(({ shapes }) => shapes)].some((one) => one.id === id)
+  const isOfPages = [...prose.pages, ...canvas.pages, ...canvas.pages.flatMap(({ shapes }) => shapes)].some(
+    (one) => one.id === id,
+  )
   return isOfPages ? null : quote(id)
 }

@@ -180,7 +180,9 @@ describe('sections with their subsections', () => {
       a + b + h(2, minted(1), 'New') + c + d,
     )
     expect(refusal(restructureOutline, nested, { ...at, op: 'demote', id: 'blk-d#0000' }).code).toBe('ERR_BLOCK_CHANGED')
-    expect(refusal(insertSection, nested, { ...at, level: 2, title: 'New', afterId: 'blk-b#0000' }).code).toBe('ERR_BLOCK_CHANGED')
+    expect(refusal(insertSection, nested, { ...at, level: 2, title: 'New', afterId: 'blk-b#0000' }).code).toBe(
+      'ERR_BLOCK_CHANGED',
+    )
     for (const id of ['blk-a1', '@5'])
       expect(refusal(restructureOutline, nested, { ...at, op: 'demote', id, expectedVersion: 1 })).toMatchObject({
         code: 'ERR_BAD_ARGUMENT',
@@ -190,7 +192,8 @@ describe('sections with their subsections', () => {
 
   it('[AG-6] afterId takes a stamp in capital letters too, and says when what follows its # is none', () => {
     const call = { ...at, level: 2, title: 'New' }
-    const [, stamped = ''] = done(insertSection, nested, { pageId: 'p', level: 2, title: 'B' }).result.blocks[0]?.id.split('#') ?? []
+    const [, stamped = ''] =
+      done(insertSection, nested, { pageId: 'p', level: 2, title: 'B' }).result.blocks[0]?.id.split('#') ?? []
     expect(html(insertSection, nested, { ...call, afterId: `blk-b#${stamped.toUpperCase()}` })).toContain(`${b}<h2`)
     expect(refusal(insertSection, nested, { ...call, afterId: 'blk-b#none!' })).toMatchObject({
       code: 'ERR_BAD_ARGUMENT',

@@ -184,7 +184,10 @@ export const TOOL_ERRORS = {
     when: 'the page has no shape with this id',
     facts: ['shapeId', 'pageId', 'otherPage?'],
   },
-  ERR_SHAPE_CHANGED: { when: 'the shape no longer has the stamp behind its id', facts: ['id', 'current', 'changedBy?', 'shape?'] },
+  ERR_SHAPE_CHANGED: {
+    when: 'the shape no longer has the stamp behind its id',
+    facts: ['id', 'current', 'changedBy?', 'shape?'],
+  },
   ERR_SHAPE_KIND: {
     when: 'the kind is missing, contradicts itself or cannot be made',
     facts: ['got', 'allowed', 'shape?'],
