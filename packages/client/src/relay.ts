@@ -2,7 +2,7 @@ import type { Usage } from '@docrelay/protocol/rest'
 import { readJson } from '@docrelay/protocol/codec'
 import { type DocEventFrame, TAG } from '@docrelay/protocol/frames'
 import { Emitter } from './emitter.ts'
-import { type Environment, environmentWith, type SocketLike } from './environment.ts'
+import { delay, type Environment, environmentWith, type SocketLike } from './environment.ts'
 import { RelayError } from './errors.ts'
 import { closeError, linkOf } from './live/document-state.ts'
 import { type LiveContext, LiveDocument, type OpenOptions } from './live/live-document.ts'
@@ -15,6 +15,8 @@ import { type CallOptions, Requests } from './rest/request.ts'
 import { Collections, search, type SearchOptions, type SearchPage, StyleProfiles } from './rest/workspace.ts'
 import { SyncConnection } from './sync/sync-connection.ts'
 import { subjectOf, type TokenCallback, Tokens, usableToken } from './tokens.ts'
+
+const TOKEN_MS = 30_000
 
 export interface RelayOptions {
   /** The relay's address, for example `https://relay.example`. */
@@ -210,10 +212,23 @@ export class Relay {
   async #copyScope(): Promise<CopyScope> {
     const { userId } = this.#options
     if (userId !== undefined) return { ...this.#copyPlace(), sub: userId }
-    const token = this.#tokens.last ?? (await usableToken(this.#tokens.get({ fresh: false })))
+    const token = this.#tokens.last ?? (await this.#firstToken())
     const sub = subjectOf(token)
     if (sub === null) throw new RelayError('TOKEN_FAILED', 'the token names no person', { retry: 'after-change' })
     return { ...this.#copyPlace(), sub }
+  }
+
+  /** Returns a token; rejects when the application gives none in time, so that a document need not wait for it. */
+  async #firstToken(): Promise<string> {
+    const answered = new AbortController()
+    const late = delay(this.#environment, TOKEN_MS, answered.signal).then(() => {
+      throw new RelayError('TOKEN_FAILED', `token() gave no token within ${TOKEN_MS / 1000} s`)
+    })
+    try {
+      return await Promise.race([usableToken(this.#tokens.get({ fresh: false })), late])
+    } finally {
+      answered.abort()
+    }
   }
 
   #copyPlace(): Omit<CopyScope, 'sub'> {

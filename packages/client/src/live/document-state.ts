@@ -55,6 +55,10 @@ export function linkOf({
   return connection === 'authenticated' && synced ? 'live' : 'connecting'
 }
 
+export function savedOf({ saved }: Pick<SyncState, 'saved'>): DocumentState['saved'] {
+  return saved === 'unsaved' ? 'local' : saved
+}
+
 /** The error behind a state: a refusal of the document or of an edit, or the reason why there is no connection. */
 export function errorOf(state: Pick<SyncState, 'refusal' | 'closed'>, frame: ErrorFrame | null): RelayError | null {
   const { refusal, closed } = state

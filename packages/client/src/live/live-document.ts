@@ -7,9 +7,9 @@ import { RelayError } from '../errors.ts'
 import type { Documents } from '../rest/documents.ts'
 import { SyncClient, type SyncState } from '../sync/sync-client.ts'
 import type { TokenCallback } from '../tokens.ts'
-import { type DocumentState, errorOf, type GoneReason, isSameState, linkOf, meaningOf } from './document-state.ts'
+import { type DocumentState, errorOf, type GoneReason, isSameState, linkOf, meaningOf, savedOf } from './document-state.ts'
 import { LocalCopy } from './local-copy.ts'
-import type { CopyScope, Persistence } from './persistence.ts'
+import type { CopyScope, Persistence, StoredCopy } from './persistence.ts'
 import { rootOf, type UndoScope } from './undo.ts'
 import { Waiters } from './waiters.ts'
 
@@ -117,11 +117,7 @@ export class LiveDocument {
     this.ready = this.#waiters.wait(() => this.#content, { what: `the content of the document ${id}` })
     // Who does not wait for it hears of the error by the state.
     this.ready.catch(() => {})
-    if (options.persist)
-      void this.#openCopy(options.persist).then(
-        () => this.#connect(),
-        () => this.#connect(),
-      )
+    if (options.persist) void this.#connectWithCopy(options.persist)
     else this.#connect()
   }
 
@@ -193,22 +189,29 @@ export class LiveDocument {
     await this.#copy?.stop()
   }
 
-  async #openCopy(persistence: Persistence): Promise<void> {
+  /** Connects when the copy is loaded, whose lineage the relay is told. Without a copy the document works as well. */
+  async #connectWithCopy(persistence: Persistence): Promise<void> {
+    const early = (): void => this.#changed()
+    this.ydoc.on('update', early)
+    const stored = await this.#openCopy(persistence)
+    this.ydoc.off('update', early)
+    if (this.#closed) return
+    if (stored === null) this.#state = { ...this.#state, localCopy: 'off' }
+    else this.#copy = new LocalCopy(this.ydoc, stored, () => this.#changed())
+    this.#known = this.#copy?.lineage != null
+    this.#connect()
+    if (this.#known) this.#toldContent(true)
+  }
+
+  async #openCopy(persistence: Persistence): Promise<StoredCopy | null> {
     try {
-      const scope = await this.#context.copyScope()
-      const stored = await persistence.open(scope, this.id, this.#context.environment.now)
-      if (this.#closed) return
-      this.#copy = new LocalCopy(this.ydoc, stored, () => this.#changed())
-      if (stored.content === null) return
-      this.#known = true
-      this.#toldContent(true)
+      return await persistence.open(await this.#context.copyScope(), this.id, this.#context.environment.now)
     } catch {
-      this.#state = { ...this.#state, localCopy: 'off' }
+      return null
     }
   }
 
   #connect(): void {
-    if (this.#closed) return
     const { socketUrl: url, token, workspace, environment } = this.#context
     const lineage = this.#copy?.lineage ?? this.#options.lineage
     this.#client = new SyncClient({
@@ -297,10 +300,11 @@ export class LiveDocument {
     const before = this.#state
     const sync = this.#client?.state
     const localCopy = this.#copy?.state ?? before.localCopy
-    if (sync === undefined) this.#state = { ...before, localCopy }
+    // Until the copy is loaded, whatever the document holds was typed here.
+    const saved = sync === undefined ? (this.ydoc.store.clients.size > 0 ? 'local' : 'saved') : savedOf(sync)
+    const unsavedSince = saved === 'saved' ? null : (before.unsavedSince ?? this.#context.environment.now())
+    if (sync === undefined) this.#state = { ...before, saved, unsavedSince, localCopy }
     else {
-      const saved = sync.saved === 'unsaved' ? 'local' : sync.saved
-      const unsavedSince = saved === 'saved' ? null : (before.unsavedSince ?? this.#context.environment.now())
       const error = errorOf(sync, this.#errorFrame)
       this.#state = { link: linkOf(sync), saved, unsavedSince, error, level: sync.level, localCopy }
     }

@@ -241,8 +241,9 @@ export class SyncConnection {
       this.#mayRenew = false
       this.#fresh = true
     }
-    this.#options.onStatus({ kind: 'waiting', delayMs: plan.delayMs, ...closed })
+    // Planned before it is told, because who is told may close the connection.
     this.#after('reconnect', plan.delayMs, () => void this.#open())
+    this.#options.onStatus({ kind: 'waiting', delayMs: plan.delayMs, ...closed })
   }
 
   #after(name: Timer, ms: number, run: () => void | Promise<void>): void {

@@ -1,0 +1,187 @@
+import * as Y from 'yjs'
+import type { CopyScope, Persistence, StoredCopy } from './live/persistence.ts'
+
+export interface IndexedDbOptions {
+  /** The name of the database; `docrelay` when absent. */
+  readonly name?: string
+  /** A copy that was not opened or written for so long is removed at the next opening of any document; 30 when absent. */
+  readonly maxAgeDays?: number
+  /** The platform's `indexedDB` when absent. */
+  readonly factory?: IDBFactory
+}
+
+const DAY_MS = 86_400_000
+/** So many updates of a copy become one. */
+const MERGE_ABOVE = 100
+const COPIES = 'copies'
+const UPDATES = 'updates'
+
+/** Origin, workspace, sub, document, lineage. */
+type CopyKey = [string, string, string, string, string]
+interface CopyRow {
+  readonly key: CopyKey
+  readonly usedAt: number
+}
+interface UpdateRow {
+  readonly copy: CopyKey
+  readonly update: Uint8Array
+}
+
+/**
+ * Keeps copies of documents in IndexedDB, in plain text: whoever can read the browser's profile can read them. A copy belongs to one
+ * person, workspace and relay, and to one lineage of its document; it is removed at sign-out, when the document was deleted or the
+ * person may not read it any more, and when it was not used for 30 days.
+ */
+export function indexedDb({ name = 'docrelay', maxAgeDays = 30, factory }: IndexedDbOptions = {}): Persistence {
+  let opening: Promise<IDBDatabase> | null = null
+  const database = (): Promise<IDBDatabase> => {
+    opening ??= openDatabase(factory ?? globalThis.indexedDB, name, () => {
+      opening = null
+    }).catch((error: unknown) => {
+      opening = null
+      throw error
+    })
+    return opening
+  }
+  return {
+    async open(scope, docId, now) {
+      const db = await database()
+      await removeUnused(db, now() - maxAgeDays * DAY_MS)
+      const newest = await newestCopy(db, scope, docId, now)
+      return storedCopy(database, scope, docId, now, newest)
+    },
+    async clear({ origin, workspace, sub }) {
+      await removeCopies(await database(), sub === null ? [origin, workspace] : [origin, workspace, sub])
+    },
+  }
+}
+
+function storedCopy(
+  database: () => Promise<IDBDatabase>,
+  { origin, workspace, sub }: CopyScope,
+  docId: string,
+  now: () => number,
+  newest: { readonly key: CopyKey; readonly update: Uint8Array } | null,
+): StoredCopy {
+  let key = newest?.key ?? null
+  return {
+    content: newest && { lineage: newest.key[4], update: newest.update },
+    async begin(lineage, update) {
+      key = [origin, workspace, sub, docId, lineage]
+      const row: CopyRow = { key, usedAt: now() }
+      await write(await database(), async (copies, updates) => {
+        copies.put(row)
+        updates.put({ copy: row.key, update } satisfies UpdateRow)
+      })
+    },
+    async append(update) {
+      const copy = key
+      if (copy === null) return false
+      return write(await database(), async (copies, updates) => {
+        // Another tab may have cleared the copy; an update alone would be a copy with holes.
+        if ((await result(copies.getKey(copy))) === undefined) return false
+        copies.put({ key: copy, usedAt: now() } satisfies CopyRow)
+        updates.put({ copy, update } satisfies UpdateRow)
+        const count = await result(updates.index('copy').count(copy))
+        if (count > MERGE_ABOVE) await mergeCopy(updates, copy)
+        return true
+      })
+    },
+    async remove() {
+      await removeCopies(await database(), [origin, workspace, sub, docId])
+    },
+  }
+}
+
+/** Replaces the updates of a copy by one. */
+async function mergeCopy(updates: IDBObjectStore, copy: CopyKey): Promise<void> {
+  const rows = (await result(updates.index('copy').getAll(copy))) as UpdateRow[]
+  for (const id of await result(updates.index('copy').getAllKeys(copy))) updates.delete(id)
+  updates.put({ copy, update: Y.mergeUpdates(rows.map(({ update }) => update)) } satisfies UpdateRow)
+}
+
+/** Returns the copy of a document that was used last, with its content. */
+async function newestCopy(
+  db: IDBDatabase,
+  { origin, workspace, sub }: CopyScope,
+  docId: string,
+  now: () => number,
+): Promise<{ readonly key: CopyKey; readonly update: Uint8Array } | null> {
+  return write(db, async (copies, updates) => {
+    const rows = (await result(copies.getAll(below([origin, workspace, sub, docId])))) as CopyRow[]
+    const newest = rows.sort((a, b) => b.usedAt - a.usedAt)[0]
+    if (newest === undefined) return null
+    const stored = (await result(updates.index('copy').getAll(newest.key))) as UpdateRow[]
+    if (stored.length === 0) return null
+    copies.put({ key: newest.key, usedAt: now() } satisfies CopyRow)
+    return { key: newest.key, update: Y.mergeUpdates(stored.map(({ update }) => update)) }
+  })
+}
+
+async function removeUnused(db: IDBDatabase, before: number): Promise<void> {
+  await write(db, async (copies, updates) => {
+    for (const key of await result(copies.index('usedAt').getAllKeys(IDBKeyRange.upperBound(before, true))))
+      await removeCopy(copies, updates, key as CopyKey)
+  })
+}
+
+/** Removes the copies whose key begins with these parts. */
+async function removeCopies(db: IDBDatabase, parts: readonly string[]): Promise<void> {
+  await write(db, async (copies, updates) => {
+    for (const key of await result(copies.getAllKeys(below(parts)))) await removeCopy(copies, updates, key as CopyKey)
+  })
+}
+
+async function removeCopy(copies: IDBObjectStore, updates: IDBObjectStore, key: CopyKey): Promise<void> {
+  copies.delete(key)
+  for (const id of await result(updates.index('copy').getAllKeys(key))) updates.delete(id)
+}
+
+/** The keys that begin with these parts: an array sorts after every text. */
+function below(parts: readonly string[]): IDBKeyRange {
+  return IDBKeyRange.bound([...parts], [...parts, []])
+}
+
+/** Runs `work` in one transaction; resolves with what it returns when everything is durable. */
+async function write<T>(db: IDBDatabase, work: (copies: IDBObjectStore, updates: IDBObjectStore) => Promise<T>): Promise<T> {
+  const transaction = db.transaction([COPIES, UPDATES], 'readwrite')
+  const done = new Promise<void>((resolve, reject) => {
+    transaction.oncomplete = () => resolve()
+    transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was aborted'))
+  })
+  const worked = work(transaction.objectStore(COPIES), transaction.objectStore(UPDATES))
+  const [value] = await Promise.all([worked, done])
+  return value
+}
+
+function result<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+}
+
+function openDatabase(factory: IDBFactory | undefined, name: string, lost: () => void): Promise<IDBDatabase> {
+  if (factory === undefined) return Promise.reject(new Error('this platform has no IndexedDB'))
+  return new Promise((resolve, reject) => {
+    const request = factory.open(name, 1)
+    request.onupgradeneeded = () => {
+      const copies = request.result.createObjectStore(COPIES, { keyPath: 'key' })
+      copies.createIndex('usedAt', 'usedAt')
+      const updates = request.result.createObjectStore(UPDATES, { autoIncrement: true })
+      updates.createIndex('copy', 'copy')
+    }
+    request.onerror = () => reject(request.error)
+    request.onblocked = () => reject(new Error('another tab keeps an older version of the database open'))
+    request.onsuccess = () => {
+      const db = request.result
+      // Another tab deletes the database, or the browser took it away.
+      db.onversionchange = () => {
+        db.close()
+        lost()
+      }
+      db.onclose = lost
+      resolve(db)
+    }
+  })
+}

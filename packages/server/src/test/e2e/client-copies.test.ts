@@ -1,0 +1,210 @@
+import 'fake-indexeddb/auto'
+import { indexedDb } from '@docrelay/client/indexeddb'
+import type { LiveDocument } from '@docrelay/client/live/live-document'
+import { createRelay, type Relay, type RelayOptions } from '@docrelay/client/relay'
+import { IDBFactory, IDBObjectStore } from 'fake-indexeddb'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+
+const DAY_MS = 86_400_000
+const SCOPE = { origin: 'https://relay.example', workspace: '', sub: 'ann' }
+let server: RelayUnderTest
+const opened: Relay[] = []
+beforeAll(async () => {
+  server = await startRelayUnderTest({ env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '60' } })
+})
+afterEach(() => Promise.all(opened.splice(0).map((relay) => relay.close())))
+afterAll(() => server?.[Symbol.asyncDispose]())
+
+/** A device: what is stored there outlives the relay objects. */
+function device() {
+  const factory = new IDBFactory()
+  return {
+    factory,
+    relay(who: { sub: string } = { sub: 'ann' }, more: Partial<RelayOptions> = {}): Relay {
+      const token = () => server.token({ role: 'member', ...who })
+      const relay = createRelay({ url: server.baseUrl, token, persist: indexedDb({ factory }), ...more })
+      opened.push(relay)
+      return relay
+    },
+  }
+}
+const OFFLINE = { environment: { openSocket: () => new WebSocket('ws://127.0.0.1:1/') as never } }
+let made = 0
+async function newDocument(more: object = {}): Promise<string> {
+  const id = `copy-${++made}`
+  await device()
+    .relay()
+    .documents.put(id, { name: id, ...more })
+  return id
+}
+const fields = (document: LiveDocument) => [...document.ydoc.getMap('fields').keys()].sort()
+const field = (document: LiveDocument, key: string) => document.ydoc.getMap('fields').set(key, { name: key, value: key })
+/** Opens a document that is kept on the device, and edits it durably. */
+async function kept(relay: Relay, id: string, ...keys: string[]): Promise<LiveDocument> {
+  const document = relay.open(id)
+  await until('the copy', () => document.state.localCopy === 'on')
+  for (const key of keys) field(document, key)
+  await document.flush({ timeoutMs: 10_000 })
+  return document
+}
+const updateOf = (key: string) => {
+  const ydoc = new Y.Doc()
+  ydoc.getMap('fields').set(key, 1)
+  return Y.encodeStateAsUpdate(ydoc)
+}
+
+describe('copies of documents in IndexedDB', () => {
+  it('[WS-62] a document opens from its copy without a connection, and what is typed then is sent at the next opening', async () => {
+    const [id, { relay }] = [await newDocument(), device()]
+    await (await kept(relay(), id, 'online')).close()
+    const offline = relay({ sub: 'ann' }, OFFLINE).open(id)
+    await offline.ready
+    expect([fields(offline), offline.state.localCopy]).toEqual([['online'], 'on'])
+    field(offline, 'offline')
+    expect(offline.state.saved).toBe('local')
+    await offline.close()
+    const again = relay().open(id)
+    await again.ready
+    expect(fields(again)).toEqual(['offline', 'online'])
+    await again.flush({ timeoutMs: 10_000 })
+    const stored = (await relay().documents.get(id)) as { fields: { fields: object } }
+    expect(Object.keys(stored.fields.fields).sort()).toEqual(['offline', 'online'])
+  })
+
+  it('[WS-62] a copy of a former life is offered and never merged into the new one, however often the document is opened', async () => {
+    const [id, { relay }] = [await newDocument(), device()]
+    await (await kept(relay(), id, 'first-life')).close()
+    await relay().documents.delete(id)
+    await relay().documents.put(id, { name: id }, { overrideTombstone: true })
+    for (let opening = 0; opening < 2; opening++) {
+      const document = relay().open(id)
+      const { promise, resolve } = Promise.withResolvers<() => Promise<LiveDocument>>()
+      document.on('diverged', ({ error, discard }) => {
+        expect(error.code).toBe('ERR_LINEAGE')
+        resolve(discard)
+      })
+      const discard = await promise
+      expect(fields(document)).toEqual(['first-life'])
+      if (opening === 0) {
+        await document.close()
+        continue
+      }
+      const anew = await discard()
+      await until('the new copy', () => anew.state.localCopy === 'on')
+      expect(fields(anew)).toEqual([])
+      await anew.close()
+    }
+    const offline = relay({ sub: 'ann' }, OFFLINE).open(id)
+    await offline.ready
+    expect(fields(offline)).toEqual([])
+  })
+
+  it('[WS-62] another person on the same device gets no copy of the first', async () => {
+    const [id, { relay }] = [await newDocument({ sharedWith: [{ userId: 'ben', permission: 'edit' }] }), device()]
+    await (await kept(relay(), id, 'of-ann')).close()
+    const ben = relay({ sub: 'ben' }, OFFLINE).open(id)
+    await until('the look for a copy', () => ben.state.link === 'waiting')
+    expect([fields(ben), ben.state.localCopy]).toEqual([[], 'waiting'])
+  })
+
+  it('[WS-62] a copy is opened without a token where the application names the person', async () => {
+    const [id, { relay }] = [await newDocument(), device()]
+    await (await kept(relay(), id, 'kept')).close()
+    const token = () => Promise.reject(new Error('no network'))
+    const offline = relay({ sub: 'ann' }, { ...OFFLINE, token, userId: 'ann' }).open(id)
+    await offline.ready
+    expect([fields(offline), offline.state.error?.code ?? 'TOKEN_FAILED']).toEqual([['kept'], 'TOKEN_FAILED'])
+    const nobody = relay({ sub: 'ann' }, { ...OFFLINE, token }).open(id)
+    await until('the refusal', () => nobody.state.link === 'waiting')
+    expect(nobody.state.localCopy).toBe('off')
+  })
+})
+
+describe('the end of copies', () => {
+  /** Whether the device still has a copy of the document for this person. */
+  const hasCopy = async (factory: IDBFactory, id: string, sub = 'ann') => {
+    const scope = { origin: server.baseUrl, workspace: '', sub }
+    return (await indexedDb({ factory }).open(scope, id, Date.now)).content !== null
+  }
+
+  it("[WS-62] signOut removes the person's copies, and leaves those of others", async () => {
+    const [id, { relay, factory }] = [await newDocument({ sharedWith: [{ userId: 'ben', permission: 'edit' }] }), device()]
+    await kept(relay({ sub: 'ben' }), id)
+    const ann = relay()
+    const document = await kept(ann, id, 'x')
+    await ann.signOut()
+    expect([await hasCopy(factory, id), await hasCopy(factory, id, 'ben'), document.state.link]).toEqual([false, true, 'stopped'])
+    expect(() => ann.open(id)).toThrow(expect.objectContaining({ code: 'CLOSED' }))
+  })
+
+  it('[WS-54] a copy is removed when the document is deleted, and when the person may not read it any more', async () => {
+    const share = [{ userId: 'ben', permission: 'edit' }]
+    for (const end of ['deleted', 'forbidden']) {
+      const [id, { relay, factory }] = [await newDocument({ sharedWith: share }), device()]
+      const document = await kept(relay({ sub: 'ben' }), id, 'x')
+      const owner = device().relay()
+      if (end === 'deleted') await owner.documents.delete(id)
+      else await owner.documents.setShares(id, [])
+      await until('the removal', () => document.state.localCopy === 'off')
+      expect(await hasCopy(factory, id, 'ben')).toBe(false)
+    }
+  })
+
+  it('[WS-62] a copy that was not used for 30 days is removed when any document is opened', async () => {
+    const persistence = indexedDb({ factory: new IDBFactory() })
+    let now = 1_000 * DAY_MS
+    const open = (id: string) => persistence.open(SCOPE, id, () => now)
+    await (await open('old')).begin('l1', updateOf('old'))
+    await (await open('used')).begin('l1', updateOf('used'))
+    now += 20 * DAY_MS
+    await open('used')
+    now += 11 * DAY_MS
+    await open('any')
+    expect([(await open('old')).content, (await open('used')).content?.lineage]).toEqual([null, 'l1'])
+  })
+
+  it('[WS-62] a tab whose copy another tab cleared keeps nothing any more', async () => {
+    const [id, { relay, factory }] = [await newDocument(), device()]
+    const document = await kept(relay(), id, 'x')
+    await relay().signOut()
+    field(document, 'later')
+    await until('the end of the copy', () => document.state.localCopy === 'off')
+    expect(await hasCopy(factory, id)).toBe(false)
+  })
+})
+
+describe('a device that refuses', () => {
+  it('[WS-62] when the quota refuses a write, the state says that the copy is off, and the document goes on', async () => {
+    const [id, { relay }] = [await newDocument(), device()]
+    const put = IDBObjectStore.prototype.put
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException('the quota is used up', 'QuotaExceededError')
+    }
+    try {
+      const document = relay().open(id)
+      await until('the refusal', () => document.state.localCopy === 'off')
+      field(document, 'x')
+      await document.flush({ timeoutMs: 10_000 })
+      expect(document.state).toMatchObject({ link: 'live', saved: 'saved', localCopy: 'off' })
+    } finally {
+      IDBObjectStore.prototype.put = put
+    }
+  })
+
+  it('[WS-62] many updates of a copy are merged, and the copy stays the same document', async () => {
+    const persistence = indexedDb({ factory: new IDBFactory() })
+    const copy = await persistence.open(SCOPE, 'd', () => 0)
+    const ydoc = new Y.Doc()
+    await copy.begin('l1', Y.encodeStateAsUpdate(ydoc))
+    const writes: Promise<boolean>[] = []
+    ydoc.on('update', (update: Uint8Array) => writes.push(copy.append(update)))
+    for (let i = 0; i < 250; i++) ydoc.getArray('a').push([i])
+    expect(new Set(await Promise.all(writes))).toEqual(new Set([true]))
+    const { content } = await persistence.open(SCOPE, 'd', () => 0)
+    const stored = new Y.Doc()
+    Y.applyUpdate(stored, content?.update ?? new Uint8Array())
+    expect(stored.getArray('a').toJSON()).toEqual(Array.from({ length: 250 }, (_, i) => i))
+  })
+})

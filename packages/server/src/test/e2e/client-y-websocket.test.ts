@@ -1,0 +1,115 @@
+import type { RelayError } from '@docrelay/client/errors'
+import { relayWebSocket } from '@docrelay/client/y-websocket'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { WebsocketProvider } from 'y-websocket'
+import * as Y from 'yjs'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+
+const ANN = { sub: 'ann', role: 'member' }
+let server: RelayUnderTest
+const providers: WebsocketProvider[] = []
+beforeAll(async () => {
+  server = await startRelayUnderTest()
+})
+afterEach(() => {
+  for (const provider of providers.splice(0)) provider.destroy()
+})
+afterAll(() => server?.[Symbol.asyncDispose]())
+
+let made = 0
+async function newDocument(more: object = {}): Promise<string> {
+  const id = `y-${++made}`
+  await server.rest(ANN).putDocument(id, { name: id, ...more })
+  return id
+}
+function provide(id: string, { who = ANN, token = (_: { fresh: boolean }) => server.token(who) } = {}) {
+  const errors: RelayError[] = []
+  const asked: boolean[] = []
+  const polyfill = relayWebSocket({
+    token: (request) => {
+      asked.push(request.fresh)
+      return token(request)
+    },
+    onError: (error) => errors.push(error),
+  })
+  const ydoc = new Y.Doc()
+  const provider = new WebsocketProvider(server.wsUrl, id, ydoc, { WebSocketPolyfill: polyfill, disableBc: true })
+  providers.push(provider)
+  const closed: { code: number; reason: string }[] = []
+  provider.on('closed', (event) => closed.push(event))
+  return { provider, ydoc, errors, asked, closed, map: ydoc.getMap<unknown>('fields') }
+}
+
+describe('y-websocket through relayWebSocket', () => {
+  it('[WS-31] two unmodified providers edit one document together, see each other, and the relay stores it', async () => {
+    const id = await newDocument()
+    const [one, two] = [provide(id), provide(id)]
+    await until('both to be synced', () => one.provider.synced && two.provider.synced)
+    one.map.set('a', { name: 'a', value: '1' })
+    two.map.set('b', { name: 'b', value: '2' })
+    one.provider.awareness.setLocalStateField('user', { name: 'Ann' })
+    await until('both edits', () => one.map.size === 2 && two.map.size === 2)
+    await until('the presence', () => two.provider.awareness.getStates().get(one.ydoc.clientID)?.['user'] !== undefined)
+    await until('the body', async () => {
+      const body = (await server.rest(ANN).getDocument(id)) as { fields?: { fields: object } }
+      return Object.keys(body.fields?.fields ?? {}).length === 2
+    })
+  })
+
+  it('[WS-35] a paste that is longer than a message goes in chunks', async () => {
+    const id = await newDocument()
+    const [one, two] = [provide(id), provide(id)]
+    await until('both to be synced', () => one.provider.synced && two.provider.synced)
+    const value = 'x'.repeat(1_500_000)
+    one.map.set('long', { name: 'long', value })
+    await until('the paste', () => (two.map.get('long') as { value?: string })?.value?.length === value.length)
+  })
+
+  it('[WS-58] a provider comes back after the relay has restarted, with what was typed meanwhile', async () => {
+    const id = await newDocument()
+    const one = provide(id)
+    await until('the sync', () => one.provider.synced)
+    await server.kill()
+    await until('the loss', () => !one.provider.wsconnected)
+    one.map.set('meanwhile', { name: 'meanwhile', value: '' })
+    await server.restart()
+    const two = provide(id)
+    await until('the edit', () => two.map.has('meanwhile'), 20_000)
+  })
+
+  it('[WS-58] a refused token is renewed once; the provider then goes on, or stops and says so', async () => {
+    const id = await newDocument()
+    const expired = () => server.token({ ...ANN, expiresInSec: -60 })
+    const renewed = provide(id, { token: ({ fresh }) => (fresh ? server.token(ANN) : expired()) })
+    await until('the sync', () => renewed.provider.synced)
+    expect(renewed.asked).toEqual([false, true])
+    const refused = provide(id, { token: expired })
+    await until('the stop', () => refused.closed.length > 0)
+    expect([refused.closed[0]?.code, refused.asked, refused.provider.shouldConnect]).toEqual([4401, [false, true], false])
+  })
+
+  it('[WS-21] a provider stops at a document that is not there, may not be read, or is deleted', async () => {
+    const unknown = provide('nowhere')
+    const forbidden = provide(await newDocument(), { who: { sub: 'eve', role: 'member' } })
+    const id = await newDocument()
+    const deleted = provide(id)
+    await until('the sync', () => deleted.provider.synced)
+    await server.rest(ANN).deleteDocument(id)
+    const all = [unknown, forbidden, deleted]
+    await until('the stops', () => all.every(({ closed }) => closed.length > 0))
+    expect(all.map(({ closed }) => closed[0])).toEqual([
+      { code: 4404, reason: 'ERR_UNKNOWN_DOC' },
+      { code: 4404, reason: 'ERR_VIEW_FORBIDDEN' },
+      { code: 4404, reason: 'ERR_DELETED' },
+    ])
+  })
+
+  it('[WS-27] a refused edit is told by onError', async () => {
+    const vic = provide(await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] }), {
+      who: { sub: 'vic', role: 'member' },
+    })
+    await until('the sync', () => vic.provider.synced)
+    vic.map.set('x', 1)
+    await until('the error', () => vic.errors.some(({ code }) => code === 'ERR_EDIT_FORBIDDEN'))
+  })
+})
