@@ -88,7 +88,8 @@ export class Relay {
     this.#events = new WorkspaceEvents({
       newLink: () => this.#linkForEvents(),
       onEvent: (event) => this.#emitter.emit('event', event),
-      onBegin: () => this.#emitter.emit('resync', undefined),
+      // A turn later, so that it reaches listeners that are added right after the first one.
+      onBegin: () => queueMicrotask(() => this.#emitter.emit('resync', undefined)),
     })
   }
 

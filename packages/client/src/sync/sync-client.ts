@@ -276,12 +276,12 @@ export class SyncClient {
   }
 
   #receivedEvent(event: DocEventFrame): void {
-    if (event.eventType === 'deleted' && event.docId === this.#options.docId) {
-      this.#successor = event.successor ?? null
-      this.#refuse('ERR_DELETED')
-      this.#changed()
-    }
+    // Told first, because who hears of the end of the document may disconnect.
     this.#tell('event', event)
+    if (event.eventType !== 'deleted' || event.docId !== this.#options.docId) return
+    this.#successor = event.successor ?? null
+    this.#refuse('ERR_DELETED')
+    this.#changed()
   }
 
   #receivedJoined({ docId, level, lineage }: JoinedFrame): void {

@@ -213,10 +213,15 @@ describe('an open document', () => {
 describe('how a document ends', () => {
   it('[WS-54] gone tells that the document was deleted', async () => {
     const id = await newDocument()
-    const document = await open(id)
+    const relay = relayOf()
+    const events: string[] = []
+    relay.on('event', ({ eventType }) => events.push(eventType))
+    const document = relay.open(id)
+    await document.ready
     const gone = next(document, 'gone')
     await relayOf().documents.delete(id)
     expect(await gone).toEqual({ reason: 'deleted', successor: null })
+    expect(events).toEqual(['deleted'])
     expect([document.state.link, document.state.saved, document.state.error?.code]).toEqual(['stopped', 'refused', 'ERR_DELETED'])
   })
 
@@ -293,9 +298,10 @@ describe('events of the workspace', () => {
     await until('the connection', () => resyncs === 1)
     const one = await newDocument()
     await until('the first event', () => seen.length === 1)
-    const [first, second] = [relay.open(one), relay.open(one)]
-    await Promise.all([first.ready, second.ready])
+    const first = relay.open(one)
     await until('the change of the connection', () => resyncs === 2)
+    const second = relay.open(one)
+    await Promise.all([first.ready, second.ready])
     const two = await newDocument()
     await until('the second event', () => seen.length === 2)
     await first.close()
