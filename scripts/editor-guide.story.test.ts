@@ -34,6 +34,7 @@ const updateRow = tell('event')
 const reloadList = tell('reload')
 const showCopyIsOff = tell('copyOff')
 const showClosed = tell('closed')
+const addEventListener = (_: 'beforeunload', __: (event: Event) => void) => told.push(['beforeunload'])
 `
 /** The end of the story: the document is deleted under everybody. */
 const AFTER = `

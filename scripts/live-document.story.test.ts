@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join as path } from 'node:path'
 import { markSpecs, nodeSpecs } from '../packages/model/src/prose/schema.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { join, openPage } from '../examples/editor/editor.ts'
+import { open, openPage } from '../examples/editor/editor.ts'
 import { proseSchema as schema } from '../packages/prosemirror/src/prose-schema.ts'
 import { bindEditor } from '../packages/server/src/sync/testing/editor.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest } from '../packages/server/src/test/relay-under-test.ts'
+import { type RelayUnderTest, startRelayUnderTest } from '../packages/server/src/test/relay-under-test.ts'
 
 const ROOT = path(import.meta.dirname, '..')
 const guide = readFileSync(path(ROOT, 'docs', 'live-document.md'), 'utf8')
@@ -20,19 +20,19 @@ it('[YDOC-1] [PROSE-7] the editor of the guide opens a page, and typed text is i
   const content = '<h1 id="blk-h">Head</h1><p id="blk-p">Text.</p><table><tr><td><p id="blk-c">a</p></td></tr></table>'
   const ann = relay.rest({ sub: 'ann' })
   await ann.putDocument('page', { name: 'P', pages: [], richTextPages: [{ id: 'one', name: 'One', order: 0, content }] })
-  const client = await join(relay.wsUrl, 'page', relay.token({ sub: 'ann', role: 'member' }), 'Ann')
-  const editor = bindEditor(openPage(client, String(client.doc.getArray('prosePageOrder').get(0))))
+  const document = await open(relay.baseUrl, 'page', relay.token({ sub: 'ann', role: 'member' }), 'Ann')
+  const editor = bindEditor(openPage(document, String(document.ydoc.getArray('prosePageOrder').get(0))))
   // The position after the paragraph's text: 6 for the heading, 1 to enter the paragraph, 5 characters.
   editor.dispatch(editor.state.tr.insertText(' Typed.', 12))
-  await saved(client)
+  await document.flush({ timeoutMs: 10_000 })
   const body = (await ann.getDocument('page')) as { richTextPages: readonly { readonly content: string }[] }
   expect(body.richTextPages[0]?.content).toBe(content.replace('Text.', 'Text. Typed.'))
   editor.close()
-  client.destroy()
+  await document.close()
 })
 
-it('[WS-21] the editor of the guide shows why it cannot join', async () => {
-  await expect(join(relay.wsUrl, 'none', relay.token({ sub: 'ann' }), 'Ann')).rejects.toThrow('ERR_UNKNOWN_DOC')
+it('[WS-21] the editor of the guide shows why it cannot open a document', async () => {
+  await expect(open(relay.baseUrl, 'none', relay.token({ sub: 'ann' }), 'Ann')).rejects.toThrow('ERR_UNKNOWN_DOC')
 })
 
 it('[PROSE-2] the schema of the example has every node and mark, and the guide names them', () => {

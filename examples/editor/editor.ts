@@ -1,22 +1,14 @@
-import { SyncClient } from '@docrelay/client/sync/sync-client'
-import { proseSchema as schema } from '@docrelay/prosemirror/prose-schema'
+import { createRelay, type LiveDocument } from '@docrelay/client'
+import { proseSchema as schema } from '@docrelay/prosemirror'
 import { EditorState, Plugin } from 'prosemirror-state'
 import { EditorView } from 'prosemirror-view'
 import { initProseMirrorDoc, yCursorPlugin, ySyncPlugin, yUndoPlugin } from 'y-prosemirror'
-import * as Y from 'yjs'
 
-/** Joins a document; resolves when its content is here, rejects when the relay does not let the caller in. */
-export async function join(url: string, docId: string, token: string, name: string): Promise<SyncClient> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const onState = (state: SyncClient['state']) => {
-    if (state.synced) resolve()
-    else if (state.refusal !== null) reject(new Error(state.refusal))
-  }
-  const client = new SyncClient({ url, docId, doc: new Y.Doc(), token: () => token, onState })
-  client.awareness.setLocalStateField('user', { name, color: '#2563eb' })
-  client.connect()
-  await promise
-  return client
+/** Opens a document; resolves when its content is here, rejects when the relay does not let the caller in. */
+export async function open(url: string, docId: string, token: string, name: string): Promise<LiveDocument> {
+  const document = createRelay({ url, token: () => token }).open(docId, { user: { name, color: '#2563eb' } })
+  await document.ready
+  return document
 }
 
 /** Enter begins a new block; a real editor has `prosemirror-keymap` and `prosemirror-commands` for this and much more. */
@@ -34,8 +26,8 @@ const enter = new Plugin({
 })
 
 /** What an editor of one prose page needs; `pageId` is an entry of the root `prosePageOrder`. */
-export function openPage({ doc, awareness }: SyncClient, pageId: string): EditorState {
-  const fragment = doc.getXmlFragment(`prose:${pageId}`)
+export function openPage({ ydoc, awareness }: LiveDocument, pageId: string): EditorState {
+  const fragment = ydoc.getXmlFragment(`prose:${pageId}`)
   const { doc: content, mapping } = initProseMirrorDoc(fragment, schema)
   const plugins = [ySyncPlugin(fragment, { mapping }), yCursorPlugin(awareness), yUndoPlugin(), enter]
   return EditorState.create({ schema, doc: content, plugins })

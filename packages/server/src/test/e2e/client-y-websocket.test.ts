@@ -22,7 +22,11 @@ async function newDocument(more: object = {}): Promise<string> {
   await server.rest(ANN).putDocument(id, { name: id, ...more })
   return id
 }
-function provide(id: string, { who = ANN, token = (_: { fresh: boolean }) => server.token(who) } = {}) {
+interface Person {
+  readonly who?: object
+  readonly token?: (request: { readonly fresh: boolean }) => string
+}
+function provide(id: string, { who = ANN, token = () => server.token(who) }: Person = {}) {
   const errors: RelayError[] = []
   const asked: boolean[] = []
   const polyfill = relayWebSocket({
