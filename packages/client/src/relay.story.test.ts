@@ -1,10 +1,10 @@
-import { platform } from '@docrelay/client/environment'
-import { NeedsSignIn } from '@docrelay/client/errors'
-import type { LiveDocument, OpenOptions } from '@docrelay/client/live/live-document'
-import { createRelay, type Relay, type RelayOptions } from '@docrelay/client/relay'
+import { platform } from './environment.ts'
+import { NeedsSignIn } from './errors.ts'
+import type { LiveDocument, OpenOptions } from './live/live-document.ts'
+import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../../server/src/test/relay-under-test.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
 const BEN = { sub: 'ben', role: 'member' }

@@ -1,9 +1,9 @@
-import type { RelayError } from '@docrelay/client/errors'
-import { relayWebSocket } from '@docrelay/client/y-websocket'
+import type { RelayError } from './errors.ts'
+import { relayWebSocket } from './y-websocket.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebsocketProvider } from 'y-websocket'
 import * as Y from 'yjs'
-import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../../server/src/test/relay-under-test.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
 let server: RelayUnderTest

@@ -1,11 +1,11 @@
 import 'fake-indexeddb/auto'
-import { indexedDb } from '@docrelay/client/indexeddb'
-import type { LiveDocument } from '@docrelay/client/live/live-document'
-import { createRelay, type Relay, type RelayOptions } from '@docrelay/client/relay'
+import { indexedDb } from './indexeddb.ts'
+import type { LiveDocument } from './live/live-document.ts'
+import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../../server/src/test/relay-under-test.ts'
 
 const DAY_MS = 86_400_000
 const SCOPE = { origin: 'https://relay.example', workspace: '', sub: 'ann' }
