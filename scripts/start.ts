@@ -73,7 +73,7 @@ async function main(): Promise<void> {
     resource: mcpUrl,
     people: PEOPLE.map((person) => ({ id: person.id, wsp: [{ id: WORKSPACE, role: person.role, region: '' }] })),
   })
-  const relay = startRelay(ports, config, issuer, mcpUrl)
+  const relay = startRelay(ports, config, await shareOfAgents(config), issuer, mcpUrl)
   const ended = new Promise<RelayEnd>((resolve) => relay.once('exit', (code, signal) => resolve({ code, signal })))
   stopTogether(relay, ended, () => issuer.close())
 
@@ -103,6 +103,7 @@ async function main(): Promise<void> {
 function startRelay(
   ports: Ports,
   config: string,
+  share: Readonly<Record<string, string>>,
   issuer: { readonly url: string; readonly jwksUrl: string },
   mcpUrl: string,
 ): ChildProcess {
@@ -123,8 +124,15 @@ function startRelay(
       RELAY_JWT_RESOURCE: mcpUrl,
       RELAY_REVOCATION_BEARER: process.env['RELAY_REVOCATION_BEARER'] ?? 'dev-revocation-secret',
       RELAY_LOG_LEVEL: process.env['RELAY_LOG_LEVEL'] ?? 'warn',
+      ...share,
     },
   })
+}
+
+/** Agents that come with the static token write documents that the three people can open, unless the file says otherwise. [AG-89] */
+async function shareOfAgents(config: string): Promise<Readonly<Record<string, string>>> {
+  if ((await readFile(config, 'utf8')).includes('static_token_share')) return {}
+  return { RELAY_MCP_STATIC_TOKEN_SHARE: process.env['RELAY_MCP_STATIC_TOKEN_SHARE'] ?? 'edit' }
 }
 
 /** Uses the repository's `relay.toml` when there is one, else a file in the state folder, which is created without keys. */

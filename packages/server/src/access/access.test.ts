@@ -1,9 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../kernel/errors.ts'
-import { decideLevel, type Level, mayCreate, mayOverrideTombstone, reaches, refuse } from './access.ts'
+import {
+  type AccessPolicy,
+  decideLevel,
+  type Level,
+  STATIC_PRINCIPAL,
+  mayCreate,
+  mayOverrideTombstone,
+  reaches,
+  refuse,
+} from './access.ts'
 import type { Role } from '../auth/principal.ts'
 import { readShares, visibleShares } from './shares.ts'
+import { PRIVATE_DOCS } from './testing/policies.ts'
 
 type Word = 'view' | 'edit' | 'owner'
 
@@ -13,11 +23,13 @@ interface Situation {
   readonly ownerId?: string
   readonly share?: Word
   readonly enforced?: boolean
+  /** What the workspace may do with documents of the static token. */
+  readonly shared?: AccessPolicy['staticTokenShare']
 }
 
-function levelOf({ role, ownerId = 'owner', share, enforced = true }: Situation): Level {
+function levelOf({ role, ownerId = 'owner', share, enforced = true, shared = 'none' }: Situation): Level {
   const shares = readShares(share === undefined ? [] : [{ userId: 'me', permission: share }])
-  return decideLevel({ sub: 'me', role }, { ownerId, shares }, enforced)
+  return decideLevel({ sub: 'me', role }, { ownerId, shares }, { enforcePrivateDocs: enforced, staticTokenShare: shared })
 }
 
 /** Columns of PERM-3; a column that stands for several situations is checked for each of them. */
@@ -26,17 +38,35 @@ const COLUMNS: Readonly<Record<string, readonly Situation[]>> = {
     { role: 'member', ownerId: 'me' },
     { role: 'member', share: 'owner' },
   ],
-  'edit share': [{ role: 'member', share: 'edit' }],
-  'view share': [{ role: 'member', share: 'view' }],
-  'ws owner': [{ role: 'owner' }, { role: 'owner', share: 'view' }, { role: 'owner', enforced: false }],
-  'member, no share': [{ role: 'member' }],
+  'edit share': [
+    { role: 'member', share: 'edit' },
+    { role: 'member', ownerId: STATIC_PRINCIPAL, shared: 'edit' },
+    { role: 'member', ownerId: STATIC_PRINCIPAL, shared: 'edit', share: 'view' },
+  ],
+  'view share': [
+    { role: 'member', share: 'view' },
+    { role: 'member', ownerId: STATIC_PRINCIPAL, shared: 'view' },
+  ],
+  'ws owner': [
+    { role: 'owner' },
+    { role: 'owner', ownerId: STATIC_PRINCIPAL },
+    { role: 'owner', share: 'view' },
+    { role: 'owner', enforced: false },
+  ],
+  'member, no share': [{ role: 'member' }, { role: 'member', ownerId: STATIC_PRINCIPAL }, { role: 'member', shared: 'edit' }],
   'viewer role, owner or any share': [
     { role: 'viewer', ownerId: 'me' },
     { role: 'viewer', share: 'owner' },
     { role: 'viewer', share: 'edit' },
     { role: 'viewer', share: 'view' },
+    { role: 'viewer', ownerId: STATIC_PRINCIPAL, shared: 'view' },
+    { role: 'viewer', ownerId: STATIC_PRINCIPAL, shared: 'edit' },
   ],
-  'viewer role, no share': [{ role: 'viewer' }],
+  'viewer role, no share': [
+    { role: 'viewer' },
+    { role: 'viewer', ownerId: STATIC_PRINCIPAL },
+    { role: 'viewer', shared: 'edit' },
+  ],
   'member, enforcement off': [{ role: 'member', enforced: false }],
 }
 
@@ -55,7 +85,7 @@ describe('the permission table', () => {
     columns.map((column, i) => [operation, column, allows, expected[i] ?? N] as const),
   )
 
-  it.each(cells)('[PERM-1] [PERM-3] the table decides operation %s for caller %s', (_, column, allows, expected) => {
+  it.each(cells)('[PERM-1] [PERM-3] [AG-89] the table decides operation %s for caller %s', (_, column, allows, expected) => {
     for (const situation of COLUMNS[column] ?? [])
       expect({ situation, allowed: allows(levelOf(situation)) }).toEqual({ situation, allowed: expected })
   })
@@ -106,28 +136,32 @@ describe('the level of a caller', () => {
       { userId: 'x', permission: 'owner' },
       { userId: 'me', permission: 'admin' },
     ])
-    expect(decideLevel({ sub: 'me', role: 'member' }, { ownerId: 'owner', shares }, true)).toBe('edit')
-    expect(decideLevel({ sub: 'you', role: 'member' }, { ownerId: 'owner', shares }, true)).toBe('none')
+    expect(decideLevel({ sub: 'me', role: 'member' }, { ownerId: 'owner', shares }, PRIVATE_DOCS)).toBe('edit')
+    expect(decideLevel({ sub: 'you', role: 'member' }, { ownerId: 'owner', shares }, PRIVATE_DOCS)).toBe('none')
   })
 
   it('[PERM-2] the level of a caller depends only on that caller and the document', () => {
     const mine = { ownerId: 'me', shares: [] }
     const theirs = { ownerId: 'you', shares: [] }
     const caller = { sub: 'me', role: 'member' } as const
-    expect([mine, theirs, mine].map((sharing) => decideLevel(caller, sharing, true))).toEqual(['owner', 'none', 'owner'])
-    expect(decideLevel({ ...caller, role: 'viewer' }, mine, true)).toBe('view')
+    expect([mine, theirs, mine].map((sharing) => decideLevel(caller, sharing, PRIVATE_DOCS))).toEqual(['owner', 'none', 'owner'])
+    expect(decideLevel({ ...caller, role: 'viewer' }, mine, PRIVATE_DOCS)).toBe('view')
   })
 
   it('[PERM-6] a share entry for the owner has no effect', () => {
     const shares = readShares([{ userId: 'me', permission: 'view' }])
-    expect(decideLevel({ sub: 'me', role: 'member' }, { ownerId: 'me', shares }, true)).toBe('owner')
+    expect(decideLevel({ sub: 'me', role: 'member' }, { ownerId: 'me', shares }, PRIVATE_DOCS)).toBe('owner')
   })
 
   it('[PERM-1] a caller with workspace role viewer never gets more than level view', () => {
+    const somePolicy = fc.record({
+      enforcePrivateDocs: fc.boolean(),
+      staticTokenShare: fc.constantFrom('none' as const, 'view' as const, 'edit' as const),
+    })
     const any = fc.record({ userId: fc.constantFrom('me', 'you'), permission: fc.constantFrom('view', 'edit', 'owner', 'x') })
     fc.assert(
-      fc.property(fc.array(any), fc.constantFrom('me', 'you', ''), fc.boolean(), (list, ownerId, enforced) => {
-        const level = decideLevel({ sub: 'me', role: 'viewer' }, { ownerId, shares: readShares(list) }, enforced)
+      fc.property(fc.array(any), fc.constantFrom('me', 'you', '', STATIC_PRINCIPAL), somePolicy, (list, ownerId, policy) => {
+        const level = decideLevel({ sub: 'me', role: 'viewer' }, { ownerId, shares: readShares(list) }, policy)
         expect(['none', 'view']).toContain(level)
       }),
     )

@@ -33,6 +33,17 @@ export interface Sharing {
   readonly shares: readonly Share[]
 }
 
+/** The principal of the static MCP token; it owns what is created with the token. [MCP-20] */
+export const STATIC_PRINCIPAL = 'service:mcp'
+
+/** What the configuration gives beyond owners, share lists and workspace owners. [PERM-1] */
+export interface AccessPolicy {
+  /** False: members may edit every document of their workspace, and viewers may read it. */
+  readonly enforcePrivateDocs: boolean
+  /** The level of everybody in the workspace on documents of the static MCP token. [AG-89] */
+  readonly staticTokenShare: 'none' | 'view' | 'edit'
+}
+
 const RANK: Readonly<Record<Level, number>> = { none: 0, view: 1, edit: 2, owner: 3 }
 
 /** Whether `level` is enough for an operation that requires `needed`. */
@@ -46,16 +57,18 @@ export function reaches(level: Level, needed: Level): boolean {
  *
  * The result is the highest level that the caller has by ownership, by the workspace role, or by a share; of several
  * entries for one user the highest counts. A member may edit a document without owner. When private documents are not
- * enforced, a member may edit every document and a viewer may read every document. The workspace role viewer never gets
- * more than view.
+ * enforced, a member may edit every document and a viewer may read every document. Documents of the static MCP token are
+ * shared with the workspace as configured. The workspace role viewer never gets more than view.
  */
-export function decideLevel(caller: Pick<Access, 'sub' | 'role'>, sharing: Sharing, enforcePrivateDocs: boolean): Level {
+export function decideLevel(caller: Pick<Access, 'sub' | 'role'>, sharing: Sharing, policy: AccessPolicy): Level {
   const { sub, role } = caller
+  const { enforcePrivateDocs, staticTokenShare } = policy
   const grants: Level[] = ['none']
   if (sharing.ownerId === sub || role === 'owner') grants.push('owner')
   for (const share of sharing.shares) if (share.userId === sub && share.permission !== null) grants.push(share.permission)
   if (role === 'member' && (sharing.ownerId === '' || !enforcePrivateDocs)) grants.push('edit')
   if (role === 'viewer' && !enforcePrivateDocs) grants.push('view')
+  if (sharing.ownerId === STATIC_PRINCIPAL) grants.push(staticTokenShare)
   const highest = grants.reduce((best, level) => (reaches(level, best) ? level : best))
   return role === 'viewer' && highest !== 'none' ? 'view' : highest
 }

@@ -17,6 +17,7 @@ import { systemResolve } from '../outbound/resolver.ts'
 import type { Check } from '../operation/health.ts'
 import type { Base, RelayOptions } from './base.ts'
 import type { Live } from './live.ts'
+import { accessPolicyOf } from './access-policy.ts'
 
 /** Bytes of all running uploads on the disk. [X34] */
 const MAX_TEMP_BYTES = 2 * 1_073_741_824
@@ -102,7 +103,7 @@ export function openBlobs(base: Base, backend: BlobBackend, storage: Storage, li
   return createBlobs({
     ...backend,
     ledger: storage.blobs,
-    readers: createBlobReaders({ store: storage.documents, residents: live.rooms, enforcePrivateDocs }),
+    readers: createBlobReaders({ store: storage.documents, residents: live.rooms, accessPolicy: accessPolicyOf(config) }),
     settings: {
       maxBlobBytes: limits.maxBlobBytes,
       maxConcurrentUploads: limits.maxConcurrentBlobUploads,

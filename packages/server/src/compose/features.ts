@@ -21,6 +21,7 @@ import { type BlobBackend, openBlobs, openIngest } from './blobs.ts'
 import type { Live } from './live.ts'
 import { openSearch } from './search.ts'
 import { openWorkspace } from './workspace.ts'
+import { accessPolicyOf } from './access-policy.ts'
 
 /** The routes of the services of a workspace. */
 export interface Features {
@@ -42,12 +43,12 @@ export function openFeatures(
   opened: AsyncDisposableStack,
 ): Features {
   const { config, clock, random, log, metrics } = base
-  const { enforcePrivateDocs } = config.permissions
+  const accessPolicy = accessPolicyOf(config)
   const bodies = opened.use(openBodies({ maxBytes: documentBodyLimit(config.tenancy.limits.maxDocBytes), log }))
   const { rooms: residents, events, records } = live
   const store = storage.documents
-  const documents = createDocuments({ store, residents, events, records, bodies, enforcePrivateDocs, clock, log, metrics })
-  const points = { documents, store: storage.recovery, residents, events, bodies, enforcePrivateDocs, clock, random, log }
+  const documents = createDocuments({ store, residents, events, records, bodies, accessPolicy, clock, log, metrics })
+  const points = { documents, store: storage.recovery, residents, events, bodies, accessPolicy, clock, random, log }
   const blobs = openBlobs(base, backend, storage, live)
   const previews = opened.use(openPreviews({ documents, clock, log }))
   const ingest = openIngest(base, blobs)

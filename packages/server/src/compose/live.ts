@@ -17,6 +17,7 @@ import { openRooms, type Rooms } from '../sync/gateway/rooms.ts'
 import { type DocumentWorkers, openDocumentWorkers } from '../sync/workers/document-workers.ts'
 import type { Base } from './base.ts'
 import type { Tokens } from './tokens.ts'
+import { accessPolicyOf } from './access-policy.ts'
 
 /** Live documents, their sockets, and what both share with REST. */
 export interface Live {
@@ -64,7 +65,7 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
         maxConnectionsPerWorkspace: limits.maxWsConnectionsPerWorkspace,
         configuredLimits: limits,
         writes: bucketOf(limits.writesPerSec, limits.writesBurst),
-        enforcePrivateDocs: config.permissions.enforcePrivateDocs,
+        accessPolicy: accessPolicyOf(config),
         nodeId: config.cluster.nodeId ?? newId('node-', 12, random),
       },
       verifyToken: tokens.verify,
@@ -84,7 +85,7 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
   const connections = createDocumentEvents({
     ofWorkspace: (workspaceId) => gateway.sessions.ofWorkspace(workspaceId),
     outbox: gateway.sessions.outbox,
-    enforcePrivateDocs: config.permissions.enforcePrivateDocs,
+    accessPolicy: accessPolicyOf(config),
   })
   const events: DocumentEvents = {
     publish(event) {

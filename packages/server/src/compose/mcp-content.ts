@@ -13,6 +13,7 @@ import { directly } from '../outbound/guarded-hop.ts'
 import { systemResolve } from '../outbound/resolver.ts'
 import type { Base } from './base.ts'
 import type { Live } from './live.ts'
+import { accessPolicyOf } from './access-policy.ts'
 
 /** Opens what the endpoint offers besides the documents of the relay. */
 export function openKnowledge({ config, clock, release }: Base): KnowledgeDeps {
@@ -46,7 +47,7 @@ export function openContent(
     views: opened.use(openViews(log)),
     changes: live.changes,
     store: storage.documents,
-    enforcePrivateDocs: config.permissions.enforcePrivateDocs,
+    accessPolicy: accessPolicyOf(config),
     clock,
     timers: systemTimers,
     log,

@@ -137,6 +137,7 @@ function openTools(
     backend: config.blobs.url.startsWith('file:') ? 'filesystem' : 'object-storage',
     blobUrlTtlSecs: config.mcp.blobUrlTtlSecs,
     editorClient: config.compat.editorClient,
+    staticTokenShare: config.mcp.staticTokenShare,
     records,
     random,
     clock,

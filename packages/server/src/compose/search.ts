@@ -7,6 +7,7 @@ import { createIndexFeed } from '../search/index-feed.ts'
 import { createSearch, type Search } from '../search/search.ts'
 import type { Base } from './base.ts'
 import type { Live } from './live.ts'
+import { accessPolicyOf } from './access-policy.ts'
 
 /** Opens search: its index is told of every stored change, and its threads start with the first one. [AG-64] */
 export function openSearch(
@@ -25,6 +26,6 @@ export function openSearch(
     // What is written beside the document's own verbs, as a restore, shows here only.
     published: (event) => feed.stored(event.kind === 'deleted' ? event.before : event.head),
   })
-  const { enforcePrivateDocs } = config.permissions
-  return createSearch({ documents, store: storage.documents, residents, bodies, index, enforcePrivateDocs, clock, timers })
+  const accessPolicy = accessPolicyOf(config)
+  return createSearch({ documents, store: storage.documents, residents, bodies, index, accessPolicy, clock, timers })
 }

@@ -113,6 +113,13 @@ export const TENANCY_KEYS = {
       env: 'RELAY_MCP_BLIND_WRITES',
       doc: 'What becomes of a whole page that a tool writes over one that its caller was not shown.',
     },
+    static_token_share: {
+      kind: 'choice',
+      choices: ['none', 'view', 'edit'],
+      default: 'none',
+      env: 'RELAY_MCP_STATIC_TOKEN_SHARE',
+      doc: 'What members may do with documents of the static token: nothing, read, or write; viewers at most read.',
+    },
     undo_bytes: {
       kind: 'integer',
       unit: 'bytes',

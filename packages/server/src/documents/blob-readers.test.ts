@@ -5,6 +5,7 @@ import { hashOf, someBytes } from '../blobs/testing/blob-bytes.ts'
 import { type BlobWorkspace, callerOf, openBlobWorkspace } from '../blobs/testing/blob-workspace.ts'
 import { createBlobReaders } from './blob-readers.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
+import { OPEN_DOCS, PRIVATE_DOCS } from '../access/testing/policies.ts'
 
 const hash = hashOf(someBytes(1))
 const ann = callerOf()
@@ -23,7 +24,7 @@ beforeEach(async () => {
 })
 afterEach(() => workspace[Symbol.asyncDispose]())
 
-const readers = (enforcePrivateDocs = true): BlobReaders =>
+const readers = (accessPolicy = PRIVATE_DOCS): BlobReaders =>
   createBlobReaders({
     store: workspace.documents,
     residents: {
@@ -33,7 +34,7 @@ const readers = (enforcePrivateDocs = true): BlobReaders =>
         await onSettle(ref)
       },
     },
-    enforcePrivateDocs,
+    accessPolicy,
   })
 const mayRead = (access: Access, given = readers()) => given.mayRead(access, hash)
 
@@ -42,7 +43,7 @@ it('[BLOB-6] [PERM-8] a blob can be read by every caller who may read a document
   const owner = callerOf({ sub: 'olga', role: 'owner' })
   expect([await mayRead(ann), await mayRead(bob), await mayRead(owner)]).toEqual([true, false, true])
   expect(await mayRead(callerOf({ workspaceId: 'other', role: 'owner' }))).toBe(false)
-  expect(await mayRead(bob, readers(false))).toBe(true)
+  expect(await mayRead(bob, readers(OPEN_DOCS))).toBe(true)
 })
 
 it('[BLOB-6] one readable document that references a blob is enough', async () => {

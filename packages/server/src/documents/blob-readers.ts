@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.ts'
+import type { Access, AccessPolicy } from '../access/access.ts'
 import type { BlobReaders } from '../blobs/blob-readers.port.ts'
 import type { DocumentHead, DocumentStore } from './document-store.port.ts'
 import { documentLevel } from './put-plan.ts'
@@ -8,10 +8,10 @@ import type { Residents } from './residents.port.ts'
 export function createBlobReaders(deps: {
   readonly store: Pick<DocumentStore, 'list' | 'referencing'>
   readonly residents: Pick<Residents, 'isResident' | 'settle'>
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
 }): BlobReaders {
-  const { store, residents, enforcePrivateDocs } = deps
-  const isReadable = (access: Access) => (head: DocumentHead) => documentLevel(access, head, enforcePrivateDocs) !== 'none'
+  const { store, residents, accessPolicy } = deps
+  const isReadable = (access: Access) => (head: DocumentHead) => documentLevel(access, head, accessPolicy) !== 'none'
 
   return {
     async mayRead(access, hash) {

@@ -12,10 +12,10 @@ import type { EditAnswer, EditRequest } from './residents.port.ts'
  * when it may. [MCP-25, MCP-27, TOOL-20]
  */
 export function refuseEdit(state: DocumentState, request: EditRequest): Refusal | null {
-  const { access, enforcePrivateDocs, expectedVersion, ref } = request
+  const { access, accessPolicy, expectedVersion, ref } = request
   if (state.kind !== 'document') return unknownDocument(ref.id, state.kind === 'tombstone')
   const { head } = state
-  if (!reaches(documentLevel(access, head, enforcePrivateDocs), 'edit')) {
+  if (!reaches(documentLevel(access, head, accessPolicy), 'edit')) {
     return refused('ERR_EDIT_FORBIDDEN', `You may not edit document ${ref.id}.`, { docId: ref.id, role: access.role })
   }
   if (expectedVersion === null || expectedVersion === head.version) return null

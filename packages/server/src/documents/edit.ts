@@ -41,7 +41,7 @@ export async function editDocument(access: Access, input: EditInput, deps: Writi
   const { id, signal, writer, author, ...asked } = input
   const ref = { workspaceId: access.workspaceId, id }
   const isRecorded = deps.records?.isHeld(ref) === true
-  const request: EditRequest = { ...asked, ref, access, enforcePrivateDocs: deps.enforcePrivateDocs, isRecorded }
+  const request: EditRequest = { ...asked, ref, access, accessPolicy: deps.accessPolicy, isRecorded }
   const write = async (): Promise<EditOutcome> => {
     const outcome = await store({ ...request, ...(writer && { seen: writer.seen }) }, signal, deps)
     writer?.noting?.()

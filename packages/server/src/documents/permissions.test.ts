@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
+import { OPEN_DOCS } from '../access/testing/policies.ts'
 
 let enforced: RestRelay
 let open: RestRelay
 beforeAll(async () => {
   enforced = await startRestRelay()
-  open = await startRestRelay({ enforcePrivateDocs: false })
+  open = await startRestRelay({ accessPolicy: OPEN_DOCS })
 })
 afterAll(async () => {
   await enforced[Symbol.asyncDispose]()

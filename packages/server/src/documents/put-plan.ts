@@ -1,5 +1,14 @@
 import type { BodyFacts } from '@docrelay/model/body-facts'
-import { type Access, decideLevel, type Level, mayCreate, mayOverrideTombstone, reaches, refuse } from '../access/access.ts'
+import {
+  type AccessPolicy,
+  type Access,
+  decideLevel,
+  type Level,
+  mayCreate,
+  mayOverrideTombstone,
+  reaches,
+  refuse,
+} from '../access/access.ts'
 import { readShares } from '../access/shares.ts'
 import type { ErrorCode, RelayError } from '../kernel/errors.ts'
 import {
@@ -84,12 +93,12 @@ export function zeroes(before: BodyFacts, after: BodyFacts): boolean {
 }
 
 /** Returns the level of a caller on a stored document. [PERM-1] */
-export function documentLevel(access: Access, head: DocumentHead, enforcePrivateDocs: boolean): Level {
-  return decideLevel(access, { ownerId: head.ownerId, shares: readShares(head.sharedWith) }, enforcePrivateDocs)
+export function documentLevel(access: Access, head: DocumentHead, accessPolicy: AccessPolicy): Level {
+  return decideLevel(access, { ownerId: head.ownerId, shares: readShares(head.sharedWith) }, accessPolicy)
 }
 
 function refuseRight(state: DocumentState, request: PutRequest): PutRefusal | null {
-  const { access, enforcePrivateDocs } = request
+  const { access, accessPolicy } = request
   const asked = { role: access.role, needed: 'edit', docId: request.ref.id } as const
   switch (state.kind) {
     case 'absent':
@@ -99,11 +108,11 @@ function refuseRight(state: DocumentState, request: PutRequest): PutRefusal | nu
       if (!request.overrideTombstone) return tombstoned(state.tombstone)
       if (mayOverrideTombstone(access, ownerId)) return null
       // Of a deleted document only the recorded owner is left, so the owner alone decides the level.
-      const level = decideLevel(access, { ownerId, shares: [] }, enforcePrivateDocs)
+      const level = decideLevel(access, { ownerId, shares: [] }, accessPolicy)
       return asRefusal(refuse({ ...asked, needed: 'owner', level }))
     }
     case 'document': {
-      const level = documentLevel(access, state.head, enforcePrivateDocs)
+      const level = documentLevel(access, state.head, accessPolicy)
       return reaches(level, 'edit') ? null : asRefusal(refuse({ ...asked, level }))
     }
   }
@@ -161,7 +170,7 @@ function plan(state: DocumentState, request: PutRequest): PlannedPut {
     }
     case 'document': {
       const { head } = state
-      const isOwner = documentLevel(access, head, request.enforcePrivateDocs) === 'owner'
+      const isOwner = documentLevel(access, head, request.accessPolicy) === 'owner'
       return {
         kind: 'planned',
         created: false,

@@ -32,7 +32,7 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
   const request: PutRequest = {
     ref,
     access,
-    enforcePrivateDocs: deps.enforcePrivateDocs,
+    accessPolicy: deps.accessPolicy,
     body,
     expectedVersion,
     precondition,
@@ -141,6 +141,6 @@ function announce(
 
 /** The caller after its own write: it may have ended its own share, and is still told of what it wrote. */
 function writerOf(access: Access, head: DocumentHead, deps: WritingDeps): Reader {
-  const level = documentLevel(access, head, deps.enforcePrivateDocs)
+  const level = documentLevel(access, head, deps.accessPolicy)
   return { sub: access.sub, level: level === 'none' ? 'view' : level }
 }

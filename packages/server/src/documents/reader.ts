@@ -1,4 +1,4 @@
-import { type Access, refuse } from '../access/access.ts'
+import { type AccessPolicy, type Access, refuse } from '../access/access.ts'
 import type { DocumentHead } from './document-store.port.ts'
 import type { Reader } from './metadata.ts'
 import { documentLevel } from './put-plan.ts'
@@ -10,12 +10,12 @@ export interface Readable {
 }
 
 interface Rules {
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
 }
 
 /** The level and identity by which a caller reads a document, `null` when it may not. */
-export function readerOf(access: Access, head: DocumentHead, { enforcePrivateDocs }: Rules): Reader | null {
-  const level = documentLevel(access, head, enforcePrivateDocs)
+export function readerOf(access: Access, head: DocumentHead, { accessPolicy }: Rules): Reader | null {
+  const level = documentLevel(access, head, accessPolicy)
   return level === 'none' ? null : { sub: access.sub, level }
 }
 

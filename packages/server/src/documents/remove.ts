@@ -57,10 +57,10 @@ async function remove(
 }
 
 /** The head of a document that the caller may delete. */
-async function owned(access: Access, ref: DocumentRef, { store, enforcePrivateDocs }: WritingDeps): Promise<DocumentHead> {
+async function owned(access: Access, ref: DocumentRef, { store, accessPolicy }: WritingDeps): Promise<DocumentHead> {
   const state = await store.state(ref)
   if (state.kind !== 'document') return unknownDocument()
-  const level = documentLevel(access, state.head, enforcePrivateDocs)
+  const level = documentLevel(access, state.head, accessPolicy)
   if (reaches(level, 'owner')) return state.head
   throw refuse({ role: access.role, level, needed: 'owner', deletes: true, docId: ref.id })
 }

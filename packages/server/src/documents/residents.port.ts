@@ -4,7 +4,7 @@ import type { EditName } from '@docrelay/model/edits'
 import type { BodyDelta } from '@docrelay/model/seen/body-delta'
 import type { Seen } from '@docrelay/model/seen/seen'
 import type { ShownPage } from '@docrelay/model/seen/shown'
-import type { Access } from '../access/access.ts'
+import type { Access, AccessPolicy } from '../access/access.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 import type { Effects } from './effects.ts'
@@ -15,7 +15,7 @@ import type { Once, Repeated } from './once.ts'
 export interface PutRequest {
   readonly ref: DocumentRef
   readonly access: Access
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
   readonly body: PreparedBody
   /** `null`: not given. [REST-16] */
   readonly expectedVersion: number | null
@@ -39,7 +39,7 @@ export type PutOutcome =
 export interface EditRequest {
   readonly ref: DocumentRef
   readonly access: Access
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
   readonly edit: EditName
   /** Arguments that passed the schema of the tool. */
   readonly args: unknown

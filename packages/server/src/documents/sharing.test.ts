@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { decideLevel } from '../access/access.ts'
 import { readShares } from '../access/shares.ts'
+import { PRIVATE_DOCS } from '../access/testing/policies.ts'
 import { noResidents, type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { DocumentWrite } from './document-store.port.ts'
@@ -212,7 +213,7 @@ describe('replacing a share list', () => {
       fc.property(given, shares, (stored, asked) => {
         const replaced = replacedShares({ ownerId: 'x', sharedWith: stored }, asked, 77)
         for (const sub of ['a', 'b', 'c', 'd']) {
-          const level = decideLevel({ sub, role: 'member' }, { ownerId: 'x', shares: readShares(replaced) }, true)
+          const level = decideLevel({ sub, role: 'member' }, { ownerId: 'x', shares: readShares(replaced) }, PRIVATE_DOCS)
           expect(level).toBe(asked.find((share) => share.userId === sub)?.permission ?? 'none')
         }
         expect(replacedShares({ ownerId: 'x', sharedWith: replaced }, asked, 99)).toEqual(replaced)

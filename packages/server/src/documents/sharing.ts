@@ -71,7 +71,7 @@ export async function grantView(
   target: DocumentRef & { readonly key: number },
 ): Promise<boolean> {
   const outcome = await changeBeside(deps, target, access.sub, (head) => {
-    if (reaches(documentLevel(access, head, deps.enforcePrivateDocs), 'view')) return null
+    if (reaches(documentLevel(access, head, deps.accessPolicy), 'view')) return null
     return { sharedWith: withShare(head.sharedWith, { userId: access.sub, permission: 'view', sharedAt: deps.clock.nowMs() }) }
   })
   return outcome.kind !== 'gone'

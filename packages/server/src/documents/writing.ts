@@ -1,4 +1,4 @@
-import { type Access, type Level, reaches, refuse } from '../access/access.ts'
+import { type AccessPolicy, type Access, type Level, reaches, refuse } from '../access/access.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { KeyedQueue } from '../kernel/keyed-queue.ts'
@@ -19,7 +19,7 @@ export interface DocumentsDeps {
   readonly residents: Residents
   readonly events: DocumentEvents
   readonly bodies: Bodies
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'add'>
@@ -52,9 +52,9 @@ export function requireLevel(
   access: Access,
   head: DocumentHead,
   needed: Exclude<Level, 'none'>,
-  deps: Pick<DocumentsDeps, 'enforcePrivateDocs'>,
+  deps: Pick<DocumentsDeps, 'accessPolicy'>,
 ): void {
-  const level = documentLevel(access, head, deps.enforcePrivateDocs)
+  const level = documentLevel(access, head, deps.accessPolicy)
   if (!reaches(level, needed)) throw refuse({ role: access.role, level, needed, docId: head.id })
 }
 

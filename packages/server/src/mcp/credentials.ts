@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Access } from '../access/access.ts'
+import { type Access, STATIC_PRINCIPAL } from '../access/access.ts'
 import type { ResolvedLimits } from '../access/limits.ts'
 import { readBearer } from '../auth/bearer.ts'
 import type { Membership, TokenVerifier } from '../auth/principal.ts'
@@ -8,7 +8,6 @@ import type { Clock } from '../kernel/clock.ts'
 import type { McpCaller } from './tool.ts'
 
 /** The principal of the static token, and the owner of what it creates. [MCP-20] */
-export const STATIC_PRINCIPAL = 'service:mcp'
 
 export interface CredentialDeps {
   /** `null` when the static token is not accepted here. [MCP-18] */

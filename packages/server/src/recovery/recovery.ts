@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.ts'
+import type { Access, AccessPolicy } from '../access/access.ts'
 import type { Bodies } from '../documents/bodies.ts'
 import type { DocumentEvents } from '../documents/document-events.port.ts'
 import type { DocumentHead, DocumentRecord, DocumentRef } from '../documents/document-store.port.ts'
@@ -19,7 +19,7 @@ export interface RecoveryDeps {
   readonly residents: Pick<Residents, 'hasGap' | 'settle' | 'drop'>
   readonly events: DocumentEvents
   readonly bodies: Pick<Bodies, 'for'>
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

@@ -8,6 +8,7 @@ import { RelayError } from '../kernel/errors.ts'
 import type { FindRequest, Found } from './search-index.port.ts'
 import { createSearch, type SearchDeps } from './search.ts'
 import { createIndexFeed } from './index-feed.ts'
+import { PRIVATE_DOCS } from '../access/testing/policies.ts'
 
 const noFacts = { title: 'Title' } as DocumentHead['facts']
 const headOf = (n: number, more: Partial<DocumentHead> = {}): DocumentHead => ({
@@ -51,7 +52,7 @@ function serviceOver(
         return Promise.resolve()
       },
     },
-    enforcePrivateDocs: true,
+    accessPolicy: PRIVATE_DOCS,
     clock: time.clock,
     timers: time.timers,
     ...more,

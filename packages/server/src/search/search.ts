@@ -3,7 +3,7 @@ import type { Naming } from '@docrelay/model/prose/block-names'
 import { jsonBytes } from '@docrelay/model/paging'
 import type { SearchQuery } from '@docrelay/model/search/query'
 import { type HitGroup, sliceGroups, type Slice } from '@docrelay/model/search/ranking'
-import type { Access } from '../access/access.ts'
+import type { Access, AccessPolicy } from '../access/access.ts'
 import type { Bodies } from '../documents/bodies.ts'
 import type { DocumentHead, DocumentRecord, DocumentStore } from '../documents/document-store.port.ts'
 import type { Documents } from '../documents/documents.ts'
@@ -44,7 +44,7 @@ export interface SearchDeps {
   readonly residents: Pick<Residents, 'settle'>
   readonly bodies: Pick<Bodies, 'for'>
   readonly index: Pick<SearchIndex, 'find' | 'refresh'>
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly timers: Timers
 }

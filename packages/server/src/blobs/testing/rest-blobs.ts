@@ -10,6 +10,7 @@ import type { BlobDeps, BlobSettings } from '../blob-deps.ts'
 import type { BlobLedger } from '../blob-ledger.port.ts'
 import type { BlobStore } from '../blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs.ts'
+import type { AccessPolicy } from '../../access/access.ts'
 
 export interface RestBlobsOptions
   extends Partial<Pick<BlobSettings, 'maxBlobBytes' | 'maxConcurrentUploads' | 'enforcePrivateBlobs'>> {
@@ -23,22 +24,28 @@ export async function openRestBlobs(given: {
   readonly ledger: BlobLedger
   readonly documents: DocumentStore
   readonly residents: Residents
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
   readonly log: BlobDeps['log']
   readonly metrics: BlobDeps['metrics']
   readonly options: RestBlobsOptions
 }): Promise<Blobs> {
-  const { directory, ledger, documents, residents, enforcePrivateDocs, log, metrics, options } = given
+  const { directory, ledger, documents, residents, accessPolicy, log, metrics, options } = given
   const root = join(directory, 'blobs')
   const files = await openFsBlobs({ root, maxTempBytes: 1_000_000_000, random: systemRandom, log })
   const { maxBlobBytes = 157_286_400, maxConcurrentUploads = 4, enforcePrivateBlobs = false } = options
   return createBlobs({
     store: options.store?.(files) ?? files,
     ledger,
-    readers: createBlobReaders({ store: documents, residents, enforcePrivateDocs }),
+    readers: createBlobReaders({ store: documents, residents, accessPolicy }),
     locks: createKeyedQueue(),
     checkSpace: () => Promise.resolve(),
-    settings: { maxBlobBytes, maxConcurrentUploads, presignTtlSecs: 3_600, enforcePrivateBlobs, enforcePrivateDocs },
+    settings: {
+      maxBlobBytes,
+      maxConcurrentUploads,
+      presignTtlSecs: 3_600,
+      enforcePrivateBlobs,
+      enforcePrivateDocs: accessPolicy.enforcePrivateDocs,
+    },
     clock: systemClock,
     random: systemRandom,
     log,

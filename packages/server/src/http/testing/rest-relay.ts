@@ -64,13 +64,15 @@ import { openApiRoutes } from '../openapi/openapi.routes.ts'
 import type { LingerLimits } from '../lingering-close.ts'
 import { routeTable } from '../route-table.ts'
 import { createExchangeCheck } from './exchange-check.ts'
+import type { AccessPolicy } from '../../access/access.ts'
+import { PRIVATE_DOCS } from '../../access/testing/policies.ts'
 
 export interface RestRelayOptions {
   readonly tenancy?: Tenancy
   readonly limits?: Partial<ConfiguredLimits>
   /** Runs the store in a thread, for tests that measure what the relay's own thread does. */
   readonly storageThread?: boolean
-  readonly enforcePrivateDocs?: boolean
+  readonly accessPolicy?: AccessPolicy
   readonly editorClient?: boolean
   readonly corsOrigins?: readonly string[]
   readonly routes?: readonly Route[]
@@ -186,7 +188,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     residents: options.residents ?? noResidents,
     events: { publish: (event: DocumentEvent) => void events.push(event) },
     bodies,
-    enforcePrivateDocs: options.enforcePrivateDocs ?? true,
+    accessPolicy: options.accessPolicy ?? PRIVATE_DOCS,
     clock: systemClock,
     log,
   }

@@ -1,4 +1,4 @@
-import type { Access } from '../../access/access.ts'
+import type { Access, AccessPolicy } from '../../access/access.ts'
 import type { DocumentEvent } from '../../documents/document-events.port.ts'
 import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import type { Documents } from '../../documents/documents.ts'
@@ -16,7 +16,7 @@ import type { Views } from './views.ts'
 export interface WatchDeps {
   readonly documents: Pick<Documents, 'get' | 'require'>
   readonly views: Pick<Views, 'look'>
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly timers: Timers
   readonly log: Logger
@@ -60,7 +60,7 @@ interface Entry {
  * [RES-10, RES-11]
  */
 export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocument {
-  const { documents, views, enforcePrivateDocs, clock, timers, log } = deps
+  const { documents, views, accessPolicy, clock, timers, log } = deps
   const entries = new Map<WatchedUri, Entry>()
   /** `null`: unknown, so a change may be in any page. */
   let marks: PageMarks | null = null
@@ -126,7 +126,7 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
 
   async function mayRead(access: Access): Promise<boolean> {
     if (await mayReadDocument(documents, access, ref.id)) return true
-    return gone !== null && documentLevel(access, gone, enforcePrivateDocs) !== 'none'
+    return gone !== null && documentLevel(access, gone, accessPolicy) !== 'none'
   }
 
   async function work(): Promise<void> {

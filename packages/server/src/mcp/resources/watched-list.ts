@@ -6,10 +6,11 @@ import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { ResourceSink } from '../content.ts'
 import type { McpCaller } from '../tool.ts'
+import type { AccessPolicy } from '../../access/access.ts'
 
 export interface ListDeps {
   readonly store: Pick<DocumentStore, 'list' | 'state'>
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly timers: Timers
   readonly log: Logger
@@ -37,7 +38,7 @@ interface Watcher {
 }
 
 export function watchList(workspaceId: string, deps: ListDeps): WatchedList {
-  const { store, enforcePrivateDocs, clock, timers, log } = deps
+  const { store, accessPolicy, clock, timers, log } = deps
   const watchers = new Set<Watcher>()
   /** The last known title of each document. A document without an entry may have a new title. */
   const titles = new Map<string, string>()
@@ -55,7 +56,7 @@ export function watchList(workspaceId: string, deps: ListDeps): WatchedList {
   }
 
   function tellReaders(head: DocumentHead): void {
-    for (const watcher of watchers) if (documentLevel(watcher.caller.access, head, enforcePrivateDocs) !== 'none') tell(watcher)
+    for (const watcher of watchers) if (documentLevel(watcher.caller.access, head, accessPolicy) !== 'none') tell(watcher)
   }
 
   function seen(head: DocumentHead): void {

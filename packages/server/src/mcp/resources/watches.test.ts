@@ -7,6 +7,7 @@ import { manualTime } from '../../kernel/testing/manual-time.ts'
 import type { ResourceSink, ResourceWatch } from '../content.ts'
 import type { McpCaller } from '../tool.ts'
 import { createWatches, type WatchesDeps } from './watches.ts'
+import { PRIVATE_DOCS } from '../../access/testing/policies.ts'
 
 const callerOf = (sub: string): McpCaller => ({
   access: { sub, workspaceId: 'w', role: 'member', limits: NO_LIMITS },
@@ -43,7 +44,7 @@ function setUp() {
     },
     views: { look: async () => ({ kind: 'marks', marks: new Map(marks) }) },
     store: { list: async () => [head()], state: async () => ({ kind: 'document', head: head() }) },
-    enforcePrivateDocs: true,
+    accessPolicy: PRIVATE_DOCS,
     clock: time.clock,
     timers: time.timers,
     log: { debug() {}, info() {}, error() {}, warn: () => void state.warned++ },

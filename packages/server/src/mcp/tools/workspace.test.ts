@@ -41,6 +41,7 @@ function workspaceOf(heads: readonly DocumentHead[], more: Partial<WorkspaceDeps
     backend: 'object-storage',
     editorClient: false,
     random: systemRandom,
+    staticTokenShare: 'none',
     ...more,
   })
   return { tools, creations, run: (name: string, args: object, call = {}) => runTool(tools, name, toolCall({ ...args }, call)) }

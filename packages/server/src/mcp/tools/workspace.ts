@@ -2,7 +2,7 @@ import { cleanName, nameFlaw } from '@docrelay/model/names'
 import { isRefusal } from '@docrelay/model/edit'
 import { jsonBytes, MAX_RESULT_BYTES } from '@docrelay/model/paging'
 import { quote } from '@docrelay/model/quote'
-import type { Access } from '../../access/access.ts'
+import type { Access, AccessPolicy } from '../../access/access.ts'
 import type { Documents } from '../../documents/documents.ts'
 import { decodeCursor, encodeCursor, type ListedPage } from '../../documents/listing.ts'
 import { notes } from '../../documents/notes.ts'
@@ -29,6 +29,8 @@ export interface WorkspaceDeps {
   /** Whether new documents have the form that existing editor clients write. [CFG-2] */
   readonly editorClient: boolean
   readonly random: Random
+  /** What members may do with documents that the static token creates. [AG-89] */
+  readonly staticTokenShare: AccessPolicy['staticTokenShare']
   /** Whether local documents are configured. [LOCAL-1] */
   readonly localAccessEnabled?: boolean
 }
@@ -187,6 +189,9 @@ const UNTITLED = 'Untitled Document'
 /** Owner name of documents that are created with the static token. [MCP-20] */
 const STATIC_OWNER_NAME = 'MCP integration'
 const ID_CHARACTERS = 12
+const SEEN_BY_OWNERS = {
+  reason: 'only owners of the workspace see a document of the static token; its operator can share them by static_token_share',
+}
 
 /** Creates a document. [TOOL-create_document, MCP-20] */
 async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
@@ -219,7 +224,7 @@ async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess 
     }
     return success({
       ...made,
-      ...notes({ fixes, warnings: [] }),
+      ...notes({ fixes, warnings: isStatic && deps.staticTokenShare === 'none' ? [SEEN_BY_OWNERS] : [] }),
       ...(isTried && { dryRun: true }),
       ...(isRepeat && { replayed: true }),
     })

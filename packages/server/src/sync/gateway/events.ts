@@ -1,6 +1,6 @@
 import { jsonFrame } from '@docrelay/protocol/codec'
 import { type DocEventFrame, TAG } from '@docrelay/protocol/frames'
-import { decideLevel, type Level } from '../../access/access.ts'
+import { type AccessPolicy, decideLevel, type Level } from '../../access/access.ts'
 import type { DocumentEvent, DocumentEvents } from '../../documents/document-events.port.ts'
 import { documentMetadata } from '../../documents/metadata.ts'
 import type { Connection } from './connection.ts'
@@ -11,7 +11,7 @@ export interface DocumentEventsDeps {
   /** Authenticated connections of a workspace. */
   ofWorkspace(workspaceId: string): Iterable<Connection> | undefined
   readonly outbox: Outbox
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
 }
 
 /**
@@ -28,7 +28,7 @@ export function createDocumentEvents(deps: DocumentEventsDeps): DocumentEvents {
         const { state } = connection
         if (state.kind !== 'authenticated' && state.kind !== 'joined') continue
         const { access } = state.identity
-        const level = decideLevel(access, sharing, deps.enforcePrivateDocs)
+        const level = decideLevel(access, sharing, deps.accessPolicy)
         const due = event.kind === 'deleted' && takeEventDue(connection, head.key)
         if (level === 'none' && !due) continue
         deps.outbox.sendBehindUpdates(connection, frames.for(level, access.sub))

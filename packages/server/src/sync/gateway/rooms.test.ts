@@ -10,6 +10,7 @@ import { headOf, startBench, TestStore } from '../testing/gateway-bench.ts'
 import { editRequest } from '../testing/room-editing.ts'
 import { ScriptedWorkers } from '../testing/scripted-workers.ts'
 import { patience, stopwatch } from '../../kernel/testing/patience.ts'
+import { PRIVATE_DOCS } from '../../access/testing/policies.ts'
 
 const EDIT = syncFrame(2, Uint8Array.of(0, 0))
 
@@ -347,6 +348,6 @@ function putOf(ref: { workspaceId: string; id: string }): PutRequest {
     collectionId: undefined,
     sharedWith: undefined,
   }
-  const rest = { enforcePrivateDocs: true, expectedVersion: null, precondition: 'none', overrideTombstone: false } as const
+  const rest = { accessPolicy: PRIVATE_DOCS, expectedVersion: null, precondition: 'none', overrideTombstone: false } as const
   return { ref: { workspaceId: ref.workspaceId, id: ref.id }, access, body, ...rest }
 }

@@ -126,7 +126,7 @@ export function applyLevel(context: SessionContext, connection: Connection): voi
   if (state.kind !== 'joined') return
   const { binding, identity } = state
   const { room } = binding
-  const level = decideLevel(identity.access, room.sharing, context.settings.enforcePrivateDocs)
+  const level = decideLevel(identity.access, room.sharing, context.settings.accessPolicy)
   if (level === 'none') {
     const { received } = binding.acks
     context.unbind(connection)

@@ -17,6 +17,7 @@ import type { GatewayCounters } from './gateway-counters.ts'
 import type { Outbox } from './outbox.ts'
 import type { RefusedSignIns } from './refused-sign-ins.ts'
 import type { Rooms } from './rooms.ts'
+import type { AccessPolicy } from '../../access/access.ts'
 
 /** Configured behaviour of sockets; `null` is unlimited. */
 export interface GatewaySettings {
@@ -34,7 +35,7 @@ export interface GatewaySettings {
   readonly maxConnectionsPerWorkspace: number | null
   readonly configuredLimits: ConfiguredLimits
   readonly writes: Bucket
-  readonly enforcePrivateDocs: boolean
+  readonly accessPolicy: AccessPolicy
   /** Part of the seat names, so that those of several nodes differ. */
   readonly nodeId: string
 }

@@ -70,7 +70,7 @@ async function tryJoin(
   const state = await lookUp(context, access.workspaceId, docId)
   if (connection.state.kind === 'closed') return 'settled'
   if (typeof state === 'string') return unavailable(context, connection, docId, state)
-  const decision = decideJoin(state, access, settings.enforcePrivateDocs, lineage)
+  const decision = decideJoin(state, access, settings.accessPolicy, lineage)
   if (decision.kind === 'other-lineage') {
     context.sendOtherLineage(connection, decision.present)
     return 'settled'
@@ -94,7 +94,7 @@ async function tryJoin(
   if (sharing.changed) return 'again'
   const { room } = entered
   room.sharing = sharingOf(decision.head)
-  const level = decideLevel(access, room.sharing, settings.enforcePrivateDocs)
+  const level = decideLevel(access, room.sharing, settings.accessPolicy)
   const announced = announcedLevel(room, level)
   const join = ++connection.joins
   const binding = {

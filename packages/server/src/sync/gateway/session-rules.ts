@@ -1,6 +1,6 @@
 import { SYNC, TAG } from '@docrelay/protocol/frames'
 import type { CloseCode, CloseWord } from '@docrelay/protocol/codes'
-import { type Access, decideLevel, type Level } from '../../access/access.ts'
+import { type AccessPolicy, type Access, decideLevel, type Level } from '../../access/access.ts'
 import { isDocumentId } from '../../documents/document-id.ts'
 import type { DocumentHead, DocumentState } from '../../documents/document-store.port.ts'
 import type { OwnBucket } from './connection.ts'
@@ -116,12 +116,12 @@ export type JoinDecision =
 export function decideJoin(
   state: DocumentState,
   access: Access,
-  enforcePrivateDocs: boolean,
+  accessPolicy: AccessPolicy,
   lineage: string | null,
 ): JoinDecision {
   if (state.kind === 'tombstone') return { kind: 'refuse', code: 'ERR_DELETED' }
   if (state.kind === 'absent') return { kind: 'refuse', code: 'ERR_UNKNOWN_DOC' }
-  const level = decideLevel(access, sharingOf(state.head), enforcePrivateDocs)
+  const level = decideLevel(access, sharingOf(state.head), accessPolicy)
   if (level === 'none') return { kind: 'refuse', code: 'ERR_VIEW_FORBIDDEN' }
   const present = state.head.lineage
   return lineage !== null && lineage !== present ? { kind: 'other-lineage', present } : { kind: 'admit', head: state.head, level }

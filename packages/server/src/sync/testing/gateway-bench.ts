@@ -21,6 +21,7 @@ import type { WorkerPool } from '../gateway/worker-pool.ts'
 import type { GatewaySettings, SessionDeps } from '../gateway/session-context.ts'
 import { ScriptedWorkers } from './scripted-workers.ts'
 import { TestClient } from './test-client.ts'
+import { PRIVATE_DOCS } from '../../access/testing/policies.ts'
 
 export interface BenchOptions {
   readonly settings?: Partial<GatewaySettings>
@@ -97,7 +98,7 @@ const SETTINGS: GatewaySettings = {
   maxConnectionsPerWorkspace: 25,
   configuredLimits: { storageQuotaBytes: null, maxEditorsPerWorkspace: null, maxDocBytes: null },
   writes: { ratePerSec: 40, burst: 80 },
-  enforcePrivateDocs: true,
+  accessPolicy: PRIVATE_DOCS,
   nodeId: 'n1',
 }
 
@@ -131,7 +132,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const events = createDocumentEvents({
     ofWorkspace: (id) => sessions.ofWorkspace(id),
     outbox: sessions.outbox,
-    enforcePrivateDocs: settings.enforcePrivateDocs,
+    accessPolicy: settings.accessPolicy,
   })
   const server = createServer()
   server.on('upgrade', gateway.handleUpgrade)

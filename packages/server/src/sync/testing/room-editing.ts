@@ -3,6 +3,7 @@ import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { EditOutcome, EditRequest } from '../../documents/residents.port.ts'
 import type { TestWorker } from './worker-harness.ts'
+import { PRIVATE_DOCS } from '../../access/testing/policies.ts'
 
 type Given = Partial<Pick<EditRequest, 'expectedVersion' | 'dryRun' | 'agent'>> & {
   readonly sub?: string
@@ -18,7 +19,7 @@ export function editRequest<N extends EditName>(head: DocumentHead, edit: N, arg
   return {
     ref: { workspaceId: head.workspaceId, id: head.id },
     access: { sub, workspaceId: head.workspaceId, role, limits },
-    enforcePrivateDocs: true,
+    accessPolicy: PRIVATE_DOCS,
     edit,
     args,
     expectedVersion: null,

@@ -8,6 +8,7 @@ import type { Storage } from '../../drivers/sql/storage.ts'
 import type { RoomOptions } from '../room/room-host.ts'
 import { createDocument, openTestStorage, type TestClient, TestWorker, until } from './worker-harness.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
+import { OPEN_DOCS } from '../../access/testing/policies.ts'
 
 export const BODY = {
   pages: [{ id: 'c1', name: 'Canvas', shapes: [{ id: 's0', type: 'rect', x: 1 }] }],
@@ -97,7 +98,7 @@ export function put(
   return {
     ref: { workspaceId: head.workspaceId, id: head.id },
     access: { sub: 'ann', workspaceId: 'ws', role: 'owner', limits },
-    enforcePrivateDocs: false,
+    accessPolicy: OPEN_DOCS,
     body: prepared.prepared,
     expectedVersion: given.expectedVersion ?? null,
     precondition: 'none',

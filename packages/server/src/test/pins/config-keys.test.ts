@@ -40,6 +40,7 @@ mcp.expose | RELAY_MCP_EXPOSE | "local" | local/public |  |
 mcp.allowed_origins | RELAY_MCP_ALLOWED_ORIGINS | [] | origins |  |
 mcp.extra_tools | RELAY_MCP_EXTRA_TOOLS | true | boolean |  |
 mcp.blind_writes | RELAY_MCP_BLIND_WRITES | "warn" | warn/refuse |  |
+mcp.static_token_share | RELAY_MCP_STATIC_TOKEN_SHARE | "none" | none/view/edit |  |
 mcp.undo_bytes | RELAY_MCP_UNDO_BYTES | 67108864 | bytes, 0 refused |  |
 mcp.blob_url_ttl_secs | RELAY_MCP_BLOB_URL_TTL_SECS | 300 | s, 0 refused, to 604800 |  |
 mcp.local_documents_dir | RELAY_MCP_LOCAL_DOCUMENTS_DIR | null | path |  |

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Access } from '../../../access/access.ts'
+import { PRIVATE_DOCS } from '../../../access/testing/policies.ts'
 import { aGrant, hashOf } from '../../../blobs/testing/ledger-requests.ts'
 import { pageOf } from '../../../documents/listing.ts'
 import { documentMetadata } from '../../../documents/metadata.ts'
@@ -46,7 +47,7 @@ async function round({ documents, blobs }: Storage): Promise<string> {
   const heads = mark(await documents.list(workspaceId))
   const page = mark(
     pageOf(heads, EVERYTHING, (head) => {
-      const level = documentLevel(access, head, true)
+      const level = documentLevel(access, head, PRIVATE_DOCS)
       return level === 'none' ? null : { sub: access.sub, level }
     }),
   )
