@@ -44,7 +44,7 @@ export type SimpleEditName = keyof typeof simpleEdits
 const editDocument: Edit<EditDocument, StepsDone> = (body, args, environment) =>
   runSteps((tool, now, own, same) => runUnchecked(tool as SimpleEditName, now, own, same), body, args, environment)
 
-const edits = { ...simpleEdits, edit_document: { edit: editDocument } } as const
+const edits = { ...simpleEdits, edit_document: { edit: editDocument, routes: true } } as const
 
 export type EditName = keyof typeof edits
 

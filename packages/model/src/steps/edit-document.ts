@@ -1,6 +1,17 @@
 import type { DocumentBody } from '../body.ts'
 import { changesBetween } from '../changes/changes-between.ts'
-import { type ContentLink, type Edited, type EditEnvironment, type Fix, isRefusal, type Refusal, type Warning } from '../edit.ts'
+import type { GenerateDiagram } from '../canvas/generate/diagram-input.ts'
+import type { WithWays } from '../canvas/ways.ts'
+import {
+  type ContentLink,
+  type Edited,
+  type EditEnvironment,
+  type Fix,
+  isRefusal,
+  outdated,
+  type Refusal,
+  type Warning,
+} from '../edit.ts'
 import { blockStamp } from '../prose/block-stamp.ts'
 import { blockId, idBearing } from '../prose/blocks.ts'
 import { equalLists } from '../prose/equal.ts'
@@ -20,8 +31,16 @@ export interface Step {
   readonly arguments: { readonly [name: string]: unknown }
 }
 
+/** Arguments of a step that were made before the write, as the tool of the step takes them. */
+export interface PreparedStep extends Pick<GenerateDiagram, 'drawn' | 'fit'>, WithWays {
+  /** The diagram is refused, for a reason that the step itself tells. */
+  readonly isRefused?: true
+}
+
 export interface EditDocument {
   readonly steps: readonly Step[]
+  /** By step what was prepared for it. Absent: nothing was, and steps do everything themselves. */
+  readonly prepared?: readonly (PreparedStep | null)[] | undefined
   readonly expectedVersion?: number | undefined
   readonly naming?: unknown
 }
@@ -52,7 +71,7 @@ export function runSteps(
   args: EditDocument,
   environment: EditEnvironment,
 ): Edited<StepsDone> | Refusal {
-  const { steps, expectedVersion, naming } = args
+  const { steps, prepared, expectedVersion, naming } = args
   const done: StepDone[] = []
   const [fixes, warnings, writtenBlocks, links]: [Fix[], Warning[], string[], ContentLink[]] = [[], [], [], []]
   let textChanges: readonly TextChange[] = []
@@ -70,7 +89,10 @@ export function runSteps(
     )
     if (isRefusal(found)) return stepRefusal(step, tool, found)
     const own = withIds(found.args, (id) => (i === 0 ? id : withoutPassedStamp(id, before, body))) as object
-    const edited = run(tool, body, { ...own, expectedVersion, naming }, { ...environment, ...(seen && { seen }) })
+    const extra = prepared?.[i]
+    if (tool === 'generate_diagram' && prepared !== undefined && extra?.drawn === undefined && extra?.isRefused !== true)
+      return outdated('The document changed while the diagram of a step was made.')
+    const edited = run(tool, body, { ...own, ...extra, expectedVersion, naming }, { ...environment, ...(seen && { seen }) })
     if (isRefusal(edited)) return stepRefusal(step, tool, edited)
     done.push({ tool, changed: changesBetween(body, edited.body, own).counts.changed, result: edited.result })
     pushAll(

@@ -3,7 +3,21 @@ import { quote } from '../quote.ts'
 
 /** Members of arguments that take the id of a block, a shape or a page. [AG-55] */
 const ID_MEMBERS: ReadonlySet<string> = new Set([
-  ...['id', 'untilId', 'targetId', 'fromId', 'toId', 'afterId', 'startShapeId', 'endShapeId', 'pageId', 'toPageId', 'order'],
+  ...[
+    'id',
+    'untilId',
+    'targetId',
+    'fromId',
+    'toId',
+    'afterId',
+    'startShapeId',
+    'endShapeId',
+    'shapeId',
+    'near',
+    'pageId',
+    'toPageId',
+    'order',
+  ],
 ])
 
 const REFERENCE = /^\$(\d{1,3})((?:\.[A-Za-z][A-Za-z0-9]*|\[\d{1,6}\])+)$/

@@ -2,7 +2,7 @@ import { type AddFileDeps, addFileTool } from './add-file.ts'
 import { canvasPageTools } from './canvas-pages.ts'
 import { type LinkDeps, withCheckedLinks } from './checked-links.ts'
 import { type DiagramDeps, diagramTools } from './diagrams.ts'
-import { editDocumentTool } from './edit-document.ts'
+import { editDocumentTool, type StepDeps } from './edit-document.ts'
 import { fieldTools } from './fields.ts'
 import { type FileDeps, fileTools } from './files.ts'
 import { type KnowledgeDeps, knowledgeTools } from './knowledge.ts'
@@ -39,7 +39,7 @@ export interface ToolDeps
     ReadingDeps['documents'] &
     DiagramDeps['documents'] &
     LinkDeps['documents']
-  readonly layouts: DiagramDeps['layouts'] & ShapeDeps['layouts']
+  readonly layouts: DiagramDeps['layouts'] & ShapeDeps['layouts'] & StepDeps['layouts']
   readonly blobs: FileDeps['blobs'] & AddFileDeps['blobs'] & ShapeDeps['blobs']
 }
 
@@ -66,7 +66,7 @@ export function allTools(deps: ToolDeps): readonly ListedTool[] {
     searchTool(deps),
     undoTool(deps),
   ]
-  const tools = [...others, editDocumentTool(linked, others)].sort((a, b) => a.place - b.place)
+  const tools = [...others, editDocumentTool(linked, deps, others)].sort((a, b) => a.place - b.place)
   for (const [i, { name, place }] of tools.entries())
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)
   return tools

@@ -3,6 +3,7 @@ import type { DrawnDiagram } from '@docrelay/model/canvas/generate/draw-diagram'
 import type { RoutedEdit } from '@docrelay/model/canvas/shape-edits'
 import type { FoundWay } from '@docrelay/model/canvas/ways'
 import type { Refusal } from '@docrelay/model/edit'
+import type { EditDocument, PreparedStep } from '@docrelay/model/steps/edit-document'
 import { RelayError } from '../../kernel/errors.ts'
 import { createLanes } from '../../kernel/fair-turns.ts'
 import type { Logger } from '../../kernel/log.ts'
@@ -35,6 +36,11 @@ export interface WaysRequest extends Asked {
   readonly args: object
 }
 
+export interface StepsRequest extends Asked {
+  readonly body: Uint8Array
+  readonly args: EditDocument
+}
+
 /**
  * Lays out diagrams and routes connectors in separate threads, so that neither the main thread nor a live document waits for them. [DIAG-17, CONC-13]
  */
@@ -46,6 +52,8 @@ export interface DiagramLayouts extends AsyncDisposable {
   draw(request: LayoutRequest): Promise<DrawnDiagram | Refusal>
   /** The ways that an edit would give to connectors. Rejects as `draw` does. */
   route(request: WaysRequest): Promise<readonly FoundWay[]>
+  /** What the steps of a call need of both, by step. Rejects as `draw` does. */
+  prepare(request: StepsRequest): Promise<readonly (PreparedStep | null)[]>
 }
 
 /**
@@ -93,6 +101,10 @@ export function openDiagramLayouts(log: Logger): DiagramLayouts {
     async route({ body, edit, args, ...asked }) {
       const result = await inLane({ kind: 'route', body, edit, args }, asked)
       return (result as Extract<DiagramTaskResult, { kind: 'routed' }>).ways
+    },
+    async prepare({ body, args, ...asked }) {
+      const result = await inLane({ kind: 'steps', body, args }, asked)
+      return (result as Extract<DiagramTaskResult, { kind: 'prepared' }>).steps
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }

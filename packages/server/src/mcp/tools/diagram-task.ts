@@ -5,9 +5,11 @@ import { drawDiagram, type DrawnDiagram } from '@docrelay/model/canvas/generate/
 import { findWays, type RoutedEdit } from '@docrelay/model/canvas/shape-edits'
 import type { FoundWay } from '@docrelay/model/canvas/ways'
 import type { Refusal } from '@docrelay/model/edit'
+import type { EditDocument, PreparedStep } from '@docrelay/model/steps/edit-document'
+import { prepareSteps } from '@docrelay/model/steps/prepare-steps'
 
-/** Lays out a diagram in a task thread, or routes the connectors of an edit. Input and output are plain data. */
-export type DiagramTask = DrawTask | RouteTask
+/** Lays out a diagram in a task thread, routes the connectors of an edit, or does both for the steps of a call. Input and output are plain data. */
+export type DiagramTask = DrawTask | RouteTask | StepsTask
 
 interface Stoppable {
   /** Four bytes of shared memory: once they are not zero, nobody wants the answer any more. */
@@ -28,9 +30,16 @@ export interface RouteTask extends Stoppable {
   readonly args: object
 }
 
+export interface StepsTask extends Stoppable {
+  readonly kind: 'steps'
+  readonly body: Uint8Array
+  readonly args: EditDocument
+}
+
 export type DiagramTaskResult =
   | { readonly kind: 'drawn'; readonly drawn: DrawnDiagram | Refusal }
   | { readonly kind: 'routed'; readonly ways: readonly FoundWay[] }
+  | { readonly kind: 'prepared'; readonly steps: readonly (PreparedStep | null)[] }
 
 /** Throws LayoutStopped when it was stopped. [DIAG-17, CONC-13] */
 export function runDiagramTask(task: DiagramTask): DiagramTaskResult {
@@ -46,5 +55,7 @@ export function runDiagramTask(task: DiagramTask): DiagramTaskResult {
   const spend = (): void => {
     if (isStopped()) throw new LayoutStopped()
   }
-  return { kind: 'routed', ways: findWays(task.edit, readStoredBody(task.body), task.args, environment, { spend }) }
+  const body = readStoredBody(task.body)
+  if (task.kind === 'steps') return { kind: 'prepared', steps: prepareSteps(body, task.args, environment, isStopped, spend) }
+  return { kind: 'routed', ways: findWays(task.edit, body, task.args, environment, { spend }) }
 }

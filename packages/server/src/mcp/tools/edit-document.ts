@@ -1,12 +1,19 @@
 import type { Fix } from '@docrelay/model/edit'
 import { editFlaw, type EditName, editNames } from '@docrelay/model/edits'
+import { isRoutedEdit } from '@docrelay/model/canvas/shape-edits'
 import { quote } from '@docrelay/model/quote'
-import { type Step, stepRefusal } from '@docrelay/model/steps/edit-document'
+import { type EditDocument, type Step, stepRefusal } from '@docrelay/model/steps/edit-document'
 import { type ArgumentsSchema, badArgument, checkArguments } from '../arguments.ts'
 import { failure, withFixes } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
+import type { Documents } from '../../documents/documents.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import type { DiagramLayouts } from './diagram-layouts.ts'
 import { type Editable, editTool } from './edit-tool.ts'
+import { withProgress } from './progress.ts'
 import { DOCUMENT, FLAG, input, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { type IconDeps, unknownIconsOf } from './shape-icons.ts'
+import { storedBody } from './stored-body.ts'
 import type { ToolRow } from './tool-row.ts'
 
 const MOST_STEPS = 50
@@ -14,21 +21,27 @@ const STEPS_PER_TOKEN = 10
 const PREFIX = 'service_'
 
 /** Edits that are no step: what they need from elsewhere is fetched before a write, once for a call. */
-const NO_STEPS: ReadonlySet<string> = new Set(['edit_document', 'undo', 'add_file', 'generate_diagram'])
+const NO_STEPS: ReadonlySet<string> = new Set(['edit_document', 'undo', 'add_file'])
 
 /** Arguments that belong to the call. [AG-54] */
 const OF_THE_CALL = ['expectedVersion', 'dryRun', 'requestId', 'brief'] as const
 
+export interface StepDeps extends IconDeps {
+  readonly documents: Pick<Documents, 'get'>
+  readonly layouts: Pick<DiagramLayouts, 'prepare'>
+  readonly timers: Timers
+}
+
 type Checked = { readonly kind: 'steps'; readonly steps: readonly Step[]; readonly fixes: readonly Fix[] } | ToolFailure
 
 /** The tool that runs several edits as one. `tools`: the others, of which those that are one edit may be steps. [TOOL-edit_document] */
-export function editDocumentTool(documents: Editable, tools: readonly ToolRow[]): ToolRow {
+export function editDocumentTool(edits: Editable, deps: StepDeps, tools: readonly ToolRow[]): ToolRow {
   const allowed = new Map(
     tools
       .filter(({ name }) => (editNames as readonly string[]).includes(name) && !NO_STEPS.has(name))
       .map((tool) => [tool.name, tool]),
   )
-  const { run, ...row } = editTool(documents, {
+  const { run, ...row } = editTool(edits, {
     name: 'edit_document',
     place: 49,
     title: 'Edit document',
@@ -67,7 +80,21 @@ export function editDocumentTool(documents: Editable, tools: readonly ToolRow[])
           { tool: 'set_block', arguments: { pageId: 'p', id: '$1.blocks[0].id', level: 2 } },
         ],
       },
+      {
+        steps: [
+          { tool: 'add_shape', arguments: { pageId: 'c', shape: { kind: 'rectangle', x: 900, y: 900, text: 'API' } } },
+          {
+            tool: 'generate_diagram',
+            arguments: {
+              pageId: 'c',
+              nodes: [{ id: 'api', shapeId: '$1.id' }, { id: 'db' }],
+              edges: [{ from: 'api', to: 'db' }],
+            },
+          },
+        ],
+      },
     ],
+    prepare: (call, attempt) => prepared(call, attempt, deps),
   })
   return {
     ...row,
@@ -81,10 +108,40 @@ export function editDocumentTool(documents: Editable, tools: readonly ToolRow[])
       if (checked.kind === 'failure') return checked
       const hidden = outsideToolsets(call, checked.steps, allowed)
       if (hidden !== null) return hidden
-      const outcome = withFixes(await run({ ...call, args: { ...call.args, steps: checked.steps } }), checked.fixes)
+      const stepped = { ...call, args: { ...call.args, steps: checked.steps } }
+      const draws = checked.steps.some(({ tool }) => tool === 'generate_diagram')
+      const done = draws ? withProgress(call, deps.timers, 'drawing the diagrams', () => run(stepped)) : run(stepped)
+      const outcome = withFixes(await done, checked.fixes)
       return call.args['brief'] === true ? withoutResults(outcome) : outcome
     },
   }
+}
+
+/** After so many preparations that a change made useless, diagrams are fitted to where the shapes are. [AG-106] */
+const MADE_AGAIN = 2
+
+/**
+ * Makes before the write what would hold up a live document: layouts of diagrams, and ways of connectors unless one step alone looks for
+ * few. What a step needs of an earlier one is there, as the steps are run on what is stored now. [AG-58, DIAG-17, CONC-13]
+ */
+async function prepared(call: ToolCall, attempt: number, { documents, layouts, ...icons }: StepDeps): Promise<JsonObject> {
+  const { docId, steps, expectedVersion } = call.args as unknown as EditDocument & { readonly docId: string }
+  const known = await Promise.all(
+    steps.map(({ tool, arguments: args }) => (isRoutedEdit(tool) ? unknownIconsOf({ ...call, args }, icons) : {})),
+  )
+  const withIcons = (extra: (at: number) => object | null | undefined): JsonObject => ({
+    prepared: steps.map((_, at) => ({ ...known[at], ...extra(at) })),
+  })
+  const slow = steps.filter(({ tool }) => isRoutedEdit(tool)).length
+  const draws = steps.some(({ tool }) => tool === 'generate_diagram')
+  if (!draws && (slow === 0 || (slow === 1 && attempt === 0)))
+    return slow === 0 ? {} : withIcons((at) => (isRoutedEdit((steps[at] as Step).tool) ? { ways: 'few' } : null))
+  const body = await storedBody(documents, call.access, docId)
+  if (body === 'none') return {}
+  const args = { steps, expectedVersion, naming: call.naming }
+  const made = await layouts.prepare({ workspaceId: call.access.workspaceId, body, args, signal: call.signal })
+  const fit = attempt >= MADE_AGAIN
+  return withIcons((at) => (made[at]?.drawn === undefined ? made[at] : { ...made[at], fit }))
 }
 
 /** Of arguments that nobody has checked yet. */

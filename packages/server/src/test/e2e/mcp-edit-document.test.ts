@@ -53,6 +53,60 @@ describe('edit_document', () => {
     person.destroy()
   })
 
+  it('[AG-53] a diagram as a step keeps the shapes that earlier steps made, cold and live, and is undone with them', async () => {
+    for (const isLive of [false, true]) {
+      const docId = await sample()
+      const person = isLive ? relay.sync(docId, ANN) : null
+      if (person !== null) await saved(person)
+      const before = await agent.call('get_page', { docId, pageId: 'c2' })
+      const steps = [
+        step('add_shape', { pageId: 'c2', shape: { kind: 'rectangle', x: 900, y: 900, text: 'API' } }),
+        step('generate_diagram', {
+          pageId: 'c2',
+          nodes: [
+            { id: 'api', shapeId: '$1.id' },
+            { id: 'db', label: 'DB' },
+          ],
+          edges: [{ from: 'api', to: 'db' }],
+        }),
+        step('generate_diagram', { pageId: 'c2', nodes: [{ id: 'a' }, { id: 'b' }], near: '$2.nodes.db' }),
+        step('connect', { pageId: 'c2', fromId: '$2.nodes.db', toId: '$3.nodes.a' }),
+      ]
+      const tried = await agent.call('edit_document', { docId, steps, dryRun: true })
+      expect(tried).toMatchObject({ serverVersion: 1, dryRun: true, steps: [{}, { changed: 2 }, { changed: 2 }, { changed: 1 }] })
+      const answer = await agent.call('edit_document', { docId, steps })
+      expect(answer).toMatchObject({ serverVersion: 2, changed: 6 })
+      const [made, diagram] = answer['steps'] as unknown as readonly { readonly result: Record<string, Record<string, string>> }[]
+      expect(diagram?.result['nodes']).toMatchObject({ api: made?.result['id'] })
+      const { lint } = (await agent.call('get_page', { docId, pageId: 'c2', lint: true })) as { readonly lint?: unknown }
+      expect(lint).toEqual([])
+      await agent.call('undo', { docId, last: 1 })
+      expect((await agent.call('get_page', { docId, pageId: 'c2' }))['shapes']).toEqual(before['shapes'])
+      person?.destroy()
+    }
+  })
+
+  it('[AG-53] [AG-55] a diagram step whose reference leads nowhere, or whose shape an earlier step removes, fails as its own tool does', async () => {
+    const docId = await sample()
+    const diagram = (more: object) => step('generate_diagram', { pageId: 'c', nodes: [{ id: 'a' }], ...more })
+    const fine = step('delete_block', { pageId: 'p', id: 'blk-a' })
+    expect(await agent.refused('edit_document', { docId, steps: [fine, diagram({ near: '$1.nowhere' })] })).toMatchObject({
+      code: 'ERR_STEP_REF',
+      step: 2,
+    })
+    const gone = [step('delete_shape', { pageId: 'c', id: 's3' }), diagram({ nodes: [{ id: 'a', shapeId: 's3' }] })]
+    expect(await agent.refused('edit_document', { docId, steps: gone })).toMatchObject({ code: 'ERR_SHAPE_NOT_FOUND', step: 2 })
+    expect(await agent.call('get_document', { docId })).toMatchObject({ serverVersion: 1 })
+  })
+
+  it('[AG-53] steps with an icon that the relay does not know warn as their tools do', async () => {
+    const docId = await sample()
+    const shape = { kind: 'rectangle', x: 0, y: 900, iconId: 'builtin:databse' }
+    expect(await agent.call('edit_document', { docId, steps: [step('add_shape', { pageId: 'c', shape })] })).toMatchObject({
+      warnings: [{ step: 1, nearest: expect.arrayContaining(['builtin:database']) as unknown }],
+    })
+  })
+
   it('[AG-54] arguments of all steps are checked by the schema of their tools before anything runs', async () => {
     const docId = await sample()
     const refused = (...steps: readonly object[]) => agent.refused('edit_document', { docId, steps })
