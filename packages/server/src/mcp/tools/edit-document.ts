@@ -2,7 +2,7 @@ import type { Fix } from '@docrelay/model/edit'
 import { editFlaw, type EditName, editNames } from '@docrelay/model/edits'
 import { isRoutedEdit } from '@docrelay/model/canvas/shape-edits'
 import { quote } from '@docrelay/model/quote'
-import { type EditDocument, type Step, stepRefusal } from '@docrelay/model/steps/edit-document'
+import { type EditDocument, type PreparedStep, type Step, stepRefusal } from '@docrelay/model/steps/edit-document'
 import { type ArgumentsSchema, badArgument, checkArguments } from '../arguments.ts'
 import { failure, withFixes } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
@@ -121,27 +121,28 @@ export function editDocumentTool(edits: Editable, deps: StepDeps, tools: readonl
 const MADE_AGAIN = 2
 
 /**
- * Makes before the write what would hold up a live document: layouts of diagrams, and ways of connectors unless one step alone looks for
- * few. What a step needs of an earlier one is there, as the steps are run on what is stored now. [AG-58, DIAG-17, CONC-13]
+ * Makes before the write what would hold up a live document: layouts of diagrams, and ways of connectors unless only one step looks for
+ * them and they are few. [AG-58, DIAG-17, CONC-13]
  */
 async function prepared(call: ToolCall, attempt: number, { documents, layouts, ...icons }: StepDeps): Promise<JsonObject> {
   const { docId, steps, expectedVersion } = call.args as unknown as EditDocument & { readonly docId: string }
-  const known = await Promise.all(
-    steps.map(({ tool, arguments: args }) => (isRoutedEdit(tool) ? unknownIconsOf({ ...call, args }, icons) : {})),
-  )
-  const withIcons = (extra: (at: number) => object | null | undefined): JsonObject => ({
-    prepared: steps.map((_, at) => ({ ...known[at], ...extra(at) })),
-  })
-  const slow = steps.filter(({ tool }) => isRoutedEdit(tool)).length
+  const isRouted = steps.map(({ tool }) => isRoutedEdit(tool))
+  const routed = isRouted.filter(Boolean).length
   const draws = steps.some(({ tool }) => tool === 'generate_diagram')
-  if (!draws && (slow === 0 || (slow === 1 && attempt === 0)))
-    return slow === 0 ? {} : withIcons((at) => (isRoutedEdit((steps[at] as Step).tool) ? { ways: 'few' } : null))
+  if (routed === 0 && !draws) return {}
+  const unknownIcons = await Promise.all(
+    steps.map(async ({ arguments: args }, i) => (isRouted[i] ? await unknownIconsOf({ ...call, args }, icons) : {})),
+  )
+  const withIcons = (made: readonly (PreparedStep | null)[]): JsonObject => ({
+    prepared: steps.map((_, i) => ({ ...unknownIcons[i], ...made[i] })),
+  })
+  if (!draws && routed === 1 && attempt === 0) return withIcons(isRouted.map((is) => (is ? { ways: 'few' } : null)))
   const body = await storedBody(documents, call.access, docId)
   if (body === 'none') return {}
   const args = { steps, expectedVersion, naming: call.naming }
   const made = await layouts.prepare({ workspaceId: call.access.workspaceId, body, args, signal: call.signal })
   const fit = attempt >= MADE_AGAIN
-  return withIcons((at) => (made[at]?.drawn === undefined ? made[at] : { ...made[at], fit }))
+  return withIcons(made.map((extra) => (extra?.drawn === undefined ? extra : { ...extra, fit })))
 }
 
 /** Of arguments that nobody has checked yet. */
