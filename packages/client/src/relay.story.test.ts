@@ -4,6 +4,7 @@ import type { LiveDocument, OpenOptions } from './live/live-document.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
+import { mcpAgent } from '../../server/src/test/mcp-agent.ts'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../../server/src/test/relay-under-test.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
@@ -11,7 +12,10 @@ const BEN = { sub: 'ben', role: 'member' }
 let server: RelayUnderTest
 const opened: Relay[] = []
 beforeAll(async () => {
-  server = await startRelayUnderTest({ env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '60', RELAY_WRITES_PER_SEC: '0' } })
+  server = await startRelayUnderTest({
+    mcp: 'public',
+    env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '60', RELAY_WRITES_PER_SEC: '0' },
+  })
 })
 afterEach(() => Promise.all(opened.splice(0).map((relay) => relay.close())))
 afterAll(() => server?.[Symbol.asyncDispose]())
@@ -101,6 +105,17 @@ describe('documents over REST', () => {
       const owner = call === relay.usage ? relay : call === relay.documents.list ? relay.documents : relay.collections
       await expect(Reflect.apply(call, owner, [{ signal: AbortSignal.abort(reason) }])).rejects.toBe(reason)
     }
+  })
+
+  it('[AG-72] [AG-73] what a tool of an agent did is listed and undone', async () => {
+    const id = await newDocument({ richTextPages: [{ id: 'p', name: 'P', content: '<p id="blk-a">One</p>' }] })
+    const agent = await mcpAgent(server.mcpUrl, server.token(ANN))
+    await agent.call('set_prose', { docId: id, pageId: 'p', id: 'blk-a', content: 'Two' })
+    const { calls } = relayOf()
+    const [made] = (await calls.list(id)).calls
+    expect(made).toMatchObject({ tool: 'set_prose', by: 'ann', undoable: true })
+    expect(await calls.undo(id, made?.callId ?? '')).toMatchObject({ changed: 1, kept: [], serverVersion: 3 })
+    expect(JSON.stringify(await relayOf().documents.get(id))).toContain('One')
   })
 
   it('[AUTH-1] a call with an expired token is answered after one fresh token', async () => {
