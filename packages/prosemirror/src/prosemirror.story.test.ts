@@ -22,7 +22,7 @@ beforeAll(async () => {
   if (CHROMIUM === null) return
   await using origin: BrowserOrigin = await openBrowserOrigin({ 'content-security-policy': POLICY })
   seen = (await origin.run(await bundled('testing/editor-page.ts'), plan)) as readonly SeenCase[]
-}, 60_000)
+})
 beforeEach((context) => {
   if (CHROMIUM === null) context.skip(NEEDS_CHROMIUM)
 })

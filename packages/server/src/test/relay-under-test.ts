@@ -51,12 +51,14 @@ export async function startRelayUnderTest(
     readonly args?: readonly string[]
     /** Starts the sources instead of the bundle: for what is about loading them. */
     readonly fromSources?: boolean
+    /** Gets the lines of its log, which can so be read before it is ready. */
+    readonly logLines?: string[]
   } = {},
 ): Promise<RelayUnderTest> {
   const issuer = await startTestIssuer()
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-test-'))
   const dataDir = options.dataDir ?? join(folder, 'data')
-  const logLines: string[] = []
+  const { logLines = [] } = options
   const clients: SyncClient[] = []
   const variables = (port: number, env = options.env) => ({
     ...COMPILED_CODE,

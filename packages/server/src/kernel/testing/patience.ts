@@ -27,11 +27,11 @@ function runnable(): number {
 }
 
 /**
- * The time after which something that does not end is given up: `quietMs` on a quiet machine, up to five times that on a busy one. It guards
- * against a hang and is never what a test claims.
+ * The time after which something that does not end is given up: five times `quietMs`, what it takes on a quiet machine. It guards against a hang and is
+ * never what a test claims. The load of this moment does not count: limits are set when a file is read, and other files begin later.
  */
 export function patience(quietMs: number): number {
-  return quietMs * slowdown()
+  return quietMs * LONGEST
 }
 
 /** Tells whether `quietMs` have passed since it was made, by a clock that is slower while the machine is busy. */

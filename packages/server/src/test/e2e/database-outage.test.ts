@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { openPostgresUnderTest, type PostgresUnderTest } from '../../drivers/sql/testing/postgres-under-test.ts'
 import { mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { logged, type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 import { patience, stopwatch } from '../../kernel/testing/patience.ts'
 
@@ -20,11 +20,13 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
     url.hostname = '127.0.0.1'
     url.port = String(proxy.port)
     await proxy.down()
+    const logLines: string[] = []
     const starting = startRelayUnderTest({
+      logLines,
       mcp: 'local',
       env: { RELAY_STORAGE_URL: url.href, RELAY_CLUSTER_SINGLE_NODE: 'true', RELAY_WRITES_PER_SEC: '0' },
     })
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await Promise.race([starting, logged({ logLines }, 'storage.waiting')])
     await proxy.up()
     relay = await starting
   })

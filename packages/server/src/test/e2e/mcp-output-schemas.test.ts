@@ -50,7 +50,7 @@ beforeAll(async () => {
   await tellOfEachOther(ann, bob)
   await takeBack(ann, bob)
   await readTheRest(ann)
-}, 120_000)
+})
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 /** Two agents of which each changes what the other has seen. */
