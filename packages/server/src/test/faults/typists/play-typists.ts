@@ -4,7 +4,7 @@ import { post } from './mcp-post.ts'
 import type { Played } from './played.ts'
 import { openTypingPerson, type TypingPerson } from './typing-person.ts'
 import { differences, freshView, type Looking, type Views, viewsOf } from './views.ts'
-import { openWitness, type Witness } from './witness.ts'
+import { openWitnesses, type Witnesses } from './witnesses.ts'
 import { letters, type TypedCharacter } from './words.ts'
 import { openWritingAgent, type ToldCall } from './writing-agent.ts'
 
@@ -42,10 +42,9 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
       letter,
     }),
   )
-  const watching = relay.sync(at.docId, { sub: 'witness' })
-  const clients = [...people.map(({ client }) => client), watching]
+  const clients = people.map(({ client }) => client)
   await saved(...clients)
-  const witness = openWitness(watching, PAGE.id)
+  const witnesses = openWitnesses(plan.calls === 'careful' ? [] : watchersOf(clients, plan), PAGE.id)
   const agents = Array.from({ length: plan.agents }, (_, number) =>
     openWritingAgent(relay, { ...at, number, random, pauseMs: 500, calls: plan.calls }),
   )
@@ -63,8 +62,8 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
   const acknowledged = people.flatMap(({ typed }) => typed.filter(({ isSaved }) => isSaved))
   const missing = missingIn(views, acknowledged)
   const unanswered = sum('unanswered')
-  const untold = plan.calls === 'careful' ? missing : missing.filter(({ text }) => !isTold(calls, text, witness))
-  const notBack = plan.calls === 'careful' ? [] : await undoAll(relay, at.docId, { missing, calls, witness })
+  const untold = plan.calls === 'careful' ? missing : missing.filter(({ text }) => !isTold(calls, text, witnesses))
+  const notBack = plan.calls === 'careful' ? [] : await undoAll(relay, at.docId, { missing, calls, witnesses })
   const different = await differencesAtTheEnd(relay, clients, at, env)
   return {
     acknowledged: acknowledged.length,
@@ -81,6 +80,11 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
     worstLagMs,
     refusals: added(agents.map(({ refusals }) => refusals)),
   }
+}
+
+/** One editor sees all that happens. While the relay is down for some, only each person sees what becomes of the own letters. */
+function watchersOf(clients: readonly TypingPerson['client'][], { killEverySecs }: TypistsPlan) {
+  return killEverySecs === null ? clients.slice(0, 1) : clients
 }
 
 /** Lets the time of the plan pass and answers how often the relay was killed meanwhile. */
@@ -115,8 +119,8 @@ function missingIn({ editors, rest }: Views, characters: readonly TypedCharacter
 }
 
 /** Whether a call told of a letter, named it or the block in which it stood, or told only how much more it removed. [AG-30, AG-98] */
-function isTold(calls: readonly ToldCall[], letter: string, witness: Witness): boolean {
-  const blocks = [...witness.lastSeenIn(letter)].map((id) => JSON.stringify(id))
+function isTold(calls: readonly ToldCall[], letter: string, witnesses: Witnesses): boolean {
+  const blocks = [...witnesses.lastSeenIn(letter)].map((id) => JSON.stringify(id))
   return calls.some(
     ({ told, named, isCut }) =>
       isCut || told.includes(letter) || named.includes(letter) || blocks.some((id) => named.includes(id) || told.includes(id)),
@@ -126,14 +130,14 @@ function isTold(calls: readonly ToldCall[], letter: string, witness: Witness): b
 interface Losing {
   readonly missing: readonly TypedCharacter[]
   readonly calls: readonly ToldCall[]
-  readonly witness: Witness
+  readonly witnesses: Witnesses
 }
 
 /** Undoes every call, the newest first; answers what is neither there afterwards nor named as kept. [AG-98] */
 async function undoAll(
   relay: RelayUnderTest,
   docId: string,
-  { missing, calls, witness }: Losing,
+  { missing, calls, witnesses }: Losing,
 ): Promise<readonly TypedCharacter[]> {
   if (missing.length === 0) return []
   const bearer = relay.token({ sub: 'undoer', role: 'owner' })
@@ -148,7 +152,7 @@ async function undoAll(
   }
   const rest = JSON.stringify(await relay.rest().getDocument(docId))
   const isKept = (letter: string) =>
-    kept.includes(letter) || [...witness.lastSeenIn(letter)].some((id) => kept.includes(JSON.stringify(id)))
+    kept.includes(letter) || [...witnesses.lastSeenIn(letter)].some((id) => kept.includes(JSON.stringify(id)))
   return missing.filter(({ text }) => !rest.includes(text) && !isKept(text))
 }
 

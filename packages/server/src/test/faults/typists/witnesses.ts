@@ -2,20 +2,26 @@ import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import { charactersOf, isLetter, textNodes } from './words.ts'
 
-/** Somebody who watches a page and remembers from which blocks letters vanished: the calls that removed them speak of these blocks. */
-export interface Witness {
+/** Editors that remember from which blocks letters vanished: the calls that removed them speak of these blocks. */
+export interface Witnesses {
   /**
-   * Ids of the blocks in which a letter stood each time that it vanished from the page: of its own block, and the first one in the list, table
-   * or quote around it, which names that as a whole.
+   * Ids of the blocks in which a letter stood each time that it vanished from what an editor shows: of its own block, and the first one in the
+   * list, table or quote around it, which names that as a whole.
    */
   lastSeenIn(letter: string): ReadonlySet<string>
 }
 
-export function openWitness(client: SyncClient, pageId: string): Witness {
-  const page = client.doc.getXmlFragment(`prose:${pageId}`)
+export function openWitnesses(clients: readonly SyncClient[], pageId: string): Witnesses {
   const vanished = new Map<string, Set<string>>()
+  for (const client of clients) watch(client, pageId, vanished)
+  const none = new Set<string>()
+  return { lastSeenIn: (letter) => vanished.get(letter) ?? none }
+}
+
+function watch({ doc }: SyncClient, pageId: string, vanished: Map<string, Set<string>>): void {
+  const page = doc.getXmlFragment(`prose:${pageId}`)
   let places = placesOn(page)
-  client.doc.on('update', () => {
+  doc.on('update', () => {
     const now = placesOn(page)
     for (const [letter, blocks] of places) {
       if (now.has(letter)) continue
@@ -30,8 +36,6 @@ export function openWitness(client: SyncClient, pageId: string): Witness {
     }
     places = now
   })
-  const none = new Set<string>()
-  return { lastSeenIn: (letter) => vanished.get(letter) ?? none }
 }
 
 interface Place {
