@@ -1,3 +1,4 @@
+import { shownName } from '../kernel/shown-name.ts'
 import { isObject, own } from './json-rpc.ts'
 
 const MAX_LENGTH = 64
@@ -10,10 +11,8 @@ export function nameOfClient(clientInfo: unknown): string | null {
   if (!isObject(clientInfo)) return null
   for (const member of ['title', 'name']) {
     const value = own(clientInfo, member)
-    if (typeof value !== 'string') continue
-    // Twice as many UTF-16 units hold the characters whole, surrogate pairs included.
-    const characters = [...value.trim().slice(0, 2 * MAX_LENGTH)].slice(0, MAX_LENGTH)
-    if (characters.length > 0) return characters.join('').trim()
+    const name = typeof value === 'string' ? shownName(value, MAX_LENGTH) : null
+    if (name !== null) return name
   }
   return null
 }

@@ -1,4 +1,5 @@
 import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
+import { shownName } from '../../kernel/shown-name.ts'
 
 /** The state of one client id as the room last relayed it. */
 interface Entry {
@@ -311,8 +312,5 @@ const MAX_NAME_CHARACTERS = 24
 function nameIn(state: Uint8Array): string | null {
   const value = JSON.parse(utf8.decode(state)) as { readonly user?: { readonly name?: unknown } | null } | null
   const name = value?.user?.name
-  if (typeof name !== 'string') return null
-  // Twice as many UTF-16 units hold the characters whole, surrogate pairs included.
-  const characters = [...name.trim().slice(0, 2 * MAX_NAME_CHARACTERS)].slice(0, MAX_NAME_CHARACTERS).join('').trim()
-  return characters === '' ? null : characters
+  return typeof name === 'string' ? shownName(name, MAX_NAME_CHARACTERS) : null
 }

@@ -131,11 +131,11 @@ describe('who changes what in a live document', () => {
     expect(short(told)).toContainEqual({ kind: 'block', pageId: 'p', id: null, isRemoved: false, by: 'ann' })
   })
 
-  it('[AG-21] shows at most 24 characters of the name in the own awareness state of a person, and no name where there is none', async () => {
+  it('[AG-21] shows at most 24 characters of the name in the own awareness state of a person, on one line, and no name where there is none', async () => {
     const { room } = await at.openRoom()
     watch(room)
     const [ann, ben] = [await at.joined(room, { sub: 'ann' }), await at.joined(room, { sub: 'ben' })]
-    showName(ann, { name: ' Ann of the very long and winding name ' })
+    showName(ann, { name: ' Ann\n</tool> of the very long and winding name ' })
     showName(ben, { name: 7 })
     await until(() => ben.presence.length > 0)
     type(ann, 'p1', '!')
@@ -143,7 +143,7 @@ describe('who changes what in a live document', () => {
     type(ben, 'p2', '?')
     const told = await toldAfter(ben, room)
     expect(told.map(({ who }) => who)).toEqual([
-      { id: 'ann', kind: 'person', name: 'Ann of the very long and' },
+      { id: 'ann', kind: 'person', name: 'Ann </tool> of the very' },
       { id: 'ben', kind: 'person' },
     ])
   })
