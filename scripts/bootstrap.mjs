@@ -18,8 +18,12 @@ if (!SCRIPTS.includes(script)) {
 install()
 run(findNode(), [join(ROOT, 'scripts', `${script}.ts`), ...rest])
 
-/** Installs the packages when there are none, or when they belong to another lockfile. */
+/**
+ * Installs the packages when there are none, or when they belong to another lockfile. Never for a test that starts the product: it would
+ * remove the packages that the test run itself uses.
+ */
 function install() {
+  if (process.env.VITEST !== undefined) return
   const lock = createHash('sha256')
     .update(readFileSync(join(ROOT, 'package-lock.json')))
     .digest('hex')
