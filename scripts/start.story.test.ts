@@ -46,6 +46,8 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<Start>
     env: {
       ...COMPILED_CODE,
       PATH: process.env['PATH'],
+      // Keeps the command from replacing the packages that this test run uses.
+      VITEST: process.env['VITEST'],
       npm_lifecycle_event: 'start',
       BOOTSTRAP,
       DOCRELAY_DEV_DIR: state,
