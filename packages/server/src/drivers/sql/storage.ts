@@ -77,26 +77,30 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     await ports.control.close().catch((error: Error) => log.error('storage.close-failed', error.message))
     await ended
   }
-  let closing: Promise<void> | null = null
-  return {
-    documents: ports.documents,
-    calls: ports.calls,
-    updates: ports.updates,
-    revocations: ports.revocations,
-    recovery: ports.recovery,
-    blobs: ports.blobs,
-    registries: ports.registries,
-    shareLinks: ports.shareLinks,
+  return storageOver(ports, {
     workerPort() {
       const channel = new MessageChannel()
       worker.postMessage(channel.port2, [channel.port2])
       return channel.port1
     },
-    ping: () => ports.control.ping(),
-    stats: () => ports.control.stats(),
-    totals: () => ports.control.totals(),
     onFatal: (listener) => fatal.listen(listener),
     onStored: (listener) => void stored.push(listener),
+    close,
+  })
+}
+
+/** The storage at the other end of a port. `close` runs once, however often the storage is disposed. */
+export function storageOver(
+  { control, ...stores }: ReturnType<typeof storageFromPort>,
+  { close, ...own }: Pick<Storage, 'workerPort' | 'onFatal' | 'onStored'> & { close(): Promise<void> },
+): Storage {
+  let closing: Promise<void> | null = null
+  return {
+    ...stores,
+    ...own,
+    ping: () => control.ping(),
+    stats: () => control.stats(),
+    totals: () => control.totals(),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   }
 }

@@ -4,13 +4,13 @@ import { MessagePort, Worker } from 'node:worker_threads'
 import { isRefusal } from '@docrelay/model/edit'
 import { readQuery } from '@docrelay/model/search/query'
 import pg from 'pg'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { change, creation, endOfLog, update, written } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'
 import { manualTime } from '../../../kernel/testing/manual-time.ts'
 import { createIndexFeed } from '../../../search/index-feed.ts'
 import { emptyPostgres } from '../testing/emptied-postgres.ts'
-import { openPostgresUnderTest } from '../testing/postgres-under-test.ts'
+import { onPostgres } from '../testing/on-postgres.ts'
 import { openStorageHere } from '../testing/storage-here.ts'
 import { temporaryStores } from '../testing/store-under-test.ts'
 import { openSearchIndex } from './search-index.ts'
@@ -140,17 +140,11 @@ describe('what edits cost beside a search index', () => {
   })
 })
 
-const postgres = await openPostgresUnderTest()
-if (typeof postgres === 'string') {
-  process.stderr.write(`skipped: ${postgres}\n`)
-  describe.skip(`PostgreSQL (${postgres})`, () => undefined)
-} else {
-  const { url } = postgres
+await onPostgres((url) => {
   const emptied = async (): Promise<string> => {
     await emptyPostgres(url)
     return url
   }
-  afterAll(() => postgres[Symbol.asyncDispose]())
 
   /** Triggers, indexes and references of the tables that are not of the search index. A statement writes what these make it write. */
   async function attachedToStore(): Promise<readonly string[]> {
@@ -192,4 +186,4 @@ if (typeof postgres === 'string') {
       expect(beside.length).toBeGreaterThan(0)
     })
   })
-}
+})

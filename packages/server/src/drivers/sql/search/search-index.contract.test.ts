@@ -1,11 +1,11 @@
 import { truncateSync, writeFileSync } from 'node:fs'
-import { afterAll, describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { creation, written } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'
 import { describeSearchIndexContract, type OpenSearchIndex } from '../../../search/search-index.contract.ts'
 import { postgresSource } from '../postgres-source.ts'
 import { emptyPostgres } from '../testing/emptied-postgres.ts'
-import { openPostgresUnderTest } from '../testing/postgres-under-test.ts'
+import { onPostgres } from '../testing/on-postgres.ts'
 import { inProcess, temporaryStore } from '../testing/store-under-test.ts'
 import { dropSearchIndex } from './drop-index.ts'
 import { openSearchIndex } from './search-index.ts'
@@ -49,27 +49,22 @@ describeSearchIndexContract('SQLite', () => {
   return opened(url, damage, remove)
 })
 
-const postgres = await openPostgresUnderTest()
-if (typeof postgres === 'string') {
-  process.stderr.write(`skipped: ${postgres}\n`)
-  describe.skip(`PostgreSQL (${postgres})`, () => undefined)
-} else {
-  afterAll(() => postgres[Symbol.asyncDispose]())
+await onPostgres((url) => {
   describeSearchIndexContract('PostgreSQL', async () => {
-    await emptyPostgres(postgres.url)
-    return opened(postgres.url, null)
+    await emptyPostgres(url)
+    return opened(url, null)
   })
 
   it('[AG-64] a backup of a database has no table of the index', async () => {
-    await emptyPostgres(postgres.url)
-    await using store = await opened(postgres.url, null)
+    await emptyPostgres(url)
+    await using store = await opened(url, null)
     const head = written(await store.documents.write(creation({ workspaceId: 'w', id: 'd' }, '{"name":"indexed"}')))
     await store.index.refresh([head])
     const request = { workspaceId: 'w', documents: [head], query: WORD, most: 10, withinMs: 60_000 }
     expect((await store.index.find(request)).groups).toHaveLength(1)
-    await using source = await postgresSource(postgres.url, silentLogger)
+    await using source = await postgresSource(url, silentLogger)
     const tables = await source.atOneMoment(async ({ layout }) => layout.tables.map(({ name }) => name))
     expect(tables).toContain('documents')
     expect(tables.filter((name) => name.includes('search'))).toEqual([])
   })
-}
+})

@@ -6,7 +6,7 @@ import { DEFAULT_RECOVERY_RING } from '../recovery-ring.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost } from '../storage-host.ts'
 import { createReadTurns, serveStorage } from '../storage-server.ts'
-import type { Storage, StorageOptions } from '../storage.ts'
+import { type Storage, type StorageOptions, storageOver } from '../storage.ts'
 import { testHooks } from '../test-hooks.ts'
 
 /**
@@ -51,22 +51,10 @@ export async function openStorageHere({
     for (const port of served) port.close()
     own.close()
   }
-  let closing: Promise<void> | null = null
-  return {
-    documents: ports.documents,
-    calls: ports.calls,
-    updates: ports.updates,
-    revocations: ports.revocations,
-    recovery: ports.recovery,
-    blobs: ports.blobs,
-    registries: ports.registries,
-    shareLinks: ports.shareLinks,
+  return storageOver(ports, {
     workerPort,
-    ping: () => ports.control.ping(),
-    stats: () => ports.control.stats(),
-    totals: () => ports.control.totals(),
     onFatal: (listener) => void fatal.push(listener),
     onStored: (listener) => void stored.push(listener),
-    [Symbol.asyncDispose]: () => (closing ??= close()),
-  }
+    close,
+  })
 }
