@@ -4,7 +4,7 @@ import type { EditName } from '../edits.ts'
 /** Why a call of this edit can leave the document as it is; `null`: the edit says so itself. [AG-32] */
 const REASONS: { readonly [edit in EditName]?: string | null } = {
   rename_document: 'the document already has this name',
-  set_prose: 'what is stored already says the same',
+  set_prose: 'the content has no change that is not stored already',
   move_block: 'the block already stands there',
   restructure_outline: 'the section already has this level and place',
   edit_table: 'the table already is like this',

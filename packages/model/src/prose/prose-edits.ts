@@ -25,7 +25,7 @@ import { replacePage } from './replace-page.ts'
 import { needlessArgument } from '../needless.ts'
 import { PageSight } from '../seen/page-sight.ts'
 import { type NamedTarget, refuseOverwrite, replacedWarnings, rewrittenWarnings } from '../seen/unseen-targets.ts'
-import { checkWholePage, shownAfter } from '../seen/whole-page.ts'
+import { checkWholePage, keptWarnings, shownAfter } from '../seen/whole-page.ts'
 import { codeText, isCodeText, setOneBlock } from './set-one-block.ts'
 import {
   addressFlaw,
@@ -162,7 +162,9 @@ function setPage(page: OpenPage, content: Content, args: SetProse): Edited<Prose
   if (isRefusal(checked)) return checked
   const done = replacePage(page.tree, withKnownIds(checked.tree, page.tree))
   const empty = content.isBlank && !isEmptyPage(page.tree) ? [emptied(page.tree.length)] : []
-  const warnings = [...content.warnings, ...empty, ...checked.warnings, ...rewrittenWarnings(page, done.tree)]
+  const isMeant = args.replace === true || done.tree === page.tree
+  const kept = isMeant ? keptWarnings(page.tree, checked) : []
+  const warnings = [...content.warnings, ...empty, ...checked.warnings, ...kept, ...rewrittenWarnings(page, done.tree)]
   const edited = writePage({ ...page, stored, content: { ...content, warnings } }, done, (written) => ({
     pageId: page.pageId,
     ok: true as const,

@@ -142,6 +142,25 @@ describe('a whole page', () => {
     }
   })
 
+  it('[AG-25] [AG-32] that says only what the caller once read tells that it brings nothing back of what others changed since', () => {
+    const content = carried(['blk-1', 'one', 'one'], ['blk-2', 'two', 'two'], ['blk-3', 'three', 'three'])
+    const stored = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p>'
+    const reason =
+      'the content says of 2 blocks what you read before others changed or removed them; they stay as they are now: blk-2, blk-3'
+    for (const replace of [{}, { replace: true }]) {
+      const { html, warnings } = done(set(stored, saw(null), { content, format: 'markdown', ...replace }))
+      expect([html, warnings]).toEqual([stored, [{ reason }]])
+    }
+    const own = carried(['blk-1', 'one', 'one by me'], ['blk-2', 'two', 'two'])
+    const write = (replace: boolean) => done(set(stored, saw(null), { content: own, format: 'markdown', replace })).warnings
+    expect(write(false)).toEqual([])
+    expect(write(true).map((warning) => warning.reason)).toContain(
+      'the content says of 1 block what you read before others changed or removed it; it stays as it is now: blk-2',
+    )
+    const same = done(set(stored, saw(null), { content: carried(['blk-1', 'one', 'one']), format: 'markdown', replace: true }))
+    expect(same.warnings).toEqual([])
+  })
+
   it('[AG-25] is refused when the caller and somebody else changed the same block, with or without memory', () => {
     const content = carried(['blk-1', 'one', 'one'], ['blk-2', 'two', 'two by me'])
     const stored = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p>'

@@ -1,6 +1,7 @@
 import type { Refusal, Warning } from '../edit.ts'
 import { namingOf, type Printed } from '../prose/block-names.ts'
-import { blockId, idsOf } from '../prose/blocks.ts'
+import { blockStamp } from '../prose/block-stamp.ts'
+import { blockId, idBearing, idsOf } from '../prose/blocks.ts'
 import { isEmptyPage } from '../prose/equal.ts'
 import type { ProseElement, ProseTree } from '../prose/node.ts'
 import type { Stamp } from '../stamps/stamp.ts'
@@ -74,6 +75,30 @@ function lostBlocks(tree: ProseTree, { tree: content }: MergedContent): UnseenBl
 
 function blind(pageId: string): Warning {
   return { reason: `you were not shown all of page ${pageId} before you replaced it; removed lists what was there` }
+}
+
+const MOST_NAMED = 5
+
+/**
+ * Tells a caller who seems to want back what it read that blocks which others changed or removed since stay as they are: it sent them as it
+ * had read them. [AG-25, AG-32]
+ */
+export function keptWarnings(tree: ProseTree, { asSeen }: MergedContent): readonly Warning[] {
+  if (asSeen.size === 0) return []
+  const stored = new Map(idBearing(tree).map(({ block }) => [blockId(block), block]))
+  const kept = [...asSeen].filter(([id, seen]) => {
+    const now = stored.get(id)
+    return now === undefined || blockStamp(now) !== blockStamp(seen)
+  })
+  if (kept.length === 0) return []
+  const [blocks, them, they] = kept.length === 1 ? ['block', 'it', 'it stays as it is'] : ['blocks', 'them', 'they stay as they are']
+  const ids = kept.slice(0, MOST_NAMED).map(([id]) => id)
+  const named = `${ids.join(', ')}${kept.length > MOST_NAMED ? ', …' : ''}`
+  return [
+    {
+      reason: `the content says of ${kept.length} ${blocks} what you read before others changed or removed ${them}; ${they} now: ${named}`,
+    },
+  ]
 }
 
 /**

@@ -98,7 +98,7 @@ describe('what a write says it changed', () => {
   it('[AG-32] a call that finds its work done succeeds with changed 0, the same version and the reason', async () => {
     const calls: readonly (readonly [string, object, RegExp])[] = [
       ['rename_document', { name: 'Sample' }, /already has this name/],
-      ['set_prose', { ...page, id: 'blk-a', content: 'Alpha' }, /already says the same/],
+      ['set_prose', { ...page, id: 'blk-a', content: 'Alpha' }, /not stored already/],
       ['restructure_outline', { ...page, op: 'promote', index: 0 }, /already has this level/],
       ['reorder_prose_pages', { order: ['p', 'q'] }, /already stand in this order/],
       ['set_fields', { fields: [{ name: 'client', value: 'Ada' }] }, /already have these values/],
