@@ -91,7 +91,8 @@ export function keptWarnings(tree: ProseTree, { asSeen }: MergedContent): readon
     return now === undefined || blockStamp(now) !== blockStamp(seen)
   })
   if (kept.length === 0) return []
-  const [blocks, them, they] = kept.length === 1 ? ['block', 'it', 'it stays as it is'] : ['blocks', 'them', 'they stay as they are']
+  const [blocks, them, they] =
+    kept.length === 1 ? ['block', 'it', 'it stays as it is'] : ['blocks', 'them', 'they stay as they are']
   const ids = kept.slice(0, MOST_NAMED).map(([id]) => id)
   const named = `${ids.join(', ')}${kept.length > MOST_NAMED ? ', …' : ''}`
   return [
