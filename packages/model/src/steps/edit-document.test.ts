@@ -73,6 +73,18 @@ describe('several edits as one', () => {
     expect(contentOf(body)).toBe(PAGE)
   })
 
+  it('[AG-57] a failure that shows blocks after earlier steps wrote says that what these wrote is not stored', () => {
+    const note =
+      ' Nothing of the call is stored: what earlier steps wrote, ids and stamps included, is shown for this step alone.'
+    const missing = step('delete_block', { id: 'blk-none' })
+    const messageOf = (...steps: readonly object[]) => (run(...steps) as { readonly message: string }).message
+    const after = messageOf(step('insert_block', { id: 'blk-b', content: 'x' }), missing)
+    expect(messageOf(step('set_block', { id: 'blk-h', level: 1 }), missing)).not.toContain(note)
+    expect(after.endsWith(note)).toBe(true)
+    expect(messageOf(missing)).not.toContain(note)
+    expect(messageOf(step('insert_block', { id: 'blk-b', content: 'x' }), step('set_block', { id: 'blk-a' }))).not.toContain(note)
+  })
+
   it('[AG-57] fixes and warnings say of which step they are', () => {
     const { fixes, warnings } = done(
       step('set_block', { id: 'blk-a', type: 'heading' }),

@@ -64,6 +64,16 @@ export function stepRefusal(step: number, tool: string, { code, message, facts, 
   return { kind, code, message: `step ${step} (service_${tool}): ${message}`, facts: { ...facts, step } }
 }
 
+/** Facts that show blocks or shapes as the step found them. */
+const SHOWN = ['current', 'nearest', 'matches', 'places', 'changedBlocks']
+
+/** A refusal that shows what earlier steps wrote says that this is not stored, so that nobody takes its ids and stamps for the next call. */
+function withoutStore(refusal: Refusal): Refusal {
+  if (!SHOWN.some((fact) => Object.hasOwn(refusal.facts, fact))) return refusal
+  const note = 'Nothing of the call is stored: what earlier steps wrote, ids and stamps included, is shown for this step alone.'
+  return { ...refusal, message: `${refusal.message} ${note}` }
+}
+
 /** Runs steps in order on one body, all or none. [AG-53, AG-55 to AG-57] */
 export function runSteps(
   run: RunStep,
@@ -93,7 +103,7 @@ export function runSteps(
     if (tool === 'generate_diagram' && prepared !== undefined && extra?.drawn === undefined && extra?.isRefused !== true)
       return outdated('The document changed while the diagram of a step was made.')
     const edited = run(tool, body, { ...own, ...extra, expectedVersion, naming }, { ...environment, ...(seen && { seen }) })
-    if (isRefusal(edited)) return stepRefusal(step, tool, edited)
+    if (isRefusal(edited)) return stepRefusal(step, tool, done.some(({ changed }) => changed > 0) ? withoutStore(edited) : edited)
     done.push({ tool, changed: changesBetween(body, edited.body, own).counts.changed, result: edited.result })
     pushAll(
       fixes,
