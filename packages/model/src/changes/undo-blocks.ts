@@ -145,7 +145,7 @@ export function applyPlan(plan: PagePlan, { isExact, isElsewhere, shown }: Apply
   for (const slot of slots)
     slot.node = mapIdBearing([slot.node], (block) => replaced.get(blockId(block) ?? '') ?? block)[0] as ProseElement
   const left = slots.filter((slot) => !gone.has(slot))
-  const present = new Set(idsOf(left.map(({ node }) => node)))
+  const present = new Map(idBearing(left.map(({ node }) => node)).map(({ block }) => [blockId(block), block]))
   const entries: Returning<Slot>[] = []
   for (const entry of change.blocks ?? []) {
     const { before, after, from } = entry
@@ -155,9 +155,10 @@ export function applyPlan(plan: PagePlan, { isExact, isElsewhere, shown }: Apply
       continue
     }
     const block = shown(readBlock(before as string))
-    const isBack = !isExact && isIdBearing(block) && present.has(blockId(block) ?? '')
-    if (isBack) kept.push({ id: blockId(block) as string, text: quote(blockText(block)) })
-    const node = isBack ? null : without(block, isElsewhere)
+    const id = isExact || !isIdBearing(block) ? null : blockId(block)
+    const staying = id === null ? undefined : present.get(id)
+    if (id !== null && staying !== undefined) kept.push({ id, text: quote(blockText(staying)) })
+    const node = staying !== undefined ? null : without(block, isElsewhere)
     entries.push({ item: node && { index: -1, present: node, node }, from })
   }
   const movedSlots = new Set(entries.flatMap(({ item }) => item ?? []))

@@ -42,6 +42,16 @@ describe('undo of a call that took a container apart', () => {
     expect(contentOf(undone)).not.toContain('right')
   })
 
+  it('[AG-70] says of a block that became an item what it says now, where somebody wrote in it since', () => {
+    const plain = page('<p id="blk-a">former words</p>')
+    const list = edited(plain, 'set_prose', { content: '<ul><li><p id="blk-a">x</p></li><li><p id="blk-b">y</p></li></ul>' })
+    const typed = edited(list, 'set_prose', { id: 'blk-a', content: '<p>x and more</p>' })
+    const { body: undone, kept } = undoChanges(typed, changesBetween(plain, list, {}).set, environment)
+    expect(kept).toContainEqual({ id: 'blk-a', text: 'x and more' })
+    expect(JSON.stringify(kept)).not.toContain('former')
+    expect(contentOf(undone)).toContain('x and more')
+  })
+
   it('[AG-69] brings back the container as it was when nobody changed anything', () => {
     const after = edited(before, 'set_prose', { content: '<p id="blk-a">first</p><p id="blk-e">end</p>' })
     const { body: undone, kept } = undoChanges(after, changesBetween(before, after, {}).set, environment)
