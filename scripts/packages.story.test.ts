@@ -7,6 +7,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { build as bundleByEsbuild } from 'esbuild'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { patience } from '../packages/server/src/kernel/testing/patience.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../packages/server/src/test/relay-under-test.ts'
 import { type InstalledProject, installedProject } from './installed-project.ts'
 import { packPackages } from './pack-packages.ts'
@@ -93,7 +94,7 @@ beforeAll(async () => {
   project.write('app.ts', APPLICATION)
   project.write('imports.js', IMPORTS)
   project.write('two-clients.js', TWO_CLIENTS)
-}, 120_000)
+}, patience(60_000))
 afterAll(async () => {
   project?.[Symbol.dispose]()
   rmSync(target, { recursive: true, force: true })

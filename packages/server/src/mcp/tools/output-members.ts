@@ -138,13 +138,16 @@ const UNSEEN = listOf({ ...NOW, changedBy: { type: 'object' } })
 export const FACTS: OutputMembers = {
   ...members({
     string:
-      'anchor around attribute code currentText docId doi end existingId find from hash hint host id kind message name otherPage pageId path reason reference role shapeId skill source to tool type undoneBy until which',
+      'anchor around attribute code currentText docId doi end existingId find from hash hint host kind message name otherPage pageId path reason reference role shapeId skill source to tool type undoneBy until which',
     integer:
       'bytes col cols count edge edges edit index maxBytes more node nodes open row rows sectionCount serverVersion shape sizeBytes status step tableCount tableIndex total words',
     boolean: 'deleted retryable seen',
   }),
-  got: { type: ['string', 'integer', 'object'] },
+  // What the caller gave, whatever it was.
+  got: { type: ['string', 'number', 'boolean', 'object', 'array', 'null'] },
   max: { type: ['integer', 'object'] },
+  // `null`: the caller gave none.
+  id: orNull('string'),
   callId: orNull('string'),
   allowed: STRINGS,
   duplicate: STRINGS,

@@ -128,7 +128,9 @@ const TASKS: readonly Task[] = [
       const { added } = await call('add_reference', { doi: '10.1000/good' })
       const [id] = added as readonly string[]
       const content = `# Finding\n\nShown before <span data-citation data-ref-id="${id}"></span>.`
-      expect(await call('set_prose', { ...PROSE, content, replace: true })).not.toHaveProperty('warnings')
+      // The page is replaced unseen, which is told; the citation itself is in order.
+      const unseen = { reason: 'the block blk-begin000001 said "Begin", which you were not shown' }
+      expect(await call('set_prose', { ...PROSE, content, replace: true })).toMatchObject({ warnings: [unseen] })
     },
     check(stored) {
       const [id] = stored.references?.itemOrder ?? []
