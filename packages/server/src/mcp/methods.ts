@@ -154,9 +154,12 @@ export function readsExtra(query: URLSearchParams): boolean {
   return query.get('extra') !== '0'
 }
 
-/** Reads from `?ids=`, else `X-MCP-Ids`, how the answers of the request name blocks and shapes. [AG-15] */
+/** Reads from `?ids=`, else `X-MCP-Ids`, how the answers of the request name blocks and shapes; absent means stamped. [AG-15] */
 export function readNaming(query: URLSearchParams, header: string | undefined): Naming {
-  return (query.get('ids') ?? header ?? '').trim().toLowerCase() === 'bare' ? 'bare' : 'stamped'
+  const asked = (query.get('ids') ?? header ?? '').trim()
+  const naming = asked === '' ? 'stamped' : asked.toLowerCase()
+  if (naming === 'bare' || naming === 'stamped') return naming
+  throw new RpcError('params', `There are no ids of the form ${quoted(asked)}; bare leaves out the stamps.`)
 }
 
 /** Returns the sent text, cut to a length that an error may quote. */

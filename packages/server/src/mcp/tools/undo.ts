@@ -1,7 +1,8 @@
-import { isRefusal } from '@docrelay/model/edit'
+import { isRefusal, type Refusal } from '@docrelay/model/edit'
 import type { CallStore } from '../../documents/call-store.port.ts'
 import { lastTargets, namedTarget, type Undoing } from '../../documents/undo-targets.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { refusal } from '../results.ts'
 import type { JsonObject, ToolCall } from '../tool.ts'
 import { agentOf, type Editable, editTool } from './edit-tool.ts'
 import { DOCUMENT, input, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
@@ -15,7 +16,7 @@ export interface UndoDeps {
 
 /** [TOOL-undo] */
 export function undoTool(deps: UndoDeps): ToolRow {
-  return editTool(deps.documents, {
+  const row = editTool(deps.documents, {
     name: 'undo',
     place: 50,
     title: 'Undo',
@@ -30,6 +31,16 @@ export function undoTool(deps: UndoDeps): ToolRow {
     needless: { last: { refused: { callId: 'call-000000000000', last: 1 } } },
     prepare: (call) => targets(call, deps),
   })
+  return {
+    ...row,
+    async run(call) {
+      const answer = await row.run(call)
+      if (answer.kind === 'failure' || answer.structured['changed'] !== 0 || 'replayed' in answer.structured) return answer
+      // Another undo of the call may have been faster: then everything looks as if somebody had changed it since.
+      const { refusal: undone } = await targets(call, deps)
+      return undone === undefined ? answer : refusal(undone as Refusal)
+    },
+  }
 }
 
 /** A refusal goes along: a repeat of an undo gets its first answer although the call cannot be undone any more. */

@@ -10,7 +10,7 @@ import { failure, success } from '../results.ts'
 import { MAX_STREAMS } from '../streams.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
-import { annotations, DOCUMENT, FLAG, INTEGER, input } from './schema.ts'
+import { annotations, DOCUMENT, FLAG, input } from './schema.ts'
 import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
@@ -42,7 +42,7 @@ export function waitTool(deps: WaitDeps): ToolRow {
     place: 52,
     title: 'Wait for change',
     description: 'Wait until a person (agents: or an agent) changes a document. Returns news.',
-    inputSchema: input(DOCUMENT, { since: INTEGER, timeoutSecs: { type: 'integer', minimum: 1, maximum: 50 }, agents: FLAG }),
+    inputSchema: input(DOCUMENT, { since: { type: 'integer', minimum: 0 }, timeoutSecs: { type: 'integer', minimum: 1, maximum: 50 }, agents: FLAG }),
     outputSchema: output(['edited', 'serverVersion', 'source'], ['news', 'warnings']),
     annotations: annotations('RO'),
     toolset: 'read',

@@ -98,5 +98,6 @@ describe.each(['cold', 'live'] as const)('names in answers about a %s document',
       }),
     })
     expect(await response.text()).toMatch(/blk-h -->(?!.*#[0-9a-z]{4}\b)/)
+    await expect(mcpAgent(relay.mcpUrl, token, '?ids=none')).rejects.toThrow('There are no ids of the form \\"none\\"')
   })
 })

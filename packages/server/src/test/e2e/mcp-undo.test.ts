@@ -176,6 +176,17 @@ describe('which calls are undone', () => {
     }, TYPED)
   })
 
+  it('[AG-72] [AG-68] of undos of one call at the same time one takes it back, and the others are told that it was', async () => {
+    await coldAndLive(async (docId) => {
+      const { callId } = await ann.call('rename_document', { docId, name: 'Other' })
+      const answers = await Promise.all(Array.from({ length: 3 }, () => ann.answer('undo', { docId, callId })))
+      const [done, ...others] = answers.toSorted((a, b) => Number(a.isError) - Number(b.isError)).map(({ result }) => result)
+      expect(done).toMatchObject({ undone: [callId], changed: 1 })
+      for (const other of others)
+        expect(other).toMatchObject({ code: 'ERR_NOT_UNDOABLE', reason: 'undone', undoneBy: done?.['callId'] })
+    }, TYPED)
+  })
+
   it('[AG-72] [TOOL-22] an undo with a request id that is repeated gets its first answer', async () => {
     await coldAndLive(async (docId) => {
       const { callId } = await ann.call('rename_document', { docId, name: 'Other' })
