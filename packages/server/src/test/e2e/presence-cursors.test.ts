@@ -55,7 +55,7 @@ it('[PRES-1] [WS-42] [WS-65] two people in editors see the selection of each oth
   ben.client.destroy()
 })
 
-it('[PRES-1] a person sees the cursor of an agent on the block it wrote, and a client that joins later sees both cursors', async () => {
+it('[PRES-1] [AG-29] a person sees the cursor of an agent on the block it wrote, and by which call, and a client that joins later sees both cursors', async () => {
   const id = await newDocument()
   const ann = await opened(id, 'Ann')
   select(ann, 'Third')
@@ -64,11 +64,11 @@ it('[PRES-1] a person sees the cursor of an agent on the block it wrote, and a c
     ['blk-one', 'Rewritten by an agent'],
     ['blk-two', 'In a list item'],
   ] as const) {
-    await agent.call('set_prose', { docId: id, pageId: PAGE, id: block, content: text })
+    const { callId } = await agent.call('set_prose', { docId: id, pageId: PAGE, id: block, content: text })
     await until(`the cursor on ${block}`, () => shownCursors(ann.editor).some(({ selected }) => selected === text))
     expect(shownCursors(ann.editor)).toHaveLength(1)
     const states = [...ann.client.awareness.getStates().values()].filter((state) => state['user']?.kind === 'agent')
-    expect(states).toMatchObject([{ user: { page: PAGE, selection: [block] } }])
+    expect(states).toMatchObject([{ user: { page: PAGE, selection: [block], callId } }])
   }
   const follower = await opened(id, 'Follower')
   await until('both', () => {
