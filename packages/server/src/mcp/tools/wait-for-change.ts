@@ -42,7 +42,11 @@ export function waitTool(deps: WaitDeps): ToolRow {
     place: 52,
     title: 'Wait for change',
     description: 'Wait until a person (agents: or an agent) changes a document. Returns news.',
-    inputSchema: input(DOCUMENT, { since: { type: 'integer', minimum: 0 }, timeoutSecs: { type: 'integer', minimum: 1, maximum: 50 }, agents: FLAG }),
+    inputSchema: input(DOCUMENT, {
+      since: { type: 'integer', minimum: 0 },
+      timeoutSecs: { type: 'integer', minimum: 1, maximum: 50 },
+      agents: FLAG,
+    }),
     outputSchema: output(['edited', 'serverVersion', 'source'], ['news', 'warnings']),
     annotations: annotations('RO'),
     toolset: 'read',
