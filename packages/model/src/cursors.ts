@@ -1,6 +1,9 @@
 import type { Position } from './paging.ts'
 
-/** An item of a listing by what it keeps while the document changes: the part of the document it is in, and its id or what it says. */
+/**
+ * Names an item of a list so that it is found again after others changed the document: by the page it is on, and by its id or, without one,
+ * by its place and content.
+ */
 export interface ItemName {
   readonly page: string
   readonly name: string

@@ -97,31 +97,29 @@ function shownItem(value: JsonObject): string {
   return quote((shown as string | undefined) ?? '')
 }
 
+function undoPages<P extends ProsePage | CanvasPage>(
+  list: readonly P[],
+  change: ChangeSet['prose'] | ChangeSet['canvas'],
+  hash: (page: P) => ReturnType<typeof prosePageHash>,
+  kept: Kept[],
+): readonly P[] {
+  return undoList<P, PageEntry>(
+    {
+      // The last page of a kind stays, as no tool deletes it either.
+      mayGo: (remaining) => remaining > 0 || change?.wasEmpty === true,
+      list,
+      entries: change?.list ?? [],
+      hash,
+      text: pageName,
+      restored: ({ before }) => before as unknown as P,
+    },
+    kept,
+  )
+}
+
 function undoPageLists(body: DocumentBody, { prose, canvas }: ChangeSet, kept: Kept[]): DocumentBody {
-  // The last page of a kind stays, as no tool deletes it either.
-  const mayGo = (wasEmpty: true | undefined) => (remaining: number) => remaining > 0 || wasEmpty === true
-  const prosePages = undoList<ProsePage, PageEntry>(
-    {
-      mayGo: mayGo(prose?.wasEmpty),
-      list: body.prose.pages,
-      entries: prose?.list ?? [],
-      hash: prosePageHash,
-      text: pageName,
-      restored: ({ before }) => before as unknown as ProsePage,
-    },
-    kept,
-  )
-  const canvasPages = undoList<CanvasPage, PageEntry>(
-    {
-      mayGo: mayGo(canvas?.wasEmpty),
-      list: body.canvas.pages,
-      entries: canvas?.list ?? [],
-      hash: canvasPageHash,
-      text: pageName,
-      restored: ({ before }) => before as unknown as CanvasPage,
-    },
-    kept,
-  )
+  const prosePages = undoPages(body.prose.pages, prose, prosePageHash, kept)
+  const canvasPages = undoPages(body.canvas.pages, canvas, canvasPageHash, kept)
   const withProse = prosePages === body.prose.pages ? body : { ...body, prose: { ...body.prose, pages: prosePages } }
   return canvasPages === body.canvas.pages ? withProse : { ...withProse, canvas: { ...body.canvas, pages: canvasPages } }
 }

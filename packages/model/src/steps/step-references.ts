@@ -23,7 +23,7 @@ const ID_MEMBERS: ReadonlySet<string> = new Set([
 const REFERENCE = /^\$(\d{1,3})((?:\.[A-Za-z][A-Za-z0-9]*|\[\d{1,6}\])+)$/
 const PART = /\.([A-Za-z][A-Za-z0-9]*)|\[(\d+)\]/g
 
-/** The arguments with another text for each id; everything else, content above all, stays as it is. */
+/** Returns the arguments with `change` applied to every id in them. Content and all other members stay as they are. */
 export function withIds(args: unknown, change: (id: string) => string): unknown {
   const walk = (value: unknown, isId: boolean): unknown => {
     if (typeof value === 'string') return isId ? change(value) : value

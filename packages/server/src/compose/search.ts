@@ -23,7 +23,7 @@ export function openSearch(
   storage.onStored((document) => feed.stored(document))
   changes.listen({
     edited() {},
-    // What is written beside the document's own verbs, as a restore, shows here only.
+    // A restore writes a document without an edit or a PUT, so the index hears of it only by the event that everybody gets.
     published: (event) => feed.stored(event.kind === 'deleted' ? event.before : event.head),
   })
   const accessPolicy = accessPolicyOf(config)
