@@ -18,6 +18,13 @@ export const layers = [
     node: false,
   },
   { part: 'packages/client/src', ours: [protocol], libraries: ['yjs', 'y-protocols'], node: false },
+  // The page in the browser. Its features use what everybody builds on, never the server.
+  {
+    part: 'packages/console/src',
+    ours: ['packages/client/src'],
+    libraries: ['preact'],
+    node: false,
+  },
   { part: 'packages/dev-issuer/src', ours: [], libraries: ['jose', 'oidc-provider'], node: true },
 
   // The line of features; each may use what stands before it.

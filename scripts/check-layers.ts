@@ -11,7 +11,7 @@ async function sources(): Promise<readonly SourceFile[]> {
     const base = `packages/${name}/src`
     const entries = await readdir(join(ROOT, base), { recursive: true }).catch(() => [])
     for (const entry of entries.sort((a, b) => a.localeCompare(b))) {
-      if (entry.endsWith('.ts')) files.push({ path: `${base}/${entry}`, text: await readFile(join(ROOT, base, entry), 'utf8') })
+      if (/\.tsx?$/.test(entry)) files.push({ path: `${base}/${entry}`, text: await readFile(join(ROOT, base, entry), 'utf8') })
     }
   }
   return files

@@ -6,6 +6,8 @@ const projects = [
   'packages/model',
   'packages/protocol',
   'packages/client',
+  'packages/prosemirror',
+  'packages/console',
   'packages/server',
   'packages/dev-issuer',
   'bench',

@@ -32,6 +32,9 @@ describe('checks of imports', () => {
       'may not import ws',
     ])
     expect(check('sync/gateway.ts', "import { WebSocket } from 'ws'")).toEqual([])
+    expect(check('kernel/a.ts', "import { parseBody } from '@docrelay/model'")).toEqual([
+      'may not import packages/model/src/public.ts',
+    ])
   })
 
   it('a driver may import the ports of a feature and nothing else of it', () => {

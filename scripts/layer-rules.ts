@@ -27,6 +27,7 @@ const CLOCK_FILES = [
   'packages/server/src/kernel/clock.ts',
   'packages/server/src/kernel/ids.ts',
   'packages/client/src/environment.ts',
+  'packages/console/src/main.tsx',
 ]
 const CLOCKS: readonly { readonly pattern: RegExp; readonly name: string }[] = [
   { pattern: /\bDate\.now\b/, name: 'Date.now' },
@@ -77,7 +78,7 @@ function checkName(path: string): string[] {
   for (const folder of folders)
     if (FORBIDDEN_FOLDERS.includes(folder)) problems.push(`${path}: a folder named ${folder} says nothing`)
   if (folders.length > MAX_DEPTH) problems.push(`${path}: more than ${MAX_DEPTH} folders below src`)
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*\.ts$/.test(name)) problems.push(`${path}: not a kebab-case name`)
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*\.tsx?$/.test(name)) problems.push(`${path}: not a kebab-case name`)
   return problems
 }
 
@@ -156,8 +157,9 @@ export function importsOf(file: SourceFile): readonly { readonly specifier: stri
   return found.map((match) => {
     const specifier = match[1] ?? ''
     if (specifier.startsWith('.')) return { specifier, target: join(dirname(file.path), specifier) }
-    const own = /^@docrelay\/([a-z-]+)\/(.+)$/.exec(specifier)
-    return { specifier, target: own === null ? null : `packages/${own[1]}/src/${own[2]}.ts` }
+    const own = /^@docrelay\/([a-z-]+)(?:\/(.+))?$/.exec(specifier)
+    // Without a path it is what the package gives to applications.
+    return { specifier, target: own === null ? null : `packages/${own[1]}/src/${own[2] ?? 'public'}.ts` }
   })
 }
 

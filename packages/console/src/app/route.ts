@@ -1,0 +1,33 @@
+/** A place in the console, as the part of the address behind `#`. */
+export type Route =
+  | { readonly view: 'documents' }
+  | { readonly view: 'usage' }
+  | { readonly view: 'document'; readonly id: string; readonly pageId: string | null; readonly panel: Panel | null }
+
+export const PANELS = ['history', 'sharing', 'files', 'people', 'outline'] as const
+export type Panel = (typeof PANELS)[number]
+
+/** Returns the route that an address names; an unknown one is the list of documents. */
+export function parseRoute(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#/, '').split('?')
+  const [view, id, pageId] = path.split('/').map(decoded)
+  if (view === 'usage') return { view }
+  if (view !== 'doc' || id === undefined || id === '') return { view: 'documents' }
+  const asked = new URLSearchParams(query).get('panel')
+  return { view: 'document', id, pageId: pageId ?? null, panel: PANELS.find((panel) => panel === asked) ?? null }
+}
+
+export function formatRoute(route: Route): string {
+  if (route.view !== 'document') return `#${route.view}`
+  const page = route.pageId === null ? '' : `/${encodeURIComponent(route.pageId)}`
+  const panel = route.panel === null ? '' : `?panel=${route.panel}`
+  return `#doc/${encodeURIComponent(route.id)}${page}${panel}`
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

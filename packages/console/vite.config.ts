@@ -1,0 +1,9 @@
+import { defineConfig } from 'vite'
+
+/** The page is served under the path that the operator chose, so every address in it is relative. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: './',
+  build: { outDir: 'dist', emptyOutDir: true, target: 'es2023', modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
+  define: { 'process.env.NODE_ENV': '"production"' },
+})
