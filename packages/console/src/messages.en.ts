@@ -1,3 +1,5 @@
+import { shareTexts } from './share/share.en.ts'
+
 // Every text that a person reads in the console, by feature. A text that needs a value is a function of it.
 
 const bytes = new Intl.NumberFormat('en', { notation: 'compact', style: 'unit', unit: 'byte', unitDisplay: 'narrow' })
@@ -19,6 +21,7 @@ export const messages = {
   sharing: {
     title: 'Sharing',
   },
+  share: shareTexts,
   files: {
     title: 'Files',
     size: (count: number) => bytes.format(count),

@@ -5,6 +5,7 @@ describe('the address of a view', () => {
   const routes: readonly Route[] = [
     { view: 'documents' },
     { view: 'usage' },
+    { view: 'share', token: 'a b/c' },
     { view: 'document', id: 'weekly-minutes', pageId: null, panel: null },
     { view: 'document', id: 'a/b ?#%', pageId: 'page 1', panel: 'history' },
   ]
@@ -14,6 +15,14 @@ describe('the address of a view', () => {
 
   it.each(['', '#', '#nothing/here', '#doc', '#doc/'])('%j is the list of documents', (hash) => {
     expect(parseRoute(hash)).toEqual({ view: 'documents' })
+  })
+
+  it.each([`#${'aZ0-_'.repeat(8)}aaa`, `#share=${'aZ0-_'.repeat(8)}aaa`])('[SHARE-2] %s is a share link', (hash) => {
+    expect(parseRoute(hash)).toEqual({ view: 'share', token: `${'aZ0-_'.repeat(8)}aaa` })
+  })
+
+  it('is the list of documents for 42 characters, which no share link has', () => {
+    expect(parseRoute(`#${'a'.repeat(42)}`)).toEqual({ view: 'documents' })
   })
 
   it('takes a broken escape as it stands', () => {

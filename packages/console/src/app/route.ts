@@ -2,13 +2,20 @@
 export type Route =
   | { readonly view: 'documents' }
   | { readonly view: 'usage' }
+  /** A share link that somebody followed. The token is a secret: it belongs into no log and no request but the one that redeems it. */
+  | { readonly view: 'share'; readonly token: string }
   | { readonly view: 'document'; readonly id: string; readonly pageId: string | null; readonly panel: Panel | null }
 
 export const PANELS = ['history', 'sharing', 'files', 'people', 'outline'] as const
 export type Panel = (typeof PANELS)[number]
 
+/** `#share=<token>`, or the token alone, as the relay makes links from a `link_base` without a fragment. [SHARE-2] */
+const SHARE_LINK = /^#?(?:share=([^&?]*)|([A-Za-z0-9_-]{43}))$/
+
 /** Returns the route that an address names; an unknown one is the list of documents. */
 export function parseRoute(hash: string): Route {
+  const link = SHARE_LINK.exec(hash)
+  if (link !== null) return { view: 'share', token: decoded(link[1] ?? link[2] ?? '') }
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?')
   const [view, id, pageId] = path.split('/').map(decoded)
   if (view === 'usage') return { view }
@@ -18,6 +25,7 @@ export function parseRoute(hash: string): Route {
 }
 
 export function formatRoute(route: Route): string {
+  if (route.view === 'share') return `#share=${encodeURIComponent(route.token)}`
   if (route.view !== 'document') return `#${route.view}`
   const page = route.pageId === null ? '' : `/${encodeURIComponent(route.pageId)}`
   const panel = route.panel === null ? '' : `?panel=${route.panel}`
