@@ -38,8 +38,7 @@ export function plainShapeId(on: NamedShapes, name: string, argument: string): {
   const { shapes } = on
   if (shapes.has(name)) return { id: name }
   const stamped = readStampedId(name)
-  if (stamped === null)
-    return shapes.has(name.slice(0, Math.max(0, name.lastIndexOf('#')))) ? noStamp(name, argument) : { id: name }
+  if (stamped === null) return name.lastIndexOf('#') > 0 ? noStamp(name, argument) : { id: name }
   const value = shapes.get(stamped.id)
   if (value === undefined || on.isRead === true || shapeStamp(value) === stamped.stamp) return { id: stamped.id }
   return shapeChanged(on, { id: stamped.id, value })

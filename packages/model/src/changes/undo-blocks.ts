@@ -58,7 +58,7 @@ export function planPage(tree: ProseTree, change: ProsePageChange): PagePlan {
     if (slot === undefined || block === undefined) {
       // A new block that has an id and is gone leaves nothing behind. Of others nobody can tell.
       if (!isCreated || (id === undefined && entry.ids === undefined))
-        kept.push({ id: id ?? entry.ids?.[0] ?? handleOf([entry.at ?? 0]), text: '' })
+        kept.push({ id: id ?? entry.ids?.[0] ?? handleOf([entry.at ?? 0]), text: '', isGone: true })
       continue
     }
     const isTop = slot.node === block

@@ -69,13 +69,19 @@ export const undoCalls: Edit<UndoCalls, CallsUndone> = (body, args, environment)
     body: present,
     result: { undone, ...told, ...writtenBlocks(body, present, namingOf(args)) },
     fixes: [],
-    warnings: undone.length > 0 ? [] : [nothingUndone(list.length)],
+    warnings: undone.length > 0 ? [] : [nothingUndone(list)],
   }
 }
 
-function nothingUndone(kept: number): Warning {
-  const why = kept > 0 ? 'somebody changed everything since, see kept' : 'nothing of it is left'
-  return { reason: `nothing was changed: ${why}` }
+function nothingUndone(kept: readonly Kept[]): Warning {
+  return { reason: `nothing was changed: ${whyNothing(kept)}` }
+}
+
+function whyNothing(kept: readonly Kept[]): string {
+  if (kept.length === 0) return 'nothing of it is left'
+  const gone = kept.filter(({ isGone }) => isGone === true).length
+  if (gone === 0) return 'somebody changed everything since, see kept'
+  return `${gone === kept.length ? 'everything' : 'what is not changed'} was removed since, see kept; undo what removed it first`
 }
 
 /** The blocks that came back or changed. */

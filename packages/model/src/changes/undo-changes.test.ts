@@ -58,3 +58,18 @@ describe('undo of a call that took a container apart', () => {
     expect([contentOf(undone), kept]).toEqual([contentOf(before), []])
   })
 })
+
+describe('undo of what is not there any more', () => {
+  it('[AG-70] says that a page was removed since, and not that somebody changed it', () => {
+    const before = body({ name: 'T', pages: [], richTextPages: [prosePage('p', '<p id="blk-a">one</p>'), prosePage('q', '')] })
+    const after = edited(before, 'set_prose', { id: 'blk-a', content: '<p>two</p>' })
+    const gone = edited(after, 'delete_prose_page', {})
+    const record = JSON.stringify(changesBetween(before, after, {}).set)
+    const answer = runEdit('undo', gone, { callId: 'c', targets: [{ callId: 'c', record }] }, environment)
+    if (isRefusal(answer)) throw new Error(answer.message)
+    expect(answer.result).toEqual({ undone: [], kept: [{ id: 'p', text: '' }], blocks: [] })
+    expect(answer.warnings).toEqual([
+      { reason: 'nothing was changed: everything was removed since, see kept; undo what removed it first' },
+    ])
+  })
+})

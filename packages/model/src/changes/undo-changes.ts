@@ -73,7 +73,7 @@ function undoLibrary<L extends Library>(given: L, change: LibraryChange | undefi
     const value = values.get(id)
     if (before === undefined || after === undefined || from !== undefined) continue
     if (value !== undefined && jsonHash(value) === after) values.set(id, before)
-    else kept.push({ id: quote(id), text: value === undefined ? '' : shownItem(value) })
+    else kept.push({ id: quote(id), ...(value === undefined ? { text: '', isGone: true } : { text: shownItem(value) }) })
   }
   const items = undoList<(typeof list)[number], ItemChange>(
     {
@@ -134,7 +134,7 @@ function undoProse(given: DocumentBody, { prose }: ChangeSet, { kept, isFieldKep
   let body = given
   const plans = (prose?.pages ?? []).flatMap((change) => {
     const page = body.prose.pages.find(({ id }) => id === change.id)
-    if (page === undefined) kept.push({ id: change.id, text: '' })
+    if (page === undefined) kept.push({ id: change.id, text: '', isGone: true })
     return page === undefined ? [] : [{ page, plan: planPage(pageTree(page).tree, change) }]
   })
   const staying = new Set(plans.flatMap(({ plan }) => plan.kept.map(({ id }) => id)))
@@ -174,7 +174,8 @@ function withUndoneMembers<P extends ProsePage | CanvasPage>(page: P, changes: r
 
 function undoCanvas(body: DocumentBody, { canvas }: ChangeSet, kept: Kept[]): DocumentBody {
   const changes = new Map((canvas?.pages ?? []).map((change) => [change.id, change]))
-  for (const id of changes.keys()) if (!body.canvas.pages.some((page) => page.id === id)) kept.push({ id, text: '' })
+  for (const id of changes.keys())
+    if (!body.canvas.pages.some((page) => page.id === id)) kept.push({ id, text: '', isGone: true })
   const pages = body.canvas.pages.map((page) => {
     const change = changes.get(page.id)
     if (change === undefined) return page
@@ -200,7 +201,7 @@ function undoShapes(given: readonly Shape[], { shapes: entries = [] }: CanvasPag
     return value === shape.value ? shape : { id: shape.id, value }
   })
   const present = new Set(given.map(({ id }) => id))
-  for (const { id, members } of entries) if (members !== undefined && !present.has(id)) kept.push({ id, text: '' })
+  for (const { id, members } of entries) if (members !== undefined && !present.has(id)) kept.push({ id, text: '', isGone: true })
   const isSame = shapes.every((shape, index) => shape === given[index])
   const rules = {
     list: isSame ? given : shapes,

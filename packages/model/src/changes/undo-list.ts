@@ -8,6 +8,8 @@ export interface Kept {
   readonly text: string
   /** Who changed it last, where that is known. [AG-21] */
   readonly changedBy?: Changer
+  /** It was removed since. Not told by itself: its text is empty, and a warning may say so. */
+  readonly isGone?: true
 }
 
 interface ListEntry {

@@ -58,13 +58,18 @@ export interface PlainIds {
   readonly stamps?: ReadonlyMap<string, Stamp>
 }
 
-/** Takes the stamps off the ids of content. [AG-16] */
-export function plainIds(tree: ProseTree): PlainIds {
+/** Those ids of a stored page that look like an id with a stamp, since an editor may write any text as an id. [AG-6] */
+export function stampLikeIds(stored: ProseTree): ReadonlySet<string> {
+  return new Set([...idsOf(stored)].filter((id) => id.includes('#') && readStampedId(id) !== null))
+}
+
+/** Takes the stamps off the ids of content. An id in `whole` is one as it stands. [AG-6, AG-16] */
+export function plainIds(tree: ProseTree, whole: ReadonlySet<string> = new Set()): PlainIds {
   const claims = new Map<string, Stamp | null>()
   const plain = mapIdBearing(tree, (block) => {
     const given = blockId(block)
     if (given === null) return block
-    const stamped = readStampedId(given)
+    const stamped = whole.has(given) ? null : readStampedId(given)
     const { id, stamp } = stamped ?? { id: given, stamp: null }
     // A stored page may have an id twice. Then a stamp behind it does not say which of the blocks was seen.
     claims.set(id, claims.has(id) && claims.get(id) !== stamp ? null : stamp)

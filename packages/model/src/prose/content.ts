@@ -1,7 +1,7 @@
 import type { Stamp } from '../stamps/stamp.ts'
 import { refused, type Fix, type Refusal, type Warning } from '../edit.ts'
 import { maxLabelLength, settleChips, type Libraries } from './chips.ts'
-import { withKnownIds } from './content-ids.ts'
+import { stampLikeIds, withKnownIds } from './content-ids.ts'
 import { isEmptyPage } from './equal.ts'
 import { parseHtml } from './html.ts'
 import { needlessArgument } from '../needless.ts'
@@ -81,8 +81,9 @@ export function readContent(args: ContentArgs, libraries: Libraries, stored: Pro
   if (tooLarge !== null) return tooLarge
   const isOwn = args.format === undefined && isOwnHtml(args.content)
   const isHtml = isOwn || args.format === 'html'
-  const markdown = isHtml ? null : parseMarkdown(args.content)
-  const read = markdown ?? parseHtml(args.content, { source: 'call' })
+  const wholeIds = stampLikeIds(stored)
+  const markdown = isHtml ? null : parseMarkdown(args.content, wholeIds)
+  const read = markdown ?? parseHtml(args.content, { source: 'call', wholeIds })
   const { fixes, stamps = noContent.stamps } = read
   const named = stored.length === 0 ? withKnownIds(read.tree, stored) : read.tree
   const { tree, labelLength, warnings: ofChips } = settleChips(named, libraries)

@@ -28,7 +28,7 @@ export function serialiseHtml(tree: ProseTree): string {
  * `fixes` lists what was adjusted, at most 1000 entries, each with the `path` and `nodeType` it concerns; it is empty for canonical input.
  * Never throws. The time is linear in the length of the input, which callers limit to 1 MiB. [PROSE-21]
  */
-export function parseHtml(html: string, options: { readonly source: HtmlSource }): ParsedPage {
+export function parseHtml(html: string, options: ParseOptions): ParsedPage {
   const canonical = options.source === 'stored' ? readCanonical(html) : null
   if (canonical !== null) return { tree: canonical, fixes: [] }
   const fixes = new FixList()
@@ -36,7 +36,13 @@ export function parseHtml(html: string, options: { readonly source: HtmlSource }
   // URLs that a stored page itself contains are kept, so its own length is the limit.
   const most = options.source === 'stored' ? Math.max(maxUrlLength, html.length) : maxUrlLength
   const tree = heal(boundUrls(nodes, most, fixes), fixes)
-  return { ...(options.source === 'call' ? plainIds(tree) : { tree }), fixes: fixes.list }
+  return { ...(options.source === 'call' ? plainIds(tree, options.wholeIds) : { tree }), fixes: fixes.list }
+}
+
+interface ParseOptions {
+  readonly source: HtmlSource
+  /** Ids of the stored page that look like an id with a stamp. [AG-6] */
+  readonly wholeIds?: ReadonlySet<string>
 }
 
 /** A page as it was read. */

@@ -20,9 +20,9 @@ interface MarkdownPage extends ParsedPage {
  *
  * White space collapses as in HTML; white space written as a character reference is kept. Comments and raw HTML bring ids, and only
  * ids of this relay's form are kept. [PROSE-46, AG-16] `fixes` lists the adjustments. Never throws. Input is at most 1 MiB; processing that costs more than
- * linear time is limited and reported. [PROSE-21]
+ * linear time is limited and reported. [PROSE-21] `wholeIds`: ids of the stored page that look like an id with a stamp. [AG-6]
  */
-export function parseMarkdown(text: string): MarkdownPage {
+export function parseMarkdown(text: string, wholeIds?: ReadonlySet<string>): MarkdownPage {
   const fixes = new FixList()
   const clean = cleanText(text.replaceAll('\0', '').replace(/\r\n?/g, '\n'))
   const parser = new MarkdownParser()
@@ -30,5 +30,5 @@ export function parseMarkdown(text: string): MarkdownPage {
   const nodes = reader.blocks(undefined, undefined).map((node) => withoutIds(node, isCallId))
   const tree = heal(boundUrls(nodes, maxUrlLength, fixes), fixes)
   for (const reason of parser.env.cuts) fixes.add('clamped', reason, undefined, 'page')
-  return { ...plainIds(tree), fixes: fixes.list, read: reader.read }
+  return { ...plainIds(tree, wholeIds), fixes: fixes.list, read: reader.read }
 }

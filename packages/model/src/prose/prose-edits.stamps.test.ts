@@ -33,6 +33,21 @@ describe('edits that name a block by its id and stamp', () => {
     expect(html(moveBlock, body, { pageId: 'p', id: 'blk-h', targetId: alpha })).toMatch(/Alpha.*Intro/)
   })
 
+  it('[AG-6] what stands behind the # of an unknown id must be a stamp as well', () => {
+    for (const edit of [
+      () => refusal(setProse, body, { ...X, id: 'blk-none#rcs' }),
+      () => refusal(setProse, body, { ...X, id: 'none#' }),
+    ])
+      expect(edit()).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'id' } })
+    expect(refusal(setProse, body, { ...X, id: 'blk-none#rcsb' }).code).toBe('ERR_ID_NOT_FOUND')
+  })
+
+  it('[AG-6] [AG-16] an id of an editor that looks stamped stays as it is when its page is sent back', () => {
+    const own = '<p id="blk-x#rcsb">Own</p><p id="blk-y">Other</p>'
+    const sent = { pageId: 'p', content: own.replace('Other', 'Changed'), format: 'html', replace: true } as const
+    expect(html(setProse, proseBody(own), sent)).toBe(own.replace('Other', 'Changed'))
+  })
+
   it('[AG-7] a stamp that no longer fits refuses the edit, with the block as it is now', () => {
     const calls = [
       refusal(setProse, changed, set),
@@ -69,7 +84,7 @@ describe('edits that name a block by its id and stamp', () => {
       code: 'ERR_BAD_ARGUMENT',
       facts: { argument: 'id' },
     })
-    expect(refusal(setProse, body, { ...set, id: 'blk-zz#abc' }).code).toBe('ERR_ID_NOT_FOUND')
+    expect(refusal(setProse, body, { ...set, id: 'blk-zz#abc' }).code).toBe('ERR_BAD_ARGUMENT')
   })
 
   it('[AG-8] an id that is gone is not found, with a stamp or without', () => {

@@ -106,10 +106,7 @@ function findId(page: TargetPage, blocks: readonly Located[], id: string, argume
   if (handle !== null) return blockAt(page.tree, handle) ?? noBlockAt(page, id)
   const stamped = readStampedId(id)
   if (stamped !== null) return findStamped(page, blocks, stamped)
-  const bare = id.slice(0, Math.max(0, id.lastIndexOf('#')))
-  return bare !== '' && (readHandle(bare) !== null || withId(blocks, bare).length > 0)
-    ? noStamp(id, argument)
-    : idNotFound(page, blocks, id)
+  return id.lastIndexOf('#') > 0 ? noStamp(id, argument) : idNotFound(page, blocks, id)
 }
 
 function withId(blocks: readonly Located[], id: string): readonly Located[] {
