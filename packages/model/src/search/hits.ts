@@ -3,7 +3,7 @@ import { shapeStamp } from '../canvas/shape-stamp.ts'
 import { blockName, type Naming } from '../prose/block-names.ts'
 import { collapse } from '../prose/text.ts'
 import { stampedId } from '../stamps/stamp.ts'
-import { matchOf, type SearchQuery } from './query.ts'
+import { matchOf, mayMatch, type SearchQuery } from './query.ts'
 import type { PlaceClass } from './ranking.ts'
 import { type DocumentText, rowWords, type TextKind, textsOf } from './texts.ts'
 import { wordsIn } from './words.ts'
@@ -43,6 +43,7 @@ export interface SearchArgs {
 export function hitsOf(body: DocumentBody, { query, wanted, naming }: SearchArgs): readonly (readonly Hit[])[] {
   const { texts, cut } = textsOf(body)
   const ranked = texts.flatMap((text) => {
+    if (!mayMatch(text.text, query)) return []
     const row = rowWords(text.text)
     const match = matchOf(row.words, query)
     return match.matched === 0 ? [] : [{ ...match, text, cut: cut || row.cut }]

@@ -1,5 +1,5 @@
 import { refused, type Refusal } from '../edit.ts'
-import { findsLonger, wordsOf } from './words.ts'
+import { findsLonger, foldedText, wordsOf } from './words.ts'
 
 /** What a hit must hold: a word, alone or as the start of a longer one, or words that follow each other. */
 export type Term =
@@ -21,10 +21,8 @@ const MAX_WORDS = 16
 export function readQuery(text: string): SearchQuery | Refusal {
   const characters = text.length > 2 * MAX_CHARACTERS ? text.length : [...text].length
   if (characters === 0 || characters > MAX_CHARACTERS) {
-    return refused('ERR_SEARCH_QUERY', `The query has ${characters} characters; give 1 to ${MAX_CHARACTERS}.`, {
-      words: 0,
-      max: MAX_WORDS,
-    })
+    const facts = { characters, max: MAX_CHARACTERS }
+    return refused('ERR_SEARCH_QUERY', `The query has ${characters} characters; give 1 to ${MAX_CHARACTERS}.`, facts)
   }
   const parts = text.split('"')
   const terms = new Map<string, Term>()
@@ -57,6 +55,12 @@ export interface Match {
   readonly matched: number
   /** Whether it holds all words of the query as they follow each other. */
   readonly exact: boolean
+}
+
+/** False when a text surely holds no term of the query: a look that costs a fraction of cutting the text into words. */
+export function mayMatch(text: string, { terms }: SearchQuery): boolean {
+  const folded = foldedText(text)
+  return terms.some((term) => (term.kind === 'word' ? [term.word] : term.words).every((word) => folded.includes(word)))
 }
 
 /** Compares the words of a text with a query, as an index does. [AG-61] */

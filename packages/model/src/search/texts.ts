@@ -10,7 +10,7 @@ import { collapse, titleText } from '../prose/text.ts'
 import type { Path } from '../prose/tree-path.ts'
 import { listReferences } from '../references/list-references.ts'
 import type { PlaceClass } from './ranking.ts'
-import { wordsIn } from './words.ts'
+import { wordsIn, wordsOf } from './words.ts'
 
 export type TextKind = 'name' | 'prose' | 'cell' | 'shape' | 'reference' | 'field'
 
@@ -127,11 +127,14 @@ function authorName(author: JsonObject): string {
 
 /** A longer text is searched up to this word. [AG-64] */
 export const MAX_ROW_WORDS = 10_000
+/** A ligature of Arabic stands for four words, and no character for more. */
+const MOST_WORDS_OF_A_CHARACTER = 4
 /** An index takes no longer row; only words of many bytes reach it. */
 const MAX_ROW_BYTES = 524_288
 
 /** The words of one text as an index keeps them. */
 export function rowWords(text: string): { readonly words: readonly string[]; readonly cut: boolean } {
+  if (text.length * MOST_WORDS_OF_A_CHARACTER <= MAX_ROW_WORDS) return { words: wordsOf(text), cut: false }
   const words: string[] = []
   let bytes = 0
   for (const { word } of wordsIn(text)) {

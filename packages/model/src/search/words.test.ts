@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isRefusal } from '../edit.ts'
-import { matchOf, readQuery, type SearchQuery } from './query.ts'
+import { matchOf, mayMatch, readQuery, type SearchQuery } from './query.ts'
 import { MAX_WORD, wordsIn, wordsOf } from './words.ts'
 
 function query(text: string): SearchQuery {
@@ -9,6 +9,8 @@ function query(text: string): SearchQuery {
   if (isRefusal(read)) throw new Error(read.message)
   return read
 }
+
+const points = (text: string): readonly number[] => Array.from(text, (character) => character.codePointAt(0) ?? 0)
 
 describe('words of a text', () => {
   it.each([
@@ -35,6 +37,30 @@ describe('words of a text', () => {
         expect(words.flatMap(wordsOf)).toEqual(words)
       }),
     )
+  })
+
+  it('[AG-60] a text of ASCII alone has the same words, although they are cut in another way', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 0x7f }), { maxLength: 200 }), (characters) => {
+        const text = String.fromCodePoint(...characters)
+        expect(wordsOf(text)).toEqual(Array.from(wordsIn(text), ({ word }) => word))
+      }),
+    )
+    expect(wordsOf(`A${'b'.repeat(100)} c`)).toEqual([`a${'b'.repeat(MAX_WORD - 1)}`, 'c'])
+  })
+
+  it('[AG-61] no text that holds a word of a query is passed over unread', () => {
+    const characters = fc.oneof(fc.integer({ min: 0, max: 0x10ffff }), fc.constantFrom(...points('aB ß́ΣςﬁİⅣ京カ゛ガ한각ﷺ㍿²ſ')))
+    fc.assert(
+      fc.property(fc.array(characters, { maxLength: 30 }), (points) => {
+        const text = String.fromCodePoint(...points)
+        const words = wordsOf(text)
+        for (const word of words) expect(mayMatch(text, query(word))).toBe(true)
+        for (const quoted of [words.slice(0, 3), words.slice(-2)].filter(({ length }) => length > 0))
+          expect(mayMatch(text, { terms: [{ kind: 'phrase', words: quoted }], sequence: quoted })).toBe(true)
+      }),
+    )
+    expect(mayMatch('Whales and whalers', query('shark'))).toBe(false)
   })
 
   it('[AG-60] every word of a text is found by a query for it', () => {
@@ -66,14 +92,18 @@ describe('queries', () => {
   })
 
   it.each([
-    ['nothing', ''],
-    ['only signs', '?! …'],
-    ['201 characters', 'x'.repeat(201)],
-    ['17 words', 'a b c d e f g h i j k l m n o p q'],
-    ['17 words in a phrase', '"a b c d e f g h i j k l m n o p q"'],
-  ])('[AG-60] a query of %s is refused with ERR_SEARCH_QUERY', (_, text) => {
-    expect(readQuery(text)).toMatchObject({ kind: 'refused', code: 'ERR_SEARCH_QUERY', facts: { max: 16 } })
-  })
+    ['nothing', '', { characters: 0, max: 200 }],
+    ['only signs', '?! …', { words: 0, max: 16 }],
+    ['201 characters', 'x'.repeat(201), { characters: 201, max: 200 }],
+    ['many characters', 'word '.repeat(100), { characters: 500, max: 200 }],
+    ['17 words', 'a b c d e f g h i j k l m n o p q', { words: 17, max: 16 }],
+    ['17 words in a phrase', '"a b c d e f g h i j k l m n o p q"', { words: 17, max: 16 }],
+  ])(
+    '[AG-60] a query of %s is refused with ERR_SEARCH_QUERY and told what it has too much or too little of',
+    (_, text, facts) => {
+      expect(readQuery(text)).toMatchObject({ kind: 'refused', code: 'ERR_SEARCH_QUERY', facts })
+    },
+  )
 
   it('[AG-60] 16 words and 200 characters are taken', () => {
     expect(query('a b c d e f g h i j k l m n o p').terms).toHaveLength(16)

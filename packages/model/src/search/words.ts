@@ -27,8 +27,22 @@ export function* wordsIn(text: string): Generator<FoundWord> {
   }
 }
 
+/** The words of a text as `wordsIn` finds them, without their places. */
 export function wordsOf(text: string): string[] {
+  // Texts of ASCII alone are most texts, and need neither normal forms nor a look at scripts: a twentieth of the time.
+  if (isAscii(text)) return (text.toLowerCase().match(ASCII_RUN) ?? []).map(cutWord)
   return Array.from(wordsIn(text), ({ word }) => word)
+}
+
+/** A text in the form in which it holds each of its words as a part. A text that does not hold a word here does not have it. */
+export function foldedText(text: string): string {
+  return isAscii(text) ? text.toLowerCase() : folded(text)
+}
+
+const ASCII_RUN = /[a-z0-9]+/g
+
+function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text)
 }
 
 /** Whether a query's word also finds longer words that begin with it. [AG-60] */

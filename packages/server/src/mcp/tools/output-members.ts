@@ -140,7 +140,7 @@ export const FACTS: OutputMembers = {
     string:
       'anchor around attribute code currentText docId doi end existingId find from hash hint host kind message name otherPage pageId path reason reference role shapeId skill source to tool type undoneBy until which',
     integer:
-      'bytes col cols count edge edges edit index maxBytes more node nodes open row rows sectionCount serverVersion shape sizeBytes status step tableCount tableIndex total words',
+      'bytes characters col cols count edge edges edit index maxBytes more node nodes open row rows sectionCount serverVersion shape sizeBytes status step tableCount tableIndex total words',
     boolean: 'deleted retryable seen',
   }),
   // What the caller gave, whatever it was.

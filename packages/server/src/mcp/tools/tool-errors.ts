@@ -253,7 +253,10 @@ export const TOOL_ERRORS = {
     when: 'the name is empty, over 120 characters, or has braces or control characters',
     facts: ['index', 'name'],
   },
-  ERR_SEARCH_QUERY: { when: 'the query has no word, over 16 words or over 200 characters', facts: ['words', 'max'] },
+  ERR_SEARCH_QUERY: {
+    when: 'the query has no word, over 16 words or over 200 characters',
+    facts: ['words?', 'characters?', 'max'],
+  },
   ERR_SKILL_NOT_FOUND: { when: 'there is no such recipe', facts: ['skill', 'known'] },
   ERR_STREAM_LIMIT: { when: 'as many streams and waiting calls of the principal are open as may be', facts: ['open', 'max'] },
 } as const satisfies Readonly<Record<string, ToolError>>

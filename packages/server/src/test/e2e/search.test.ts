@@ -84,6 +84,9 @@ describe('search by an agent', () => {
     expect(await agent.refused('search', { query: '…' })).toMatchObject({ code: 'ERR_SEARCH_QUERY', words: 0, max: 16 })
     const words = 'a b c d e f g h i j k l m n o p q'
     expect(await agent.refused('search', { query: words })).toMatchObject({ code: 'ERR_SEARCH_QUERY', words: 17, max: 16 })
+    const long = await agent.refused('search', { query: 'word '.repeat(50) })
+    expect(long).toMatchObject({ code: 'ERR_SEARCH_QUERY', characters: 250, max: 200 })
+    expect(long).not.toHaveProperty('words')
     expect(await agent.refused('search', { query: 'a', cursor: '10.x' })).toMatchObject({
       code: 'ERR_BAD_ARGUMENT',
       argument: 'cursor',
