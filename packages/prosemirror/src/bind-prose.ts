@@ -27,6 +27,8 @@ export interface ProseOptions {
   readonly images?: LoadBlob
   /** Plugins of the application, for example key bindings; they come before those of the binding. */
   readonly plugins?: readonly Plugin[]
+  /** Plugins that change nothing, for example decorations; they work also while the page is only shown. */
+  readonly viewPlugins?: readonly Plugin[]
   /** Views of nodes in place of those of this package. */
   readonly nodeViews?: Readonly<Record<string, NodeViewConstructor>>
   /** DOM attributes of the editable element, for example `aria-label`. */
@@ -174,7 +176,7 @@ class PageBinding implements ProseBinding {
     const { element, attributes, nodeViews: own, onShown } = this.#options
     const isEditable = this.#display === null
     this.#view = new EditorView(element, {
-      state: this.#display === null ? this.#boundState() : displayState(this.#display, this.#carets()),
+      state: this.#display === null ? this.#boundState() : displayState(this.#display, this.#viewPlugins()),
       editable: () => isEditable,
       attributes: { ...attributes, 'aria-readonly': String(!isEditable) },
       nodeViews: { ...nodeViews(this.#images), ...own },
@@ -188,7 +190,7 @@ class PageBinding implements ProseBinding {
 
   #boundState(): EditorState {
     const { doc, mapping } = initProseMirrorDoc(this.#fragment, proseSchema)
-    const binding = [ySyncPlugin(this.#fragment, { mapping }), ...this.#carets(), yUndoPlugin(), blockIds()] as Plugin[]
+    const binding = [ySyncPlugin(this.#fragment, { mapping }), ...this.#viewPlugins(), yUndoPlugin(), blockIds()] as Plugin[]
     return EditorState.create({
       schema: proseSchema,
       // A page without blocks is edited as one empty paragraph, which is stored with the first edit.
@@ -197,7 +199,7 @@ class PageBinding implements ProseBinding {
     })
   }
 
-  #carets(): Plugin[] {
-    return this.#doc.awareness === undefined ? [] : [carets(this.#doc.awareness)]
+  #viewPlugins(): Plugin[] {
+    return [...(this.#doc.awareness === undefined ? [] : [carets(this.#doc.awareness)]), ...(this.#options.viewPlugins ?? [])]
   }
 }

@@ -7,6 +7,7 @@ import type { Awareness } from 'y-protocols/awareness'
 interface Person {
   readonly name?: unknown
   readonly color?: unknown
+  readonly kind?: unknown
 }
 
 const COLORS = ['#8250df', '#0969da', '#1a7f37', '#9a6700', '#bc4c00', '#cf222e', '#bf3989', '#1b7c83']
@@ -14,7 +15,8 @@ const NAME_CHARACTERS = 40
 
 /**
  * Shows where others are: a caret with a name, and their selection. The styles are set through the style objects of the DOM, which a strict
- * Content-Security-Policy allows; the page styles the classes `docrelay-caret`, `docrelay-caret-name` and `docrelay-selection`.
+ * Content-Security-Policy allows; the page styles the classes `docrelay-caret`, `docrelay-caret-name` and `docrelay-selection`; caret
+ * and selection of an agent have `docrelay-agent` beside it.
  */
 export function carets(awareness: Awareness): Plugin {
   return yCursorPlugin(awareness, { cursorBuilder: caretOf, selectionBuilder: selectionOf }) as Plugin
@@ -39,7 +41,7 @@ export function inkOn(color: string): string {
 function caretOf(user: Person, clientId: number): HTMLElement {
   const color = colorOf(user, clientId)
   const caret = document.createElement('span')
-  caret.className = 'docrelay-caret'
+  caret.className = `docrelay-caret${kindClass(user)}`
   // Screen readers would read the name in the middle of a sentence.
   caret.setAttribute('aria-hidden', 'true')
   caret.style.setProperty('border-color', color)
@@ -53,6 +55,11 @@ function caretOf(user: Person, clientId: number): HTMLElement {
   return caret
 }
 
+/** An agent has no caret as people have: its presence names the first block that it wrote. [PRES-1] */
+function kindClass({ kind }: Person): string {
+  return kind === 'agent' ? ' docrelay-agent' : ''
+}
+
 function selectionOf(user: Person, clientId: number): DecorationAttrs {
-  return { class: 'docrelay-selection', style: `background-color: ${colorOf(user, clientId)}40` }
+  return { class: `docrelay-selection${kindClass(user)}`, style: `background-color: ${colorOf(user, clientId)}40` }
 }

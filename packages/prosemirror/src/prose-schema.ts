@@ -126,7 +126,9 @@ function editorNode(spec: NodeSpec): EditorNode {
     ...(spec.group === 'block' || spec.group === 'inline' ? { group: spec.group } : {}),
     ...(spec.group === 'inline' ? { inline: true } : {}),
     ...(spec.content === 'code' ? { marks: '', code: true, defining: true } : {}),
-    ...(spec.content === 'blocks' ? { defining: true } : {}),
+    ...(spec.content === 'blocks' || spec.type === 'heading' ? { defining: true } : {}),
+    // Lines of a paragraph stay lines when it becomes a block of code, and the other way round.
+    ...(spec.type === 'hardBreak' ? { linebreakReplacement: true } : {}),
     ...(role === undefined ? {} : { tableRole: role, isolating: true }),
     toDOM: ({ attrs }) => drawNode(spec, attrs),
     parseDOM: parseRules(spec),

@@ -1,7 +1,109 @@
+import { useComputed, useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { PageViewProps } from '../app/views.ts'
+import { messages } from '../messages.en.ts'
+import { follow, followed } from './following.ts'
+import { FormDialog } from './form-dialog.tsx'
+import { ProseController } from './prose-controller.ts'
+import { NoticeList, ProblemBanner, UploadList } from './prose-notices.tsx'
+import { Toolbar } from './toolbar.tsx'
+import { toolsAt } from './tool-list.ts'
 import './prose.css'
+import './prose-text.css'
+
+const texts = messages.prose
 
 /** A prose page of an open document, to be edited together. */
-export function ProsePage({ pageId }: PageViewProps) {
-  return <section class="prose-page" data-page={pageId} />
+export function ProsePage({ session, document, pageId }: PageViewProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const files = useRef<HTMLInputElement>(null)
+  const bars = useRef<HTMLDivElement>(null)
+  const shown = useSignal<ProseController | null>(null)
+  useLayoutEffect(() => {
+    const focusTools = () => bars.current?.querySelector<HTMLElement>('[role=toolbar] [tabindex="0"]')?.focus()
+    const controller = new ProseController(
+      session,
+      document,
+      pageId,
+      place.current as HTMLElement,
+      () => files.current?.click(),
+      focusTools,
+    )
+    shown.value = controller
+    return () => {
+      shown.value = null
+      controller.destroy()
+    }
+  }, [session, document, pageId])
+  const controller = shown.value
+  return (
+    <section class="prose-page" data-page={pageId}>
+      {controller !== null && <ProblemBanner problems={controller.problems.value} />}
+      <div ref={bars} class="prose-bars">
+        {controller?.isEditable.value === true && (
+          <Toolbar
+            label={texts.toolbar}
+            groups={controller.toolGroups}
+            state={controller.tools.value}
+            onTool={(tool) => controller.use(tool)}
+            onLeave={() => controller.binding.view.focus()}
+          />
+        )}
+      </div>
+      <div ref={place} class="prose-place" />
+      <p id="prose-help" class="prose-hidden">
+        {texts.help}
+      </p>
+      <input
+        ref={files}
+        type="file"
+        multiple
+        class="prose-hidden"
+        tabIndex={-1}
+        aria-hidden="true"
+        onChange={({ currentTarget }) => {
+          controller?.uploads.take([...(currentTarget.files ?? [])], controller.binding.view.state.selection.to)
+          currentTarget.value = ''
+        }}
+      />
+      {controller !== null && <Dock controller={controller} session={session} document={document} pageId={pageId} />}
+      {controller?.form.value != null && <FormDialog request={controller.form.value} onClose={() => controller.closeForm()} />}
+    </section>
+  )
+}
+
+/** What floats above the lower end of the page: tools of the place with the caret, and what happened. */
+function Dock({ controller, document }: PageViewProps & { readonly controller: ProseController }) {
+  const { place } = controller.tools.value
+  const client = followed(document).value
+  const name = useComputed(() => {
+    const id = followed(document).value
+    const user: unknown = id === null ? null : document.awareness.getStates().get(id)?.['user']
+    const shownName = (user as { readonly name?: unknown } | null | undefined)?.name
+    return typeof shownName === 'string' ? shownName.slice(0, 40) : texts.somebody
+  })
+  return (
+    <div class="prose-dock">
+      {controller.isEditable.value && place !== null && (
+        <Toolbar
+          key={place}
+          label={place === 'table' ? texts.tableToolbar : texts.calloutToolbar}
+          groups={toolsAt(place)}
+          state={controller.tools.value}
+          onTool={(tool) => controller.use(tool)}
+          onLeave={() => controller.binding.view.focus()}
+        />
+      )}
+      {client !== null && (
+        <div class="prose-notice">
+          <p>{texts.following(name.value)}</p>
+          <button type="button" onClick={() => follow(document, null)}>
+            {texts.stopFollowing}
+          </button>
+        </div>
+      )}
+      <UploadList uploads={controller.uploads} />
+      <NoticeList notices={controller.notices} canUndo={controller.isEditable.value} />
+    </div>
+  )
 }

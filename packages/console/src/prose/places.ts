@@ -1,0 +1,38 @@
+import type { EditorView } from 'prosemirror-view'
+import { absolutePositionToRelativePosition, relativePositionToAbsolutePosition, ySyncPluginKey } from 'y-prosemirror'
+import * as Y from 'yjs'
+
+/** How the binding of y-prosemirror knows where the parts of a page are. */
+interface Sync {
+  readonly doc: Y.Doc
+  readonly type: Y.XmlFragment
+  readonly binding: { readonly mapping: never }
+}
+
+function syncOf(view: EditorView): Sync | undefined {
+  return ySyncPluginKey.getState(view.state) as Sync | undefined
+}
+
+/**
+ * Keeps a place of the page while others edit: the binding replaces the whole page for every edit of others, so positions cannot be mapped.
+ * The result gives the position of now, `null` when the place is gone.
+ */
+export function keepPlace(view: () => EditorView, at: number): () => number | null {
+  const sync = syncOf(view())
+  if (sync === undefined) return () => at
+  const kept = absolutePositionToRelativePosition(at, sync.type, sync.binding.mapping) as Y.RelativePosition
+  return () => positionOf(view(), kept)
+}
+
+/** The position on the shown page of a relative position of Yjs, in whatever form a peer sent it; `null` when it is not there. */
+export function positionOf(view: EditorView, sent: unknown): number | null {
+  const sync = syncOf(view)
+  if (sync === undefined || typeof sent !== 'object' || sent === null) return null
+  try {
+    const relative = Y.createRelativePositionFromJSON(sent)
+    const at = relativePositionToAbsolutePosition(sync.doc, sync.type, relative, sync.binding.mapping)
+    return at === null ? null : Math.min(at, view.state.doc.content.size)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,36 @@
+import type { LiveDocument } from '@docrelay/client'
+import { type Signal, signal } from '@preact/signals'
+
+/** A heading of a page, by which the outline leads to it. */
+export interface Heading {
+  readonly level: number
+  readonly text: string
+  /** Position in the document of the editor. */
+  readonly at: number
+}
+
+/** The prose page of a document that is on the screen, for the panels beside it. */
+export interface ShownPage {
+  readonly pageId: string
+  readonly headings: Signal<readonly Heading[]>
+  /** Scrolls to a heading and puts the caret there. */
+  show(heading: Heading): void
+}
+
+interface Shown {
+  readonly page: Signal<ShownPage | null>
+  /** The awareness client of the person whose caret this tab follows. */
+  readonly followed: Signal<number | null>
+}
+
+// A document that nobody has open any more takes its entry with it.
+const shown = new WeakMap<LiveDocument, Shown>()
+
+/** What of a document is on the screen of this tab; `page` is null while no prose page is. */
+export function shownOf(document: LiveDocument): Shown {
+  const known = shown.get(document)
+  if (known !== undefined) return known
+  const made = { page: signal<ShownPage | null>(null), followed: signal<number | null>(null) }
+  shown.set(document, made)
+  return made
+}

@@ -1,0 +1,47 @@
+import type { Node } from 'prosemirror-model'
+import { type Command, Plugin, type Transaction } from 'prosemirror-state'
+import { addRowAfter, goToNextCell, isInTable, tableEditing } from 'prosemirror-tables'
+import { ySyncPluginKey } from 'y-prosemirror'
+import { nodeType } from './node-types.ts'
+
+/**
+ * Selection of cells, and repair of tables that lost their shape. Only after this person's own edits: if every open editor repaired what
+ * arrives, each would add the cells that are missing.
+ */
+export function tables(): Plugin {
+  const editing = tableEditing()
+  const { appendTransaction: repair, ...spec } = editing.spec
+  return new Plugin({
+    ...spec,
+    appendTransaction(transactions, before, state) {
+      return transactions.some(isFromElsewhere) ? null : repair?.call(editing, transactions, before, state)
+    },
+  })
+}
+
+function isFromElsewhere(transaction: Transaction): boolean {
+  const sync = transaction.getMeta(ySyncPluginKey) as { readonly isChangeOrigin?: boolean } | undefined
+  return sync?.isChangeOrigin === true
+}
+
+/** An empty table with a row of headings. */
+export function emptyTable(rows: number, columns: number): Node {
+  const row = (cell: string) =>
+    nodeType('tableRow').create(
+      null,
+      Array.from({ length: columns }, () => nodeType(cell).create(null, nodeType('paragraph').create())),
+    )
+  const all = Array.from({ length: rows }, (_, at) => row(at === 0 ? 'tableHeader' : 'tableCell'))
+  return nodeType('table').create(null, all)
+}
+
+/** Goes to the next cell; after the last one to a new row. */
+export const nextCell: Command = (state, dispatch, view) => {
+  if (!isInTable(state)) return false
+  if (goToNextCell(1)(state, dispatch)) return true
+  if (!addRowAfter(state, dispatch)) return false
+  if (view !== undefined) goToNextCell(1)(view.state, view.dispatch)
+  return true
+}
+
+export const previousCell: Command = (state, dispatch) => isInTable(state) && (goToNextCell(-1)(state, dispatch) || true)
