@@ -241,6 +241,14 @@ export const layers = [
     libraries: [],
     node: false,
   },
+  // The page in the browser, as files and headers.
+  { part: server('console'), ours: [server('kernel')], libraries: [], node: true },
+  {
+    part: server('console/console.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('console')],
+    libraries: [],
+    node: false,
+  },
   {
     part: server('operation'),
     ours: [server('http/route.ts'), server('kernel'), server('auth'), server('sync/gateway'), server('sync/gateway/gateway.ts')],
@@ -263,6 +271,7 @@ export const layers = [
         'share-links/share-links.routes.ts',
         'search/search.routes.ts',
         'calls/calls.routes.ts',
+        'console/console.routes.ts',
       ].map(server),
       server('http/openapi'),
       server('mcp'),
@@ -359,6 +368,8 @@ export const layers = [
         'search/search.routes.ts',
         'calls',
         'calls/calls.routes.ts',
+        'console',
+        'console/console.routes.ts',
       ].map(server),
       ...['previews', 'previews/previews.routes.ts', 'sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts'].map(server),
       ...['blobs', 'blobs/blobs.routes.ts', 'recovery', 'recovery/recovery.routes.ts', 'http', 'http/route.ts', 'operation'].map(

@@ -2,6 +2,7 @@ import type { KeySet } from './auth/key-set.ts'
 import { tenancyOf } from './auth/tenancy.ts'
 import type { Base, RelayOptions } from './compose/base.ts'
 import { type BlobBackend, blobCheck, openBlobBackend } from './compose/blobs.ts'
+import { openConsole } from './compose/console.ts'
 import { openFeatures } from './compose/features.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
@@ -46,8 +47,10 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     metrics: createMetrics({ version: release.version, commit: release.commit }),
     tenancy: tenancyOf(config.tenancy.mode, config.tenancy.workspaceId),
     draining: { now: false },
+    mcpPort: { now: null },
     budget: openBodyBudget(config),
   }
+  const console = await openConsole(config, release)
   const { url, commitDelayMs } = config.storage
   const recovery = {
     points: config.recovery.ring,
@@ -66,7 +69,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet), { clock, timers: systemTimers })
   const features = openFeatures(base, storage, blobs, live, opened)
   const mcp = await openMcp(base, tokens, storage, live, features, opened)
-  const servers = openServers(base, tokens, live, features, mcp, readiness, opened)
+  const servers = openServers(base, tokens, live, { features, mcp, console }, readiness, opened)
   opened.use(startProcessMetrics(base.metrics, { dataDir: config.storage.dataDir ?? 'data' }))
   opened.use(startHousekeeping(base, storage, blobs, live))
   const listeners = await bind(base, servers)
@@ -103,6 +106,7 @@ async function bind(base: Base, servers: Servers): Promise<RunningRelay['listene
   }
   if (servers.mcp) {
     const mcp = await servers.mcp.listen({ host: '127.0.0.1', port: config.mcp.port })
+    base.mcpPort.now = mcp.port
     listeners.push({ name: 'mcp', url: `${urlOf(mcp)}/mcp` })
   }
   return listeners

@@ -22,6 +22,8 @@ export interface Base extends RelayOptions {
   readonly release: Release
   readonly tenancy: ReturnType<typeof tenancyOf>
   readonly draining: { now: boolean }
+  /** The port of the loopback MCP listener, from when it is bound. */
+  readonly mcpPort: { now: number | null }
   /** The budget of request bodies, which all listeners share. */
   readonly budget: BodyBudget
 }

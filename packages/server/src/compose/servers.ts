@@ -3,6 +3,8 @@ import { resolveLimits } from '../access/limits.ts'
 import { authRoutes } from '../auth/auth.routes.ts'
 import { createInternalBearer } from '../auth/internal-bearer.ts'
 import type { Config } from '../config/config.ts'
+import type { McpPlace } from '../console/console-page.ts'
+import { consoleRoutes } from '../console/console.routes.ts'
 import { createApp } from '../http/app.ts'
 import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
@@ -18,6 +20,7 @@ import type { Readiness } from '../operation/health.ts'
 import { frontPageRoutes } from '../operation/front-page.routes.ts'
 import { metricsRoutes } from '../operation/metrics.routes.ts'
 import type { Base } from './base.ts'
+import type { Console } from './console.ts'
 import type { Features } from './features.ts'
 import type { Live } from './live.ts'
 import type { Mcp } from './mcp.ts'
@@ -41,8 +44,7 @@ export function openServers(
   base: Base,
   tokens: Tokens,
   live: Live,
-  features: Features,
-  mcp: Mcp | null,
+  { features, mcp, console }: { readonly features: Features; readonly mcp: Mcp | null; readonly console: Console | null },
   readiness: () => Promise<Readiness>,
   opened: AsyncDisposableStack,
 ): Servers {
@@ -74,7 +76,9 @@ export function openServers(
       version: base.release.version,
       docsUrl: config.server.docsUrl,
       servesMcp: mcp?.isPublic === true,
+      consolePath: console?.path ?? null,
     }),
+    ...(console === null ? [] : consoleRoutes({ ...console, mcp: () => mcpPlace(mcp, base) })),
     ...healthRoutes({
       readiness,
       version: { ...base.release, server: 'docrelay', protocolVersion: PROTOCOL_VERSION, protocolMinor: PROTOCOL_MINOR },
@@ -108,4 +112,9 @@ export function openServers(
         : null,
     mcp: mcp && !mcp.isPublic ? opened.use(loopbackMcp(mcp)) : null,
   }
+}
+
+function mcpPlace(mcp: Mcp | null, { mcpPort }: Base): McpPlace {
+  if (mcp?.isPublic === true) return { kind: 'public' }
+  return mcpPort.now === null ? null : { kind: 'local', port: mcpPort.now }
 }

@@ -1,10 +1,11 @@
 import { collectionRoutes } from '../collections/collections.routes.ts'
+import type { Config } from '../config/config.ts'
 import type { Documents } from '../documents/documents.ts'
 import { purgeMemberRoutes } from '../documents/purge-member.routes.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import type { Route } from '../http/route.ts'
 import { createShareLinks } from '../share-links/share-links.ts'
-import { shareLinkRoutes } from '../share-links/share-links.routes.ts'
+import { type ShareLinkPlace, shareLinkRoutes } from '../share-links/share-links.routes.ts'
 import { styleProfileRoutes } from '../style-profiles/style-profiles.routes.ts'
 import { usageRoutes } from '../usage/usage.routes.ts'
 import type { Base } from './base.ts'
@@ -20,7 +21,13 @@ export function openWorkspace(base: Base, storage: Storage, live: Live, document
     ...collectionRoutes({ registries, documents }),
     ...styleProfileRoutes(registries),
     ...usageRoutes({ documents: storage.documents, blobs: storage.blobs, registries: storage.registries, seats }),
-    ...shareLinkRoutes({ links, documents, clock, linkBase: config.share.linkBase, docsUrl: config.server.docsUrl }),
+    ...shareLinkRoutes({ links, documents, clock, opensAt: shareLinksOpenAt(config), docsUrl: config.server.docsUrl }),
     ...purgeMemberRoutes({ documents, log }),
   ]
+}
+
+/** A link opens the configured page, else the console, else the page that says where to open it. [SHARE-2] */
+function shareLinksOpenAt({ share, console }: Config): ShareLinkPlace {
+  if (share.linkBase !== null) return { kind: 'elsewhere', base: share.linkBase }
+  return console.enabled ? { kind: 'console', path: console.path } : { kind: 'page' }
 }

@@ -12,6 +12,8 @@ export const ALLOWED_TEXTS: Readonly<Record<TextFormat, string>> = {
   'shared-secret': `${MIN_SECRET_CHARACTERS} characters or more`,
   'http-url': 'https://… or http://…',
   'link-url': 'https://… or http://… without #',
+  'page-path': 'a path such as /console, of letters, digits, - and _, that no other route begins with',
+  'authorize-params': 'name=value&name=value, percent-encoded, without parameters of the sign-in itself',
   issuer: 'the `iss` of your tokens, e.g. https://id.example',
   'secure-url': 'https://…, or http://… on localhost, 127.0.0.1 or [::1]',
   'storage-url': 'sqlite:<path> or postgres://…',
@@ -39,6 +41,10 @@ function wrongForm(format: TextFormat, value: string): string | null {
       return isHttpUrl(value) ? null : 'not an http URL'
     case 'link-url':
       return isHttpUrl(value) && !value.includes('#') ? null : 'not an http URL without fragment'
+    case 'page-path':
+      return isPagePath(value) ? null : 'not a free path'
+    case 'authorize-params':
+      return isAuthorizeParams(value) ? null : 'not parameters that may be added'
     case 'issuer':
       return isIssuer(value) ? null : 'neither a URL nor a host name'
     case 'secure-url':
@@ -85,6 +91,41 @@ function isUrlWith(value: string, protocol: string): boolean {
 
 function isHttpUrl(value: string): boolean {
   return isUrlWith(value, 'https:') || isUrlWith(value, 'http:')
+}
+
+/** First segments of the relay's own paths. */
+const TAKEN_PATHS = ['api', 'ws', 'mcp', 'share', 'health', 'livez', 'readyz', 'version', 'metrics']
+
+/** One or more segments that need no encoding in a URL, a pattern of a route or a header. [CON-1] */
+function isPagePath(value: string): boolean {
+  return value.length <= 100 && /^(\/[A-Za-z0-9_-]+)+$/.test(value) && !TAKEN_PATHS.includes(value.split('/')[1] ?? '')
+}
+
+/** Parameters that the console chooses for each sign-in. A fixed value would break PKCE or the check of the answer. */
+const SIGN_IN_PARAMS = [
+  'client_id',
+  'response_type',
+  'response_mode',
+  'redirect_uri',
+  'scope',
+  'state',
+  'nonce',
+  'code_challenge',
+  'code_challenge_method',
+  'request',
+  'request_uri',
+]
+
+/** [CON-2] */
+function isAuthorizeParams(value: string): boolean {
+  if (!/^[A-Za-z0-9._~%+:/@!$'()*,;&=-]+$/.test(value)) return false
+  const names = [...new URLSearchParams(value).keys()]
+  return names.every((name) => name !== '' && !SIGN_IN_PARAMS.includes(name)) && new Set(names).size === names.length
+}
+
+/** An origin that can stand in a Content-Security-Policy: scheme, host and port, and nothing that ends a directive. [CON-2] */
+export function isHttpOrigin(value: string): boolean {
+  return /^https?:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::\d+)?$/i.test(value) && URL.parse(value)?.origin === value.toLowerCase()
 }
 
 /** By OIDC an `iss` is a URL, but a few issuers leave `https://` out. */

@@ -66,6 +66,7 @@ describe('contradictions in a configuration', () => {
       { RELAY_BLOBS_URL: S3_URL, RELAY_S3_ACCESS_KEY_ID: 'key' },
       ['[blobs].secret_access_key'],
     ],
+    ['[CON-2] a console without a client id', { RELAY_CONSOLE_ENABLED: 'yes' }, ['[console].client_id']],
   ])('[CFG-6] %s is refused', (_, env, subjects) => {
     expect(refused(env)).toEqual(subjects)
   })
@@ -133,6 +134,15 @@ describe('forms of addresses', () => {
     ['RELAY_BUS_URL', ['memory', 'redis:', 'redis://', 'amqp://h']],
     ['RELAY_DOCS_URL', ['docs', 'ftp://h', 'https:', 'javascript:alert(1)']],
     ['RELAY_SHARE_LINK_BASE', ['https://h/#x', '/share']],
+    ['RELAY_CONSOLE_PATH', ['/', 'console', '/console/', '/a//b', '/a/../b', '/:file', '/api/x', '/ws', '/share', '/a b']],
+    [
+      'RELAY_CONSOLE_AUTHORIZE_PARAMS',
+      ['client_id=x', 'a=1&redirect_uri=https://evil.example', 'state=1', 'scope=all', '=x', 'a=1&a=2', 'a b=c', '"=1'],
+    ],
+    [
+      'RELAY_CONSOLE_CONNECT_ORIGINS',
+      ['*', 'https://*.example', 'https://a/', 'https://a;script-src', "https://a'", 'ws://a', 'javascript://a', 'https://u@a'],
+    ],
     ['RELAY_CORS_ORIGINS', ['example.org', 'https://a/', 'https://a/path', 'https://u@a']],
     ['RELAY_BLOB_INGEST_ALLOWED_HOSTS', ['https://a', '*', 'a.*.b', 'a/b', 'a:1', '..']],
   ])('[CFG-10] %s refuses values of another form', (name, values) => {
@@ -150,6 +160,9 @@ describe('forms of addresses', () => {
         's3://b?endpoint=http://minio:9000&public_endpoint=https://objects.example&region=r',
       ],
     ],
+    ['RELAY_CONSOLE_PATH', ['/console', '/documents/write', '/Write_2']],
+    ['RELAY_CONSOLE_AUTHORIZE_PARAMS', ['audience=service-relay', 'audience=https%3A%2F%2Fapi&prompt=login']],
+    ['RELAY_CONSOLE_CONNECT_ORIGINS', ['https://a.example', 'http://127.0.0.1:9000,https://b.example:8443']],
     ['RELAY_CORS_ORIGINS', ['*', 'https://a.example,http://localhost:3000', 'tauri://localhost']],
     ['RELAY_BLOB_INGEST_ALLOWED_HOSTS', ['a.example', '*.a.example', 'localhost']],
   ])('[CFG-10] %s accepts values of its form', (name, values) => {

@@ -59,6 +59,13 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
     problem: 'shared tenancy pins no workspace',
     allowed: 'nothing, or [tenancy].mode = "dedicated"',
   },
+  {
+    about: '[console].client_id',
+    with: ['[console].enabled'],
+    broken: ({ console }) => console.enabled && console.clientId === null,
+    problem: 'needed by [console].enabled',
+    allowed: 'the client id of the console at your identity provider, or [console].enabled = false',
+  },
   samePort('[mcp].port', '[server].port', ({ mcp, server }) => mcpListens(mcp) && mcp.port === server.port && mcp.port !== 0, [
     '[mcp].enabled',
     '[mcp].expose',

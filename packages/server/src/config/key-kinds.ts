@@ -19,6 +19,8 @@ export type TextFormat =
   | 'issuer'
   | 'secure-url'
   | 'link-url'
+  | 'page-path'
+  | 'authorize-params'
   | 'storage-url'
   | 'blobs-url'
   | 'bus-url'
@@ -51,7 +53,7 @@ export interface BooleanKey extends KeyFacts {
 
 export interface ListKey extends KeyFacts {
   readonly kind: 'list'
-  readonly format: 'origins-or-star' | 'origins' | 'hosts' | 'cidrs'
+  readonly format: 'origins-or-star' | 'origins' | 'http-origins' | 'hosts' | 'cidrs'
   readonly default: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-import { addressProblem, isCidr, isHostPattern, isOrigin } from './addresses.ts'
+import { addressProblem, isCidr, isHostPattern, isHttpOrigin, isOrigin } from './addresses.ts'
 import type { ConfigKey, IntegerKey, ListKey } from './key-kinds.ts'
 
 /** A value of the type of its key; an unlimited 0 is still 0 here. */
@@ -92,6 +92,7 @@ function readList(key: ListKey, raw: unknown): Reading {
 const LIST_FORMS: Readonly<Record<ListKey['format'], string>> = {
   'origins-or-star': '* or scheme://host[:port]',
   origins: 'scheme://host[:port]',
+  'http-origins': 'https://host[:port] or http://host[:port]',
   hosts: 'host or *.suffix',
   cidrs: 'address or address/prefix',
 }
@@ -102,6 +103,8 @@ function listItemFits(format: ListKey['format'], item: string): boolean {
       return item === '*' || isOrigin(item)
     case 'origins':
       return isOrigin(item)
+    case 'http-origins':
+      return isHttpOrigin(item)
     case 'hosts':
       return isHostPattern(item)
     case 'cidrs':

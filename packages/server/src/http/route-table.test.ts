@@ -4,6 +4,7 @@ import { blobRoutes } from '../blobs/blobs.routes.ts'
 import { ingestRoutes } from '../blobs/ingest.routes.ts'
 import { callRoutes } from '../calls/calls.routes.ts'
 import { collectionRoutes } from '../collections/collections.routes.ts'
+import { consoleRoutes } from '../console/console.routes.ts'
 import { DOCUMENT_ROUTES, documentRoutes } from '../documents/documents.routes.ts'
 import { purgeMemberRoutes } from '../documents/purge-member.routes.ts'
 import { mcpRoutes } from '../mcp/mcp.routes.ts'
@@ -62,6 +63,11 @@ describe('the route table', () => {
       'GET /share none none',
       'POST /api/v1/internal/workspace/:ws/purge-member revocation-bearer json',
       'GET / none none',
+      'GET /console none none',
+      'GET /console/ none none',
+      'GET /console/config.json none none',
+      'GET /console/:file none none',
+      'GET /console/assets/:file none none',
       'GET /health none none',
       'GET /livez none none',
       'GET /readyz none none',
@@ -90,6 +96,7 @@ describe('the route table', () => {
       ...shareLinkRoutes(unused),
       ...purgeMemberRoutes(unused),
       ...frontPageRoutes(unused),
+      ...consoleRoutes(unused),
       ...healthRoutes(unused),
       ...metricsRoutes(unused),
       ...openApiRoutes(unused),

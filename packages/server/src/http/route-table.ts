@@ -3,6 +3,7 @@ import { BLOB_ROUTES } from '../blobs/blobs.routes.ts'
 import { INGEST_ROUTES } from '../blobs/ingest.routes.ts'
 import { CALL_ROUTES } from '../calls/calls.routes.ts'
 import { COLLECTION_ROUTES } from '../collections/collections.routes.ts'
+import { CONSOLE_ROUTES } from '../console/console.routes.ts'
 import { DOCUMENT_ROUTES } from '../documents/documents.routes.ts'
 import { PURGE_MEMBER_ROUTES } from '../documents/purge-member.routes.ts'
 import { MCP_ROUTES } from '../mcp/mcp.routes.ts'
@@ -34,6 +35,7 @@ export function routeTable(): readonly RouteDeclaration[] {
     SHARE_LINK_ROUTES,
     PURGE_MEMBER_ROUTES,
     FRONT_PAGE_ROUTES,
+    CONSOLE_ROUTES,
     HEALTH_ROUTES,
     METRICS_ROUTES,
     OPENAPI_ROUTES,

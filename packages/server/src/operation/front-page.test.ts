@@ -30,8 +30,19 @@ it('[REST-30] the page has no script, and its policy forbids loading and running
 })
 
 it('[REST-30] an address configured by the operator cannot become markup', () => {
-  const text = frontPage({ version: '1', docsUrl: 'https://docs.example/?a="><script>alert(1)</script>&b', servesMcp: true })
+  const text = frontPage({
+    version: '1',
+    docsUrl: 'https://docs.example/?a="><script>alert(1)</script>&b',
+    servesMcp: true,
+    consolePath: null,
+  })
   expect(text).not.toContain('<script')
   expect(text).toContain('href="https://docs.example/?a=&quot;&gt;&lt;script&gt;')
   expect(text).toContain('/.well-known/oauth-protected-resource/mcp')
+})
+
+it('[REST-30] [CON-8] the page links to the console only when it is enabled', () => {
+  const facts = { version: '1', docsUrl: null, servesMcp: false }
+  expect(frontPage({ ...facts, consolePath: '/write' })).toContain('<li><a href="/write/">/write/</a>: the console')
+  expect(frontPage({ ...facts, consolePath: null })).not.toContain('console')
 })

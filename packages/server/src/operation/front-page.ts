@@ -5,14 +5,17 @@ export interface FrontPageFacts {
   readonly docsUrl: string | null
   /** Whether the MCP endpoint answers on this listener. */
   readonly servesMcp: boolean
+  /** Where the console is; `null` where it is switched off. */
+  readonly consolePath: string | null
 }
 
 /** The browser may load, run, frame or send nothing from this page. [REST-30] */
 export const FRONT_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Makes the page at `/`: what this server is and where to go. Plain HTML that loads nothing. [REST-30] */
-export function frontPage({ version, docsUrl, servesMcp }: FrontPageFacts): string {
+export function frontPage({ version, docsUrl, servesMcp, consolePath }: FrontPageFacts): string {
   const links: readonly (readonly [href: string, what: string])[] = [
+    ...(consolePath === null ? [] : ([[`${consolePath}/`, 'the console: read and write documents in the browser']] as const)),
     ['/health', 'whether the process answers'],
     ['/readyz', 'whether every part works'],
     ['/version', 'versions of the server and of its protocol'],

@@ -56,12 +56,19 @@ describe('issuing', () => {
     expect((await redeem(token)).status).toBe(200)
   })
 
-  it('[SHARE-2] the url begins with link_base if configured', async () => {
-    await using other = await startRestRelay({ linkBase: 'https://editor.example/open?x=1' })
+  it.each([
+    [
+      'begins with link_base if configured',
+      { kind: 'elsewhere', base: 'https://editor.example/open?x=1' },
+      'https://editor.example/open?x=1#',
+    ],
+    ['opens the console if that is enabled', { kind: 'console', path: '/write' }, 'http://127.0.0.1:PORT/write/#share='],
+  ] as const)('[SHARE-2] the url %s', async (_, shareLinksOpenAt, begin) => {
+    await using other = await startRestRelay({ shareLinksOpenAt })
     await other.call('PUT', '/api/docs/d', { as: mia, body: {} })
     const expires_at = new Date(Date.now() + DAY).toISOString()
     const { url, token } = (await other.call('POST', '/api/v1/docs/d/share-links', { as: mia, body: { expires_at } })).json
-    expect(url).toBe(`https://editor.example/open?x=1#${String(token)}`)
+    expect(url).toBe(begin.replace('PORT', String(other.port)) + String(token))
   })
 
   it.each([
@@ -270,8 +277,8 @@ describe('tokens', () => {
     expect(audited('share-link.refused')).toMatchObject({ audit: true, sub: ben.sub, level: 'warn' })
     expect(audited('share-link.revoked')).toMatchObject({ audit: true, sub: 'mia', docId: id, linkId })
     expect(JSON.stringify([relay.logLines, relay.events])).not.toContain(String(token).slice(0, 20))
-    const files = readdirSync(relay.directory).filter((name) => name.startsWith('relay.db'))
-    const stored = files.map((name) => readFileSync(join(relay.directory, name), 'latin1')).join()
+    const files = readdirSync(relay.directory, { withFileTypes: true }).filter((each) => each.isFile())
+    const stored = files.map(({ name }) => readFileSync(join(relay.directory, name), 'latin1')).join()
     expect(stored).toContain(createHash('sha256').update(String(token)).digest('hex'))
     expect(stored).not.toContain(String(token))
   })

@@ -106,22 +106,27 @@ export const SHARE_LINK_ROUTES = {
   },
 } as const satisfies Record<string, RouteDeclaration>
 
+/** What opens a share link: the page of `[share] link_base`, the console at its path, or this relay's own page at `/share`. [SHARE-2] */
+export type ShareLinkPlace =
+  | { readonly kind: 'elsewhere'; readonly base: string }
+  | { readonly kind: 'console'; readonly path: string }
+  | { readonly kind: 'page' }
+
 export interface ShareLinkRoutesDeps {
   readonly links: ShareLinks
   readonly documents: Pick<Documents, 'replaceShares'>
   readonly clock: Clock
-  /** `[share] link_base`; `null`: this relay's own page. [SHARE-2] */
-  readonly linkBase: string | null
+  readonly opensAt: ShareLinkPlace
   readonly docsUrl: string | null
 }
 
 export function shareLinkRoutes(deps: ShareLinkRoutesDeps): readonly Route[] {
-  const { links, documents, clock, linkBase } = deps
+  const { links, documents, clock, opensAt } = deps
 
   async function issue(request: RouteRequest, expiresAt: unknown) {
     const expiresAtMs = readExpiry(expiresAt, clock.nowMs())
     const { link, token } = await links.issue(callerOf(request).access, idOf(request), expiresAtMs)
-    const url = `${linkBase ?? `${request.origin}/share`}#${token}`
+    const url = linkUrl(opensAt, request.origin, token)
     return { kind: 'json', value: { token, url, expires_at: timeOf(expiresAtMs), id: link.id } } as const
   }
 
@@ -184,4 +189,15 @@ function timeOf(ms: number): string {
 
 function idOf(request: RouteRequest): string {
   return request.params.id ?? ''
+}
+
+function linkUrl(opensAt: ShareLinkPlace, origin: string, token: string): string {
+  switch (opensAt.kind) {
+    case 'elsewhere':
+      return `${opensAt.base}#${token}`
+    case 'console':
+      return `${origin}${opensAt.path}/#share=${token}`
+    case 'page':
+      return `${origin}/share#${token}`
+  }
 }

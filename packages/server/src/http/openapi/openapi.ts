@@ -129,7 +129,7 @@ export function errorsOf(route: RouteDeclaration): readonly ErrorCode[] {
 function operation(route: RouteDeclaration, method: string, path: string, components: Components): Json {
   const { exchange } = route
   return {
-    operationId: `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
+    operationId: `${method.toLowerCase()}${path.replace(/(?<=.)\/$/, '/page').replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
     tags: [tag(path)],
     summary: route.summary,
     description: `Needs: ${route.needs}.`,

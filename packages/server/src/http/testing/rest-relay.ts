@@ -48,7 +48,7 @@ import { createIndexFeed } from '../../search/index-feed.ts'
 import { createSearch, type Search } from '../../search/search.ts'
 import { searchRoutes } from '../../search/search.routes.ts'
 import { createShareLinks } from '../../share-links/share-links.ts'
-import { shareLinkRoutes } from '../../share-links/share-links.routes.ts'
+import { type ShareLinkPlace, shareLinkRoutes } from '../../share-links/share-links.routes.ts'
 import { styleProfileRoutes } from '../../style-profiles/style-profiles.routes.ts'
 import { usageRoutes } from '../../usage/usage.routes.ts'
 import type { Seats } from '../../access/seats.port.ts'
@@ -92,7 +92,8 @@ export interface RestRelayOptions {
   /** By which requests are waited for; the real one when absent. */
   readonly time?: Pick<ManualTime, 'clock' | 'timers'>
   readonly maxConfigBytes?: number
-  readonly linkBase?: string
+  /** This relay's own page when absent. */
+  readonly shareLinksOpenAt?: ShareLinkPlace
   readonly docsUrl?: string
   /** Of share links and of their bucket; the real one when absent. */
   readonly shareClock?: Clock
@@ -249,11 +250,11 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
       links: createShareLinks({ store: shareLinks, ...sharing }),
       documents,
       clock: shareClock,
-      linkBase: options.linkBase ?? null,
+      opensAt: options.shareLinksOpenAt ?? { kind: 'page' },
       docsUrl: options.docsUrl ?? null,
     }),
     ...purgeMemberRoutes({ documents, log }),
-    ...frontPageRoutes({ version: '0.0.0', docsUrl: null, servesMcp: false }),
+    ...frontPageRoutes({ version: '0.0.0', docsUrl: null, servesMcp: false, consolePath: null }),
     ...healthRoutes({ readiness: createReadiness(checks, { clock: systemClock, timers: systemTimers }), version }),
     ...metricsRoutes(metrics),
     ...openApiRoutes((description ??= openApiDocument(routeTable(), '0.0.0'))),

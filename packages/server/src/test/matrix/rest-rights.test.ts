@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { builtConsole, SCRIPT } from '../../console/testing/built-console.ts'
 import { routeTable } from '../../http/route-table.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type Call, type RawAnswer, rawHttp } from '../raw-http.ts'
@@ -57,6 +58,11 @@ const RIGHTS = `
   POST /api/docs/:id/share (a link)                 200        200          O           O           200       V       E              E                   V       O             E             U          R        M          X        X               F
   GET /share                                        200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   POST /api/v1/internal/workspace/:ws/purge-member  U          U            U           U           U         U       U              U                   U       U             U             U          U        U          U        U               U
+  GET /console                                      302        302          302         302         302       302     302            302                 302     302           302           302        302      302        302      302             302
+  GET /console/                                     200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /console/config.json                          200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /console/:file                                200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /console/assets/:file                         200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   GET /health                                       200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   GET /livez                                        200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   GET /                                             200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
@@ -99,19 +105,21 @@ interface Asked {
   readonly docId?: string
 }
 
+const page = builtConsole()
 let enforced: RelayUnderTest
 let open: RelayUnderTest
 let worlds: { readonly enforced: World; readonly open: World }
 beforeAll(async () => {
   ;[enforced, open] = await Promise.all([
-    startRelayUnderTest({ mcp: 'public' }),
-    startRelayUnderTest({ mcp: 'public', env: { RELAY_ENFORCE_PRIVATE_DOCS: 'false' } }),
+    startRelayUnderTest({ mcp: 'public', env: page.env }),
+    startRelayUnderTest({ mcp: 'public', env: { ...page.env, RELAY_ENFORCE_PRIVATE_DOCS: 'false' } }),
   ])
   worlds = { enforced: await world(enforced), open: await world(open) }
 })
 afterAll(async () => {
   await enforced?.[Symbol.asyncDispose]()
   await open?.[Symbol.asyncDispose]()
+  page[Symbol.dispose]()
 })
 
 let made = 0
@@ -242,6 +250,11 @@ const REQUESTS: Readonly<Record<string, (within: World) => Promise<Asked>>> = {
   'POST /api/v1/internal/workspace/:ws/purge-member': at('/api/v1/internal/workspace/default/purge-member', {
     user_id: 'nobody',
   }),
+  'GET /console': at('/console'),
+  'GET /console/': at('/console/'),
+  'GET /console/config.json': at('/console/config.json'),
+  'GET /console/:file': at('/console/index.html'),
+  'GET /console/assets/:file': at(`/console/assets/${SCRIPT}`),
   'GET /health': at('/health'),
   'GET /livez': at('/livez'),
   'GET /': at('/'),
@@ -255,7 +268,7 @@ const REQUESTS: Readonly<Record<string, (within: World) => Promise<Asked>>> = {
 }
 
 function outcomeOf({ status, text }: RawAnswer): string {
-  if (status < 300) return String(status)
+  if (status < 400) return String(status)
   if (text === 'forbidden') return 'F'
   const { errorCode } = JSON.parse(text) as { errorCode: string }
   return Object.keys(CODES).find((letter) => CODES[letter] === errorCode) ?? errorCode

@@ -59,7 +59,8 @@ const TABLE = `
 /** Routes that hold nothing of a workspace, or take their workspace from the control plane. */
 const DISCOVERY = '/.well-known/oauth-protected-resource'
 const WITHOUT = ['/', '/share', '/health', '/livez', '/readyz', '/version', '/metrics', '/api/v1/openapi.json']
-const NO_TENANT = [...WITHOUT, DISCOVERY, `${DISCOVERY}/mcp`]
+const CONSOLE = ['', '/', '/config.json', '/:file', '/assets/:file'].map((path) => `/console${path}`)
+const NO_TENANT = [...WITHOUT, ...CONSOLE, DISCOVERY, `${DISCOVERY}/mcp`]
 const INTERNAL = '/internal/'
 const ROWS = readTable(TABLE)
 const HOME: TokenOptions = { sub: 'ann', workspace: 'w1', role: 'owner' }

@@ -68,6 +68,13 @@ recovery.ring | RELAY_RECOVERY_RING | 20 | count, 0 refused, from 1, to 1000 |  
 recovery.interval_secs | RELAY_RECOVERY_INTERVAL_SECS | 600 | s, 0 refused, to 2147483 |  |
 compat.editor_client | RELAY_COMPAT_EDITOR_CLIENT | false | boolean |  |
 share.link_base | RELAY_SHARE_LINK_BASE | null | link-url |  |
+console.enabled | RELAY_CONSOLE_ENABLED | false | boolean |  |
+console.path | RELAY_CONSOLE_PATH | "/console" | page-path |  |
+console.client_id | RELAY_CONSOLE_CLIENT_ID | null | text |  |
+console.scope | RELAY_CONSOLE_SCOPE | "openid offline_access" | text |  |
+console.authorize_params | RELAY_CONSOLE_AUTHORIZE_PARAMS | null | authorize-params |  |
+console.connect_origins | RELAY_CONSOLE_CONNECT_ORIGINS | [] | http-origins |  |
+console.dir | RELAY_CONSOLE_DIR | null | path |  |
 metrics.expose | RELAY_METRICS_EXPOSE | "local" | local/public/off |  |
 metrics.port | RELAY_METRICS_PORT | 9878 | port, 0 free port, to 65535 |  |
 log.level | RELAY_LOG_LEVEL | "info" | debug/info/warn/error |  |

@@ -1,0 +1,28 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Names as the build gives them. */
+export const SCRIPT = 'index-Byl6mmfz.js'
+export const PAGE = '<!doctype html>\n<html lang="en"><title>Docrelay</title></html>\n'
+export const SCRIPT_TEXT = `${'export const words = "the same words again and again"\n'.repeat(200)}`
+
+/** A folder such as the build of the console writes, and the variables with which a relay serves it. */
+export interface BuiltConsole extends Disposable {
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+export function builtConsole(): BuiltConsole {
+  const folder = mkdtempSync(join(tmpdir(), 'docrelay-console-'))
+  mkdirSync(join(folder, 'assets'))
+  writeFileSync(join(folder, 'index.html'), PAGE)
+  writeFileSync(join(folder, 'assets', SCRIPT), SCRIPT_TEXT)
+  // Its name has no hash, and pictures of this kind are compressed already.
+  writeFileSync(join(folder, 'assets/logo.png'), Buffer.from([0x89, 0x50, 0x4e, 0x47]))
+  return {
+    folder,
+    env: { RELAY_CONSOLE_ENABLED: 'true', RELAY_CONSOLE_CLIENT_ID: 'the-console', RELAY_CONSOLE_DIR: folder },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
