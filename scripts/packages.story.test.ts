@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { build as bundleByEsbuild } from 'esbuild'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import webpack from 'webpack'
 import { patience } from '../packages/server/src/kernel/testing/patience.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../packages/server/src/test/relay-under-test.ts'
 import { type InstalledProject, installedProject } from './installed-project.ts'
@@ -166,6 +169,21 @@ describe('the packages, installed from tarballs into a project outside the repos
     project.write('index.html', '<script type="module" src="./app.ts"></script>')
     await project.run(VITE, ['build', '--logLevel', 'error', '--outDir', 'built'])
     expect(readFileSync(join(project.folder, 'built/index.html'), 'utf8')).toContain('assets/')
+  })
+
+  it('webpack bundles an application', async () => {
+    project.write('app.mjs', `${stripTypeScriptTypes(APPLICATION)}\nvoid start('token')`)
+    const [mode, target] = ['production', 'web'] as const
+    const compiler = webpack({
+      mode,
+      target,
+      context: project.folder,
+      entry: './app.mjs',
+      output: { path: join(project.folder, 'packed') },
+    })
+    const stats = await promisify(compiler.run.bind(compiler))()
+    expect(stats?.compilation.errors).toEqual([])
+    expect(readFileSync(join(project.folder, 'packed/main.js'), 'utf8')).toContain('/ws')
   })
 
   it('publint finds nothing to say', async () => {
