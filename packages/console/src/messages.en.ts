@@ -1,3 +1,4 @@
+import { historyTexts } from './history/history.en.ts'
 import { shareTexts } from './share/share.en.ts'
 
 // Every text that a person reads in the console, by feature. A text that needs a value is a function of it.
@@ -138,9 +139,7 @@ export const messages = {
     },
   },
   canvas: {},
-  history: {
-    title: 'History',
-  },
+  history: historyTexts,
   sharing: {
     title: 'Sharing',
   },

@@ -1,12 +1,77 @@
+import type { RecoveryPoint } from '@docrelay/client'
+import { useEffect, useState } from 'preact/hooks'
+import { formatBytes } from '../app/amounts.ts'
+import { Age } from '../app/clock.tsx'
+import { Problem } from '../app/problem.tsx'
+import { formatMoment } from '../app/times.ts'
+import { useAction, useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
 import { messages } from '../messages.en.ts'
+import { AgentCalls } from './agent-calls.tsx'
+import { PointDialog } from './point-dialog.tsx'
 import './history.css'
 
-/** Recovery points of the document: see, compare and restore them. */
-export function HistoryPanel({ document }: PanelProps) {
+const texts = messages.history
+
+/** Recovery points of the document: see, compare and restore them; below, what agents wrote and a way to take it back. */
+export function HistoryPanel({ session, document }: PanelProps) {
+  const { relay, announce } = session
+  const points = useLoaded((signal) => relay.recovery.list(document.id, { signal }), [relay, document.id])
+  const [chosen, setChosen] = useState<RecoveryPoint | null>(null)
+  const capturing = useAction()
+  const { reload } = points
+  useEffect(
+    () => relay.on('event', ({ docId, eventType }) => docId === document.id && eventType === 'updated' && reload()),
+    [relay, document.id, reload],
+  )
+
+  const capture = () =>
+    capturing.run(async () => {
+      // The point keeps what is durable, so what was just typed has to be there first.
+      await document.flush({ timeoutMs: 10_000 })
+      const isNew = await relay.recovery.capture(document.id)
+      announce(isNew ? texts.captured : texts.notCaptured)
+      setTold(isNew ? texts.captured : texts.notCaptured)
+      reload()
+    })
+  const [told, setTold] = useState('')
+
   return (
     <section class="history-panel" data-document={document.id}>
-      <h2>{messages.history.title}</h2>
+      <h2>{texts.title}</h2>
+      <h3>{texts.points}</h3>
+      <p class="help">{texts.pointsHelp}</p>
+      {document.level !== 'view' && (
+        <p>
+          <button type="button" onClick={capture} disabled={capturing.isRunning}>
+            {texts.capture}
+          </button>{' '}
+          <span class="told">{told}</span>
+        </p>
+      )}
+      <Problem words={capturing.problem ?? points.problem} />
+      {points.value === null ? (
+        points.problem === null && <p role="status">{texts.loading}</p>
+      ) : points.value.length === 0 ? (
+        <p>{texts.noPoints}</p>
+      ) : (
+        <ol class="points">
+          {points.value.map((point) => (
+            <li key={point.id}>
+              <button type="button" aria-label={texts.look(formatMoment(point.createdAt))} onClick={() => setChosen(point)}>
+                <Age at={point.createdAt} />
+                <span class="facts">
+                  {formatBytes(point.sizeBytes)}, {texts.version(point.serverVersion)}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      )}
+      <AgentCalls session={session} document={document} />
+      {chosen !== null && (
+        <PointDialog key={chosen.id} session={session} document={document} point={chosen} onClose={() => setChosen(null)} />
+      )}
     </section>
   )
 }

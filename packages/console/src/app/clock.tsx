@@ -1,0 +1,23 @@
+import { createContext } from 'preact'
+import { useContext, useEffect, useState } from 'preact/hooks'
+import { formatAge, formatMoment } from './times.ts'
+
+/** The clock of the page, in ms. Without one, moments are shown as date and time. */
+export const Clock = createContext<(() => number) | null>(null)
+
+const RENEW_MS = 20_000
+
+/** A moment as its distance from now, which grows while the page is open; the exact time is in the tooltip. */
+export function Age({ at }: { readonly at: number }) {
+  const clock = useContext(Clock)
+  const [, draw] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => draw((count) => count + 1), RENEW_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <time dateTime={new Date(at).toISOString()} title={formatMoment(at)}>
+      {clock === null ? formatMoment(at) : formatAge(at, clock())}
+    </time>
+  )
+}

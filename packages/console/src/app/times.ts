@@ -1,0 +1,32 @@
+const STEPS = [
+  { unit: 'second', ms: 1000, upTo: 60 },
+  { unit: 'minute', ms: 60_000, upTo: 60 },
+  { unit: 'hour', ms: 3_600_000, upTo: 24 },
+  { unit: 'day', ms: 86_400_000, upTo: 30 },
+] as const
+
+/** How long ago, or in how long, for people: `3 minutes ago`, `in 2 days`. From 30 days on the date. Times are in ms. */
+export function formatAge(atMs: number, nowMs: number, language = 'en'): string {
+  const words = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+  const distance = Math.abs(atMs - nowMs)
+  for (const { unit, ms, upTo } of STEPS) {
+    const count = Math.floor(distance / ms)
+    if (count >= upTo) continue
+    // "now" for whatever is less than five seconds away: nobody reads seconds as they pass.
+    if (unit === 'second') return words.format(count < 5 ? 0 : atMs < nowMs ? -count : count, unit)
+    return words.format(atMs < nowMs ? -count : count, unit)
+  }
+  return formatDate(atMs, language)
+}
+
+/** A date such as `Nov 23, 2026`, in the time zone of the browser unless one is given. */
+export function formatDate(atMs: number, language = 'en', timeZone?: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', ...(timeZone && { timeZone }) }).format(atMs)
+}
+
+/** Date and time such as `Nov 23, 2026, 7:31 AM`. */
+export function formatMoment(atMs: number, language = 'en', timeZone?: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', ...(timeZone && { timeZone }) }).format(
+    atMs,
+  )
+}

@@ -1,0 +1,112 @@
+import { proseSchema } from '@docrelay/prosemirror'
+import type { Node } from 'prosemirror-model'
+import { describe, expect, it } from 'vitest'
+import { type BlockChange, diffBlocks, tallyOf } from './block-diff.ts'
+
+const node = (type: string, attrs: Record<string, unknown> | null, content: readonly Node[] | string = []): Node =>
+  proseSchema.node(type, attrs, typeof content === 'string' ? (content === '' ? [] : [proseSchema.text(content)]) : content)
+const paragraph = (text: string, id: string | null = null) => node('paragraph', { id }, text)
+const page = (...blocks: readonly Node[]) => node('doc', null, blocks)
+const items = (...texts: readonly string[]) =>
+  node(
+    'bulletList',
+    null,
+    texts.map((text) => node('listItem', null, [paragraph(text)])),
+  )
+
+/** A change as one line: `=` same, `+` added, `-` removed, `~` with `[-gone-]{+come+}` for words. */
+function line(change: BlockChange): string {
+  if (change.kind === 'parts') return `~${change.block.type.name}(${change.parts.map(line).join(' ')})`
+  if (change.kind !== 'text') return { same: '=', added: '+', removed: '-' }[change.kind] + change.block.textContent
+  const runs = change.runs.map(({ kind, content }) => {
+    const text = content.textBetween(0, content.size, '', (leaf) => `<${leaf.type.name}>`)
+    return { same: text, added: `{+${text}+}`, removed: `[-${text}-]` }[kind]
+  })
+  return `~${runs.join('')}`
+}
+const diff = (before: Node, after: Node) => diffBlocks(before, after).map(line)
+
+describe('the difference of two pages', () => {
+  it('is nothing for equal pages', () => {
+    const changes = diffBlocks(page(paragraph('one'), items('a')), page(paragraph('one'), items('a')))
+    expect([changes.map(line), tallyOf(changes)]).toEqual([['=one', '=a'], { added: 0, removed: 0, changed: 0 }])
+  })
+
+  it('does not count ids that blocks got since', () => {
+    expect(diff(page(paragraph('one')), page(paragraph('one', 'blk-1')))).toEqual(['=one'])
+  })
+
+  it('names blocks that came and went in the order of the page', () => {
+    const before = page(paragraph('one'), paragraph('two'), paragraph('three'))
+    const after = page(paragraph('zero'), paragraph('one'), paragraph('three'), paragraph('four'))
+    expect(diff(before, after)).toEqual(['+zero', '=one', '-two', '=three', '+four'])
+  })
+
+  it('marks the words that changed inside of a block', () => {
+    const changes = diff(page(paragraph('Present: Ann and Ben.')), page(paragraph('Present: Ann and Carla.')))
+    expect(changes).toEqual(['~Present: Ann and [-Ben-]{+Carla+}.'])
+  })
+
+  it('joins changed words that only a space keeps apart', () => {
+    const before = page(paragraph('the quick brown fox jumps over the lazy dog'))
+    const after = page(paragraph('the slow red fox jumps over the lazy dog'))
+    expect(diff(before, after)).toEqual(['~the [-quick brown-]{+slow red+} fox jumps over the lazy dog'])
+  })
+
+  it('finds a block by its id although no word stayed', () => {
+    const before = page(paragraph('alpha beta', 'blk-1'), paragraph('gamma', 'blk-2'))
+    const after = page(paragraph('new'), paragraph('delta epsilon', 'blk-1'), paragraph('gamma', 'blk-2'))
+    expect(diff(before, after)).toEqual(['+new', '~[-alpha beta-]{+delta epsilon+}', '=gamma'])
+  })
+
+  it('does not take two blocks for one that have neither id nor words in common', () => {
+    expect(diff(page(paragraph('alpha beta')), page(paragraph('gamma delta')))).toEqual(['-alpha beta', '+gamma delta'])
+  })
+
+  it('shows a paragraph that became a heading as changed', () => {
+    const [change] = diffBlocks(page(paragraph('Agenda')), page(node('heading', { level: 2 }, 'Agenda')))
+    expect(change?.kind).toBe('text')
+    expect(tallyOf([change as BlockChange]).changed).toBe(1)
+  })
+
+  it('shows a word that became bold', () => {
+    const bold = proseSchema.text('now', [proseSchema.mark('bold')])
+    const after = page(node('paragraph', null, [proseSchema.text('act '), bold]))
+    expect(diff(page(paragraph('act now')), after)).toEqual(['~act [-now-]{+now+}'])
+  })
+
+  it('shows another chip as gone and come', () => {
+    const chip = (name: string) => node('paragraph', null, [proseSchema.text('for '), node('fieldRef', { name })])
+    expect(diff(page(chip('a')), page(chip('b')))).toEqual(['~for [-<fieldRef>-]{+<fieldRef>+}'])
+  })
+
+  it('looks into lists', () => {
+    const changes = diffBlocks(page(items('milk', 'two eggs', 'bread')), page(items('milk', 'six eggs', 'bread', 'salt')))
+    expect(changes.map(line)).toEqual(['~bulletList(=milk ~listItem(~[-two-]{+six+} eggs) =bread +salt)'])
+  })
+
+  it('looks into cells of tables', () => {
+    const table = (...rows: readonly (readonly string[])[]) =>
+      node(
+        'table',
+        null,
+        rows.map((cells) =>
+          node(
+            'tableRow',
+            null,
+            cells.map((text) => node('tableCell', null, [paragraph(text)])),
+          ),
+        ),
+      )
+    const changes = diff(page(table(['a', 'b'], ['c', 'd'])), page(table(['a', 'b'], ['c', 'd e'])))
+    expect(changes).toEqual(['~table(=ab ~tableRow(=c ~tableCell(~d{+ e+})))'])
+  })
+
+  it('compares 3,000 blocks with a change at both ends and in the middle', () => {
+    const blocks = Array.from({ length: 3000 }, (_, n) => paragraph(`Line number ${n} of this long page.`))
+    const changed = blocks.map((block, n) =>
+      [0, 1500, 2999].includes(n) ? paragraph(`Line number ${n} of that long page.`) : block,
+    )
+    expect(tallyOf(diffBlocks(page(...blocks), page(...changed)))).toEqual({ added: 0, removed: 0, changed: 3 })
+  })
+})

@@ -1,0 +1,158 @@
+import type { Node } from 'prosemirror-model'
+import { commonSequence, type Pair, rising } from './common-sequence.ts'
+import { type TextRun, wordDiff, wordLikeness } from './word-diff.ts'
+
+/** What became of one block. */
+export type BlockChange =
+  | { readonly kind: 'same' | 'added' | 'removed'; readonly block: Node }
+  /** The line of text that a block holds changed, or only what it is, for example a heading of another level. */
+  | { readonly kind: 'text'; readonly before: Node; readonly block: Node; readonly runs: readonly TextRun[] }
+  /** Something inside of a list, a table or a box changed. */
+  | { readonly kind: 'parts'; readonly block: Node; readonly parts: readonly BlockChange[] }
+
+export interface Tally {
+  readonly added: number
+  readonly removed: number
+  readonly changed: number
+}
+
+/** Two blocks that stand between the same neighbours are one block that changed when this part of their words is common. */
+const LEAST_ALIKE = 0.3
+/** The most blocks of a gap, on each side, of which each is compared with each. */
+const MAX_GAP = 40
+
+/**
+ * Compares the blocks of two pages, or of two lists, tables or boxes. Blocks that say the same belong together whatever their ids; between
+ * those, blocks with the same id; between those, blocks of which enough words are the same. A block that moved counts as removed and added.
+ */
+export function diffBlocks(before: Node, after: Node): readonly BlockChange[] {
+  const [old, now] = [childrenOf(before), childrenOf(after)]
+  const same = commonSequence(old.map(saying), now.map(saying))
+  const pairs = inGaps(same, old, now, (oldGap, nowGap) =>
+    inGaps(byIds(oldGap, nowGap), oldGap, nowGap, byLikeness).filter(({ before: i, after: j }) =>
+      canBeOne(oldGap[i] as Node, nowGap[j] as Node),
+    ),
+  )
+  const changes: BlockChange[] = []
+  let [i, j] = [0, 0]
+  for (const pair of [...pairs, { before: old.length, after: now.length }]) {
+    for (const block of old.slice(i, pair.before)) changes.push({ kind: 'removed', block })
+    for (const block of now.slice(j, pair.after)) changes.push({ kind: 'added', block })
+    const [was, is] = [old[pair.before], now[pair.after]]
+    if (was !== undefined && is !== undefined) changes.push(changeOf(was, is))
+    i = pair.before + 1
+    j = pair.after + 1
+  }
+  return changes
+}
+
+/** How many blocks of the page came, went and changed. */
+export function tallyOf(changes: readonly BlockChange[]): Tally {
+  const count = (...kinds: readonly BlockChange['kind'][]) => changes.filter(({ kind }) => kinds.includes(kind)).length
+  return { added: count('added'), removed: count('removed'), changed: count('text', 'parts') }
+}
+
+function changeOf(before: Node, block: Node): BlockChange {
+  if (saying(before) === saying(block)) return { kind: 'same', block }
+  if (block.isTextblock) return { kind: 'text', before, block, runs: wordDiff(before, block) }
+  return { kind: 'parts', block, parts: diffBlocks(before, block) }
+}
+
+/** Whether a change from one block into the other can be shown inside of it. */
+function canBeOne(before: Node, after: Node): boolean {
+  if (before.isTextblock || after.isTextblock) return before.isTextblock && after.isTextblock
+  return before.type === after.type && !before.isLeaf
+}
+
+/** What a block says, as a text to compare: everything but the ids of blocks. */
+function saying(block: Node): string {
+  return JSON.stringify(block.toJSON(), (key, value: unknown) => (key === 'id' ? undefined : value))
+}
+
+function childrenOf(node: Node): readonly Node[] {
+  return Array.from({ length: node.childCount }, (_, index) => node.child(index))
+}
+
+/** The pairs, and between each two of them those that `find` finds there. */
+function inGaps(
+  pairs: readonly Pair[],
+  old: readonly Node[],
+  now: readonly Node[],
+  find: (old: readonly Node[], now: readonly Node[]) => readonly Pair[],
+): readonly Pair[] {
+  const all: Pair[] = []
+  let [i, j] = [0, 0]
+  for (const pair of [...pairs, { before: old.length, after: now.length }]) {
+    if (pair.before > i && pair.after > j)
+      for (const found of find(old.slice(i, pair.before), now.slice(j, pair.after)))
+        all.push({ before: found.before + i, after: found.after + j })
+    if (pair.before < old.length) all.push(pair)
+    i = pair.before + 1
+    j = pair.after + 1
+  }
+  return all
+}
+
+function byIds(old: readonly Node[], now: readonly Node[]): readonly Pair[] {
+  const places = new Map<string, number>()
+  for (const [index, block] of old.entries()) for (const id of idsOf(block)) if (!places.has(id)) places.set(id, index)
+  const taken = new Set<number>()
+  const pairs = now.flatMap((block, after) => {
+    const before = idsOf(block)
+      .map((id) => places.get(id))
+      .find((place) => place !== undefined && !taken.has(place) && canBeOne(old[place] as Node, block))
+    if (before === undefined) return []
+    taken.add(before)
+    return [{ before, after }]
+  })
+  return rising(pairs)
+}
+
+/** The ids of a block and of those inside of it. */
+function idsOf(block: Node): readonly string[] {
+  const ids: string[] = []
+  const add = (node: Node) => {
+    const id: unknown = node.attrs['id']
+    if (typeof id === 'string' && id !== '') ids.push(id)
+  }
+  add(block)
+  block.descendants((node) => {
+    add(node)
+    return !node.isTextblock
+  })
+  return ids
+}
+
+/** The pairs in order whose likeness is greatest together. */
+function byLikeness(old: readonly Node[], now: readonly Node[]): readonly Pair[] {
+  if (old.length > MAX_GAP || now.length > MAX_GAP) return []
+  const width = now.length + 1
+  const best = new Float64Array((old.length + 1) * width)
+  const at = (i: number, j: number) => best[i * width + j] as number
+  const likeness = old.map((block) => now.map((other) => likenessOf(block, other)))
+  const joined = (i: number, j: number) => {
+    const alike = likeness[i]?.[j] ?? 0
+    return alike < LEAST_ALIKE ? -1 : alike + at(i + 1, j + 1)
+  }
+  for (let i = old.length - 1; i >= 0; i--)
+    for (let j = now.length - 1; j >= 0; j--) best[i * width + j] = Math.max(joined(i, j), at(i + 1, j), at(i, j + 1))
+  const pairs: Pair[] = []
+  for (let i = 0, j = 0; i < old.length && j < now.length; ) {
+    if (joined(i, j) === at(i, j)) pairs.push({ before: i++, after: j++ })
+    else if (at(i + 1, j) >= at(i, j + 1)) i++
+    else j++
+  }
+  return pairs
+}
+
+function likenessOf(before: Node, after: Node): number {
+  if (!canBeOne(before, after)) return 0
+  if (before.isTextblock) return wordLikeness(before, after)
+  const [old, now] = [before, after].map((block) => childrenOf(block).map(({ textContent }) => textContent))
+  const most = Math.max(before.childCount, after.childCount)
+  // A list of which every line changed a little is still the same list.
+  return Math.max(
+    commonSequence(old ?? [], now ?? []).length / Math.max(1, most),
+    before.childCount === after.childCount ? 0.3 : 0,
+  )
+}

@@ -1,0 +1,64 @@
+import { parseBody } from '@docrelay/model/body-parse'
+import type { DocumentBody } from '@docrelay/model/body'
+import type { Json } from '@docrelay/model/json'
+import { expect, it } from 'vitest'
+import { comparePages, diffShapes } from './document-diff.ts'
+
+function bodyOf(json: Json): DocumentBody {
+  const parsed = parseBody(json, 'stored')
+  if (!parsed.ok) throw new Error(parsed.reason)
+  return parsed.body
+}
+const shape = (id: string, label: string, x = 0) => ({ id, type: 'rect', label, x, y: 0 })
+const states = (before: Json, after: Json) =>
+  comparePages(bodyOf(before), bodyOf(after)).map(({ kind, name, state }) => `${kind} ${name}: ${state}`)
+
+it('compares pages by their ids, in the order of now, those that went last', () => {
+  const before = {
+    richTextPages: [
+      { id: 'a', name: 'Notes', content: '<p>one</p>' },
+      { id: 'b', name: 'Old', content: '' },
+    ],
+  }
+  const after = {
+    richTextPages: [
+      { id: 'c', name: 'New', content: '' },
+      { id: 'a', name: 'Notes', content: '<p>two</p>' },
+    ],
+  }
+  expect(states(before, after)).toEqual(['prose New: added', 'prose Notes: changed', 'prose Old: removed'])
+})
+
+it('counts a page with another name as changed', () => {
+  const page = (name: string) => ({ richTextPages: [{ id: 'a', name, content: '<p>one</p>' }] })
+  expect(states(page('Notes'), page('Minutes'))).toEqual(['prose Minutes: changed'])
+  expect(states(page('Notes'), page('Notes'))).toEqual(['prose Notes: same'])
+})
+
+it('compares shapes whatever the order of their members and the form of the body', () => {
+  const list = { pages: [{ id: 'p', name: 'Plan', shapes: [shape('s', 'Start')] }] }
+  const keyed = {
+    pages: {
+      p: { id: 'p', name: 'Plan', shapes: { s: { label: 'Start', y: 0, x: 0, type: 'rect', id: 's' } }, shapeOrder: ['s'] },
+    },
+    pageOrder: ['p'],
+  }
+  expect(states(list, keyed)).toEqual(['canvas Plan: same'])
+})
+
+it('names shapes that came, changed and went', () => {
+  const [before, after] = [
+    [shape('a', 'Start'), shape('b', 'Check'), shape('c', '')],
+    [shape('b', 'Check', 10), shape('a', 'Start'), shape('d', 'End')],
+  ].map((shapes) => bodyOf({ pages: [{ id: 'p', shapes }] }).canvas.pages[0] ?? null)
+  expect(diffShapes(before ?? null, after ?? null)).toEqual([
+    { id: 'b', name: 'Check', kind: 'changed' },
+    { id: 'd', name: 'End', kind: 'added' },
+    { id: 'c', name: 'rect', kind: 'removed' },
+  ])
+})
+
+it('takes all shapes of a page that is new for added', () => {
+  const page = bodyOf({ pages: [{ id: 'p', shapes: [shape('a', 'Start')] }] }).canvas.pages[0]
+  expect(diffShapes(null, page ?? null)).toEqual([{ id: 'a', name: 'Start', kind: 'added' }])
+})

@@ -1,0 +1,85 @@
+import type { CanvasPage, DocumentBody, ProsePage, Shape } from '@docrelay/model/body'
+import { equalJson, memberOf } from '@docrelay/model/json'
+import { pageName } from '@docrelay/model/pages'
+
+type Sides<P> = { readonly before: P | null; readonly after: P | null }
+
+/** One page of a document at two times. */
+export type PageChange = {
+  readonly id: string
+  /** The name now, or the last one of a page that went. */
+  readonly name: string
+  readonly state: 'same' | 'changed' | 'added' | 'removed'
+} & (({ readonly kind: 'prose' } & Sides<ProsePage>) | ({ readonly kind: 'canvas' } & Sides<CanvasPage>))
+
+/** Lists the pages of a document as it is now, and behind them those that went. */
+export function comparePages(before: DocumentBody, after: DocumentBody): readonly PageChange[] {
+  const prose = pairsOf(before.prose.pages, after.prose.pages).map((sides): PageChange => {
+    const isSame = sides.before?.content === sides.after?.content && sameName(sides)
+    return { kind: 'prose', ...sides, ...named(sides, isSame) }
+  })
+  const canvas = pairsOf(before.canvas.pages, after.canvas.pages).map((sides): PageChange => {
+    const isSame = sides.before !== null && sides.after !== null && sameName(sides) && sameShapes(sides.before, sides.after)
+    return { kind: 'canvas', ...sides, ...named(sides, isSame) }
+  })
+  return [...prose, ...canvas]
+}
+
+interface Page {
+  readonly id: string
+  readonly members: CanvasPage['members']
+}
+
+function pairsOf<P extends Page>(before: readonly P[], after: readonly P[]): readonly Sides<P>[] {
+  const now = after.map((page) => ({ before: before.find(({ id }) => id === page.id) ?? null, after: page }))
+  const gone = before.filter((page) => !after.some(({ id }) => id === page.id))
+  return [...now, ...gone.map((page) => ({ before: page, after: null }))]
+}
+
+function named({ before, after }: Sides<Page>, isSame: boolean): Pick<PageChange, 'id' | 'name' | 'state'> {
+  const page = (after ?? before) as Page
+  const state = before === null ? 'added' : after === null ? 'removed' : isSame ? 'same' : 'changed'
+  return { id: page.id, name: pageName(page), state }
+}
+
+function sameName({ before, after }: Sides<Page>): boolean {
+  return before !== null && after !== null && pageName(before) === pageName(after)
+}
+
+function sameShapes(before: CanvasPage, after: CanvasPage): boolean {
+  return (
+    before.shapes.length === after.shapes.length &&
+    before.shapes.every((shape, index) => {
+      const other = after.shapes[index]
+      return other !== undefined && shape.id === other.id && equalJson(shape.value, other.value)
+    })
+  )
+}
+
+export interface ShapeChange {
+  readonly id: string
+  /** What is written in the shape, else its type. */
+  readonly name: string
+  readonly kind: 'added' | 'removed' | 'changed'
+}
+
+/** Lists the shapes of a canvas page that came, changed, and went. A page that is not there has none. */
+export function diffShapes(before: CanvasPage | null, after: CanvasPage | null): readonly ShapeChange[] {
+  const old = new Map(before?.shapes.map((shape) => [shape.id, shape]))
+  const now = new Map(after?.shapes.map((shape) => [shape.id, shape]))
+  const came = [...now.values()].flatMap((shape): readonly ShapeChange[] => {
+    const was = old.get(shape.id)
+    if (was === undefined) return [{ id: shape.id, name: nameOf(shape), kind: 'added' }]
+    return equalJson(was.value, shape.value) ? [] : [{ id: shape.id, name: nameOf(shape), kind: 'changed' }]
+  })
+  const went = [...old.values()].filter(({ id }) => !now.has(id))
+  return [...came, ...went.map((shape): ShapeChange => ({ id: shape.id, name: nameOf(shape), kind: 'removed' }))]
+}
+
+function nameOf({ id, value }: Shape): string {
+  for (const member of ['label', 'text', 'fileName', 'type']) {
+    const text = memberOf(value, member)
+    if (typeof text === 'string' && text.trim() !== '') return text
+  }
+  return id
+}

@@ -1,0 +1,98 @@
+import { Fragment, type Node } from 'prosemirror-model'
+import { commonSequence, type Pair } from './common-sequence.ts'
+
+/** A part of a line of text, with the marks that it has. */
+export interface TextRun {
+  readonly kind: 'same' | 'added' | 'removed'
+  readonly content: Fragment
+}
+
+interface Word {
+  readonly node: Node
+  /** Words with one key say the same in the same marks. */
+  readonly key: string
+  readonly isSpace: boolean
+}
+
+/** Below this part of common words, two lines are shown as one that went and one that came. */
+const LEAST_COMMON = 0.2
+
+/**
+ * Compares the text of two blocks word by word. A word whose marks changed counts as removed and added, as does a chip or formula that is
+ * another one now. Runs are in reading order; what went stands before what came in its place.
+ */
+export function wordDiff(before: Node, after: Node): readonly TextRun[] {
+  const [old, now] = [wordsOf(before), wordsOf(after)]
+  const pairs = worthShowing(commonSequence(old.map(keyOf), now.map(keyOf)), old, now)
+  const runs = new Runs()
+  let [i, j] = [0, 0]
+  for (const pair of [...pairs, { before: old.length, after: now.length }]) {
+    runs.add('removed', old.slice(i, pair.before))
+    runs.add('added', now.slice(j, pair.after))
+    runs.add('same', now.slice(pair.after, pair.after + 1))
+    i = pair.before + 1
+    j = pair.after + 1
+  }
+  return runs.list()
+}
+
+/** The part of the words, from 0 to 1, that two blocks have in common. */
+export function wordLikeness(before: Node, after: Node): number {
+  const [old, now] = [wordsOf(before), wordsOf(after)].map((words) => words.filter(({ isSpace }) => !isSpace).map(keyOf))
+  const most = Math.max(old?.length ?? 0, now?.length ?? 0)
+  return most === 0 ? 1 : commonSequence(old ?? [], now ?? []).length / most
+}
+
+function wordsOf(block: Node): readonly Word[] {
+  const words: Word[] = []
+  block.forEach((node) => {
+    const marks = node.marks.map((mark) => JSON.stringify(mark.toJSON())).join()
+    if (!node.isText) words.push({ node, key: JSON.stringify(node.toJSON()), isSpace: false })
+    else
+      for (const part of splitWords(node.text ?? ''))
+        words.push({ node: node.type.schema.text(part, node.marks), key: `${part}\n${marks}`, isSpace: part.trim() === '' })
+  })
+  return words
+}
+
+/** Words, spaces and signs; together they are the text. In scripts without spaces the browser knows where words end. */
+function splitWords(text: string): readonly string[] {
+  return [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)].map(({ segment }) => segment)
+}
+
+function keyOf({ key }: Word): string {
+  return key
+}
+
+/** Without spaces that are common only by chance, between words that changed. */
+function worthShowing(pairs: readonly Pair[], old: readonly Word[], now: readonly Word[]): readonly Pair[] {
+  const words = pairs.filter(({ before }) => old[before]?.isSpace === false).length
+  const most = Math.max(...[old, now].map((list) => list.filter(({ isSpace }) => !isSpace).length))
+  if (words < most * LEAST_COMMON) return []
+  return pairs.filter((pair, index) => {
+    if (old[pair.before]?.isSpace === false) return true
+    const [previous, next] = [pairs[index - 1], pairs[index + 1]]
+    const joinsPrevious = previous?.before === pair.before - 1 && previous.after === pair.after - 1
+    const joinsNext = next?.before === pair.before + 1 && next.after === pair.after + 1
+    const isFirst = pair.before === 0 && pair.after === 0
+    const isLast = pair.before === old.length - 1 && pair.after === now.length - 1
+    return joinsPrevious || joinsNext || isFirst || isLast
+  })
+}
+
+class Runs {
+  readonly #runs: { kind: TextRun['kind']; nodes: Node[] }[] = []
+
+  add(kind: TextRun['kind'], words: readonly Word[]): void {
+    if (words.length === 0) return
+    const last = this.#runs.at(-1)
+    const nodes = words.map(({ node }) => node)
+    if (last?.kind === kind) last.nodes.push(...nodes)
+    else this.#runs.push({ kind, nodes })
+  }
+
+  list(): readonly TextRun[] {
+    // `fromArray` joins neighbouring texts with equal marks.
+    return this.#runs.map(({ kind, nodes }) => ({ kind, content: Fragment.fromArray(nodes) }))
+  }
+}
