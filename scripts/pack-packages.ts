@@ -22,10 +22,10 @@ const PUBLISHED: readonly PublishedPackage[] = [
   {
     name: 'model',
     exports: Object.fromEntries(
-      ['body', 'body-parse', 'body-write', 'json', 'prose/schema', 'prose/html', 'prose/node', 'render/page-svg'].map((file) => [
-        `./${file}`,
-        file,
-      ]),
+      [
+        ...['body', 'body-parse', 'body-write', 'json', 'prose/schema', 'prose/html', 'prose/node'],
+        ...['render/page-svg', 'render/draw-shape', 'render/hit-shape'],
+      ].map((file) => [`./${file}`, file]),
     ),
     ranges: { 'markdown-it': '^15.0.3', parse5: '^8.1.1' },
   },

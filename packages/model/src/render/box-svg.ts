@@ -1,18 +1,18 @@
-import { type Bounds, boundsAround, boundsOfTurned, unite } from '../canvas/geometry/bounds.ts'
+import { type Bounds, boundsAround, boundsOfTurned, type Point, unite } from '../canvas/geometry/bounds.ts'
 import { boundsOfBox } from '../canvas/geometry/shape-box.ts'
 import { labelPadding } from '../canvas/label-fit.ts'
 import { measureText } from '../canvas/text/measure-text.ts'
 import { wrapLabel } from '../canvas/text/wrap-label.ts'
 import { BACKGROUND } from './colours.ts'
-import type { BoxDrawable, TextDrawable } from './drawable.ts'
+import type { BoxDrawable, ConnectorDrawable, Drawable, TextDrawable } from './drawable.ts'
 import { type IconPaths, iconSvg } from './icon-svg.ts'
-import { element, formatNumber } from './svg-text.ts'
+import { element, formatNumber, type SvgNode } from './svg-node.ts'
 import { lineHeight, textSvg } from './text-svg.ts'
 
 /** Something drawn and the room that it takes. */
 export interface Drawn {
-  readonly svg: string
-  readonly bounds: Bounds | null
+  readonly node: SvgNode
+  readonly bounds: Bounds
 }
 
 /** A rectangle, ellipse, file or any other box with its label and icon. [CANVAS-25] */
@@ -31,11 +31,11 @@ export function boxSvg(box: BoxDrawable, paths: IconPaths): Drawn {
     colour: box.labelColour,
     family: 'sans-serif',
   })
-  const shape = icon?.mode === 'icon-only' ? '' : outline(box)
+  const shape = icon?.mode === 'icon-only' ? [] : [outline(box)]
   const placed = symbol?.at(labelHeight) ?? null
   const own = boundsAround(centre, width, height)
   return {
-    svg: group(box, shape + label + (placed?.svg ?? '')),
+    node: group(box, [...shape, ...label, ...(placed?.nodes ?? [])]),
     bounds: boundsOfTurned(unite(own, placed?.bounds ?? null) ?? own, centre, box.rotation),
   }
 }
@@ -63,25 +63,29 @@ export function textShapeSvg(shape: TextDrawable): Drawn {
   const anchor = align === 'left' ? 'start' : align === 'right' ? 'end' : 'middle'
   const block = { left: centre.x - width / 2, top, right: centre.x + width / 2, bottom: top + used }
   return {
-    svg: group(shape, textSvg({ lines, x, top, anchor, size: fontSize, colour: shape.colour, family: shape.family })),
-    bounds: unite(boundsOfBox(shape), boundsOfTurned(block, centre, shape.rotation)),
+    node: group(shape, textSvg({ lines, x, top, anchor, size: fontSize, colour: shape.colour, family: shape.family })),
+    bounds: unite(boundsOfBox(shape), boundsOfTurned(block, centre, shape.rotation)) as Bounds,
   }
 }
 
 /** A label on a line, on a ground of its own so that it can be read. */
-export function lineLabelSvg(label: string, x: number, y: number, colour: string): Drawn {
+export function lineLabelSvg(connector: ConnectorDrawable, { x, y }: Point): Drawn {
+  const { label, labelColour: colour } = connector
   const size = 12
   const lines = wrapLabel(label, { fontSizePx: size, maxWidth: 200, maxLines: 4 })
   const width = Math.max(...lines.map((line) => measureText(line, size))) + 6
   const height = lines.length * lineHeight(size)
   const ground = element('rect', { x: x - width / 2, y: y - height / 2, width, height, fill: BACKGROUND })
   return {
-    svg: ground + textSvg({ lines, x, top: y - height / 2, anchor: 'middle', size, colour, family: 'sans-serif' }),
+    node: group(connector, [
+      ground,
+      ...textSvg({ lines, x, top: y - height / 2, anchor: 'middle', size, colour, family: 'sans-serif' }),
+    ]),
     bounds: { left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 },
   }
 }
 
-function outline(box: BoxDrawable): string {
+function outline(box: BoxDrawable): SvgNode {
   const { centre, width, height, fill, stroke, strokeWidth } = box
   const paint = { fill, stroke, 'stroke-width': strokeWidth }
   if (box.outline === 'ellipse')
@@ -90,9 +94,14 @@ function outline(box: BoxDrawable): string {
   return element('rect', { x: centre.x - width / 2, y: centre.y - height / 2, width, height, rx: radius || undefined, ...paint })
 }
 
-function group(shape: BoxDrawable | TextDrawable, content: string): string {
-  const { rotation, centre, opacity } = shape
-  if (rotation === 0 && opacity === 1) return content
-  const turn = `rotate(${formatNumber(rotation)} ${formatNumber(centre.x)} ${formatNumber(centre.y)})`
-  return element('g', { transform: rotation === 0 ? undefined : turn, opacity: opacity === 1 ? undefined : opacity }, content)
+/** What is drawn of a shape, under its id. */
+export function group(shape: Drawable, children: readonly SvgNode[]): SvgNode {
+  const { id, opacity } = shape
+  return element('g', { 'data-shape': id, transform: turnOf(shape), opacity: opacity === 1 ? undefined : opacity }, children)
+}
+
+function turnOf(shape: Drawable): string | undefined {
+  if (shape.kind === 'connector' || shape.rotation === 0) return undefined
+  const { rotation, centre } = shape
+  return `rotate(${formatNumber(rotation)} ${formatNumber(centre.x)} ${formatNumber(centre.y)})`
 }

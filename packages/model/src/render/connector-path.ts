@@ -1,9 +1,9 @@
 import type { Point } from '../canvas/geometry/bounds.ts'
-import { connectorLine, type ShapeBoxes } from '../canvas/geometry/connector-line.ts'
+import { type BoxLookup, connectorLine } from '../canvas/geometry/connector-line.ts'
 import { distance } from '../canvas/geometry/segment.ts'
 import type { ArrowStyle } from '../canvas/shape-kinds.ts'
 import type { ConnectorDrawable } from './drawable.ts'
-import { element, formatNumber } from './svg-text.ts'
+import { element, formatNumber, type SvgNode } from './svg-node.ts'
 
 /** A connector as it is drawn. */
 export interface ConnectorPath {
@@ -11,12 +11,12 @@ export interface ConnectorPath {
   readonly d: string
   /** The path as a polyline, for bounds and the place of the label. */
   readonly outline: readonly Point[]
-  readonly startArrow: string
-  readonly endArrow: string
+  /** The heads at its ends that have one. */
+  readonly arrows: readonly SvgNode[]
 }
 
 /** Lays a connector out between the shapes it is attached to; a free end, or one whose shape is not there, is where it was stored. [CANVAS-25] */
-export function connectorPath(connector: ConnectorDrawable, shapes: ShapeBoxes): ConnectorPath {
+export function connectorPath(connector: ConnectorDrawable, shapes: BoxLookup): ConnectorPath {
   const { points, controls, outline } = connectorLine(connector, shapes)
   const pieces = points.map((point, i) => {
     if (i === 0) return `M${at(point)}`
@@ -26,8 +26,10 @@ export function connectorPath(connector: ConnectorDrawable, shapes: ShapeBoxes):
   return {
     d: pieces.join(' '),
     outline,
-    startArrow: arrow(connector, connector.start.arrow, outline[0] as Point, directionFrom(outline)),
-    endArrow: arrow(connector, connector.end.arrow, outline.at(-1) as Point, directionFrom(outline.toReversed())),
+    arrows: [
+      ...arrow(connector, connector.start.arrow, outline[0] as Point, directionFrom(outline)),
+      ...arrow(connector, connector.end.arrow, outline.at(-1) as Point, directionFrom(outline.toReversed())),
+    ],
   }
 }
 
@@ -41,19 +43,24 @@ function directionFrom(points: readonly Point[]): Point | null {
 }
 
 /** An arrow head whose tip is at `tip`; `inward` leads from the tip back along the line. */
-function arrow({ stroke, strokeWidth }: ConnectorDrawable, style: ArrowStyle, tip: Point, inward: Point | null): string {
-  if (style === 'none' || inward === null) return ''
+function arrow(
+  { stroke, strokeWidth }: ConnectorDrawable,
+  style: ArrowStyle,
+  tip: Point,
+  inward: Point | null,
+): readonly SvgNode[] {
+  if (style === 'none' || inward === null) return []
   const length = 8 + strokeWidth * 2
   const half = length * 0.45
   const base = { x: tip.x + inward.x * length, y: tip.y + inward.y * length }
   const left = { x: base.x - inward.y * half, y: base.y + inward.x * half }
   const right = { x: base.x + inward.y * half, y: base.y - inward.x * half }
   if (style === 'open') {
-    return element('path', { d: `M${at(left)} L${at(tip)} L${at(right)}`, fill: 'none', stroke, 'stroke-width': strokeWidth })
+    return [element('path', { d: `M${at(left)} L${at(tip)} L${at(right)}`, fill: 'none', stroke, 'stroke-width': strokeWidth })]
   }
-  if (style === 'triangle') return element('path', { d: `M${at(tip)} L${at(left)} L${at(right)} Z`, fill: stroke })
+  if (style === 'triangle') return [element('path', { d: `M${at(tip)} L${at(left)} L${at(right)} Z`, fill: stroke })]
   const far = { x: tip.x + inward.x * length * 2, y: tip.y + inward.y * length * 2 }
-  return element('path', { d: `M${at(tip)} L${at(left)} L${at(far)} L${at(right)} Z`, fill: stroke })
+  return [element('path', { d: `M${at(tip)} L${at(left)} L${at(far)} L${at(right)} Z`, fill: stroke })]
 }
 
 function at({ x, y }: Point): string {

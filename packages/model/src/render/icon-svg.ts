@@ -2,11 +2,13 @@ import { type Bounds, boundsAround, type Point } from '../canvas/geometry/bounds
 import { measureText } from '../canvas/text/measure-text.ts'
 import { BACKGROUND } from './colours.ts'
 import type { BoxDrawable } from './drawable.ts'
-import { element, formatNumber } from './svg-text.ts'
+import { element, formatNumber, type SvgNode } from './svg-node.ts'
 import { textSvg } from './text-svg.ts'
 
 /** The data of the SVG path of an icon of the catalogue, by its slug, drawn in a square of 24; `null` for an icon that the relay does not know. */
 export type IconPaths = (slug: string) => string | null
+
+export const noIcons: IconPaths = () => null
 
 /** The side of the square that paths are drawn in. */
 const SQUARE = 24
@@ -19,7 +21,7 @@ const MAX_BADGE_CHARACTERS = 24
 interface BoxIcon {
   /** The height that it takes above the label. */
   readonly above: number
-  at(labelHeight: number): { readonly svg: string; readonly bounds: Bounds }
+  at(labelHeight: number): { readonly nodes: readonly SvgNode[]; readonly bounds: Bounds }
 }
 
 /**
@@ -44,7 +46,7 @@ function drawnIcon(path: string, { mode, size: wanted }: NonNullable<BoxDrawable
       fill: BACKGROUND,
       stroke: box.stroke,
     })
-    return { above: 0, at: () => ({ svg: ground + pathSvg(path, corner, wanted, box.labelColour), bounds }) }
+    return { above: 0, at: () => ({ nodes: [ground, pathSvg(path, corner, wanted, box.labelColour)], bounds }) }
   }
   const gap = label === '' ? 0 : GAP
   // An icon that stands alone fills its shape and leaves the label a line. [ICON-5]
@@ -53,18 +55,16 @@ function drawnIcon(path: string, { mode, size: wanted }: NonNullable<BoxDrawable
     above: size + gap,
     at: (labelHeight) => {
       const middle = { x: centre.x, y: centre.y - (labelHeight + gap) / 2 }
-      return { svg: pathSvg(path, middle, size, box.labelColour), bounds: boundsAround(middle, size, size) }
+      return { nodes: [pathSvg(path, middle, size, box.labelColour)], bounds: boundsAround(middle, size, size) }
     },
   }
 }
 
-function pathSvg(d: string, centre: Point, size: number, colour: string): string {
+function pathSvg(d: string, centre: Point, size: number, colour: string): SvgNode {
   const corner = `${formatNumber(centre.x - size / 2)} ${formatNumber(centre.y - size / 2)}`
-  return element(
-    'g',
-    { transform: `translate(${corner}) scale(${Math.round((size / SQUARE) * 1e4) / 1e4})` },
+  return element('g', { transform: `translate(${corner}) scale(${Math.round((size / SQUARE) * 1e4) / 1e4})` }, [
     element('path', { d, fill: colour }),
-  )
+  ])
 }
 
 function namedIcon(icon: NonNullable<BoxDrawable['icon']>, { centre, width, height }: BoxDrawable): BoxIcon {
@@ -90,5 +90,5 @@ function namedIcon(icon: NonNullable<BoxDrawable['icon']>, { centre, width, heig
     family: 'sans-serif',
   } as const
   const bounds = { left: x - badgeWidth / 2, top, right: x + badgeWidth / 2, bottom: top + BADGE_HEIGHT }
-  return { above: isCorner ? 0 : BADGE_HEIGHT + GAP, at: () => ({ svg: ground + textSvg(text), bounds }) }
+  return { above: isCorner ? 0 : BADGE_HEIGHT + GAP, at: () => ({ nodes: [ground, ...textSvg(text)], bounds }) }
 }

@@ -1,5 +1,5 @@
 import { labelLineHeight } from '../canvas/label-fit.ts'
-import { element, escapeXml } from './svg-text.ts'
+import { element, type SvgNode } from './svg-node.ts'
 
 /** Baseline below the top of a line, as a share of the font size. */
 const ASCENT = 0.95
@@ -19,12 +19,12 @@ interface TextBlock {
   readonly family: string
 }
 
-/** Lines of text below each other. */
-export function textSvg({ lines, x, top, anchor, size, colour, family }: TextBlock): string {
-  const spans = lines.map((line, i) => {
+/** Lines of text below each other; nothing where no line has text. */
+export function textSvg({ lines, x, top, anchor, size, colour, family }: TextBlock): readonly SvgNode[] {
+  const spans = lines.flatMap((line, i) => {
     // An element without text would be left out of the layout; it is the y of the next line that counts.
-    return line === '' ? '' : element('tspan', { x, y: top + ASCENT * size + i * lineHeight(size) }, escapeXml(line))
+    return line === '' ? [] : [element('tspan', { x, y: top + ASCENT * size + i * lineHeight(size) }, [line])]
   })
-  if (spans.every((span) => span === '')) return ''
-  return element('text', { 'font-family': family, 'font-size': size, 'text-anchor': anchor, fill: colour }, spans.join(''))
+  if (spans.length === 0) return []
+  return [element('text', { 'font-family': family, 'font-size': size, 'text-anchor': anchor, fill: colour }, spans)]
 }

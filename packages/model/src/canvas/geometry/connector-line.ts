@@ -34,11 +34,14 @@ export interface ConnectorLine {
 /** The shapes with a size that a connector may be attached to, groups included, by id. */
 export type ShapeBoxes = ReadonlyMap<string, ShapeBox>
 
+/** What a connector asks of them. */
+export type BoxLookup = Pick<ShapeBoxes, 'get'>
+
 /**
  * The way of a connector as it is drawn, and as tools judge it. An orthogonal one without waypoints is given the fewest corners that fit its anchors.
  * [CANVAS-25]
  */
-export function connectorLine(course: ConnectorCourse, shapes: ShapeBoxes): ConnectorLine {
+export function connectorLine(course: ConnectorCourse, shapes: BoxLookup): ConnectorLine {
   const { start, end, waypoints } = course
   const from = endPoint(start, waypoints[0] ?? middleOf(end, shapes), shapes)
   const to = endPoint(end, waypoints.at(-1) ?? middleOf(start, shapes), shapes)
@@ -50,12 +53,12 @@ export function connectorLine(course: ConnectorCourse, shapes: ShapeBoxes): Conn
   return course.routing === 'curved' ? curve(points) : { points, controls: null, outline: points }
 }
 
-function middleOf(end: ConnectorEnd, shapes: ShapeBoxes): Point {
+function middleOf(end: ConnectorEnd, shapes: BoxLookup): Point {
   return (end.shapeId === null ? undefined : shapes.get(end.shapeId))?.centre ?? end.stored
 }
 
 /** Where an end touches its shape; `center` is the edge on the way to `towards`. */
-function endPoint(end: ConnectorEnd, towards: Point, shapes: ShapeBoxes): Point {
+function endPoint(end: ConnectorEnd, towards: Point, shapes: BoxLookup): Point {
   const box = end.shapeId === null ? undefined : shapes.get(end.shapeId)
   if (box === undefined) return end.stored
   if (end.anchor === 'center') return edgePoint(box, towards)
