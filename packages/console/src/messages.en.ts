@@ -1,4 +1,5 @@
 import { historyTexts } from './history/history.en.ts'
+import { canvasTexts } from './canvas/canvas.en.ts'
 import { shareTexts } from './share/share.en.ts'
 
 // Every text that a person reads in the console, by feature. A text that needs a value is a function of it.
@@ -138,7 +139,7 @@ export const messages = {
       unnamed: 'Heading without text',
     },
   },
-  canvas: {},
+  canvas: canvasTexts,
   history: historyTexts,
   sharing: {
     title: 'Sharing',

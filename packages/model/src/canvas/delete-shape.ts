@@ -29,7 +29,7 @@ export const deleteShape: Edit<DeleteShape, { readonly deleted: readonly string[
   const named = findShape({ body, page, shapes, naming, seen: environment.seen }, args.id)
   if (isRefusal(named)) return named
   const { id } = named
-  const { gone, kept } = without(id, shapes)
+  const { gone, kept } = withoutShapes([id], shapes)
   const inOrder = shapesInOrder(page)
   const left = inOrder.filter((shape) => !gone.has(shape.id))
   const others = inOrder.map((shape) => shape.id).filter((other) => other !== id && gone.has(other))
@@ -41,13 +41,19 @@ export const deleteShape: Edit<DeleteShape, { readonly deleted: readonly string[
   })
 }
 
-/** What goes with a shape, and the groups that stay with fewer members. */
-function without(id: string, shapes: ShapeValues): { readonly gone: ReadonlySet<string>; readonly kept: ShapeValues } {
-  const gone = new Set([id])
+/**
+ * What goes when these shapes are deleted: they, the connectors that end at them and the groups that they leave empty. `kept`: the groups that stay with
+ * other members. [CANVAS-24]
+ */
+export function withoutShapes(
+  ids: readonly string[],
+  shapes: ShapeValues,
+): { readonly gone: ReadonlySet<string>; readonly kept: ShapeValues } {
+  const gone = new Set(ids)
   const connectorsOf = connectorsByEnd(shapes)
   const groupsOf = groupsByMember(shapes)
   const kept = new Map<string, JsonObject>()
-  const open = [id]
+  const open = [...ids]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const add = (other: string) => {
       if (gone.has(other)) return

@@ -1,5 +1,5 @@
 import { type Edit, type Fix, isRefusal, refused, type Refusal, type Warning } from '../edit.ts'
-import { equalJson, isJsonObject, type Json, type JsonObject, memberOf, omitMembers, setMember } from '../json.ts'
+import { equalJson, isJsonObject, type JsonObject, memberOf, omitMembers } from '../json.ts'
 import { quote } from '../quote.ts'
 import { attachable, iconWarnings, looseIconFixes } from './add-shapes.ts'
 import { hasIcon, withInput } from './apply-input.ts'
@@ -11,9 +11,10 @@ import { findShape, type NamedShapes, withPlainEnds } from './named-shapes.ts'
 import { readBack } from './read-back.ts'
 import type { Router } from './route.ts'
 import { descendantsOf, settleConnectors } from './settle-connectors.ts'
+import { shifted } from './shift-shape.ts'
 import { dslNames, kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
 import { readShapeInput, type ShapeInput, type UnknownIcons } from './shape-input.ts'
-import { finite, numberOf, stringOf } from './stored-shape.ts'
+import { finite, stringOf } from './stored-shape.ts'
 import { withShapes, withValues, writtenTo } from './write-page.ts'
 
 export interface UpdateShape extends Printed {
@@ -171,29 +172,6 @@ function movedGroup(id: string, value: JsonObject, input: ShapeInput, before: Pa
   for (const member of descendantsOf(id, before.shapes))
     values.set(member, shifted(before.shapes.get(member) as JsonObject, dx, dy))
   return values
-}
-
-/** A stored shape at another place. What has no place of its own, such as a group, gets none. */
-function shifted(value: JsonObject, dx: number, dy: number): JsonObject {
-  const { form } = kindOf(value)
-  const placed = form === 'group' ? value : { x: 0, y: 0, ...value }
-  const moved = shiftedNames(placed, dx, dy)
-  const waypoints = memberOf(moved, 'waypoints')
-  if (form !== 'line' || !Array.isArray(waypoints)) return moved
-  return setMember(
-    moved,
-    'waypoints',
-    (waypoints as readonly Json[]).map((point) => (isJsonObject(point) ? shiftedNames(point, dx, dy) : point)),
-  )
-}
-
-function shiftedNames(value: JsonObject, dx: number, dy: number): JsonObject {
-  let moved = value
-  for (const [name, by] of [['x', dx] as const, ['x2', dx] as const, ['y', dy] as const, ['y2', dy] as const]) {
-    const stored = numberOf(moved, name)
-    if (stored !== undefined && by !== 0) moved = setMember(moved, name, finite(stored + by))
-  }
-  return moved
 }
 
 /** The DSL paths of a shape that read differently after a write. [CANVAS-19] */

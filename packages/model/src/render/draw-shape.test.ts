@@ -33,11 +33,11 @@ describe('one shape as it is drawn', () => {
   })
 
   it('[CANVAS-15] groups and invisible shapes are not drawn', () => {
-    for (const value of [
+    const values: readonly JsonObject[] = [
       { type: 'group', childIds: ['b'] },
       { type: 'rectangle', visible: false },
-    ] satisfies JsonObject[])
-      expect(drawShape({ id: 'a', value }, { boxes })).toBe(null)
+    ]
+    for (const value of values) expect(drawShape({ id: 'a', value }, { boxes })).toBe(null)
   })
 
   it('[CANVAS-25] an icon in a path that the caller has is drawn, and its name without', () => {

@@ -1,0 +1,320 @@
+import { computed, type Signal, signal } from '@preact/signals'
+import type { LiveDocument } from '@docrelay/client'
+import type { JsonObject } from '@docrelay/model/json'
+import type { Point } from '@docrelay/model/canvas/geometry/bounds'
+import type { Side } from '@docrelay/model/canvas/geometry/anchors'
+import { boundsOfShape } from '@docrelay/model/canvas/page-geometry'
+import { routerWithin } from '@docrelay/model/canvas/page-router'
+import { childrenOf } from '@docrelay/model/canvas/stored-shape'
+import type { UndoManager } from 'yjs'
+import { canvasTexts as texts } from './canvas.en.ts'
+import { describe, nameOf } from './describe.ts'
+import {
+  added,
+  connected,
+  copyOf,
+  deleted,
+  isLabelled,
+  labelled,
+  type Layer,
+  type NewShape,
+  type PageChanges,
+  type PageNow,
+  pasted,
+  type Place,
+  placed,
+  restacked,
+} from './page-edits.ts'
+import { PageDrawing } from './page-drawing.ts'
+import { PageState } from './page-state.ts'
+import { OwnPresence, type Peer, peersOn } from './peers.ts'
+import { readingOrder } from './reading-order.ts'
+import { fitted, showing, type Size, toPage, type View, zoomed } from './view-area.ts'
+
+export type Tool = 'select' | 'hand' | NewShape['kind']
+
+/** What of an open document a canvas needs. */
+export type CanvasDocument = Pick<LiveDocument, 'ydoc' | 'awareness' | 'level' | 'on' | 'undoManager'>
+
+export interface CanvasEnvironment {
+  readonly announce: (text: string) => void
+  /** An id that no shape has. */
+  readonly newId: () => string
+  /** Calls back when the browser is about to draw. */
+  readonly onFrame: (draw: () => void) => void
+}
+
+/** About 0.2 s of search on a full page; what has no way by then is drawn directly. */
+const ROUTE_STEPS = 2_000_000
+const NO_PLACES: ReadonlyMap<string, Place> = new Map()
+const COPY_OFFSET = 20
+
+/** A canvas page while a person has it open: what is shown and selected, and what the person does to it. */
+export class CanvasEditor {
+  readonly pageId: string
+  readonly view: Signal<View> = signal({ left: 0, top: 0, scale: 1 })
+  readonly size: Signal<Size> = signal({ width: 0, height: 0 })
+  readonly selection: Signal<ReadonlySet<string>> = signal(new Set<string>())
+  /** The shape that keys act on. */
+  readonly active: Signal<string | null> = signal(null)
+  readonly tool: Signal<Tool> = signal('select')
+  /** The shape whose text is edited. */
+  readonly editing: Signal<string | null> = signal(null)
+  /** The shape for which another one is looked for to be connected to. */
+  readonly connecting: Signal<string | null> = signal(null)
+  readonly peers: Signal<readonly Peer[]> = signal([])
+  readonly readOnly: Signal<boolean> = signal(false)
+  /** Raised when shapes change. */
+  readonly version: Signal<number> = signal(0)
+  readonly history: Signal<{ readonly canUndo: boolean; readonly canRedo: boolean }> = signal({ canUndo: false, canRedo: false })
+  /** Ids as a person would read the page. */
+  readonly order = computed(() => (this.version.value, readingOrder(this.#state.now)))
+  readonly presence: OwnPresence
+
+  readonly #document: CanvasDocument
+  readonly #environment: CanvasEnvironment
+  readonly #state: PageState
+  readonly #undo: UndoManager
+  readonly #ends: (() => void)[] = []
+  readonly drawing: PageDrawing
+  #pastes = 0
+
+  constructor(document: CanvasDocument, pageId: string, environment: CanvasEnvironment) {
+    this.pageId = pageId
+    this.#document = document
+    this.#environment = environment
+    this.#state = new PageState(document.ydoc, pageId)
+    this.drawing = new PageDrawing(() => this.page, environment.onFrame)
+    this.#undo = document.undoManager([`shapes:${pageId}`, `shapeOrder:${pageId}`], { captureTimeout: 0 })
+    this.presence = new OwnPresence(document.awareness, pageId)
+    this.readOnly.value = document.level === 'view'
+    const awarenessChanged = () => this.#peersChanged()
+    const stackChanged = () =>
+      (this.history.value = { canUndo: this.#undo.undoStack.length > 0, canRedo: this.#undo.redoStack.length > 0 })
+    document.awareness.on('change', awarenessChanged)
+    this.#undo.on('stack-item-added', stackChanged)
+    this.#undo.on('stack-item-popped', stackChanged)
+    this.#ends.push(
+      this.#state.on((ids) => this.#pageChanged(ids)),
+      document.on('level', (level) => (this.readOnly.value = level === 'view')),
+      () => document.awareness.off('change', awarenessChanged),
+      () => this.#undo.destroy(),
+    )
+    this.#peersChanged()
+  }
+
+  get page(): PageNow {
+    return this.#state.now
+  }
+
+  /** Begins to draw, into an SVG element that belongs to this editor alone. */
+  attach(root: Element, size: Size): void {
+    this.size.value = size
+    this.drawing.attach(root)
+    this.fit()
+  }
+
+  destroy(): void {
+    for (const end of this.#ends) end()
+    this.#state.destroy()
+    this.presence.destroy()
+    this.drawing.destroy()
+  }
+
+  fit(): void {
+    this.view.value = fitted(this.drawing.scene?.bounds() ?? null, this.size.value)
+  }
+
+  zoom(factor: number, at?: Point): void {
+    const { width, height } = this.size.value
+    this.view.value = zoomed(this.view.value, factor, at ?? { x: width / 2, y: height / 2 })
+  }
+
+  select(ids: Iterable<string>, active?: string | null): void {
+    this.selection.value = new Set(ids)
+    if (active !== undefined) this.active.value = active
+    this.presence.show({ selection: [...this.selection.value] })
+  }
+
+  /** Makes a shape the one that keys act on, and shows it. */
+  activate(id: string): void {
+    this.active.value = id
+    const bounds = this.drawing.boundsOf(id)
+    if (bounds !== null) this.view.value = showing(this.view.value, bounds, this.size.value)
+  }
+
+  /** The outermost group of a shape, which moves as a whole; the shape itself when it is in none. */
+  outermost(id: string): string {
+    const { shapes, groups } = this.page
+    const seen = new Set([id])
+    for (let inner = id; ; ) {
+      const outer = [...groups.keys()].find((group) => childrenOf(shapes.get(group)).includes(inner) && !seen.has(group))
+      if (outer === undefined) return inner
+      seen.add(outer)
+      inner = outer
+    }
+  }
+
+  /** Shows shapes at places where they are dragged to, here and to others; nothing is written. */
+  drag(places: ReadonlyMap<string, Place>): void {
+    this.drawing.drag(places)
+    this.presence.show({ moving: places.size === 0 || places.size > 50 ? null : Object.fromEntries(places) })
+  }
+
+  /** Writes the places that shapes were dragged to. What others changed of them meanwhile is kept. */
+  drop(): void {
+    const { places } = this.drawing
+    if (places.size === 0) return
+    this.drawing.drag(NO_PLACES)
+    this.#write(placed(this.page, places, this.#router()))
+    this.presence.show({ moving: null })
+    const [id] = this.selection.value
+    const bounds = id === undefined ? null : boundsOfShape(id, this.page)
+    if (bounds !== null) this.#environment.announce(texts.moved(bounds.left, bounds.top))
+  }
+
+  /** Forgets where shapes were dragged to. */
+  cancelDrag(): void {
+    this.drawing.drag(NO_PLACES)
+    this.presence.show({ moving: null })
+  }
+
+  add(kind: NewShape['kind'], place: Place): void {
+    const id = this.#environment.newId()
+    this.#write(added(this.page, { id, kind, place }))
+    this.select([id], id)
+    this.#environment.announce(texts.added(texts.kind(kind)))
+    this.editing.value = id
+  }
+
+  /** Adds a shape in the middle of what is shown, beside others that are there. */
+  addInView(kind: NewShape['kind']): void {
+    const { width, height } = this.size.value
+    const middle = toPage(this.view.value, { x: width / 2, y: height / 2 })
+    let [x, y] = [Math.round(middle.x), Math.round(middle.y)]
+    for (
+      let i = 0;
+      i < 20 && this.drawing.scene?.isFree({ left: x - 50, top: y - 40, right: x + 50, bottom: y + 40 }) === false;
+      i++
+    ) {
+      x += 40
+      y += 40
+    }
+    this.add(kind, { x, y })
+  }
+
+  connect(from: string, to: string, fromSide?: Side, toSide?: Side): void {
+    const id = this.#environment.newId()
+    const sides = { ...(fromSide && { fromSide }), ...(toSide && { toSide }) }
+    const changes = connected(this.page, { id, from, to, ...sides }, this.#router())
+    if (changes.values.size === 0) return
+    this.#write(changes)
+    this.select([id], id)
+    this.#environment.announce(texts.connected(nameOf(from, this.page.shapes), nameOf(to, this.page.shapes)))
+  }
+
+  label(id: string, text: string): void {
+    if (!this.page.shapes.has(id)) this.#environment.announce(texts.gone)
+    this.#write(labelled(this.page, id, text))
+  }
+
+  /** Opens the text of a shape, where it may be changed. */
+  edit(id: string): void {
+    const value = this.page.shapes.get(id)
+    if (value !== undefined && isLabelled(value) && !this.readOnly.value) this.editing.value = id
+  }
+
+  remove(ids: ReadonlySet<string> = this.#chosen()): void {
+    const before = this.order.value
+    const changes = deleted(this.page, [...ids])
+    if (changes.values.size === 0) return
+    const at = before.findIndex((id) => ids.has(id))
+    this.#write(changes)
+    const gone = [...changes.values.values()].filter((value) => value === null).length
+    const next = before.slice(at).find((id) => this.page.shapes.has(id)) ?? this.order.value.at(-1) ?? null
+    this.select([], next)
+    this.#environment.announce(texts.deleted(gone))
+  }
+
+  restack(layer: Layer): void {
+    this.#write(restacked(this.page, new Set([...this.#chosen()].map((id) => this.outermost(id))), layer))
+  }
+
+  /** The selected shapes as plain JSON. */
+  copy(): readonly JsonObject[] {
+    this.#pastes = 0
+    return copyOf(this.#chosen(), this.page)
+  }
+
+  paste(copies: readonly JsonObject[]): void {
+    this.#pastes++
+    const by = COPY_OFFSET * this.#pastes
+    const changes = pasted(this.page, copies, { dx: by, dy: by, newId: this.#environment.newId })
+    if (changes.values.size === 0) return
+    this.#write(changes)
+    const ids = [...changes.values.keys()]
+    const inner = new Set(ids.flatMap((id) => childrenOf(this.page.shapes.get(id))))
+    this.select(
+      ids.filter((id) => !inner.has(id)),
+      ids[0] ?? null,
+    )
+    this.#environment.announce(texts.pasted(ids.length))
+  }
+
+  duplicate(): void {
+    this.paste(this.copy())
+  }
+
+  undo(): void {
+    this.cancelDrag()
+    if (!this.readOnly.value && this.#undo.undo() !== null) this.#environment.announce(texts.undone)
+  }
+
+  redo(): void {
+    this.cancelDrag()
+    if (!this.readOnly.value && this.#undo.redo() !== null) this.#environment.announce(texts.redone)
+  }
+
+  describe(id: string): string {
+    return describe(id, this.page.shapes)
+  }
+
+  announce(text: string): void {
+    this.#environment.announce(text)
+  }
+
+  /** What an action is about: the selected shapes, else the one that has the focus. */
+  #chosen(): ReadonlySet<string> {
+    const { value: active } = this.active
+    if (this.selection.value.size > 0 || active === null) return this.selection.value
+    return new Set([active])
+  }
+
+  get chosen(): ReadonlySet<string> {
+    return this.#chosen()
+  }
+
+  #router() {
+    return routerWithin({ steps: ROUTE_STEPS })
+  }
+
+  #write(changes: PageChanges): void {
+    if (this.readOnly.value || (changes.values.size === 0 && changes.order === undefined)) return
+    this.#state.write(changes)
+  }
+
+  #pageChanged(ids: ReadonlySet<string>): void {
+    this.drawing.changed(ids)
+    const { shapes } = this.page
+    const isHere = (id: string) => shapes.has(id)
+    if (![...this.selection.value].every(isHere)) this.select([...this.selection.value].filter(isHere))
+    if (this.active.value !== null && !isHere(this.active.value)) this.active.value = null
+    this.version.value++
+  }
+
+  #peersChanged(): void {
+    const { awareness } = this.#document
+    this.peers.value = peersOn(this.pageId, awareness.getStates(), awareness.clientID)
+    this.drawing.dragElsewhere(this.peers.value)
+  }
+}

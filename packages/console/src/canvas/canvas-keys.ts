@@ -1,0 +1,187 @@
+import type { CanvasEditor } from './canvas-editor.ts'
+import { isConnectable, isResizable, movedPlaces, type Place, placesOf } from './page-edits.ts'
+import type { PointerGestures } from './pointer-gestures.ts'
+import { canvasTexts as texts } from './canvas.en.ts'
+
+const STEP = 10
+const FINE_STEP = 1
+const LEAST_SIZE = 8
+/** How long after the last key a moved shape is written, while the key that holds it is still down. */
+const PAUSE_MS = 600
+
+const ARROWS: Readonly<Record<string, readonly [dx: number, dy: number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+}
+
+const MODIFIERS: ReadonlySet<string> = new Set(['Alt', 'Control', 'Meta', 'Shift'])
+
+/** A key event as far as the canvas needs it. */
+export type Key = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'altKey' | 'ctrlKey' | 'metaKey'>
+
+/** What the keys do on a canvas that has the focus. */
+export class CanvasKeys {
+  readonly #editor: CanvasEditor
+  readonly #gestures: PointerGestures
+  #places: ReadonlyMap<string, Place> | null = null
+  #timer: ReturnType<typeof setTimeout> | null = null
+
+  constructor(editor: CanvasEditor, gestures: PointerGestures) {
+    this.#editor = editor
+    this.#gestures = gestures
+  }
+
+  /** Does what a key stands for; `false` when it stands for nothing here. */
+  down(event: Key): boolean {
+    const arrow = ARROWS[event.key]
+    const isMod = event.ctrlKey || event.metaKey
+    if (arrow !== undefined && (isMod || event.altKey)) this.#nudge(arrow, event.shiftKey, event.altKey ? FINE_STEP : STEP)
+    else if (MODIFIERS.has(event.key)) return false
+    else {
+      this.settle()
+      if (arrow === undefined) return isMod ? this.#withMod(event) : this.#plain(event)
+      this.#go(arrow[0] + arrow[1], event.shiftKey)
+    }
+    return true
+  }
+
+  up({ key }: Pick<KeyboardEvent, 'key'>): void {
+    if (key === 'Alt' || key === 'Control' || key === 'Meta') this.settle()
+    if (key !== ' ') return
+    this.#gestures.isSpaceDown = false
+    if (!this.#gestures.hasPanned) this.#toggle()
+  }
+
+  /** Writes where keys have moved shapes to, if they have. */
+  settle(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    if (this.#places === null) return
+    this.#places = null
+    this.#editor.drop()
+  }
+
+  #withMod({ key, shiftKey }: Key): boolean {
+    const editor = this.#editor
+    return doOneOf(key.toLowerCase(), {
+      z: () => (shiftKey ? editor.redo() : editor.undo()),
+      y: () => editor.redo(),
+      a: () => this.#selectAll(),
+      d: () => editor.duplicate(),
+      ']': () => editor.restack(shiftKey ? 'front' : 'forward'),
+      '[': () => editor.restack(shiftKey ? 'back' : 'backward'),
+    })
+  }
+
+  #plain({ key, shiftKey }: Key): boolean {
+    const editor = this.#editor
+    return doOneOf(key, {
+      Enter: () => this.#edit(),
+      Delete: () => editor.remove(),
+      Backspace: () => editor.remove(),
+      c: () => this.openConnect(),
+      C: () => this.openConnect(),
+      Escape: () => this.#escape(),
+      Home: () => this.#arrive(editor.order.value.at(0), shiftKey),
+      End: () => this.#arrive(editor.order.value.at(-1), shiftKey),
+      '+': () => editor.zoom(1.25),
+      '=': () => editor.zoom(1.25),
+      '-': () => editor.zoom(0.8),
+      '0': () => editor.fit(),
+      ' ': () => this.#holdSpace(),
+    })
+  }
+
+  #edit(): void {
+    const { value: active } = this.#editor.active
+    if (active !== null) this.#editor.edit(active)
+  }
+
+  #holdSpace(): void {
+    if (!this.#gestures.isSpaceDown) this.#gestures.hasPanned = false
+    this.#gestures.isSpaceDown = true
+  }
+
+  /** Asks what the active shape shall be connected to. */
+  openConnect(): void {
+    const { active, selection, page, readOnly, connecting } = this.#editor
+    const id = active.value ?? [...selection.value][0]
+    const value = id === undefined ? undefined : page.shapes.get(id)
+    if (id === undefined || value === undefined || !isConnectable(value) || readOnly.value) return
+    connecting.value = id
+  }
+
+  #escape(): void {
+    const editor = this.#editor
+    this.#gestures.cancel()
+    if (editor.tool.value !== 'select') editor.tool.value = 'select'
+    else editor.select([])
+  }
+
+  #nudge([dx, dy]: readonly [number, number], isResize: boolean, step: number): void {
+    const editor = this.#editor
+    if (editor.readOnly.value || editor.chosen.size === 0) return
+    if (editor.selection.value.size === 0) editor.select(editor.chosen)
+    const places = this.#places ?? placesOf(editor.chosen, editor.page)
+    this.#places = isResize ? this.#larger(places, dx * step, dy * step) : movedPlaces(places, dx * step, dy * step)
+    editor.drag(this.#places)
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.settle(), PAUSE_MS)
+  }
+
+  /** Moves the right and lower sides of what may change its size. */
+  #larger(places: ReadonlyMap<string, Place>, dw: number, dh: number): ReadonlyMap<string, Place> {
+    const { page } = this.#editor
+    return new Map(
+      [...places].map(([id, place]) => {
+        const [box, value] = [page.boxes.get(id), page.shapes.get(id)]
+        if (box === undefined || value === undefined || !isResizable(value)) return [id, place]
+        const [before, after] = [
+          { w: place.w ?? box.width, h: place.h ?? box.height },
+          { w: Math.max(LEAST_SIZE, (place.w ?? box.width) + dw), h: Math.max(LEAST_SIZE, (place.h ?? box.height) + dh) },
+        ]
+        return [id, { x: place.x + (after.w - before.w) / 2, y: place.y + (after.h - before.h) / 2, ...after }]
+      }),
+    )
+  }
+
+  #go(by: number, isExtending: boolean): void {
+    const { order, active } = this.#editor
+    const ids = order.value
+    const at = active.value === null ? -1 : ids.indexOf(active.value)
+    const next = ids[at === -1 ? (by > 0 ? 0 : ids.length - 1) : Math.min(Math.max(at + by, 0), ids.length - 1)]
+    this.#arrive(next, isExtending)
+  }
+
+  #arrive(id: string | undefined, isExtending: boolean): void {
+    if (id === undefined) return
+    const editor = this.#editor
+    editor.activate(id)
+    editor.select(isExtending ? [...editor.selection.value, id] : [id])
+  }
+
+  #toggle(): void {
+    const editor = this.#editor
+    const { value: active } = editor.active
+    if (active === null) return
+    const next = new Set(editor.selection.value)
+    if (!next.delete(active)) next.add(active)
+    editor.select(next)
+    editor.announce(texts.selected(next.size))
+  }
+
+  #selectAll(): void {
+    const editor = this.#editor
+    editor.select(new Set(editor.order.value.map((id) => editor.outermost(id))))
+    editor.announce(texts.selected(editor.selection.value.size))
+  }
+}
+
+/** Does what a key stands for; `false` when it stands for nothing. */
+function doOneOf(key: string, actions: Readonly<Record<string, () => void>>): boolean {
+  const action = Object.hasOwn(actions, key) ? actions[key] : undefined
+  action?.()
+  return action !== undefined
+}

@@ -1,0 +1,27 @@
+import { isJsonObject, type Json, type JsonObject, memberOf } from '@docrelay/model/json'
+import { labelOf } from '@docrelay/model/canvas/stored-shape'
+
+/** The type of copied shapes on the clipboard. */
+const TYPE = 'application/x-docrelay-shapes+json'
+const MOST = 2_000
+
+/** Copied shapes as the clipboard takes them: as they are for a canvas, and their words for any text. */
+export function clipboardText(copies: readonly JsonObject[]): Readonly<Record<string, string>> {
+  const words = copies.map((copy) => labelOf(copy) ?? '').filter((text) => text !== '')
+  return { [TYPE]: JSON.stringify(copies), 'text/plain': words.join('\n') }
+}
+
+/** The shapes on the clipboard; none when it holds something else. */
+export function shapesOfClipboard(data: Pick<DataTransfer, 'getData'> | null): readonly JsonObject[] {
+  const text = data?.getData(TYPE) ?? ''
+  if (text === '') return []
+  try {
+    const read = JSON.parse(text) as Json
+    if (!Array.isArray(read)) return []
+    return (read as readonly Json[]).slice(0, MOST).flatMap((value) => {
+      return isJsonObject(value) && typeof memberOf(value, 'id') === 'string' ? [value] : []
+    })
+  } catch {
+    return []
+  }
+}

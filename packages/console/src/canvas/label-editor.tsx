@@ -1,0 +1,62 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { kindOf } from '@docrelay/model/canvas/shape-kinds'
+import { labelOf } from '@docrelay/model/canvas/stored-shape'
+import { centreOfBounds } from '@docrelay/model/canvas/geometry/bounds'
+import { canvasTexts as texts } from './canvas.en.ts'
+import type { CanvasEditor } from './canvas-editor.ts'
+import { nameOf } from './describe.ts'
+import { toScreen } from './view-area.ts'
+
+const LEAST_WIDTH = 128
+/** Between the field and the edge of its shape. */
+const MARGIN = 8
+const MOST_LETTERS = 10_000
+
+/** The text of a shape while it is edited, over the shape. Enter keeps it, Escape does not, and leaving keeps it. */
+export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEditor; readonly onClosed: () => void }) {
+  const id = editor.editing.value
+  const field = useRef<HTMLTextAreaElement>(null)
+  useLayoutEffect(() => {
+    field.current?.focus()
+    field.current?.select()
+  }, [id])
+  const value = id === null ? undefined : editor.page.shapes.get(id)
+  if (id === null || value === undefined) return null
+  // Read so that the field stays over its shape when others move it.
+  void editor.drawing.frame.value
+  const drawn = editor.drawing.scene?.drawnOf(id)
+  const bounds = drawn?.label?.bounds ?? editor.drawing.boundsOf(id)
+  if (bounds === null) return null
+  const view = editor.view.value
+  const middle = toScreen(view, centreOfBounds(bounds))
+  const width = Math.max(LEAST_WIDTH, (bounds.right - bounds.left) * view.scale)
+
+  const close = (isKept: boolean): void => {
+    if (editor.editing.value !== id) return
+    const text = field.current?.value ?? ''
+    editor.editing.value = null
+    if (isKept) editor.label(id, text)
+    onClosed()
+  }
+  return (
+    <textarea
+      class={kindOf(value).type === 'text' ? 'canvas-label canvas-label-start' : 'canvas-label'}
+      key={id}
+      ref={field}
+      aria-label={texts.labelOf(nameOf(id, editor.page.shapes))}
+      maxLength={MOST_LETTERS}
+      defaultValue={labelOf(value) ?? ''}
+      rows={1}
+      style={{ left: `${middle.x}px`, top: `${middle.y}px`, width: `${width - 2 * MARGIN}px` }}
+      onBlur={() => close(true)}
+      onKeyDown={(event) => {
+        if (event.isComposing) return
+        if (event.key === 'Escape') close(false)
+        else if (event.key === 'Enter' && !event.shiftKey) {
+          event.preventDefault()
+          close(true)
+        }
+      }}
+    />
+  )
+}

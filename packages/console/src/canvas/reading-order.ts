@@ -1,0 +1,52 @@
+import type { JsonObject } from '@docrelay/model/json'
+import { type Bounds, centreOfBounds } from '@docrelay/model/canvas/geometry/bounds'
+import { boundsOfShape, type PageGeometry } from '@docrelay/model/canvas/page-geometry'
+import { kindOf } from '@docrelay/model/canvas/shape-kinds'
+import { stringOf } from '@docrelay/model/canvas/stored-shape'
+
+interface Placed {
+  readonly id: string
+  readonly bounds: Bounds
+}
+
+/**
+ * The shapes of a page as a person would read them: row by row, from the start of each; a connector follows the shape at which it begins. Shapes without a
+ * place, such as groups of nothing, come last.
+ */
+export function readingOrder(page: PageGeometry): readonly string[] {
+  const boxes: Placed[] = []
+  const lost: string[] = []
+  const linesAt = new Map<string, string[]>()
+  for (const [id, value] of page.shapes) {
+    const start = startOf(value)
+    const bounds = boundsOfShape(id, page)
+    if (start !== null && page.shapes.has(start)) linesAt.set(start, [...(linesAt.get(start) ?? []), id])
+    else if (bounds === null) lost.push(id)
+    else boxes.push({ id, bounds })
+  }
+  const read = rowsOf(boxes).flatMap((row) => row.flatMap(({ id }) => [id, ...(linesAt.get(id) ?? [])]))
+  // Lines that begin at lines, or at each other, are read by nobody above.
+  const known = new Set(read)
+  const rest = [...page.shapes.keys()].filter((id) => !known.has(id) && !lost.includes(id))
+  return [...read, ...rest, ...lost]
+}
+
+/** Shapes whose middles lie beside the first of a row are in its row. */
+function rowsOf(shapes: readonly Placed[]): readonly (readonly Placed[])[] {
+  const rows: Placed[][] = []
+  let until = Number.NEGATIVE_INFINITY
+  for (const shape of shapes.toSorted((a, b) => a.bounds.top - b.bounds.top || a.bounds.left - b.bounds.left)) {
+    const middle = centreOfBounds(shape.bounds).y
+    const row = rows.at(-1)
+    if (row !== undefined && middle <= until) row.push(shape)
+    else {
+      rows.push([shape])
+      until = shape.bounds.bottom
+    }
+  }
+  return rows.map((row) => row.toSorted((a, b) => a.bounds.left - b.bounds.left || a.bounds.top - b.bounds.top))
+}
+
+function startOf(value: JsonObject): string | null {
+  return kindOf(value).form === 'line' ? (stringOf(value, 'startShapeId') ?? null) : null
+}

@@ -1,0 +1,120 @@
+import type { JsonObject } from '@docrelay/model/json'
+import { type Bounds, holds, overlaps, type Point, unite } from '@docrelay/model/canvas/geometry/bounds'
+import type { BoxLookup } from '@docrelay/model/canvas/geometry/connector-line'
+import { type DrawnShape, drawShape, roomOf, stacked } from '@docrelay/model/render/draw-shape'
+import { isEnclosed, isHit } from '@docrelay/model/render/hit-shape'
+import type { SvgNode } from '@docrelay/model/render/svg-node'
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+/** The values of shapes to draw, by id, and where they lie. */
+export interface Drawing {
+  readonly valueOf: (id: string) => JsonObject | undefined
+  readonly boxes: BoxLookup
+}
+
+/** The drawing of a page in the DOM. A shape is made anew only when it is named to `draw`; the others keep their elements. */
+export class Scene {
+  readonly #root: Element
+  readonly #drawn = new Map<string, DrawnShape>()
+  readonly #bodies = new Map<string, Element>()
+  readonly #labels = new Map<string, Element>()
+  #order: readonly string[] = []
+  /** How many times a shape was drawn, since the beginning. */
+  drawings = 0
+
+  /** @param root an SVG element that belongs to the scene alone */
+  constructor(root: Element) {
+    this.#root = root
+  }
+
+  /** Draws these shapes again, each in its old place; those that are gone are removed. Places of new ones: `restack`. */
+  draw(ids: Iterable<string>, { valueOf, boxes }: Drawing): void {
+    for (const id of ids) {
+      const value = valueOf(id)
+      const drawn = value === undefined ? null : drawShape({ id, value }, { boxes })
+      this.drawings++
+      if (drawn === null) this.#drawn.delete(id)
+      else this.#drawn.set(id, drawn)
+      exchange(this.#bodies, id, drawn?.node ?? null)
+      exchange(this.#labels, id, drawn?.label?.node ?? null)
+    }
+  }
+
+  /** Puts the shapes above each other in this order, bottom first. */
+  restack(order: readonly string[]): void {
+    this.#order = order
+    const parts = stacked(order.flatMap((id) => this.#drawn.get(id) ?? []))
+    let next = this.#root.firstChild
+    for (const { id, isLabel } of parts) {
+      const element = (isLabel ? this.#labels : this.#bodies).get(id)
+      if (element === undefined) continue
+      // One that went further up would else have all others moved before it.
+      if (next !== null && next !== element && next.nextSibling === element) next = element
+      if (next === element) next = element.nextSibling
+      else this.#root.insertBefore(element, next)
+    }
+  }
+
+  /** The shape as it is drawn now; `undefined` for a group and for what is not visible. */
+  drawnOf(id: string): DrawnShape | undefined {
+    return this.#drawn.get(id)
+  }
+
+  /** What lies at a point, the topmost, or else what is nearer to it than `reach`, in units of the page. */
+  at(point: Point, reach: number, isWanted: (id: string) => boolean = () => true): string | null {
+    return this.#within(point, 0, isWanted) ?? this.#within(point, reach, isWanted)
+  }
+
+  #within(point: Point, reach: number, isWanted: (id: string) => boolean): string | null {
+    for (let i = this.#order.length - 1; i >= 0; i--) {
+      const id = this.#order[i] as string
+      const drawn = this.#drawn.get(id)
+      if (drawn !== undefined && isHit(drawn, point, reach) && isWanted(id)) return id
+    }
+    return null
+  }
+
+  /** What lies in an area as a whole, bottom first. */
+  inside(area: Bounds): readonly string[] {
+    return this.#order.filter((id) => {
+      const drawn = this.#drawn.get(id)
+      return drawn !== undefined && isEnclosed(drawn, area)
+    })
+  }
+
+  /** Around everything that is drawn. */
+  bounds(): Bounds | null {
+    let bounds: Bounds | null = null
+    for (const drawn of this.#drawn.values()) bounds = unite(bounds, roomOf(drawn))
+    return bounds
+  }
+
+  /** Whether anything lies near a place, for new shapes that look for one of their own. */
+  isFree(area: Bounds): boolean {
+    for (const drawn of this.#drawn.values())
+      if (overlaps(drawn.bounds, area) || holds(area, { x: drawn.bounds.left, y: drawn.bounds.top })) return false
+    return true
+  }
+}
+
+/** Puts a new element where the old one of this shape was. */
+function exchange(elements: Map<string, Element>, id: string, node: SvgNode | null): void {
+  const old = elements.get(id)
+  if (node === null) {
+    old?.remove()
+    elements.delete(id)
+    return
+  }
+  const made = elementOf(node)
+  old?.replaceWith(made)
+  elements.set(id, made)
+}
+
+/** The element of a drawn node, made without parsing text: what a document says cannot become an element. [CANVAS-26] */
+function elementOf({ name, attributes, children }: SvgNode): Element {
+  const made = document.createElementNS(SVG, name)
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)
+  for (const child of children) made.append(typeof child === 'string' ? child : elementOf(child))
+  return made
+}
