@@ -24,6 +24,7 @@ export const layers = [
     ours: ['packages/client/src', model, 'packages/prosemirror/src'],
     libraries: [
       '@preact/signals',
+      'oauth4webapi',
       'preact',
       'prosemirror-commands',
       'prosemirror-inputrules',

@@ -27,6 +27,7 @@ function project(lane: Lane) {
       globalSetup: [
         ...(lane.needsPostgres ? ['./scripts/shared-postgres.ts'] : []),
         ...(lane.startsRelay ? ['./scripts/relay-for-run.ts'] : []),
+        ...(lane.opensPages ? ['./scripts/browser-for-run.ts'] : []),
       ],
     },
   }

@@ -28,6 +28,7 @@ describe('lanes of test files', () => {
     ['packages/server/src/blobs/blob-store.contract.test.ts', 'engines'],
     ['packages/server/src/sync/binding/binding-law.test.ts', 'laws'],
     ['packages/server/src/sync/room/room-hostile.test.ts', 'laws'],
+    ['packages/console/src/test/sign-in.browser.test.ts', 'browser'],
     ['packages/model/src/paging.test.ts', 'unit'],
   ])('%s is in the lane %s', (file, lane) => {
     expect(lanesOf(file).map(({ name }) => name)).toEqual([lane])

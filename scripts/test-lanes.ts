@@ -1,6 +1,6 @@
 /** A group of test files that run together, because they have the same requirements and time limits. */
 export interface Lane {
-  readonly name: 'time' | 'stories' | 'engines' | 'laws' | 'unit'
+  readonly name: 'time' | 'browser' | 'stories' | 'engines' | 'laws' | 'unit'
   /** Patterns of names and folders. A file belongs to the first lane that matches. */
   readonly files: readonly string[]
   /**
@@ -12,12 +12,30 @@ export interface Lane {
   readonly needsPostgres: boolean
   /** Whether files start the relay, which is bundled for the run. */
   readonly startsRelay: boolean
+  /** Whether files open pages of the console, which is built for the run, in the one browser that is started for it. */
+  readonly opensPages: boolean
 }
 
 /** In the order of matching; the last lane takes the remaining files. */
 export const LANES: readonly Lane[] = [
   // Tests that must measure time: their files run one after another when everything else has ended.
-  { name: 'time', files: ['**/*.time.test.ts'], sharesModules: false, needsPostgres: false, startsRelay: false },
+  {
+    name: 'time',
+    files: ['**/*.time.test.ts'],
+    sharesModules: false,
+    needsPostgres: false,
+    startsRelay: false,
+    opensPages: false,
+  },
+  // Pages of the console in a real browser.
+  {
+    name: 'browser',
+    files: ['packages/console/src/test/**/*.browser.test.ts'],
+    sharesModules: false,
+    needsPostgres: false,
+    startsRelay: true,
+    opensPages: true,
+  },
   // Tests that run the relay as a process, and stories across folders.
   {
     name: 'stories',
@@ -25,6 +43,7 @@ export const LANES: readonly Lane[] = [
     sharesModules: false,
     needsPostgres: true,
     startsRelay: true,
+    opensPages: false,
   },
   // Tests on real stores: databases, object storage, files.
   {
@@ -33,6 +52,7 @@ export const LANES: readonly Lane[] = [
     sharesModules: false,
     needsPostgres: true,
     startsRelay: true,
+    opensPages: false,
   },
   // Long runs with generated or hostile input.
   {
@@ -41,6 +61,7 @@ export const LANES: readonly Lane[] = [
     sharesModules: true,
     needsPostgres: false,
     startsRelay: false,
+    opensPages: false,
   },
   {
     name: 'unit',
@@ -48,6 +69,7 @@ export const LANES: readonly Lane[] = [
     sharesModules: true,
     needsPostgres: false,
     startsRelay: false,
+    opensPages: false,
   },
 ]
 

@@ -1,6 +1,13 @@
 import './app/app.css'
 import { render } from 'preact'
-import { messages } from './messages.en.ts'
+import { App } from './app/app.tsx'
 
 const root = document.getElementById('app')
-if (root !== null) render(<p>{messages.app.signingIn}</p>, root)
+const page = {
+  now: () => Date.now(),
+  storage: sessionStorage,
+  location,
+  history,
+  fetch: (...call: Parameters<typeof fetch>) => fetch(...call),
+}
+if (root !== null) render(<App page={page} />, root)

@@ -1,3 +1,7 @@
+import { appTexts } from './app/app.en.ts'
+import { controlTexts } from './controls/controls.en.ts'
+import { documentTexts } from './document/document.en.ts'
+import { documentsTexts } from './documents/documents.en.ts'
 import { historyTexts } from './history/history.en.ts'
 import { canvasTexts } from './canvas/canvas.en.ts'
 import { shareTexts } from './share/share.en.ts'
@@ -7,14 +11,10 @@ import { shareTexts } from './share/share.en.ts'
 const bytes = new Intl.NumberFormat('en', { notation: 'compact', style: 'unit', unit: 'byte', unitDisplay: 'narrow' })
 
 export const messages = {
-  app: {
-    name: 'Docrelay',
-    signingIn: 'Signing in …',
-  },
-  documents: {
-    title: 'Documents',
-  },
-  document: {},
+  app: appTexts,
+  controls: controlTexts,
+  documents: documentsTexts,
+  document: documentTexts,
   prose: {
     page: 'Text of the page',
     help: 'Tab indents in lists and goes from cell to cell in tables; Escape and then Tab leaves the text. Alt F10 goes to the tools.',

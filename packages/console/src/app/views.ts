@@ -16,6 +16,8 @@ export interface Session {
   readonly person: Person
   /** The address of the relay's MCP endpoint, or `null` when it is off. */
   readonly mcpUrl: string | null
+  /** The clock of the page: ms since 1970. */
+  readonly now: () => number
   readonly go: (route: Route) => void
   /** Says something once to who listens to the page instead of looking at it. */
   readonly announce: (text: string) => void
@@ -26,6 +28,10 @@ export interface PageViewProps {
   readonly session: Session
   readonly document: LiveDocument
   readonly pageId: string
+  /** Nothing may be typed: the person may only read, or the document is gone. It changes while the page is shown. */
+  readonly readOnly: boolean
+  /** The client id in `document.awareness` whose cursor is to be kept in sight, or `null`. */
+  readonly followed: number | null
 }
 
 /** What a panel beside the open document gets. */

@@ -1,13 +1,67 @@
-import type { Panel } from '../app/route.ts'
+import type { LiveDocument } from '@docrelay/client'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { formatRoute, type Panel } from '../app/route.ts'
 import type { Session } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { Empty, Loading } from '../controls/notice.tsx'
+import { messages } from '../messages.en.ts'
+import { OpenDocument } from './open-document.tsx'
+import type { OpenDocuments } from './open-documents.ts'
+import { useOpening } from './use-live.ts'
 import './document.css'
 
 /** An open document: its pages, who is here, whether it is saved, and the panels beside it. */
 export function DocumentView(props: {
   readonly session: Session
+  readonly documents: OpenDocuments
   readonly id: string
   readonly pageId: string | null
   readonly panel: Panel | null
+  readonly onTitle: (title: string) => void
 }) {
-  return <main class="document-view" data-document={props.id} />
+  const { session, documents, id } = props
+  const [replaced, setReplaced] = useState<LiveDocument | null>(null)
+  const taken = useMemo(() => documents.take(id), [documents, id])
+  const live = replaced ?? taken
+  const opening = useOpening(live)
+  useEffect(() => () => void documents.leave(live), [documents, live])
+
+  const text = messages.document
+  const toList = <a href={formatRoute({ view: 'documents' })}>{text.backToList}</a>
+  if (opening.kind === 'opening')
+    return (
+      <main class="document-view">
+        <Loading text={text.loading} />
+      </main>
+    )
+  if (opening.kind === 'open')
+    return (
+      <OpenDocument
+        session={session}
+        live={live}
+        pageId={props.pageId}
+        panel={props.panel}
+        onTitle={props.onTitle}
+        onReplaced={(document) => {
+          documents.replace(live, document)
+          setReplaced(document)
+        }}
+      />
+    )
+  return (
+    <main class="document-view">
+      {opening.kind === 'missing' ? (
+        <Empty icon="document" title={text.notFound}>
+          <p>{text.notFoundText}</p>
+          {toList}
+        </Empty>
+      ) : (
+        <Empty icon="warning" title={text.notOpened}>
+          <p>{opening.reason}</p>
+          <Button onClick={() => live.reconnect()}>{messages.app.tryAgain}</Button>
+          {toList}
+        </Empty>
+      )}
+    </main>
+  )
 }

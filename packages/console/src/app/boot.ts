@@ -1,0 +1,101 @@
+import type { Session } from './views.ts'
+import { type ConsoleConfig, loadConfig } from '../session/config.ts'
+import { keepWorkspace, openSession, workspaceOf } from '../session/open-session.ts'
+import { SignIn } from '../session/sign-in.ts'
+import { takeNamedPerson } from './named-person.ts'
+
+/** What the page shows before there is a session, and the session. */
+export type Boot =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'signedOut'; readonly reason: string | null; readonly signIn: SignIn }
+  /** This window was opened by another one to sign in again, and has done its part. */
+  | { readonly kind: 'returned' }
+  | { readonly kind: 'choose'; readonly workspaces: readonly string[]; readonly choose: (id: string) => void }
+  | { readonly kind: 'signedIn'; readonly session: Session; readonly signIn: SignIn; readonly workspaces: readonly string[] }
+
+/** What the page has of the browser. */
+export interface Page {
+  readonly now: () => number
+  readonly storage: Storage
+  readonly location: Location
+  readonly history: History
+  readonly fetch: typeof fetch
+}
+
+/** Windows of the console tell each other here what the issuer sent back. */
+export const SIGN_IN_CHANNEL = 'docrelay.sign-in'
+
+/** Finds out who is there. Leaves the page when an address of `#as=…` names a person who has to sign in first. */
+export async function boot(page: Page, actions: Pick<Session, 'go' | 'announce'>, show: (boot: Boot) => void): Promise<void> {
+  try {
+    const config = await loadConfig(page.fetch)
+    show(await arrive(page, config, actions, show))
+  } catch (error) {
+    show({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+/** The address of the page without what is behind `?` and `#`. */
+export function redirectUriOf({ origin, pathname }: Pick<Location, 'origin' | 'pathname'>): string {
+  return origin + pathname
+}
+
+async function arrive(
+  page: Page,
+  config: ConsoleConfig,
+  actions: Pick<Session, 'go' | 'announce'>,
+  show: (boot: Boot) => void,
+): Promise<Boot> {
+  const { location, history, storage, now } = page
+  const redirectUri = redirectUriOf(location)
+  const signIn = new SignIn(config, { now, storage, redirectUri, leaveTo: (address) => location.assign(address) })
+  const returned = new URL(location.href)
+  const signedIn = (): Boot => enter(page, config, signIn, actions, show)
+
+  const state = returned.searchParams.get('state')
+  if (state !== null) {
+    const pending = signIn.pendingFor(state)
+    if (pending === null || pending.window) {
+      new BroadcastChannel(SIGN_IN_CHANNEL).postMessage(returned.href)
+      return { kind: 'returned' }
+    }
+    history.replaceState(null, '', redirectUri + pending.backTo)
+    try {
+      await signIn.comeBack(returned)
+    } catch (error) {
+      return { kind: 'signedOut', reason: error instanceof Error ? error.message : String(error), signIn }
+    }
+    return signedIn()
+  }
+
+  const { person, hash } = takeNamedPerson(location.hash)
+  const named = signIn.mayNamePerson ? person : null
+  if (person !== null) history.replaceState(null, '', redirectUri + hash)
+  if ((await signIn.resume()) && (named === null || signIn.claims?.token.sub === named)) return signedIn()
+  if (named !== null) {
+    await signIn.leave({ backTo: hash, person: named })
+    return { kind: 'loading' }
+  }
+  return { kind: 'signedOut', reason: null, signIn }
+}
+
+function enter(
+  page: Page,
+  config: ConsoleConfig,
+  signIn: SignIn,
+  actions: Pick<Session, 'go' | 'announce'>,
+  show: (boot: Boot) => void,
+): Boot {
+  const { storage, location, now } = page
+  const workspaces = signIn.claims?.token.workspaces ?? []
+  const choice = workspaceOf(workspaces, storage)
+  const again = (id: string): void => {
+    keepWorkspace(id, storage)
+    show(enter(page, config, signIn, actions, show))
+  }
+  if (choice.kind === 'open') return { kind: 'choose', workspaces, choose: again }
+  const session = openSession(signIn, { config, relayUrl: location.origin, workspace: choice.id, now, ...actions })
+  if (session === null) return { kind: 'failed', reason: 'The token of the issuer names no person.' }
+  return { kind: 'signedIn', session, signIn, workspaces }
+}

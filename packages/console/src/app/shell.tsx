@@ -1,0 +1,146 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { Avatar } from '../controls/avatar.tsx'
+import { ConfirmDialog } from '../controls/dialog.tsx'
+import { Icon } from '../controls/icon.tsx'
+import { Menu } from '../controls/menu.tsx'
+import { OpenDocuments } from '../document/open-documents.ts'
+import { messages } from '../messages.en.ts'
+import { keepWorkspace } from '../session/open-session.ts'
+import type { SignIn } from '../session/sign-in.ts'
+import type { Page } from './boot.ts'
+import { lazyView } from './lazy-view.tsx'
+import { formatRoute, type Route } from './route.ts'
+import { SignInAgain } from './sign-in-again.tsx'
+import type { Session } from './views.ts'
+
+const DocumentsView = lazyView(async () => (await import('../documents/documents-view.tsx')).DocumentsView)
+const DocumentView = lazyView(async () => (await import('../document/document-view.tsx')).DocumentView)
+const UsageView = lazyView(async () => (await import('../usage/usage-view.tsx')).UsageView)
+
+/** The frame around every view: where one is, who one is, and the banner that asks to sign in again. */
+export function Shell(props: {
+  readonly session: Session
+  readonly signIn: SignIn
+  readonly workspaces: readonly string[]
+  readonly route: Route
+  readonly page: Page
+  readonly onSignedOut: () => void
+  readonly onWorkspace: () => void
+}) {
+  const { session, route, page } = props
+  const [title, setTitle] = useState<string | null>(null)
+  const [asking, setAsking] = useState<'signOut' | 'workspace' | null>(null)
+  const documents = useMemo(() => new OpenDocuments(session.relay, session.person), [session])
+  const text = messages.app
+
+  const name =
+    route.view === 'document' ? (title ?? '') : route.view === 'usage' ? messages.usage.title : messages.documents.title
+  useEffect(() => {
+    document.title = name === '' ? text.name : `${name} – ${text.name}`
+  }, [name])
+  useEffect(() => {
+    if (route.view !== 'document') setTitle(null)
+  }, [route.view])
+
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent): void => {
+      if (documents.unsaved) event.preventDefault()
+    }
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [documents])
+
+  const signOut = async (): Promise<void> => {
+    await session.relay.signOut().catch(() => {})
+    await props.signIn.end()
+    props.onSignedOut()
+  }
+  const changeWorkspace = async (): Promise<void> => {
+    await session.relay.close()
+    keepWorkspace(null, page.storage)
+    props.onWorkspace()
+  }
+  const leave = (how: 'signOut' | 'workspace'): void => {
+    if (documents.unsaved) setAsking(how)
+    else void (how === 'signOut' ? signOut() : changeWorkspace())
+  }
+
+  return (
+    <div class="shell" data-person={session.person.sub}>
+      <a class="skip-link" href="#content" onClick={skipToContent}>
+        {text.skip}
+      </a>
+      <header class="shell-header">
+        <nav class="breadcrumbs" aria-label={text.breadcrumbs}>
+          <ol>
+            <li>
+              <a class="brand" href={formatRoute({ view: 'documents' })} aria-label={text.home}>
+                <Icon name="document" />
+                <span>{text.name}</span>
+              </a>
+            </li>
+            {route.view !== 'documents' && (
+              <li>
+                <a href={formatRoute({ view: 'documents' })}>{messages.documents.title}</a>
+              </li>
+            )}
+            <li aria-current="page" class="breadcrumb-here">
+              {name}
+            </li>
+          </ol>
+        </nav>
+        <Menu
+          label={text.personMenu(session.person.name)}
+          heading={
+            <>
+              <strong>{session.person.name}</strong>
+              <span>{text.workspace(session.person.workspace)}</span>
+            </>
+          }
+          items={[
+            { text: messages.usage.title, icon: 'meter', onChoose: () => session.go({ view: 'usage' }) },
+            ...(props.workspaces.length > 1
+              ? [{ text: text.changeWorkspace, icon: 'collection' as const, onChoose: () => leave('workspace') }]
+              : []),
+            { text: text.signOut, icon: 'leave', onChoose: () => leave('signOut') },
+          ]}
+        >
+          <Avatar name={session.person.name} color={session.person.color} />
+          <span class="person-name">{session.person.name}</span>
+        </Menu>
+      </header>
+      <SignInAgain session={session} signIn={props.signIn} />
+      <div id="content" class="shell-content" tabIndex={-1}>
+        {route.view === 'documents' && <DocumentsView session={session} />}
+        {route.view === 'usage' && <UsageView session={session} />}
+        {route.view === 'document' && (
+          <DocumentView
+            key={route.id}
+            session={session}
+            documents={documents}
+            id={route.id}
+            pageId={route.pageId}
+            panel={route.panel}
+            onTitle={setTitle}
+          />
+        )}
+      </div>
+      {asking !== null && (
+        <ConfirmDialog
+          title={text.unsavedTitle}
+          text={text.unsavedText}
+          action={asking === 'signOut' ? text.signOut : text.changeWorkspace}
+          danger
+          onConfirm={() => void (asking === 'signOut' ? signOut() : changeWorkspace())}
+          onClose={() => setAsking(null)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** The address behind `#` is the route, so the link moves the focus by itself. */
+function skipToContent(event: MouseEvent): void {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}

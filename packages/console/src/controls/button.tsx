@@ -1,0 +1,37 @@
+import type { ComponentChildren } from 'preact'
+import { Icon, type IconName } from './icon.tsx'
+
+export interface ButtonProps {
+  readonly onClick?: (event: MouseEvent) => void
+  readonly children?: ComponentChildren
+  readonly icon?: IconName
+  /** `primary` for the one that the person most likely wants, `danger` for what cannot be taken back, `quiet` without a frame. */
+  readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet'
+  readonly type?: 'button' | 'submit'
+  readonly disabled?: boolean
+  /** For a button that shows only an icon: what it does, read out and shown at the pointer. */
+  readonly label?: string
+  /** Of a button that stays pressed. */
+  readonly pressed?: boolean
+  readonly title?: string
+  readonly class?: string
+}
+
+export function Button(props: ButtonProps) {
+  const { icon, kind = 'plain', type = 'button', label, pressed, children, title = label } = props
+  const shape = children === undefined ? 'button-icon' : ''
+  return (
+    <button
+      type={type}
+      class={`button button-${kind} ${shape} ${props.class ?? ''}`}
+      onClick={props.onClick}
+      disabled={props.disabled}
+      aria-label={label}
+      aria-pressed={pressed}
+      title={title}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}

@@ -1,0 +1,5 @@
+/** Texts of the shared controls. */
+export const controlTexts = {
+  close: 'Close',
+  cancel: 'Cancel',
+}

@@ -1,0 +1,75 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { messages } from '../messages.en.ts'
+import { Button } from './button.tsx'
+
+export interface DialogProps {
+  readonly title: string
+  readonly children: ComponentChildren
+  /** Escape, the cross and the pointer beside the dialog. */
+  readonly onClose: () => void
+  /** Buttons at the end, the most likely one last. */
+  readonly actions?: ComponentChildren
+}
+
+/** Asks the person for something; the page behind it cannot be used meanwhile. It is open as long as it is rendered. */
+export function Dialog({ title, children, actions, onClose }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const before = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <div class="dialog-content">
+        <header class="dialog-header">
+          <h2 id={heading}>{title}</h2>
+          <Button kind="quiet" icon="close" label={messages.controls.close} onClick={onClose} />
+        </header>
+        <div class="dialog-body">{children}</div>
+        {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
+      </div>
+    </dialog>
+  )
+}
+
+/** Asks before something that cannot be taken back. */
+export function ConfirmDialog(props: {
+  readonly title: string
+  readonly text: ComponentChildren
+  readonly action: string
+  readonly danger?: boolean
+  readonly busy?: boolean
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+}) {
+  return (
+    <Dialog
+      title={props.title}
+      onClose={props.onClose}
+      actions={
+        <>
+          <Button onClick={props.onClose}>{messages.controls.cancel}</Button>
+          <Button kind={props.danger === true ? 'danger' : 'primary'} disabled={props.busy ?? false} onClick={props.onConfirm}>
+            {props.action}
+          </Button>
+        </>
+      }
+    >
+      {typeof props.text === 'string' ? <p>{props.text}</p> : props.text}
+    </Dialog>
+  )
+}

@@ -1,0 +1,45 @@
+import type { LiveDocument, Relay } from '@docrelay/client'
+import type { Person } from '../app/views.ts'
+
+/** Open documents of the page. One that is left with unsaved words stays open until they are durable, and is taken up again meanwhile. */
+export class OpenDocuments {
+  readonly #relay: Relay
+  readonly #person: Person
+  readonly #open = new Map<string, LiveDocument>()
+  readonly #shown = new Set<LiveDocument>()
+
+  constructor(relay: Relay, person: Person) {
+    this.#relay = relay
+    this.#person = person
+  }
+
+  /** Whether anything that was typed is not durable on the relay. */
+  get unsaved(): boolean {
+    return [...this.#open.values()].some(({ state }) => state.saved !== 'saved')
+  }
+
+  take(id: string): LiveDocument {
+    const { sub, name, color } = this.#person
+    const document = this.#open.get(id) ?? this.#relay.open(id, { user: { id: sub, name, color } })
+    this.#open.set(id, document)
+    this.#shown.add(document)
+    return document
+  }
+
+  /** Shows another object for the same document, for example after the local words were dropped. */
+  replace(former: LiveDocument, document: LiveDocument): void {
+    this.#shown.delete(former)
+    this.#shown.add(document)
+    this.#open.set(document.id, document)
+  }
+
+  /** Closes the document when its words are durable, unless it is shown again before that. */
+  async leave(document: LiveDocument): Promise<void> {
+    this.#shown.delete(document)
+    // What the relay refuses is not going to be saved, and the person has been told.
+    if (document.state.saved !== 'saved') await document.flush().catch(() => {})
+    if (this.#shown.has(document)) return
+    if (this.#open.get(document.id) === document) this.#open.delete(document.id)
+    await document.close()
+  }
+}

@@ -1,0 +1,89 @@
+import type { LiveDocument } from '@docrelay/client'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { Session } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { Icon } from '../controls/icon.tsx'
+import { Notice } from '../controls/notice.tsx'
+import { messages } from '../messages.en.ts'
+import { savedWords } from './saved-words.ts'
+import { useDocumentState } from './use-live.ts'
+
+/** So often at most is the word read out: it changes with every few keys. */
+const TOLD_EVERY_MS = 5_000
+const BANNER_AFTER_MS = 5_000
+
+/** One word with a drawing: whether what was typed is safe. More is shown at the pointer and on request. */
+export function SavedBadge({ session, live }: { readonly session: Session; readonly live: LiveDocument }) {
+  const state = useDocumentState(live)
+  const { word, icon, tone, sentences } = savedWords(state)
+  const told = useSlowly(word, session.now)
+  const id = useId()
+  const [open, setOpen] = useState(false)
+  return (
+    <div
+      class={`saved saved-${tone}`}
+      data-saved={state.saved}
+      data-link={state.link}
+      onMouseEnter={() => setOpen(true)}
+      onMouseLeave={() => setOpen(false)}
+    >
+      <button
+        type="button"
+        class="saved-word"
+        aria-describedby={id}
+        onFocus={() => setOpen(true)}
+        onBlur={() => setOpen(false)}
+        onKeyDown={({ key }) => key === 'Escape' && setOpen(false)}
+      >
+        <Icon name={icon} />
+        {word}
+      </button>
+      <div class={`saved-why ${open ? '' : 'visually-hidden'}`} id={id}>
+        {sentences.map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+      </div>
+      <span class="visually-hidden" role="status">
+        {told}
+      </span>
+    </div>
+  )
+}
+
+/** Stands above the page when something has not been saved for a while. */
+export function UnsavedBanner({ session, live }: { readonly session: Session; readonly live: LiveDocument }) {
+  const state = useDocumentState(live)
+  const { unsavedSince } = state
+  const [due, setDue] = useState(false)
+  useEffect(() => {
+    setDue(false)
+    if (unsavedSince === null) return
+    const timer = setTimeout(() => setDue(true), Math.max(0, unsavedSince + BANNER_AFTER_MS - session.now()))
+    return () => clearTimeout(timer)
+  }, [unsavedSince])
+  // A refusal has a notice of its own, with what can be done.
+  if (!due || unsavedSince === null || state.saved === 'refused') return null
+  const text = messages.document
+  const waits = state.link === 'waiting' || state.link === 'stopped'
+  return (
+    <Notice kind="warning" icon="cloudOff" actions={waits && <Button onClick={() => live.reconnect()}>{text.connectNow}</Button>}>
+      <strong>{text.notSavedBanner(unsavedSince)}</strong> {savedWords(state).sentences.join(' ')} {text.keepOpen}
+    </Notice>
+  )
+}
+
+/** The word as it was at most so long ago: a new one is told at once when the last one is old enough. */
+function useSlowly(word: string, now: () => number): string {
+  const [told, setTold] = useState(word)
+  const at = useRef(0)
+  useEffect(() => {
+    if (word === told) return
+    const tell = (): void => {
+      at.current = now()
+      setTold(word)
+    }
+    const timer = setTimeout(tell, Math.max(0, at.current + TOLD_EVERY_MS - now()))
+    return () => clearTimeout(timer)
+  }, [word, told])
+  return told
+}

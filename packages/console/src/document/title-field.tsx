@@ -1,0 +1,54 @@
+import type { LiveDocument } from '@docrelay/client'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { messages } from '../messages.en.ts'
+import { setTitle } from './document-pages.ts'
+
+/** The title as a heading that can be written in. It is stored when the person is done with it, so that others do not see it letter by letter. */
+export function TitleField({
+  live,
+  title,
+  readOnly,
+}: {
+  readonly live: LiveDocument
+  readonly title: string
+  readonly readOnly: boolean
+}) {
+  const text = messages.document
+  const [typed, setTyped] = useState<string | null>(null)
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (readOnly) setTyped(null)
+  }, [readOnly])
+  const done = (): void => {
+    const name = typed?.trim() ?? ''
+    if (name !== '' && name !== title) setTitle(live.ydoc, name)
+    setTyped(null)
+  }
+  const shown = title === '' ? text.nameless : title
+  return (
+    <h1 class="document-title">
+      {readOnly ? (
+        shown
+      ) : (
+        <span class="title-grow" data-text={typed ?? shown}>
+          <input
+            ref={input}
+            aria-label={text.titleLabel}
+            value={typed ?? title}
+            placeholder={text.nameless}
+            size={1}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            onBlur={done}
+            onKeyDown={({ key }) => {
+              if (key === 'Enter') input.current?.blur()
+              if (key === 'Escape') {
+                setTyped(null)
+                queueMicrotask(() => input.current?.blur())
+              }
+            }}
+          />
+        </span>
+      )}
+    </h1>
+  )
+}

@@ -1,0 +1,89 @@
+import type { DivergedEvent, GoneEvent, LiveDocument } from '@docrelay/client'
+import { useEffect, useState } from 'preact/hooks'
+import { type PageEntry, pagesOf, titleOf, watchPages } from './document-pages.ts'
+import { type Present, presentIn } from './present.ts'
+
+/** Where an opened document stands. */
+export type Opening =
+  | { readonly kind: 'opening' }
+  | { readonly kind: 'open' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+export function useOpening(live: LiveDocument): Opening {
+  const [opening, setOpening] = useState<Opening>({ kind: 'opening' })
+  useEffect(() => {
+    let shown = true
+    setOpening({ kind: 'opening' })
+    live.ready.then(
+      () => shown && setOpening({ kind: 'open' }),
+      (error: { readonly code?: string; readonly message: string }) => {
+        if (!shown || error.code === 'CLOSED') return
+        setOpening(error.code === 'ERR_UNKNOWN_DOC' ? { kind: 'missing' } : { kind: 'failed', reason: error.message })
+      },
+    )
+    return () => {
+      shown = false
+    }
+  }, [live])
+  return opening
+}
+
+export function useLevel(live: LiveDocument): LiveDocument['level'] {
+  const [level, setLevel] = useState(live.level)
+  useEffect(() => {
+    setLevel(live.level)
+    return live.on('level', setLevel)
+  }, [live])
+  return level
+}
+
+export function useDocumentState(live: LiveDocument): LiveDocument['state'] {
+  const [state, setState] = useState(live.state)
+  useEffect(() => {
+    setState(live.state)
+    return live.on('state', setState)
+  }, [live])
+  return state
+}
+
+export function useGone(live: LiveDocument): GoneEvent | null {
+  const [gone, setGone] = useState<GoneEvent | null>(null)
+  useEffect(() => {
+    setGone(null)
+    return live.on('gone', setGone)
+  }, [live])
+  return gone
+}
+
+export function useDiverged(live: LiveDocument): DivergedEvent | null {
+  const [diverged, setDiverged] = useState<DivergedEvent | null>(null)
+  useEffect(() => {
+    setDiverged(null)
+    return live.on('diverged', setDiverged)
+  }, [live])
+  return diverged
+}
+
+/** The title and the pages, as they are now. */
+export function usePages(live: LiveDocument): { readonly title: string; readonly pages: readonly PageEntry[] } {
+  const read = () => ({ title: titleOf(live.ydoc), pages: pagesOf(live.ydoc) })
+  const [shown, setShown] = useState(read)
+  useEffect(() => {
+    setShown(read())
+    return watchPages(live.ydoc, () => setShown(read()))
+  }, [live])
+  return shown
+}
+
+/** The others in the document: people, each once however many tabs they have, and agents. */
+export function usePresent(live: LiveDocument): readonly Present[] {
+  const [present, setPresent] = useState<readonly Present[]>([])
+  useEffect(() => {
+    const look = (): void => setPresent((before) => presentIn(live.awareness, before))
+    look()
+    live.awareness.on('change', look)
+    return () => live.awareness.off('change', look)
+  }, [live])
+  return present
+}

@@ -1,0 +1,64 @@
+import { useRef, useState } from 'preact/hooks'
+import type { Session } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { Dialog } from '../controls/dialog.tsx'
+import { Field } from '../controls/field.tsx'
+import { messages } from '../messages.en.ts'
+
+/** Asks for a name, makes a document with one empty text page, and opens it. */
+export function CreateDialog({
+  session,
+  collectionId,
+  onClose,
+}: {
+  readonly session: Session
+  /** The collection that the person looks at; the new document goes there, so that it does not seem lost. */
+  readonly collectionId: string | null
+  readonly onClose: () => void
+}) {
+  const text = messages.documents
+  const [name, setName] = useState('')
+  const [problem, setProblem] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+
+  const create = async (): Promise<void> => {
+    setBusy(true)
+    const id = crypto.randomUUID()
+    const title = name.trim() === '' ? text.namelessTitle : name.trim()
+    try {
+      const page = { id: crypto.randomUUID(), name: messages.document.newProse, content: '' }
+      await session.relay.documents.put(id, { name: title, richTextPages: [page] }, { expectedVersion: 0 })
+      if (collectionId !== null && collectionId !== '') await session.relay.documents.setCollection(id, collectionId)
+      onClose()
+      session.go({ view: 'document', id, pageId: null, panel: null })
+    } catch (error) {
+      setBusy(false)
+      setProblem(text.notDone(error instanceof Error ? error.message : String(error)))
+    }
+  }
+  return (
+    <Dialog
+      title={text.create}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{messages.controls.cancel}</Button>
+          <Button kind="primary" disabled={busy} onClick={() => form.current?.requestSubmit()}>
+            {text.createAction}
+          </Button>
+        </>
+      }
+    >
+      <form
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!busy) void create()
+        }}
+      >
+        <Field label={text.name} value={name} onInput={setName} error={problem} placeholder={text.namelessTitle} />
+      </form>
+    </Dialog>
+  )
+}

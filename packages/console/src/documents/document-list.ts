@@ -1,0 +1,108 @@
+import type { DocumentMetadata, Relay } from '@docrelay/client'
+
+/** What the list shows: all documents, those of a collection, or those whose title has the words. */
+export interface ListQuery {
+  readonly q: string
+  /** `null` for every collection and none; the empty text for documents in none. */
+  readonly collectionId: string | null
+}
+
+export interface ListState {
+  readonly documents: readonly DocumentMetadata[]
+  readonly next: string | null
+  readonly status: 'loading' | 'ready' | 'failed'
+  readonly error: string | null
+}
+
+const PAGE = 50
+
+/**
+ * The documents that a query finds, page by page, kept up to date by the events of the workspace. Pages that were loaded stay when it loads
+ * again after an interruption.
+ */
+export class DocumentList {
+  #state: ListState = { documents: [], next: null, status: 'loading', error: null }
+  readonly #relay: Relay
+  readonly #query: ListQuery
+  readonly #changed: (state: ListState) => void
+  readonly #ended = new AbortController()
+  readonly #off: (() => void)[]
+
+  constructor(relay: Relay, query: ListQuery, changed: (state: ListState) => void) {
+    this.#relay = relay
+    this.#query = query
+    this.#changed = changed
+    this.#off = [
+      relay.on('event', ({ eventType, docId, metadata }) => {
+        if (eventType === 'deleted') this.remove(docId)
+        else if (metadata !== undefined) this.put(metadata)
+        else void this.load()
+      }),
+      relay.on('resync', () => void this.load()),
+    ]
+    void this.load()
+  }
+
+  /** Loads as many documents as are shown, at least one page. */
+  async load(): Promise<void> {
+    const wanted = Math.max(PAGE, this.#state.documents.length)
+    await this.#answer(async () => {
+      const { documents, next } = await this.#page(null, Math.min(500, wanted))
+      return { documents, next }
+    })
+  }
+
+  async loadMore(): Promise<void> {
+    const { documents: before, next: cursor } = this.#state
+    if (cursor === null) return
+    await this.#answer(async () => {
+      const { documents, next } = await this.#page(cursor, PAGE)
+      const known = new Set(documents.map(({ id }) => id))
+      return { documents: [...before.filter(({ id }) => !known.has(id)), ...documents], next }
+    })
+  }
+
+  /** Shows a document as it is now, first in the list, when the query finds it. */
+  put(document: DocumentMetadata): void {
+    const others = this.#state.documents.filter(({ id }) => id !== document.id)
+    const { q, collectionId } = this.#query
+    const titled = document.name.toLocaleLowerCase().includes(q.trim().toLocaleLowerCase())
+    const collected = collectionId === null || (document.collectionId ?? '') === collectionId
+    this.#set({ documents: titled && collected ? [document, ...others] : others })
+  }
+
+  remove(id: string): void {
+    this.#set({ documents: this.#state.documents.filter((document) => document.id !== id) })
+  }
+
+  close(): void {
+    this.#ended.abort()
+    for (const off of this.#off) off()
+  }
+
+  #page(cursor: string | null, limit: number) {
+    const { q, collectionId } = this.#query
+    return this.#relay.documents.list({
+      limit,
+      cursor,
+      signal: this.#ended.signal,
+      ...(q.trim() !== '' && { q: q.trim() }),
+      ...(collectionId !== null && { collectionId }),
+    })
+  }
+
+  async #answer(ask: () => Promise<Pick<ListState, 'documents' | 'next'>>): Promise<void> {
+    try {
+      this.#set({ ...(await ask()), status: 'ready', error: null })
+    } catch (error) {
+      if (!this.#ended.signal.aborted)
+        this.#set({ status: 'failed', error: error instanceof Error ? error.message : String(error) })
+    }
+  }
+
+  #set(change: Partial<ListState>): void {
+    if (this.#ended.signal.aborted) return
+    this.#state = { ...this.#state, ...change }
+    this.#changed(this.#state)
+  }
+}

@@ -1,0 +1,50 @@
+import { createRelay } from '@docrelay/client'
+import { indexedDb } from '@docrelay/client/indexeddb'
+import type { Session } from '../app/views.ts'
+import type { ConsoleConfig } from './config.ts'
+import type { SignIn } from './sign-in.ts'
+import { personOf } from './token-claims.ts'
+
+const WORKSPACE = 'docrelay.workspace'
+
+/** The workspaces of the person, and the one that was chosen in this tab; a single one needs no choice. */
+export function workspaceOf(
+  workspaces: readonly string[],
+  storage: Storage,
+): { readonly kind: 'chosen'; readonly id: string } | { readonly kind: 'open' } {
+  const kept = storage.getItem(WORKSPACE)
+  if (kept !== null && workspaces.includes(kept)) return { kind: 'chosen', id: kept }
+  return workspaces.length > 1 ? { kind: 'open' } : { kind: 'chosen', id: workspaces[0] ?? '' }
+}
+
+export function keepWorkspace(id: string | null, storage: Storage): void {
+  if (id === null) storage.removeItem(WORKSPACE)
+  else storage.setItem(WORKSPACE, id)
+}
+
+/** Makes the object through which every view reaches the relay, for the person who is signed in. */
+export function openSession(
+  signIn: SignIn,
+  {
+    config,
+    relayUrl,
+    workspace,
+    ...page
+  }: Pick<Session, 'go' | 'announce' | 'now'> & {
+    readonly config: ConsoleConfig
+    readonly relayUrl: string
+    readonly workspace: string
+  },
+): Session | null {
+  const { claims } = signIn
+  if (claims === null) return null
+  const relay = createRelay({
+    url: relayUrl,
+    token: (request) => signIn.accessToken(request),
+    userId: claims.token.sub,
+    persist: indexedDb(),
+    // A token of one workspace needs no choice, and neither does one that says it in a way of its own.
+    ...(claims.token.workspaces.length > 1 && { workspace }),
+  })
+  return { relay, person: personOf(claims.token, claims.idName, workspace), mcpUrl: config.mcpUrl, ...page }
+}

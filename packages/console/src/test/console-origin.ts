@@ -1,0 +1,156 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer, request as requestOf, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join, normalize } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { WebSocket, WebSocketServer, type RawData } from 'ws'
+
+/** Stands between the pages and the relay: forwards REST, and frames one by one, so that a test can hold some. */
+export interface ConsoleOrigin extends AsyncDisposable {
+  /** E.g. `http://127.0.0.1:34567`. */
+  readonly origin: string
+  /** Keeps frames of this tag that the relay sends, of all connections, until `release`. */
+  hold(tag: number): void
+  /** Frames that are kept now. */
+  readonly held: number
+  release(): void
+  /** Frames of this tag that the relay has sent and that were passed on. */
+  passed(tag: number): number
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+}
+
+export interface ConsoleOriginOptions {
+  /** The relay, e.g. `http://127.0.0.1:9876`. It may be away for a time. */
+  readonly relayUrl: string
+  /** The folder of the built page. */
+  readonly folder: string
+  readonly issuer: string
+  /** `config.json` of the page. */
+  readonly config: () => object
+}
+
+export async function openConsoleOrigin(options: ConsoleOriginOptions): Promise<ConsoleOrigin> {
+  const frames = new HeldFrames()
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://x')
+    if (pathname.startsWith('/console/')) servePage(pathname.slice('/console/'.length), options, response)
+    else forward(request, response, options.relayUrl)
+  })
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const far = new WebSocket(options.relayUrl.replace('http', 'ws') + (request.url ?? ''), { perMessageDeflate: false })
+    far.once('error', () => socket.destroy())
+    far.once('open', () => sockets.handleUpgrade(request, socket, head, (near) => relayFrames(near, far, frames)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    hold: (tag) => frames.hold(tag),
+    get held() {
+      return frames.held
+    },
+    release: () => frames.release(),
+    passed: (tag) => frames.passed(tag),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets.clients) socket.terminate()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Frames on their way to pages, some of which wait. Those of one connection keep their order only within a tag. */
+class HeldFrames {
+  #tag: number | null = null
+  #waiting: (() => void)[] = []
+  readonly #passed = new Map<number, number>()
+
+  get held(): number {
+    return this.#waiting.length
+  }
+
+  hold(tag: number): void {
+    this.#tag = tag
+  }
+
+  release(): void {
+    this.#tag = null
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const send of waiting) send()
+  }
+
+  passed(tag: number): number {
+    return this.#passed.get(tag) ?? 0
+  }
+
+  pass(frame: Buffer, send: () => void): void {
+    const tag = frame[0] ?? -1
+    const counted = (): void => {
+      this.#passed.set(tag, this.passed(tag) + 1)
+      send()
+    }
+    if (tag === this.#tag) this.#waiting.push(counted)
+    else counted()
+  }
+}
+
+function relayFrames(near: WebSocket, far: WebSocket, frames: HeldFrames): void {
+  const sendTo = (socket: WebSocket, data: RawData, binary: boolean): void => {
+    if (socket.readyState === WebSocket.OPEN) socket.send(data, { binary })
+  }
+  near.on('message', (data, binary) => sendTo(far, data, binary))
+  far.on('message', (data, binary) => frames.pass(data as Buffer, () => sendTo(near, data, binary)))
+  near.on('close', () => far.terminate())
+  far.on('close', (code, reason) => {
+    // 1005 and 1006 say that there was no close frame; they cannot be sent.
+    if (code === 1005 || code === 1006) near.terminate()
+    else near.close(code, reason)
+  })
+  for (const socket of [near, far]) socket.on('error', () => undefined)
+}
+
+function servePage(path: string, { folder, issuer, config }: ConsoleOriginOptions, response: ServerResponse): void {
+  if (path === 'config.json')
+    return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(config()))
+  const file = normalize(join(folder, path === '' ? 'index.html' : path))
+  if (!file.startsWith(folder) || !existsSync(file)) return void response.writeHead(404).end()
+  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream', ...headersOf(issuer) })
+  response.end(readFileSync(file))
+}
+
+function headersOf(issuer: string): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob: data:",
+    `connect-src 'self' ${issuer}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types ProseMirrorClipboard docrelay-svg',
+  ]
+  return {
+    'content-security-policy': policy.join('; '),
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  }
+}
+
+function forward(request: IncomingMessage, response: ServerResponse, relayUrl: string): void {
+  const { method, headers, url = '/' } = request
+  const onward = requestOf(relayUrl + url, { method, headers: { ...headers, host: new URL(relayUrl).host } }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(response)
+  })
+  onward.on('error', () => response.destroy())
+  request.pipe(onward)
+}
