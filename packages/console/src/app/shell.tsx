@@ -15,6 +15,7 @@ import type { Session } from './views.ts'
 
 const DocumentsView = lazyView(async () => (await import('../documents/documents-view.tsx')).DocumentsView)
 const DocumentView = lazyView(async () => (await import('../document/document-view.tsx')).DocumentView)
+const ShareView = lazyView(async () => (await import('../share/share-view.tsx')).ShareView)
 const UsageView = lazyView(async () => (await import('../usage/usage-view.tsx')).UsageView)
 
 /** The frame around every view: where one is, who one is, and the banner that asks to sign in again. */
@@ -33,8 +34,7 @@ export function Shell(props: {
   const documents = useMemo(() => new OpenDocuments(session.relay, session.person), [session])
   const text = messages.app
 
-  const name =
-    route.view === 'document' ? (title ?? '') : route.view === 'usage' ? messages.usage.title : messages.documents.title
+  const name = nameOf(route, title)
   useEffect(() => {
     document.title = name === '' ? text.name : `${name} – ${text.name}`
   }, [name])
@@ -113,6 +113,7 @@ export function Shell(props: {
       <div id="content" class="shell-content" tabIndex={-1}>
         {route.view === 'documents' && <DocumentsView session={session} />}
         {route.view === 'usage' && <UsageView session={session} />}
+        {route.view === 'share' && <ShareView session={session} token={route.token} />}
         {route.view === 'document' && (
           <DocumentView
             key={route.id}
@@ -137,6 +138,20 @@ export function Shell(props: {
       )}
     </div>
   )
+}
+
+/** What the place is called in the header and in the title of the window. */
+function nameOf(route: Route, title: string | null): string {
+  switch (route.view) {
+    case 'documents':
+      return messages.documents.title
+    case 'usage':
+      return messages.usage.title
+    case 'share':
+      return messages.share.title
+    case 'document':
+      return title ?? ''
+  }
 }
 
 /** The address behind `#` is the route, so the link moves the focus by itself. */

@@ -53,8 +53,7 @@ export const documentTexts = {
     network: 'The relay does not answer. The page tries again by itself.',
     stopped: (reason: string) => `The relay ended the connection: ${reason}`,
   },
-  copyOff:
-    'Without a connection this page would lose what you type when it is closed: this browser keeps no copy on the device.',
+  copyOff: 'Without a connection this page would lose what you type when it is closed: this browser keeps no copy on the device.',
   goneTitle: {
     deleted: 'This document was deleted',
     restored: 'This document was restored under a new address',
@@ -90,5 +89,4 @@ export const documentTexts = {
   onPage: (name: string) => `On ${name}`,
   came: (names: string) => `${names} came in.`,
   left: (names: string) => `${names} left.`,
-  outlineEmpty: 'Headings of the text pages are listed here.',
 }

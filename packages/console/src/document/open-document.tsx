@@ -132,7 +132,6 @@ export function OpenDocument({
             live={live}
             present={present}
             pages={pages}
-            page={page}
             onClose={() => show(page?.id ?? null, null)}
           />
         )}

@@ -6,11 +6,11 @@ import { Avatar } from '../controls/avatar.tsx'
 import { Button } from '../controls/button.tsx'
 import { messages } from '../messages.en.ts'
 import type { PageEntry } from './document-pages.ts'
-import { Outline } from './outline.tsx'
 import type { Present } from './present.ts'
 
 const HistoryPanel = lazyView<PanelProps>(async () => (await import('../history/history-panel.tsx')).HistoryPanel)
 const SharingPanel = lazyView<PanelProps>(async () => (await import('../sharing/sharing-panel.tsx')).SharingPanel)
+const OutlinePanel = lazyView<PanelProps>(async () => (await import('../prose/outline.tsx')).OutlinePanel)
 const FilesPanel = lazyView<PanelProps>(async () => (await import('../files/files-panel.tsx')).FilesPanel)
 
 /** One button for each panel; pressed while it is shown. */
@@ -45,7 +45,6 @@ export function SidePanel(props: {
   readonly live: LiveDocument
   readonly present: readonly Present[]
   readonly pages: readonly PageEntry[]
-  readonly page: PageEntry | null
   readonly onClose: () => void
 }) {
   const { panel, session, live } = props
@@ -57,7 +56,7 @@ export function SidePanel(props: {
       {panel === 'sharing' && <SharingPanel session={session} document={live} />}
       {panel === 'files' && <FilesPanel session={session} document={live} />}
       {panel === 'people' && <People session={session} present={props.present} pages={props.pages} />}
-      {panel === 'outline' && <Outline live={live} page={props.page} />}
+      {panel === 'outline' && <OutlinePanel session={session} document={live} />}
     </aside>
   )
 }
