@@ -17,7 +17,7 @@ export const messages = {
   document: documentTexts,
   prose: {
     page: 'Text of the page',
-    help: 'Tab indents in lists and goes from cell to cell in tables; Escape and then Tab leaves the text. Alt F10 goes to the tools.',
+    help: 'Tab indents in lists and goes from cell to cell in tables; Escape and then Tab leaves the text. Control Enter ticks a task. Alt F10 goes to the tools.',
     toolbar: 'Tools for the text',
     tableToolbar: 'Tools for the table',
     calloutToolbar: 'Kind of the callout',

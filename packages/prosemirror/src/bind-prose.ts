@@ -1,6 +1,6 @@
 import { EditorState, type Plugin } from 'prosemirror-state'
 import { EditorView, type NodeViewConstructor } from 'prosemirror-view'
-import { initProseMirrorDoc, ySyncPlugin, ySyncPluginKey, yUndoPlugin } from 'y-prosemirror'
+import { initProseMirrorDoc, ySyncPlugin, yUndoPlugin } from 'y-prosemirror'
 import type { Awareness } from 'y-protocols/awareness'
 import type * as Y from 'yjs'
 import { blockIds } from './block-ids.ts'
@@ -8,7 +8,9 @@ import { carets } from './carets.ts'
 import { nodeViews } from './node-views.ts'
 import { displayState, PageDisplay } from './page-display.ts'
 import { type PageProblem, problemsOf } from './page-problems.ts'
+import { quietHtml } from './pasted-html.ts'
 import { proseSchema } from './prose-schema.ts'
+import { bindingOf, makeSafe } from './safe-binding.ts'
 import { type LoadBlob, StoredImages } from './stored-images.ts'
 
 /** The document to edit, for example what `relay.open()` of @docrelay/client returns. Its content must be here before it is bound. */
@@ -74,6 +76,8 @@ class PageBinding implements ProseBinding {
   #display: PageDisplay | null = null
   #isDestroyed = false
   #isPlanned = false
+  /** An edit of others could not be shown, and the page is not bound any more. */
+  #isBroken = false
 
   constructor(doc: LiveDocument, pageId: string, options: ProseOptions) {
     this.#doc = doc
@@ -135,9 +139,8 @@ class PageBinding implements ProseBinding {
       this.#display.forget(events)
       return this.#plan()
     }
-    if (this.#shouldBind)
-      return // Unbound at once, within the transaction: the observer that would delete the content is the next to be called.
-    ;(ySyncPluginKey.getState(this.#view.state) as { binding: { destroy(): void } }).binding.destroy()
+    if (this.#shouldBind) return // Unbound at once, within the transaction: the observer that would delete the content is the next to be called.
+    bindingOf(this.#view.state).destroy()
     this.#plan()
   }
 
@@ -153,7 +156,9 @@ class PageBinding implements ProseBinding {
     this.#isPlanned = true
     queueMicrotask(() => {
       this.#isPlanned = false
-      if (this.#isDestroyed || this.#showIfNeeded() || this.#display === null) return
+      if (this.#isDestroyed || this.#showIfNeeded()) return
+      if (this.#isBroken) return this.#showAnew()
+      if (this.#display === null) return
       const { state } = this.#view
       const page = this.#display.document()
       // A page with an invalid block at the top is no result of a transaction.
@@ -166,12 +171,26 @@ class PageBinding implements ProseBinding {
 
   #showIfNeeded(): boolean {
     if (this.#isDestroyed || this.#shouldBind === (this.#display === null)) return false
-    this.#view.destroy()
-    this.#show()
+    this.#showAnew()
     return true
   }
 
+  #showAnew(): void {
+    this.#view.destroy()
+    this.#show()
+  }
+
+  readonly #broken = (error: unknown): void => {
+    this.#isBroken = true
+    this.#plan()
+    // Reported as any error of a program, but without keeping Yjs from telling others of the edit.
+    queueMicrotask(() => {
+      throw error
+    })
+  }
+
   #show(): void {
+    this.#isBroken = false
     this.#display = this.#shouldBind ? null : new PageDisplay(this.#fragment)
     const { element, attributes, nodeViews: own, onShown } = this.#options
     const isEditable = this.#display === null
@@ -180,6 +199,7 @@ class PageBinding implements ProseBinding {
       editable: () => isEditable,
       attributes: { ...attributes, 'aria-readonly': String(!isEditable) },
       nodeViews: { ...nodeViews(this.#images), ...own },
+      transformPastedHTML: quietHtml,
       // A binding may still report a change of another page's turn when the view is gone.
       dispatchTransaction(this: EditorView, transaction) {
         if (!this.isDestroyed) this.updateState(this.state.apply(transaction))
@@ -191,12 +211,14 @@ class PageBinding implements ProseBinding {
   #boundState(): EditorState {
     const { doc, mapping } = initProseMirrorDoc(this.#fragment, proseSchema)
     const binding = [ySyncPlugin(this.#fragment, { mapping }), ...this.#viewPlugins(), yUndoPlugin(), blockIds()] as Plugin[]
-    return EditorState.create({
+    const state = EditorState.create({
       schema: proseSchema,
       // A page without blocks is edited as one empty paragraph, which is stored with the first edit.
       ...(doc.childCount > 0 ? { doc } : {}),
       plugins: [...(this.#options.plugins ?? []), ...binding],
     })
+    makeSafe(state, this.#fragment, this.#broken)
+    return state
   }
 
   #viewPlugins(): Plugin[] {

@@ -78,9 +78,13 @@ class TaskView implements NodeView {
     this.dom.dataset['type'] = 'taskItem'
     this.#box.type = 'checkbox'
     this.#box.contentEditable = 'false'
+    // Tab leads out of the text and not through its boxes; a key of the application ticks the task with the caret.
+    this.#box.tabIndex = -1
     this.#box.addEventListener('change', () => {
       const at = getPos()
-      if (at !== undefined && view.editable) view.dispatch(view.state.tr.setNodeAttribute(at, 'checked', this.#box.checked))
+      if (at === undefined || !view.editable) return
+      view.dispatch(view.state.tr.setNodeAttribute(at, 'checked', this.#box.checked))
+      view.focus()
     })
     this.dom.append(this.#box, this.contentDOM)
     this.#draw(node, view.editable)

@@ -6,6 +6,7 @@ import {
   Schema,
   type TagParseRule,
 } from 'prosemirror-model'
+import { pastedStyle } from './pasted-html.ts'
 
 /** What a node may hold, by the content of its row. Items and cells are named, because their row says only that they hold blocks. */
 const CONTENT: Readonly<Record<Exclude<NodeSpec['content'], 'none'>, string>> = {
@@ -49,12 +50,16 @@ function shownAttrs(specs: readonly AttrSpec[], values: Readonly<Record<string, 
   return shown
 }
 
+function styleOf(element: PageElement, property: string): string {
+  return element.style.getPropertyValue(property) || pastedStyle(element, property)
+}
+
 /** The attributes that an element of a page or of the clipboard stands for; `false` when a required one is missing. */
 function readAttrs(element: PageElement, specs: readonly AttrSpec[]): Record<string, unknown> | false {
   const attrs: Record<string, unknown> = {}
   for (const spec of specs) {
     const raw = spec.html.startsWith('style:')
-      ? element.style.getPropertyValue(spec.html.slice('style:'.length)) || null
+      ? styleOf(element, spec.html.slice('style:'.length)) || null
       : element.getAttribute(spec.html)
     const value = raw === null ? undefined : spec.read(raw)
     if (value !== undefined) attrs[spec.name] = value
@@ -144,6 +149,8 @@ function editorMark(spec: MarkSpec): EditorMark {
     parseDOM: spec.tags.map((tag) => ({
       tag,
       getAttrs: (element: PageElement) => {
+        // Some editors put what they copy into a `<b>` that is not bold.
+        if (spec.type === 'bold' && ['normal', '400'].includes(styleOf(element, 'font-weight'))) return false
         const attrs = readAttrs(element, specs)
         return attrs !== false && spec.attr?.required === true && attrs[spec.attr.name] === undefined ? false : attrs
       },

@@ -53,11 +53,14 @@ function element(type: string, attrs: Readonly<Record<string, string>>, ...conte
 }
 const paragraph = (text: string, attrs = {}) => element('paragraph', attrs, new Y.XmlText(text))
 
-/** Adds a case to the plan. The result, once the browser has run: what the case saw; fails on a CSP report or an error of the page. */
-function planned(name: PlayedCase['name'], ...updates: readonly (readonly number[])[]): () => unknown {
+/**
+ * Adds a case to the plan. The result, once the browser has run: what the case saw; fails on a CSP report or an error of the page other than
+ * `reports`.
+ */
+function planned(name: PlayedCase['name'], ...updates: readonly (readonly number[])[]): (reports?: readonly string[]) => unknown {
   const at = plan.push({ name, updates }) - 1
-  return () => {
-    expect(seen[at]?.reports).toEqual([])
+  return (reports = []) => {
+    expect(seen[at]?.reports).toEqual(reports)
     return seen[at]?.seen
   }
 }
@@ -87,6 +90,23 @@ const enterSeen = planned(
   update((page) => page.insert(0, [paragraph('words', { id: 'blk-a' })])),
 )
 const undoSeen = planned('undo', words)
+const emptiedSeen = planned(
+  'emptied',
+  update(() => undefined),
+)
+const lastGoneSeen = planned(
+  'selectedGone',
+  update((page) => page.insert(0, [paragraph('words'), element('horizontalRule', {})])),
+)
+const firstGoneSeen = planned(
+  'selectedGone',
+  update((page) => page.insert(0, [paragraph('words'), element('horizontalRule', {}), element('horizontalRule', {})])),
+)
+const failingSeen = planned('failing', words)
+const pastedSeen = planned(
+  'pasted',
+  update(() => undefined),
+)
 const tasksSeen = planned(
   'tasks',
   update((page) => fillFragment(page, nodeRows.find(([type]) => type === 'taskList')?.[2] ?? [])),
@@ -192,6 +212,31 @@ describe('an editor on a prose page, in Chromium under a strict Content-Security
 
   it('[CONC-8] undo takes back what this person typed and leaves what others wrote', () => {
     expect(undoSeen()).toBe('theirswords')
+  })
+
+  it('[CONC-8] what was undone down to an empty page can be redone', () => {
+    expect(emptiedSeen()).toEqual({ undone: 0, redone: '<paragraph>mine</paragraph>', shown: 'mine' })
+  })
+
+  it('[PROSE-7] somebody removes the block that a person has selected, and both go on editing', () => {
+    const written = '<paragraph>after words</paragraph>'
+    expect(lastGoneSeen()).toEqual({ shown: 1, isAnotherSelected: false, written })
+    const rule = '<horizontalrule></horizontalrule>'
+    expect(firstGoneSeen()).toEqual({ shown: 2, isAnotherSelected: false, written: written + rule })
+  })
+
+  it('[PROSE-7] an edit of others that could not be shown is shown anew and not taken back by the next key', () => {
+    expect(failingSeen(['Uncaught Error: a plugin failed'])).toEqual({
+      shown: 'theirswords',
+      written: '<paragraph>mine theirs</paragraph><paragraph>words</paragraph>',
+    })
+  })
+
+  it('[PROSE-2] what is pasted keeps the styles that a page has, and reports nothing to the policy', () => {
+    expect(pastedSeen()).toBe(
+      '<paragraph>First</paragraph><paragraph textAlign="center">Some <highlight color="#ffcc00">marked</highlight> and <bold>bold</bold> words</paragraph>' +
+        '<horizontalrule></horizontalrule>',
+    )
   })
 
   it('[PROSE-2] a task is ticked by its box, which a reader cannot press', () => {

@@ -34,9 +34,14 @@ export class Following {
     const look = () => this.refresh()
     awareness.on('change', look)
     const stop = () => follow(document, null)
-    const own = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const
     const place = view().dom.parentElement
-    for (const type of own) place?.addEventListener(type, stop, { passive: true })
+    const moves: readonly [EventTarget | null, string][] = [
+      [window, 'wheel'],
+      [window, 'touchmove'],
+      [place, 'pointerdown'],
+      [place, 'keydown'],
+    ]
+    for (const [target, type] of moves) target?.addEventListener(type, stop, { passive: true })
     this.#ends.push(
       () => awareness.off('change', look),
       followed(document).subscribe(() => {
@@ -44,7 +49,7 @@ export class Following {
         look()
       }),
       () => {
-        for (const type of own) place?.removeEventListener(type, stop)
+        for (const [target, type] of moves) target?.removeEventListener(type, stop)
       },
     )
   }

@@ -32,7 +32,11 @@ export function FormDialog({ request, onClose }: { readonly request: FormRequest
   const dialog = useRef<HTMLDialogElement>(null)
   const [values, setValues] = useState<FormValues>(Object.fromEntries(request.fields.map(({ name, value }) => [name, value])))
   const [flaw, setFlaw] = useState<string | null>(null)
-  useLayoutEffect(() => dialog.current?.showModal(), [])
+  useLayoutEffect(() => {
+    dialog.current?.showModal()
+    // What is known already is replaced by what is typed.
+    dialog.current?.querySelector<HTMLInputElement>('label:first-of-type > :is(input, textarea)')?.select()
+  }, [])
   const set = (name: string, value: string) => {
     const next = { ...values, [name]: value }
     setValues(request.changed?.(name, next) ?? next)

@@ -17,7 +17,7 @@ import { Library } from './library.ts'
 import { links, pastedLinks } from './links.ts'
 import { headingsOf } from './outline-headings.ts'
 import { type Heading, shownOf } from './shown-page.ts'
-import { tables } from './tables.ts'
+import { cellEdges, tables } from './tables.ts'
 import { isSameToolState, mainTools, NO_TOOLS, type Tool, toolState } from './tool-list.ts'
 import { Uploads } from './uploads.ts'
 
@@ -73,6 +73,7 @@ export class ProseController {
         ...keys({ link: this.toolGroups[2]?.[4]?.command as Command, edit: this.#editSelected, tools: focusTools }),
         typedForms(),
         tables(),
+        cellEdges(),
         pastedLinks(),
         this.uploads.plugin(),
       ],

@@ -1,6 +1,7 @@
+import { keymap } from 'prosemirror-keymap'
 import type { Node } from 'prosemirror-model'
 import { type Command, Plugin, type Transaction } from 'prosemirror-state'
-import { addRowAfter, goToNextCell, isInTable, tableEditing } from 'prosemirror-tables'
+import { addRowAfter, CellSelection, goToNextCell, isInTable, tableEditing } from 'prosemirror-tables'
 import { ySyncPluginKey } from 'y-prosemirror'
 import { nodeType } from './node-types.ts'
 
@@ -22,6 +23,13 @@ export function tables(): Plugin {
 function isFromElsewhere(transaction: Transaction): boolean {
   const sync = transaction.getMeta(ySyncPluginKey) as { readonly isChangeOrigin?: boolean } | undefined
   return sync?.isChangeOrigin === true
+}
+
+/** At the edge of a table, a selection of cells stays: the browser would select text elsewhere. To come after the keys of `tables`. */
+export function cellEdges(): Plugin {
+  const stays: Command = ({ selection }) => selection instanceof CellSelection
+  const keys = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown']
+  return keymap(Object.fromEntries(keys.map((key) => [`Shift-${key}`, stays])))
 }
 
 /** An empty table with a row of headings. */

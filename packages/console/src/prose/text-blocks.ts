@@ -110,14 +110,17 @@ export function insertBlocks(blocks: (state: EditorState) => readonly Node[]): C
   }
 }
 
-/** Puts blocks between two places of one parent, and the caret into them where text can be typed. */
+/** Puts blocks between two places of one parent, and the caret where text can be typed: into them or behind them. */
 export function insertedAt(tr: Transaction, from: number, to: number, blocks: readonly Node[]): Transaction {
   const after = tr.doc.resolve(to)
   const endsClosed = blocks.at(-1)?.isTextblock !== true && after.index() === after.parent.childCount
   tr.replaceWith(from, to, Fragment.from([...blocks, ...(endsClosed ? [nodeType('paragraph').create()] : [])]))
   const first = tr.doc.nodeAt(from)
-  const inside = first?.isAtom === true ? null : TextSelection.findFrom(tr.doc.resolve(from), 1, true)
-  return tr.setSelection(inside ?? NodeSelection.create(tr.doc, from)).scrollIntoView()
+  // Behind a node that holds no text, so that what is typed next does not replace it.
+  const start = first?.isAtom === true ? from + first.nodeSize : from
+  return tr
+    .setSelection(TextSelection.findFrom(tr.doc.resolve(start), 1, true) ?? NodeSelection.create(tr.doc, from))
+    .scrollIntoView()
 }
 
 /** Where a block may be put beside a selection: after its block, or in place of an empty paragraph. */

@@ -1,6 +1,6 @@
 // What a browser runs for the tests of this package: each case edits a page as a person would, and returns what was seen.
 import { DOMParser, DOMSerializer, type Node } from 'prosemirror-model'
-import { TextSelection } from 'prosemirror-state'
+import { NodeSelection, Plugin, TextSelection } from 'prosemirror-state'
 import { Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { bindProse, type ProseBinding, type ProseOptions } from '../bind-prose.ts'
@@ -171,6 +171,62 @@ const CASES = {
     page(doc as Y.Doc).insert(0, [paragraph('theirs')])
     undo(binding.view.state)
     return binding.view.state.doc.textContent
+  },
+
+  async emptied([doc]: readonly Y.Doc[]) {
+    const { redo, undo } = await import('y-prosemirror')
+    const { view } = open(doc as Y.Doc)
+    view.dispatch(view.state.tr.insertText('mine', 1))
+    undo(view.state)
+    const undone = page(doc as Y.Doc).length
+    // Such as a caret of somebody, which moves.
+    view.dispatch(view.state.tr.setMeta('addToHistory', false))
+    redo(view.state)
+    return { undone, redone: stored(doc as Y.Doc), shown: view.state.doc.textContent }
+  },
+
+  async selectedGone([doc]: readonly Y.Doc[]) {
+    const binding = open(doc as Y.Doc)
+    const { view } = binding
+    const at = view.state.doc.child(0).nodeSize
+    view.dispatch(view.state.tr.setSelection(NodeSelection.create(view.state.doc, at)))
+    const elsewhere = documentOf(Y.encodeStateAsUpdate(doc as Y.Doc))
+    page(elsewhere).delete(1, 1)
+    Y.applyUpdate(doc as Y.Doc, Y.encodeStateAsUpdate(elsewhere))
+    const shown = view.state.doc.childCount
+    const isAnotherSelected = view.state.selection instanceof NodeSelection
+    view.dispatch(view.state.tr.insertText('after ', 1))
+    return { shown, isAnotherSelected, written: stored(doc as Y.Doc) }
+  },
+
+  /** A plugin of the application fails while an edit of somebody else is shown. */
+  async failing([doc]: readonly Y.Doc[]) {
+    let isFailing = false
+    const failing = new Plugin({
+      filterTransaction: () => {
+        if (isFailing) throw new Error('a plugin failed')
+        return true
+      },
+    })
+    const binding = open(doc as Y.Doc, { plugins: [failing] })
+    const elsewhere = documentOf(Y.encodeStateAsUpdate(doc as Y.Doc))
+    page(elsewhere).insert(0, [paragraph('theirs')])
+    isFailing = true
+    Y.applyUpdate(doc as Y.Doc, Y.encodeStateAsUpdate(elsewhere))
+    isFailing = false
+    await drawn()
+    const shown = binding.view.state.doc.textContent
+    binding.view.dispatch(binding.view.state.tr.insertText('mine ', 1))
+    return { shown, written: stored(doc as Y.Doc) }
+  },
+
+  async pasted([doc]: readonly Y.Doc[]) {
+    const { view } = open(doc as Y.Doc)
+    view.pasteHTML(
+      '<style>p { color: red }</style><p>First</p><p style="text-align: center; margin: 0" onclick="run()">Some ' +
+        '<mark style="background-color: #ffcc00">marked</mark> <b style="font-weight:normal">and <b>bold</b></b> words</p><hr>',
+    )
+    return stored(doc as Y.Doc)
   },
 
   async tasks([doc]: readonly Y.Doc[]) {
