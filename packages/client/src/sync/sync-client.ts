@@ -4,6 +4,7 @@ import { chunkFrames, jsonFrame, readJson, readSync, readSyncAck, syncFrame } fr
 import type { WireErrorCode } from '@docrelay/protocol/codes'
 import { CHUNK_PAYLOAD_BYTES, type DocEventFrame, type ErrorFrame, type JoinedFrame, SYNC, TAG } from '@docrelay/protocol/frames'
 import { type Environment, platform } from '../environment.ts'
+import { KeptContent } from './kept-content.ts'
 import { mergeInTurns } from './merge-updates.ts'
 import { Presence } from './presence.ts'
 import { SaveTracker } from './save-tracker.ts'
@@ -104,6 +105,7 @@ export class SyncClient {
   readonly #presence: Presence
   readonly #tracker = new SaveTracker()
   readonly #pace = new SendPace()
+  readonly #kept: KeptContent
   #pending: Uint8Array[] = []
   #cancelFlush: (() => void) | null = null
   #status: ConnectionStatus | null = null
@@ -130,6 +132,7 @@ export class SyncClient {
     this.#options = options
     this.#environment = options.environment ?? platform
     this.doc = options.doc
+    this.#kept = new KeptContent(options.doc)
     this.awareness = options.awareness ?? new Awareness(options.doc)
     this.#edits = options.doc.store.clients.size > 0 ? 1 : 0
     this.#lineage = options.lineage ?? null
@@ -269,6 +272,7 @@ export class SyncClient {
       this.#pace.acked()
       this.#savedEdits = Math.max(this.#savedEdits, this.#tracker.savedEdits)
       this.#settle()
+      if (this.#savedEdits === this.#edits) this.#kept.release()
       this.#changed()
     } else if (tag === TAG.docEvent) this.#receivedEvent(readJson(message) as DocEventFrame)
     else if (tag === TAG.joined) this.#receivedJoined(readJson(message) as JoinedFrame)
@@ -319,7 +323,7 @@ export class SyncClient {
     const sync = readSync(message)
     if (!sync) return
     if (sync.subType === SYNC.step1) return this.#answerStep1(sync.payload)
-    Y.applyUpdate(this.doc, sync.payload, this)
+    this.#kept.apply(sync.payload, this, this.#savedEdits === this.#edits)
     if (sync.subType === SYNC.step2 && !this.#synced) {
       this.#synced = true
       this.#changed()
