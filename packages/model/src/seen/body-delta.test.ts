@@ -23,6 +23,14 @@ describe('what a write changed', () => {
     expect(ids(delta?.gone)).toEqual(['b', 'c'])
   })
 
+  it('[AG-19] names the changed blocks of which an answer shows only the beginning', () => {
+    const page = (word: string) => body({ p: `<p id="a">${word} ${'long '.repeat(30)}</p><p id="b">${word}</p>` })
+    const [delta] = bodyDelta(page('one'), page('two'))
+    expect([ids(delta?.written), delta?.cut]).toEqual([['a', 'b'], ['a']])
+    const [made] = bodyDelta(body({ p: '' }), page('one'))
+    expect(made?.cut).toBeUndefined()
+  })
+
   it('[AG-20] a block that only moved is not told as changed', () => {
     const list = '<ul><li><p id="i">item</p></li></ul>'
     expect(bodyDelta(body({ p: `<p id="a">one</p>${list}` }), body({ p: `${list}<p id="a">one</p>` }))).toEqual([])

@@ -1,7 +1,8 @@
 import type { CanvasPage, DocumentBody, ProsePage } from '../body.ts'
+import { isToldWhole } from '../prose/block-list.ts'
 import type { ProseElement, ProseTree } from '../prose/node.ts'
 import { pageTree } from '../prose/page.ts'
-import { partId, partsOf, type ShownBlock, shownBlock, shownHeadings } from './shown.ts'
+import { partId, partsOf, readShownBlock, type ShownBlock, shownBlock, shownHeadings } from './shown.ts'
 
 /** What a write changed of one page. Plain data. */
 export interface PageDelta {
@@ -11,6 +12,8 @@ export interface PageDelta {
   readonly written: readonly ShownBlock[]
   /** Blocks that are no more as they were, by what they were. */
   readonly gone: readonly ShownBlock[]
+  /** Ids of written blocks that were there before and of which an answer shows only the beginning. */
+  readonly cut?: readonly string[]
   /** The headings with sections, where they are not the same in both. [AG-79] */
   readonly outlines?: { readonly before: readonly ShownBlock[]; readonly after: readonly ShownBlock[] }
   /** Ids of the shapes that are new or other than before, and of those that are no more. */
@@ -62,7 +65,19 @@ function proseDelta(pageId: string, sides: Sides<ProsePage>): PageDelta | null {
   const outlines = { before: shownHeadings(before), after: shownHeadings(after) }
   const isSame = outlines.before.join() === outlines.after.join()
   if (isSame && written.length + gone.length === 0 && sides.before !== undefined && sides.after !== undefined) return null
-  return { kind: 'prose', pageId, written, gone, ...(!isSame && { outlines }), shapes: [], goneShapes: [], ...fate(sides) }
+  const cut = now.cutOf(written, gone)
+  const told = { written, gone, ...(cut.length > 0 && { cut }), ...(!isSame && { outlines }) }
+  return { kind: 'prose', pageId, ...told, shapes: [], goneShapes: [], ...fate(sides) }
+}
+
+/**
+ * Ids of blocks of which a caller does not know what they say, though it wrote to them: others had changed them since it was shown them, and the
+ * answer to its write shows only the beginning. `known`: what it was last shown under an id. [AG-19]
+ */
+export function stillUnseen({ gone, cut = [] }: PageDelta, known: (id: string) => ShownBlock | undefined): ReadonlySet<string> {
+  if (cut.length === 0) return new Set()
+  const before = new Map(gone.map((block) => [readShownBlock(block).id, block]))
+  return new Set(cut.filter((id) => known(id) !== undefined && known(id) !== before.get(id)))
 }
 
 function treeOf(page: ProsePage | undefined): ProseTree {
@@ -80,6 +95,17 @@ class Parts {
       const name = shownBlock(part)
       this.names.set(name, (this.names.get(name) ?? 0) + 1)
     }
+  }
+
+  /** Ids of written blocks that were there before, as `gone` says, and that an answer cuts. */
+  cutOf(written: readonly ShownBlock[], gone: readonly ShownBlock[]): readonly string[] {
+    const before = new Set(gone.map((block) => readShownBlock(block).id))
+    const changed = new Set(written.map((block) => readShownBlock(block).id).filter((id) => id !== null && before.has(id)))
+    if (changed.size === 0) return []
+    return this.parts.flatMap((part) => {
+      const id = partId(part)
+      return id !== null && changed.has(id) && !isToldWhole(part) ? id : []
+    })
   }
 
   /** What is here and not there. Blocks without ids are told apart by what they say. */

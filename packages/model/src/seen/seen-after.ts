@@ -1,5 +1,5 @@
 import type { DocumentBody } from '../body.ts'
-import { bodyDelta, type PageDelta } from './body-delta.ts'
+import { bodyDelta, type PageDelta, stillUnseen } from './body-delta.ts'
 import type { Seen, SeenPage } from './seen.ts'
 import { outlineShown, outlineWritten } from './seen-outline.ts'
 import { readShownBlock, type ShownBlock, type ShownPage } from './shown.ts'
@@ -27,9 +27,14 @@ export function seenAfter(
   return { ...seen, pages: [...pages.values()] }
 }
 
-function writtenPage(known: SeenPage | undefined, { pageId, written, gone, outlines, isNew }: PageDelta): SeenPage {
+function writtenPage(known: SeenPage | undefined, change: PageDelta): SeenPage {
+  const { pageId, outlines, isNew } = change
   const { blocks = [], isWhole = isNew === true, outline = [] } = known ?? {}
   const now = outlines === undefined ? outline : isNew === true ? outlines.after : (outlineWritten(outline, outlines) ?? [])
+  const byId = new Map(blocks.map((block) => [readShownBlock(block).id, block]))
+  const unseen = stillUnseen(change, (id) => byId.get(id))
+  const isTold = (block: ShownBlock) => !unseen.has(readShownBlock(block).id ?? '')
+  const [gone, written] = [change.gone.filter(isTold), change.written.filter(isTold)]
   return { pageId, isWhole, blocks: [...without(blocks, [...gone, ...written]), ...written], outline: now }
 }
 

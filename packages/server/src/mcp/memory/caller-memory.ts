@@ -1,4 +1,4 @@
-import type { BodyDelta, PageDelta } from '@docrelay/model/seen/body-delta'
+import { type BodyDelta, type PageDelta, stillUnseen } from '@docrelay/model/seen/body-delta'
 import type { SeenOutline, SeenPage } from '@docrelay/model/seen/seen'
 import { outlineShown, outlineWritten } from '@docrelay/model/seen/seen-outline'
 import { readShownBlock, type ShownBlock, type ShownHeadings, type ShownPage } from '@docrelay/model/seen/shown'
@@ -121,13 +121,16 @@ export class DocumentMemory {
     for (const change of delta) this.#wrote(change)
   }
 
-  #wrote({ kind, pageId, written, gone, outlines, isNew, isGone }: PageDelta): void {
+  #wrote(change: PageDelta): void {
+    const { kind, pageId, written, gone, outlines, isNew, isGone } = change
     if (kind !== 'prose') return
     if (isGone === true) return this.#forget(pageId)
     if (!this.#pages.has(pageId) && isNew !== true && written.length === 0) return
     const page = this.#page(pageId)
-    for (const block of gone) this.#remove(page, block)
-    for (const block of written) this.#add(page, block, true)
+    const unseen = stillUnseen(change, (id) => page.byId.get(id))
+    const isTold = (block: ShownBlock) => !unseen.has(readShownBlock(block).id ?? '')
+    for (const block of gone.filter(isTold)) this.#remove(page, block)
+    for (const block of written.filter(isTold)) this.#add(page, block, true)
     if (isNew === true) page.isWhole = true
     if (outlines !== undefined) page.outline = (isNew === true ? outlines.after : outlineWritten(page.outline, outlines)) ?? []
     this.#bound(pageId)

@@ -309,3 +309,16 @@ describe.concurrent('waiting for a change', () => {
     expect(await waiting).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', deleted: true })
   })
 })
+
+it('[AG-19] a long block that a person changed unseen is not taken as seen when its reader edits another part of it', async () => {
+  const long = `cat ${'and so on '.repeat(20)}end.`
+  const { at, agent, enter } = await start(`<p id="blk-1">${long}</p><p id="blk-2">two</p>`)
+  const person = await enter()
+  await agent.call('get_prose', at)
+  await type(person, at, 'blk-1', ' Typed by a person.')
+  await agent.call('edit_text', { ...at, edits: [{ find: 'cat', replace: 'dog' }] })
+  const content = `<p id="blk-1">${long.replace('cat', 'dog')}</p><p id="blk-2">two</p>`
+  const { warnings } = await agent.call('set_prose', { ...at, content, format: 'html', replace: true })
+  expect(JSON.stringify(warnings)).toContain('written by somebody after you read it')
+  await left(person)
+})
