@@ -13,6 +13,7 @@ import {
   formerClientsJob,
   lineageJob,
   rememberedJob,
+  removalsJob,
   settlingJob,
   shareLinkJob,
   startMaintenance,
@@ -52,6 +53,7 @@ export function startHousekeeping(
     tombstoneJob(storage.documents, clock, config.storage.tombstoneDays),
     shareLinkJob(storage.shareLinks, clock),
     rememberedJob(storage.documents, clock, REMEMBERED_MS),
+    removalsJob(storage.updates, clock),
     callRecordsJob({
       store: storage.calls,
       clock,

@@ -196,6 +196,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
             { seq: 1, actor: 'user-1', atMs: 4000, update: update(1) },
             { seq: 2, actor: 'user-2', atMs: 4000, update: update(2) },
           ],
+          removals: [],
         })
       })
 

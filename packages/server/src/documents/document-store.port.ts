@@ -158,7 +158,8 @@ export interface LiveWrite {
   readonly kind: 'live'
   /** Sequence at which the log must end before `append`; otherwise the write is a conflict. */
   readonly lastSeq: number
-  readonly append: readonly { readonly actor: string; readonly update: Uint8Array }[]
+  /** `removals`: as in a record of the log. */
+  readonly append: readonly { readonly actor: string; readonly update: Uint8Array; readonly removals?: string }[]
   /**
    * The body holds what could be read of a log with a gap, so coveredSeq stays: only a body that holds all of a log may
    * replace it. [LIFE-5]

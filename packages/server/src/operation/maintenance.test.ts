@@ -5,6 +5,7 @@ import {
   callRecordsJob,
   lookEveryMs,
   rememberedJob,
+  removalsJob,
   settlingJob,
   shareLinkJob,
   startMaintenance,
@@ -129,6 +130,18 @@ it('[TOOL-22] [LIFE-30] expired request ids are purged in bounded batches', asyn
     return Promise.resolve(asked.length === 1 ? limit : 3)
   }
   const job = rememberedJob({ purgeRemembered }, time.clock, 600_000)
+  expect([await job.run(), await job.run(), job.everyMs]).toEqual([true, false, 60_000])
+  expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs() - 600_000, 500]))
+})
+
+it('[AG-110] [LIFE-30] what rooms remember of removed blocks is purged after ten minutes in bounded batches', async () => {
+  const time = manualTime()
+  const asked: (readonly [number, number])[] = []
+  const purgeRemovals = (beforeMs: number, limit: number): Promise<number> => {
+    asked.push([beforeMs, limit])
+    return Promise.resolve(asked.length === 1 ? limit : 3)
+  }
+  const job = removalsJob({ purgeRemovals }, time.clock)
   expect([await job.run(), await job.run(), job.everyMs]).toEqual([true, false, 60_000])
   expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs() - 600_000, 500]))
 })

@@ -84,6 +84,23 @@ export function rememberedJob(store: Pick<DocumentStore, 'purgeRemembered'>, clo
   }
 }
 
+/** What this needs of the log, which knows more of removals. */
+interface PurgesRemovals {
+  purgeRemovals(beforeMs: number, limit: number): Promise<number>
+}
+
+/** Rooms that are loaded later than this remember nothing of what they removed. [AG-110] */
+const REMOVALS_KEPT_MS = 10 * 60_000
+
+/** [AG-110] */
+export function removalsJob(store: PurgesRemovals, clock: Clock): MaintenanceJob {
+  return {
+    name: 'removals',
+    everyMs: EVERY_MS,
+    run: async () => (await store.purgeRemovals(clock.nowMs() - REMOVALS_KEPT_MS, BATCH)) === BATCH,
+  }
+}
+
 /** Removes expired call records, and the oldest while all take more than their part of the disk; counts their bytes. [AG-67] */
 export function callRecordsJob(given: {
   readonly store: Pick<CallStore, 'purge' | 'totalBytes'>

@@ -205,7 +205,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
           { kind: 'gone' },
         ])
         expect(await store.updates.load(source.key)).toEqual({ kind: 'gone' })
-        expect(await store.updates.load(copy.key)).toEqual({ kind: 'loaded', snapshot: null, records: [] })
+        expect(await store.updates.load(copy.key)).toEqual({ kind: 'loaded', snapshot: null, records: [], removals: [] })
         expect((await store.documents.write(change(source, '{"n":3}'))).kind).toBe('conflict')
       })
 

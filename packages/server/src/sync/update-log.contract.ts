@@ -38,8 +38,36 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect(await store.updates.append(records)).toEqual([1, 2, 3].map((seq) => ({ kind: 'appended', seq })))
       await store.reopen()
       const expected = records.map(({ actor, atMs, update: bytes }, i) => ({ seq: i + 1, actor, atMs, update: bytes }))
-      expect(await loaded(key)).toEqual({ kind: 'loaded', snapshot: null, records: expected })
+      expect(await loaded(key)).toEqual({ kind: 'loaded', snapshot: null, records: expected, removals: [] })
       expect(await store.updates.append([record(key, 3, 4)])).toEqual([{ kind: 'appended', seq: 4 }])
+    })
+
+    it('[AG-110] what rooms remember of removed blocks is loaded with the log, also when a snapshot holds the records, for the last minute of it', async () => {
+      const { key } = await newDocument()
+      const other = await newDocument()
+      const remembering = (of: number, afterSeq: number, atMs: number, removals: string) => ({
+        ...record(of, afterSeq),
+        atMs,
+        removals,
+      })
+      await store.updates.append([
+        remembering(key, 0, 1_000, 'long ago'),
+        remembering(key, 1, 2_000, 'odd \\u0000 ü §'),
+        record(key, 2),
+        remembering(key, 3, 61_500, 'newest'),
+        remembering(other.key, 0, 61_500, 'other'),
+      ])
+      await store.reopen()
+      expect((await loaded(key)).removals).toEqual(['odd \\u0000 ü §', 'newest'])
+      await store.updates.compact(key, { update: update(), stateVector: update(), throughSeq: 4 })
+      expect(await loaded(key)).toMatchObject({ records: [], removals: ['odd \\u0000 ü §', 'newest'] })
+      expect(await store.updates.append([remembering(key, 2, 62_000, 'refused')])).toEqual([{ kind: 'conflict' }])
+      expect((await loaded(key)).removals).toHaveLength(2)
+      expect(await store.updates.purgeRemovals(61_500, 1)).toBe(1)
+      expect(await store.updates.purgeRemovals(61_500, 5)).toBe(1)
+      expect(await store.updates.purgeRemovals(61_500, 5)).toBe(0)
+      expect((await loaded(key)).removals).toEqual(['newest'])
+      expect((await loaded(other.key)).removals).toEqual(['other'])
     })
 
     it('[LIFE-5] every document has its own sequence without gaps, in the order of the calls', async () => {
@@ -170,11 +198,12 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
           kind: 'loaded',
           snapshot: snapshot(2),
           records: [expect.objectContaining({ seq: 3 })],
+          removals: [],
         })
         expect(seqsOf(await store.updates.after(key, 0))).toEqual([1, 2, 3])
         await store.updates.append([record(key, 3, 4)])
         expect(await store.updates.compact(key, snapshot(4))).toBe('stored')
-        expect(await store.updates.load(key)).toEqual({ kind: 'loaded', snapshot: snapshot(4), records: [] })
+        expect(await store.updates.load(key)).toEqual({ kind: 'loaded', snapshot: snapshot(4), records: [], removals: [] })
         expect(seqsOf(await store.updates.after(key, 0))).toEqual([3, 4])
         await store.reopen()
         expect(await store.updates.append([record(key, 4, 5)])).toEqual([{ kind: 'appended', seq: 5 }])
@@ -209,7 +238,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect(await lineageNow()).toMatch(/^[A-Za-z0-9_-]{16}$/)
       expect(await lineageNow()).not.toBe(lineage)
       const snapshot = { update: update(50), stateVector: update(51), throughSeq: 3 }
-      expect(await store.updates.load(key)).toEqual({ kind: 'loaded', snapshot, records: [] })
+      expect(await store.updates.load(key)).toEqual({ kind: 'loaded', snapshot, records: [], removals: [] })
       expect(await store.documents.state(document)).toMatchObject({ head: { lastSeq: 3, coveredSeq: 3, bodyAhead: false } })
       expect(await store.updates.append([record(key, 3, 4)])).toEqual([{ kind: 'appended', seq: 4 }])
       expect(await store.documents.remove(document, key, 5)).toMatchObject({ kind: 'removed' })

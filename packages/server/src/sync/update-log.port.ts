@@ -18,7 +18,17 @@ export interface AppendRecord {
    * all that was seeded.
    */
   readonly catchUp?: { readonly version: number }
+  /** What the room remembers of removed blocks since its last record, for `LoadedLog.removals`. [AG-110] */
+  readonly removals?: string
 }
+
+/** The member `removals` of a record; none when there is nothing to remember. */
+export function removalsMember(removals: string | null | undefined): Pick<AppendRecord, 'removals'> {
+  return removals === null || removals === undefined ? {} : { removals }
+}
+
+/** A record's `removals` are loaded when the newest of the document is at most this much younger. */
+export const REMOVALS_LOADED_MS = 60_000
 
 export type AppendOutcome =
   | { readonly kind: 'appended'; readonly seq: number }
@@ -42,7 +52,13 @@ export interface Snapshot {
 }
 
 export type LoadedLog =
-  | { readonly kind: 'loaded'; readonly snapshot: Snapshot | null; readonly records: readonly LogRecord[] }
+  | {
+      readonly kind: 'loaded'
+      readonly snapshot: Snapshot | null
+      readonly records: readonly LogRecord[]
+      /** The `removals` of the last minute of the log, in order, also of records that the snapshot holds. */
+      readonly removals: readonly string[]
+    }
   | { readonly kind: 'gone' }
   /**
    * A checksum or a sequence is wrong. `load` neither skips nor repairs it. `safeThroughSeq` is the last sequence that
@@ -93,4 +109,6 @@ export interface UpdateLog {
    * former clients. Answers `conflict`, and changes nothing, when the log ends elsewhere by now. [YDOC-11, WS-62]
    */
   rebuild(key: number, rebuilt: RebuiltLog): Promise<'rebuilt' | 'conflict' | 'gone'>
+  /** Removes at most `limit` `removals` of records from before `beforeMs`, and answers how many. [AG-110] */
+  purgeRemovals(beforeMs: number, limit: number): Promise<number>
 }

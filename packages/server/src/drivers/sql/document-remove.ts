@@ -9,7 +9,7 @@ import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
 /** Tables with rows of a document's key, besides references and recovery points; children first. */
-const PARTS = ['share_links', 'updates', 'snapshots', 'set_aside', 'bodies', 'log_heads'] as const
+const PARTS = ['share_links', 'removals', 'updates', 'snapshots', 'set_aside', 'bodies', 'log_heads'] as const
 
 /**
  * Removes a document with all its rows and writes the tombstone. Answers `gone`, and changes nothing, when the id has

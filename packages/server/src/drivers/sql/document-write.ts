@@ -214,7 +214,7 @@ async function coverLog(
   nowMs: number,
 ): Promise<DocumentHead> {
   const { key } = head
-  const records = log.append.map(({ actor, update }, i) => ({ key, afterSeq: log.lastSeq + i, actor, atMs: nowMs, update }))
+  const records = log.append.map((record, i) => ({ ...record, key, afterSeq: log.lastSeq + i, atMs: nowMs }))
   const outcomes = await appendTo(writer, engine, records)
   // The end of the log was compared under the lock of the document.
   if (outcomes.some(({ kind }) => kind !== 'appended')) throw new Error('the log of a locked document has moved')

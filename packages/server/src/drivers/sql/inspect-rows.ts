@@ -18,6 +18,7 @@ const READ: {
   blob_grants: { by: ['workspace_id', 'hash'], named: 'hash' },
   blob_uploaders: { by: ['workspace_id', 'hash', 'sub'], named: 'hash' },
   blob_uploads: { by: ['id'], named: 'workspace_id' },
+  removals: { by: ['key', 'seq'], named: 'key' },
   former_clients: { by: ['workspace_id', 'id'], named: 'id' },
   remembered_writes: { by: ['workspace_id', 'request'], named: 'request' },
 }

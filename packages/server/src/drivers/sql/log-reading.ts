@@ -1,6 +1,7 @@
 import type { LoadedLog, LogRecord, Snapshot } from '../../sync/update-log.port.ts'
 import { snapshotChecksum, updateChecksum } from './checksum.ts'
 import { DamagedDocumentError } from './document-rows.ts'
+import { removalsOf } from './removals.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
@@ -20,7 +21,7 @@ async function tryLoad(db: Connection, key: number): Promise<LoadedLog> {
   const reached = start + records.length
   const missing = reached < head.last_seq ? `records ${reached + 1} to ${head.last_seq} are missing` : null
   const found = problem ?? missing
-  if (found === null) return { kind: 'loaded', snapshot, records }
+  if (found === null) return { kind: 'loaded', snapshot, records, removals: await removalsOf(db, key) }
   return { kind: 'damaged', detail: damage === null ? found : `${damage}; ${found}`, safeThroughSeq: reached }
 }
 

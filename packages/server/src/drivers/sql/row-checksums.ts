@@ -20,6 +20,7 @@ const SUMMED = {
     ...(['key', 'version', 'call', 'workspace_id', 'at_ms', 'sub', 'client', 'tool', 'changed', 'removed'] as const),
     ...(['size_bytes', 'undone_by', 'answer', 'record_crc32'] as const),
   ],
+  removals: ['key', 'seq', 'at_ms', 'notes'],
   remembered_writes: ['workspace_id', 'request', 'digest', 'answer', 'version', 'at_ms'],
 } as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }
 

@@ -56,6 +56,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
       after: updates('after'),
       compact: updates('compact'),
       rebuild: updates('rebuild'),
+      purgeRemovals: updates('purgeRemovals'),
     } satisfies UpdateLog,
     revocations: { add: revocations('add'), all: revocations('all'), cursor: revocations('cursor') },
     recovery: { list: recovery('list'), read: recovery('read'), capture: recovery('capture'), restore: recovery('restore') },

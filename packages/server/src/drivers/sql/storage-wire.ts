@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../kernel/errors.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { at } from '../../kernel/at.ts'
 import type { LogFields } from '../../kernel/log.ts'
-import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
+import { type AppendOutcome, type AppendRecord, removalsMember } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { StoreTotals } from './store-totals.ts'
@@ -45,6 +45,8 @@ export interface PackedAppends {
   readonly actors: readonly string[]
   readonly actorOf: Uint32Array
   readonly catchUps: readonly { readonly record: number; readonly version: number }[]
+  /** Few records have these. */
+  readonly removals: readonly (readonly [record: number, removals: string])[]
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
@@ -117,8 +119,9 @@ export function packAppends(calls: readonly { readonly id: number; readonly reco
   const actorOf = new Uint32Array(records.length)
   const actors = new Map<string, number>()
   const catchUps: { record: number; version: number }[] = []
+  const noted: (readonly [number, string])[] = []
   let total = 0
-  for (const [i, { key, afterSeq, atMs, actor, update, catchUp }] of records.entries()) {
+  for (const [i, { key, afterSeq, atMs, actor, update, catchUp, removals }] of records.entries()) {
     keys[i] = key
     afterSeqs[i] = afterSeq
     timesMs[i] = atMs
@@ -128,6 +131,7 @@ export function packAppends(calls: readonly { readonly id: number; readonly reco
     actors.set(actor, known)
     actorOf[i] = known
     if (catchUp !== undefined) catchUps.push({ record: i, ...catchUp })
+    if (removals !== undefined) noted.push([i, removals])
   }
   const bytes = new Uint8Array(total)
   let end = 0
@@ -137,12 +141,14 @@ export function packAppends(calls: readonly { readonly id: number; readonly reco
   }
   const ids = calls.map((call) => call.id)
   const counts = calls.map((call) => call.records.length)
-  return { kind: 'appends', ids, counts, keys, afterSeqs, timesMs, lengths, actors: [...actors.keys()], actorOf, catchUps, bytes }
+  const columns = { keys, afterSeqs, timesMs, lengths, actors: [...actors.keys()], actorOf, catchUps, removals: noted }
+  return { kind: 'appends', ids, counts, ...columns, bytes }
 }
 
 export function unpackAppends(packed: PackedAppends): { readonly id: number; readonly records: readonly AppendRecord[] }[] {
   const { keys, afterSeqs, timesMs, lengths, actors, actorOf, bytes, ids, counts } = packed
   const versions = new Map(packed.catchUps.map(({ record, version }) => [record, version]))
+  const noted = new Map(packed.removals)
   const records: AppendRecord[] = []
   let start = 0
   for (const [i, length] of lengths.entries()) {
@@ -154,6 +160,7 @@ export function unpackAppends(packed: PackedAppends): { readonly id: number; rea
       actor: at(actors, at(actorOf, i)),
       update: bytes.subarray(start, start + length),
       ...(version === undefined ? {} : { catchUp: { version } }),
+      ...removalsMember(noted.get(i)),
     })
     start += length
   }

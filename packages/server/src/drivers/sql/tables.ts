@@ -41,6 +41,8 @@ export interface Tables {
   }
   bodies: { key: number; body: Uint8Array; crc32: number }
   updates: { key: number; seq: number; actor: string; at_ms: number; crc32: number; bytes: Uint8Array }
+  /** What rooms remember of blocks that they removed in the last minutes, as of a record of the log. [AG-110] */
+  removals: { key: number; seq: number; at_ms: number; notes: string; crc32: number }
   snapshots: { key: number; through_seq: number; crc32: number; state_vector: Uint8Array; bytes: Uint8Array }
   /** Unreadable log bytes, kept for later inspection. [YDOC-11] */
   set_aside: {

@@ -9,6 +9,7 @@ import { keepFormerClients } from './former-clients.ts'
 import { lineageColumns, newLineage } from './lineage.ts'
 import { loadLog, recordsAfter } from './log-reading.ts'
 import { readingWith } from './reading.ts'
+import { keepRemovals, purgeRemovals } from './removals.ts'
 import { headFlags } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
@@ -37,6 +38,7 @@ export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log
         await engine.lockDocument(writer, { key })
         return rebuildLog(writer, key, rebuilt, newLineage(random))
       }),
+    purgeRemovals: (beforeMs, limit) => queue.run(0, (writer) => purgeRemovals(writer, beforeMs, limit)),
   }
 }
 
@@ -113,6 +115,10 @@ async function appendRuns(writer: Writer, engine: Engine, records: readonly Appe
     return { kind: 'appended', seq }
   })
   if (rows.keys.length > 0) await engine.insertUpdates(writer, rows)
+  await keepRemovals(
+    writer,
+    records.filter(({ key }) => moved.has(key)),
+  )
   return outcomes
 }
 
@@ -209,6 +215,7 @@ export async function rebuildLog(
   await keepAside(writer, key, key, detail)
   await writer.deleteFrom('updates').where('key', '=', key).execute()
   await writer.deleteFrom('snapshots').where('key', '=', key).execute()
+  await writer.deleteFrom('removals').where('key', '=', key).execute()
   const throughSeq = lastSeq + 1
   await insertSnapshot(writer, key, { update, stateVector, throughSeq })
   await writer

@@ -7,6 +7,7 @@ import * as Y from 'yjs'
 import { fillFragment, readFragment, reconcileFragment } from '../prose/prose-fragment.ts'
 import { root } from '../testing/live-page.ts'
 import { LateWords } from './late-words.ts'
+import { RemovedBlocks } from './removed-blocks.ts'
 
 const RELAY = 'relay'
 
@@ -76,7 +77,49 @@ function retyped(block: ProseElement): ProseElement {
 
 const place = fc.tuple(fc.nat(1_000), fc.nat(1_000))
 
-it('[AG-110] after any edits by the relay each late word of a person is on the page once, in all copies', () => {
+/** A relay whose process may end: then nothing is left of it but its updates and the notes that it stored with them. */
+class Relay {
+  doc = new Y.Doc()
+  late = new LateWords(this.doc)
+  readonly stored: string[] = []
+
+  constructor(fill: (doc: Y.Doc) => void) {
+    this.doc.transact(() => fill(this.doc))
+    this.listen()
+  }
+
+  private listen(): void {
+    this.doc.on('afterTransaction', (transaction: Y.Transaction) => {
+      if (transaction.origin === RELAY) this.late.remember(transaction, 0)
+    })
+    this.doc.on('update', () => {
+      const notes = this.late.takeNotes()
+      if (notes !== null) this.stored.push(notes)
+    })
+  }
+
+  edit(edit: Edit): void {
+    this.doc.transact(() => {
+      reconcileFragment(this.doc.getXmlFragment(root), shown(this.doc), edit(shown(this.doc)))
+    }, RELAY)
+  }
+
+  receive(update: Uint8Array): void {
+    const words = this.late.find(update, 0)
+    Y.applyUpdate(this.doc, update, 'person')
+    expect(this.late.place(words, RELAY)).toBe(0)
+  }
+
+  restart(): void {
+    this.doc = copyOf(this.doc)
+    this.doc.getXmlFragment(root)
+    this.doc.getMap('prosePages')
+    this.late = new LateWords(this.doc, RemovedBlocks.restored(this.stored, 0))
+    this.listen()
+  }
+}
+
+it('[AG-110] after any edits and restarts of the relay each late word of a person is on the page once, in all copies', () => {
   fc.assert(
     fc.property(
       anyTree,
@@ -84,33 +127,30 @@ it('[AG-110] after any edits by the relay each late word of a person is on the p
       place,
       place,
       fc.nat(5),
-      (start, edits, ann, ben, half) => {
-        const relay = new Y.Doc()
-        relay.transact(() => fillFragment(relay.getXmlFragment(root), start))
-        relay.getMap('prosePages').set('p', {})
-        const late = new LateWords(relay)
-        relay.on('afterTransaction', (transaction: Y.Transaction) => {
-          if (transaction.origin === RELAY) late.remember(transaction, 0)
+      fc.tuple(fc.boolean(), fc.boolean(), fc.boolean()),
+      (start, edits, ann, ben, half, [afterFirst, afterEdits, afterHalf]) => {
+        const relay = new Relay((doc) => {
+          fillFragment(doc.getXmlFragment(root), start)
+          doc.getMap('prosePages').set('p', {})
         })
         const people = [
-          { doc: copyOf(relay), word: '⟦ann⟧', at: ann },
-          { doc: copyOf(relay), word: '⟦ben⟧', at: ben },
+          { doc: copyOf(relay.doc), word: '⟦ann⟧', at: ann },
+          { doc: copyOf(relay.doc), word: '⟦ben⟧', at: ben },
         ]
         const frames = people.map(({ doc, word, at }) => typed(doc, word, at))
-        const receive = (update: Uint8Array): void => {
-          const words = late.find(update, 0)
-          Y.applyUpdate(relay, update, 'person')
-          expect(late.place(words, RELAY)).toBe(0)
+        for (const [i, edit] of edits.entries()) {
+          relay.edit(edit)
+          if (i === 0 && afterFirst) relay.restart()
         }
-        for (const edit of edits)
-          relay.transact(() => reconcileFragment(relay.getXmlFragment(root), shown(relay), edit(shown(relay))), RELAY)
+        if (afterEdits) relay.restart()
         // In turns: half of what each typed, then the rest.
-        for (const frame of frames) frame.slice(0, half).forEach(receive)
-        for (const frame of frames) frame.slice(half).forEach(receive)
-        const html = serialiseHtml(shown(relay))
+        for (const frame of frames) for (const update of frame.slice(0, half)) relay.receive(update)
+        if (afterHalf) relay.restart()
+        for (const frame of frames) for (const update of frame.slice(half)) relay.receive(update)
+        const html = serialiseHtml(shown(relay.doc))
         for (const [i, { word, doc }] of people.entries()) {
           if ((frames[i] as readonly Uint8Array[]).length > 0) expect(html.split(word)).toHaveLength(2)
-          Y.applyUpdate(doc, Y.encodeStateAsUpdate(relay))
+          Y.applyUpdate(doc, Y.encodeStateAsUpdate(relay.doc))
           expect(serialiseHtml(shown(doc))).toBe(html)
         }
       },

@@ -40,6 +40,11 @@ export class LateWords {
     this.removed.remember(transaction, nowMs)
   }
 
+  /** What is remembered since the last call, to be stored with the record of the next update; `null` when nothing is. */
+  takeNotes(): string | null {
+    return this.removed.takeNotes()
+  }
+
   /** The same memory for another copy of the document; what that copy still holds is forgotten. */
   movedTo(doc: Y.Doc): LateWords {
     this.removed.keep((block) => {
@@ -88,7 +93,7 @@ export class LateWords {
     const { content } = item
     const text = content instanceof Y.ContentString ? content.str.slice(known) : ''
     const word = this.removed.note({ client, clock: clock + known, length: item.length - known, text, spot })
-    if (content instanceof Y.ContentType) this.removed.noteType(item.id, content.type, spot)
+    if (content instanceof Y.ContentType) this.removed.noteType(item.id, isBlock(content.type), spot)
     return word
   }
 
@@ -120,7 +125,7 @@ export class LateWords {
         }
         const clock = Y.getState(this.doc.store, this.doc.clientID)
         position.text.insert(position.index, word.text)
-        word.target = { client: this.doc.clientID, clock }
+        this.removed.placed(word, { client: this.doc.clientID, clock })
       }
     }, origin)
     return unplaced
@@ -134,14 +139,14 @@ export class LateWords {
       return this.behind({ client: target.client, clock: target.clock + spot.behind - 1 }, steps - 1)
     }
     const { block } = spot
-    const offset = block.successor && mapOffset(spot.offset, block.length, block.successor.text.text.length, block.successor.ends)
+    const offset = block.successor && mapOffset(spot.offset, block.length, block.successor.length, block.successor.ends)
     return (offset === null ? null : this.inSuccessor(block, offset, steps)) ?? this.startOfParagraph(block, steps)
   }
 
   private inSuccessor({ successor }: RemovedBlock, offset: number, steps: number): Position | null {
     if (successor === null) return null
-    for (const run of successor.text.children.flatMap(({ runs }) => runs).toReversed()) {
-      if (!run.visible || run.offset >= offset) continue
+    for (const run of successor.runs.toReversed()) {
+      if (run.offset >= offset) continue
       const place = this.behind(
         { client: run.client, clock: run.clock + Math.min(run.length, offset - run.offset) - 1 },
         steps - 1,
@@ -186,7 +191,7 @@ export class LateWords {
     paragraph.insert(0, [text])
     if (place.after === null) place.parent.insert(0, [paragraph])
     else place.parent.insertAfter(place.after, [paragraph])
-    block.successor = { element: idOf(paragraph), text: { text: '', children: [] }, ends: { start: 0, end: 0 } }
+    this.removed.replaced(block, idOf(paragraph))
     return { text, index: 0 }
   }
 
@@ -212,6 +217,10 @@ export class LateWords {
 interface Place {
   readonly parent: Y.XmlFragment
   readonly after: Y.XmlElement | Y.XmlText | null
+}
+
+function isBlock(type: Y.AbstractType<unknown>): boolean {
+  return type instanceof Y.XmlElement && findNodeSpec(type.nodeName)?.group !== 'inline'
 }
 
 /** Where a paragraph may stand that is to come behind an item, or where it was; a list or a table holds none itself. */

@@ -1,19 +1,33 @@
 import { findNodeSpec } from '@docrelay/model/prose/schema'
 import * as Y from 'yjs'
-import { type BlockText, type CharId, commonEnds, type CommonEnds, idOf, type LiveType, readBlockText } from './block-text.ts'
+import {
+  type BlockChild,
+  type BlockText,
+  type CharId,
+  type CharRun,
+  commonEnds,
+  type CommonEnds,
+  idOf,
+  type LiveType,
+  readBlockText,
+} from './block-text.ts'
 
-/** What took the place of a removed text block. */
+/** What took the place of a removed text block: its element, and the names of the characters of its text. */
 export interface Successor {
   readonly element: CharId
-  readonly text: BlockText
+  readonly length: number
+  readonly runs: readonly CharRun[]
   readonly ends: CommonEnds
 }
 
-/** A text block of which a transaction removed texts. */
+/** A text block of which a transaction removed texts. Plain data, which can be stored. */
 export interface Removal {
-  readonly old: BlockText
-  /** Whether a child of the block is gone; all of them are when the block is. */
-  isGone(type: LiveType): boolean
+  /** What it said, unless that was long. */
+  readonly words: string
+  /** How long its text was. */
+  readonly length: number
+  /** The children of the block that are gone; all of them are when the block is. */
+  readonly gone: readonly GoneChild[]
   /** The removed block and the removed containers around it; none when the block stays. */
   readonly elements: readonly CharId[]
   /** The outermost removed item: its place is where the block was. */
@@ -23,8 +37,11 @@ export interface Removal {
   readonly successor: Successor | null
 }
 
+export type GoneChild = Omit<BlockChild, 'type'>
+
 /** So much of the longer text must be common ends, for a new block in the same place to count as the old one rewritten. */
 const LIKE = 0.3
+const MOST_WORDS = 2_000
 /** New blocks that are looked at beside a removed one. */
 const NEAR = 8
 
@@ -50,16 +67,23 @@ export function readRemovals(transaction: Y.Transaction, most: number): readonly
     const isGone = (holder._item as Y.Item).deleted
     const top = topRemoved(isGone ? holder : (gone[0] as Y.XmlText))
     const found = isGone ? created.successorOf(idAttribute(holder, before), old.text, top) : blockOf(holder as Y.XmlElement)
+    const children = old.children.filter(({ type }) => isGone || gone.includes(type as Y.XmlText))
     removals.push({
-      old,
-      isGone: (type) => isGone || gone.includes(type as Y.XmlText),
+      words: old.text.length > MOST_WORDS ? '' : old.text,
+      length: old.text.length,
+      gone: children.map(({ id, offset, end, runs }) => ({ id, offset, end, runs })),
       elements: isGone ? removedAround(holder) : [],
       anchor: top.id,
       root: rootOf(holder, roots),
-      successor: found && { element: idOf(found.element), text: found.content, ends: commonEnds(old.text, found.content.text) },
+      successor: found && successorOf(found, old.text),
     })
   }
   return removals
+}
+
+function successorOf({ element, content }: Block, old: string): Successor {
+  const runs = content.children.flatMap((child) => child.runs).filter(({ visible }) => visible)
+  return { element: idOf(element), length: content.text.length, runs, ends: commonEnds(old, content.text) }
 }
 
 /** The blocks that lost texts, with these texts; an empty block has none. */

@@ -1,10 +1,12 @@
-import { findNodeSpec } from '@docrelay/model/prose/schema'
-import * as Y from 'yjs'
-import type { CharId, LiveType } from './block-text.ts'
+import type * as Y from 'yjs'
+import type { CharId } from './block-text.ts'
 import { readRemovals, type Removal, type Successor } from './removal.ts'
+import { type Note, type NotedSpot, readNotes, writeNotes } from './removal-notes.ts'
 
 /** A removed text block that is still remembered. */
 export interface RemovedBlock {
+  /** Names it in notes. */
+  readonly number: number
   readonly atMs: number
   /** Its words, unless they are many. */
   readonly words: string
@@ -45,7 +47,6 @@ export interface DeletedRanges {
 export const KEPT_MS = 60_000
 export const MOST_BLOCKS = 1_000
 const MOST_RUNS = 100_000
-const MOST_WORDS = 2_000
 
 /** The text blocks that the relay removed from one document a short time ago, found by the names of their characters. Bounded. [AG-110] */
 export class RemovedBlocks {
@@ -56,6 +57,61 @@ export class RemovedBlocks {
   /** Where a text or an element begins, and where it ends, by its name. */
   private readonly starts = new Map<string, Spot>()
   private readonly ends = new Map<string, Spot>()
+  private nextNumber = 0
+  /** What was remembered since the last record. */
+  private notes: Note[] = []
+
+  /** Remembers again what was stored with the records of a log, in their order, as if all of it had happened at `nowMs`. */
+  static restored(stored: readonly string[], nowMs: number): RemovedBlocks {
+    const removed = new RemovedBlocks()
+    for (const text of stored) for (const note of readNotes(text)) removed.recall(note, nowMs)
+    removed.notes = []
+    removed.keepNewest(MOST_BLOCKS)
+    removed.forgetManyRuns()
+    return removed
+  }
+
+  /** What was remembered since the last call, as text; `null` when that is nothing. */
+  takeNotes(): string | null {
+    if (this.notes.length === 0) return null
+    const text = writeNotes(this.notes)
+    this.notes = []
+    return text
+  }
+
+  private recall(note: Note, nowMs: number): void {
+    switch (note.kind) {
+      case 'removed':
+        this.nextNumber = note.number
+        return this.add(note.removal, nowMs)
+      case 'came': {
+        const spot = this.spotOf(note.at)
+        if (spot === null) return
+        const { client, clock, length, text } = note
+        this.note({ client, clock, length, text, spot })
+        if (note.type === undefined) return
+        this.nextNumber = note.type.number
+        return this.noteType({ client, clock }, note.type.isBlock, spot)
+      }
+      case 'placed': {
+        const word = this.entryOf(note.word)?.word
+        return word && this.placed(word, note.target)
+      }
+      case 'replaced': {
+        const block = this.blocks.find(({ number }) => number === note.number)
+        return block && this.replaced(block, note.element)
+      }
+    }
+  }
+
+  private spotOf(at: NotedSpot): Spot | null {
+    if (at.kind === 'word') {
+      const word = this.entryOf(at.word)?.word
+      return word === undefined ? null : { kind: 'word', block: word.spot.block, word, behind: at.behind }
+    }
+    const block = this.blocks.find(({ number }) => number === at.number)
+    return block === undefined ? null : { kind: 'block', block, offset: at.offset }
+  }
 
   get isEmpty(): boolean {
     return this.blocks.length === 0
@@ -82,12 +138,13 @@ export class RemovedBlocks {
     this.runCount = 0
   }
 
-  private add({ old, isGone, elements, anchor, root, successor }: Removal, atMs: number): void {
-    const words = old.text.length > MOST_WORDS ? '' : old.text
-    const block: RemovedBlock = { atMs, words, length: old.text.length, anchor, root, successor, beside: null }
+  private add(removal: Removal, atMs: number): void {
+    const { words, length, gone, elements, anchor, root, successor } = removal
+    const number = this.nextNumber++
+    const block: RemovedBlock = { number, atMs, words, length, anchor, root, successor, beside: null }
     this.blocks.push(block)
-    for (const { id, type, offset, end, runs } of old.children) {
-      if (!isGone(type)) continue
+    this.notes.push({ kind: 'removed', number, removal })
+    for (const { id, offset, end, runs } of gone) {
       this.starts.set(nameOf(id), { kind: 'block', block, offset })
       this.ends.set(nameOf(id), { kind: 'block', block, offset: end })
       for (const run of runs) this.push({ ...run, block })
@@ -126,8 +183,9 @@ export class RemovedBlocks {
   /** Notes late characters, so that what is typed behind them is found too. */
   note(given: Omit<LateWord, 'target'>): LateWord {
     const word: LateWord = { ...given, target: null }
-    const { client, clock, length } = word
+    const { client, clock, length, text } = word
     this.push({ client, clock, length, word })
+    this.notes.push({ kind: 'came', client, clock, length, text, at: notedSpot(word.spot) })
     this.forgetManyRuns()
     return word
   }
@@ -145,17 +203,32 @@ export class RemovedBlocks {
   }
 
   /** Notes a node that a client made inside something removed: a text of a block, or a whole new block. */
-  noteType(id: CharId, type: LiveType, spot: Spot): void {
-    this.starts.set(nameOf(id), this.spotInside(type, spot))
+  noteType(id: CharId, isBlock: boolean, spot: Spot): void {
+    const came = this.notes.at(-1)
+    if (came?.kind === 'came') this.notes[this.notes.length - 1] = { ...came, type: { isBlock, number: this.nextNumber } }
+    this.starts.set(nameOf(id), this.spotInside(isBlock, spot))
   }
 
-  private spotInside(type: LiveType, spot: Spot): Spot {
+  private spotInside(isBlock: boolean, spot: Spot): Spot {
     const { block: beside } = spot
-    if (!(type instanceof Y.XmlElement) || findNodeSpec(type.nodeName)?.group === 'inline' || beside.beside !== null) return spot
+    if (!isBlock || beside.beside !== null) return spot
     const { atMs, anchor, root } = beside
-    const block: RemovedBlock = { atMs, words: '', length: 0, anchor, root, successor: null, beside }
+    const number = this.nextNumber++
+    const block: RemovedBlock = { number, atMs, words: '', length: 0, anchor, root, successor: null, beside }
     this.blocks.push(block)
     return { kind: 'block', block, offset: 0 }
+  }
+
+  /** Notes that the first character of a word that came late stands at `target` now. */
+  placed(word: LateWord, target: CharId): void {
+    word.target = target
+    this.notes.push({ kind: 'placed', word: { client: word.client, clock: word.clock }, target })
+  }
+
+  /** Notes that a new empty block takes the place of a removed one. */
+  replaced(block: RemovedBlock, element: CharId): void {
+    block.successor = { element, length: 0, runs: [], ends: { start: 0, end: 0 } }
+    this.notes.push({ kind: 'replaced', number: block.number, element })
   }
 
   /** Where something belongs that was inserted right after this character, line break or text. */
@@ -198,6 +271,12 @@ function spotIn(entry: Entry, count: number): Spot {
   if (entry.word === undefined) return { kind: 'block', block: entry.block, offset: entry.offset + (entry.visible ? count : 0) }
   const { word } = entry
   return word.text === '' ? word.spot : { kind: 'word', block: word.spot.block, word, behind: count }
+}
+
+function notedSpot(spot: Spot): NotedSpot {
+  if (spot.kind === 'block') return { kind: 'block', number: spot.block.number, offset: spot.offset }
+  const { client, clock } = spot.word
+  return { kind: 'word', word: { client, clock }, behind: spot.behind }
 }
 
 function nameOf({ client, clock }: CharId): string {

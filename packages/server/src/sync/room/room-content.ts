@@ -5,6 +5,7 @@ import type { Random } from '../../kernel/ids.ts'
 import type { RoomView } from '../guard/guard.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
 import { LateWords } from '../late-words/late-words.ts'
+import type { RemovedBlocks } from '../late-words/removed-blocks.ts'
 import { type LogGap, takePending } from './log-gap.ts'
 import { indexedDoc } from './root-index.ts'
 import { splitUpdate } from './room-split.ts'
@@ -14,7 +15,13 @@ import { splitUpdate } from './room-split.ts'
  * starts as `bytes` when possible and becomes `live` when it needs to; it never returns to `bytes`.
  */
 export type RoomContent =
-  | { readonly kind: 'bytes'; readonly update: Uint8Array; readonly vector: Uint8Array }
+  | {
+      readonly kind: 'bytes'
+      readonly update: Uint8Array
+      readonly vector: Uint8Array
+      /** What was stored of the memory of removed blocks. [AG-110] */
+      readonly removed: RemovedBlocks
+    }
   | { readonly kind: 'live'; readonly live: LiveContent }
 
 /** Origin of transactions that the relay itself makes. */
@@ -45,8 +52,8 @@ const ANY_CLIENT_ID = 2 ** 32
  * Builds a document from stored updates, with the roots of YDOC-1 typed. Throws when the updates cannot be applied completely. [YDOC-11,
  * YDOC-12]
  */
-export function buildLive(updates: readonly Uint8Array[], random: Random): LiveContent {
-  const live = buildSound(updates, random)
+export function buildLive(updates: readonly Uint8Array[], random: Random, removed?: RemovedBlocks): LiveContent {
+  const live = buildSound(updates, random, removed)
   if (live.gap === null) return live
   live.doc.destroy()
   throw new Error('the stored updates leave content pending')
@@ -56,7 +63,7 @@ export function buildLive(updates: readonly Uint8Array[], random: Random): LiveC
  * Like `buildLive`, for a log that may lack content: the document holds what can be applied, and `gap` holds the rest. Throws when bytes
  * cannot be decoded.
  */
-export function buildSound(updates: readonly Uint8Array[], random: Random): LiveContent {
+export function buildSound(updates: readonly Uint8Array[], random: Random, removed?: RemovedBlocks): LiveContent {
   const doc = indexedDoc()
   doc.transact(() => {
     for (const update of updates) Y.applyUpdate(doc, update)
@@ -64,14 +71,24 @@ export function buildSound(updates: readonly Uint8Array[], random: Random): Live
   const gap = takePending(doc)
   typeRoots(doc)
   doc.clientID = freshClientId(doc, random)
-  return { doc, late: new LateWords(doc), structCount: countStructs(doc), full: null, gap, loadCostMs: 0, smallStepsMs: 0 }
+  return {
+    doc,
+    late: new LateWords(doc, removed),
+    structCount: countStructs(doc),
+    full: null,
+    gap,
+    loadCostMs: 0,
+    smallStepsMs: 0,
+  }
 }
 
-/** Remembers what the relay's own transactions remove from now on. [AG-110] */
-export function rememberRemovals(live: LiveContent, nowMs: () => number): void {
-  live.doc.on('afterTransaction', (transaction: Y.Transaction) => {
+/** Remembers what the relay's own transactions remove, until the returned function is called. [AG-110] */
+export function rememberRemovals(live: LiveContent, nowMs: () => number): () => void {
+  const remember = (transaction: Y.Transaction): void => {
     if (transaction.origin === RELAY) live.late.remember(transaction, nowMs())
-  })
+  }
+  live.doc.on('afterTransaction', remember)
+  return () => live.doc.off('afterTransaction', remember)
 }
 
 /** A random client id other than 0 that the document does not contain. [YDOC-12] */

@@ -37,6 +37,7 @@ import type { Written } from './awareness-agents.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
 import { isLiveChange } from './room-edit-scope.ts'
+import { recordsBy } from './room-log.ts'
 import { failed, WRITE_LOST } from './room-outcomes.ts'
 import { takeBack } from './room-put.ts'
 import type { Base } from './room-body.ts'
@@ -255,7 +256,7 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
     log: {
       kind: 'live',
       lastSeq,
-      append: taken.map(({ update }) => ({ actor: access.sub, update })),
+      append: recordsBy(access.sub, taken),
       ...(stored === null ? { bodyLater: { grownBytes: sinceStored } } : {}),
     },
     ...(change.changes === null

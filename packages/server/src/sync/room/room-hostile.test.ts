@@ -229,6 +229,7 @@ describe('loads that fail', () => {
     after: (key, seq) => at.storage.updates.after(key, seq),
     compact: (key, snapshot) => at.storage.updates.compact(key, snapshot),
     rebuild: (key, rebuilt) => at.storage.updates.rebuild(key, rebuilt),
+    purgeRemovals: (beforeMs, limit) => at.storage.updates.purgeRemovals(beforeMs, limit),
     load,
   })
 

@@ -159,3 +159,40 @@ describe('a person whose frame arrives after the edit of an agent was committed'
     expect(await storedContent(head)).toContain('<h2 id="p1">one fast</h2>')
   })
 })
+
+describe('a worker that ends', () => {
+  it('[AG-110] leaves the next one what took the place of removed blocks, and where words went that came late; edits of people leave nothing', async () => {
+    const worker = new TestWorker(at.storage, { rooms: { saveIdleMs: 60_000, saveLatestMs: 60_000 } })
+    pausing.push(worker)
+    const { head, room } = await at.openRoom(worker)
+    const ann = await at.joined(room, {}, worker)
+    const stored = async () => {
+      const log = await at.storage.updates.load(head.key)
+      return log.kind === 'loaded' ? log.removals.length : log.kind
+    }
+    const typist = new Y.Doc()
+    Y.applyUpdate(typist, Y.encodeStateAsUpdate(ann.doc))
+    const frames: Uint8Array[] = []
+    typist.on('update', (update: Uint8Array) => frames.push(update))
+    const text = blockOf(typist.getXmlFragment('prose:p'), 'p1')?.toArray()[0] as Y.XmlText
+    for (const letter of ' fast') text.insert(text.length, letter)
+    const send = async (client: TestClient, sent: readonly Uint8Array[]): Promise<void> => {
+      for (const frame of sent) client.write(SYNC.update, frame)
+      await until(() => client.settled === client.ordinal)
+    }
+    await send(ann, frames.slice(0, 2))
+    expect(await stored()).toBe(0)
+    const asHeading = { pageId: 'p', id: 'p1', content: '<h2>one</h2>', format: html }
+    done(await editIn(worker, room, editRequest(head, 'set_prose', asHeading)))
+    expect(await stored()).toBe(1)
+    await send(ann, frames.slice(2, 4))
+    expect(await stored()).toBeGreaterThan(1)
+
+    // The first worker stores nothing more, as after a kill.
+    const next = await at.worker.open(head)
+    const ben = await at.joined(next)
+    await send(ben, frames.slice(4))
+    await at.settle(next)
+    expect(await storedContent(head)).toContain('<h2 id="p1">one fast</h2>')
+  })
+})

@@ -7,7 +7,8 @@ import { seed } from '../binding/binding-seed.ts'
 import { buildSound, type LiveContent, RELAY, rememberRemovals, type RoomContent } from './room-content.ts'
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
-import type { LoadedLog } from '../update-log.port.ts'
+import { RemovedBlocks } from '../late-words/removed-blocks.ts'
+import { type LoadedLog, removalsMember } from '../update-log.port.ts'
 import type { NotLoaded } from '../worker-messages.ts'
 
 /** A document directly after loading: everything in `content` is durable. */
@@ -76,15 +77,17 @@ async function fromLog(
   // A record stored together with a version has the version's date; records after it have later dates.
   const versionSeq = log.records.at(-1)?.atMs === head.updatedAtMs ? lastSeq : -1
   const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes, versionSeq }
+  const removed = RemovedBlocks.restored(log.removals, host.clock.monotonicMs())
   if (log.snapshot !== null && log.records.length === 0 && !head.bodyAhead && !host.undecodable.has(head.key)) {
-    return { ...loaded, content: { kind: 'bytes', update: log.snapshot.update, vector: log.snapshot.stateVector } }
+    const { update, stateVector } = log.snapshot
+    return { ...loaded, content: { kind: 'bytes', update, vector: stateVector, removed } }
   }
   let live: LiveContent
   const updates = [...(log.snapshot === null ? [] : [log.snapshot.update]), ...log.records.map(({ update }) => update)]
   const bytes = updates.reduce((sum, update) => sum + update.length, 0)
   try {
     const startedAt = host.processorMs()
-    live = watched(host, room, bytes, () => buildSound(updates, host.random))
+    live = watched(host, room, bytes, () => buildSound(updates, host.random, removed))
     live.loadCostMs = host.processorMs() - startedAt
   } catch (error) {
     return rebuild(host, record, `the Y state cannot be decoded: ${String(error)}`)
@@ -120,11 +123,12 @@ function relayUpdate({ clock }: RoomHost, live: LiveContent, work: () => void): 
   const made: Uint8Array[] = []
   const keep = (update: Uint8Array) => made.push(update)
   live.doc.on('update', keep)
-  rememberRemovals(live, () => clock.monotonicMs())
+  const forget = rememberRemovals(live, () => clock.monotonicMs())
   try {
     work()
   } finally {
     live.doc.off('update', keep)
+    forget()
   }
   return made.length === 0 ? null : Y.mergeUpdates(made)
 }
@@ -140,7 +144,8 @@ async function storeCatchUp(
   if (update === null) return head.bodyAhead ? markCaughtUp(host, loaded) : loaded
   const { lastSeq, tailRecords, tailBytes } = loaded
   const catchUp = { version: head.version }
-  const append = { key: head.key, afterSeq: lastSeq, actor: 'system', atMs: host.clock.nowMs(), update, catchUp }
+  const removals = removalsMember(loaded.content.kind === 'live' ? loaded.content.live.late.takeNotes() : null)
+  const append = { key: head.key, afterSeq: lastSeq, actor: 'system', atMs: host.clock.nowMs(), update, catchUp, ...removals }
   const [outcome] = await host.updates.append([append])
   switch (outcome?.kind) {
     case 'appended':

@@ -1,4 +1,10 @@
-import type { AppendOutcome, AppendRecord, UpdateLog } from '../update-log.port.ts'
+import type { LiveWrite } from '../../documents/document-store.port.ts'
+import { type AppendOutcome, type AppendRecord, removalsMember, type UpdateLog } from '../update-log.port.ts'
+
+/** Held records as a write of `actor` appends them. */
+export function recordsBy(actor: string, records: readonly AppendRecord[]): LiveWrite['append'] {
+  return records.map(({ update, removals }) => ({ actor, update, ...removalsMember(removals) }))
+}
 
 /** Notified about the appends of one room's records. */
 export interface RoomLogOwner {
@@ -54,7 +60,8 @@ export class RoomLog {
   /** Records emitted from now on get a later date than this, so that the record of a version can be found by the version's date. */
   versionedAtMs = Number.NEGATIVE_INFINITY
 
-  emit(update: Uint8Array, actor: string, nowMs: number): void {
+  /** `removals`: what the room remembers since the last record. [AG-110] */
+  emit(update: Uint8Array, actor: string, nowMs: number, removals: string | null): void {
     const atMs = Math.max(nowMs, this.versionedAtMs + 1)
     const afterSeq = this.emitted++
     this.tailRecords++
@@ -66,6 +73,7 @@ export class RoomLog {
       atMs,
       update,
       ...(this.catchingUp === null ? {} : { catchUp: this.catchingUp }),
+      ...removalsMember(removals),
     }
     if (this.holding) {
       this.held.push(record)

@@ -8,6 +8,7 @@ import type { PutRequest } from '../../documents/residents.port.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
+import { recordsBy } from './room-log.ts'
 import { WRITE_LOST } from './room-outcomes.ts'
 import type { Base } from './room-body.ts'
 import type { RoomSaver } from './room-save.ts'
@@ -75,7 +76,7 @@ async function applyPut(
       bump: true,
       nowMs,
       quotaBytes: plan.quotaBytes,
-      log: { kind: 'live', lastSeq: before, append: taken.map(({ update }) => ({ actor: request.access.sub, update })) },
+      log: { kind: 'live', lastSeq: before, append: recordsBy(request.access.sub, taken) },
       ...(plan.capture === undefined ? {} : { capture: plan.capture }),
     })
     switch (outcome.kind) {

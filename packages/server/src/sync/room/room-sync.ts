@@ -5,11 +5,11 @@ import { typeRoots } from '../guard/guard-roots.ts'
 import { RoomAnswers } from './room-answers.ts'
 import { Backlog } from './room-backlog.ts'
 import type { LiveContent } from './room-content.ts'
+import { Broadcasts } from './room-broadcasts.ts'
 import type { Emitted } from './room-cut.ts'
 import { applyWrites, EditWindow, type Handled, isEmptyUpdate, type Refusal, refusedWrite, type Write } from './room-edits.ts'
 import type { RoomHost } from './room-host.ts'
 import { awaitOrdinal, type Member, settleOrdinals } from './room-members.ts'
-import { splitUpdate } from './room-split.ts'
 import { type TrialOwner, WriteTrials } from './room-trials.ts'
 import type { SyncRoom } from './sync-room.ts'
 import type { ToWorker } from '../worker-messages.ts'
@@ -44,8 +44,7 @@ export class RoomSync implements TrialOwner {
   /** Updates emitted by the turn in progress. They are logged and broadcast once the document is known to be sound. */
   private staged: Emitted[] | null = null
   private readonly trials: WriteTrials
-  private out: Uint8Array[] = []
-  private senders: number[] = []
+  private readonly broadcasts: Broadcasts
   private readonly acking = new Set<Member>()
   private roots = 0
 
@@ -56,6 +55,7 @@ export class RoomSync implements TrialOwner {
     this.workspaceId = room.workspaceId
     this.window = new EditWindow(room.host.options.windowMs)
     this.backlog = new Backlog(room.host)
+    this.broadcasts = new Broadcasts(room)
     this.answers = new RoomAnswers(room)
     this.trials = new WriteTrials(this, room)
   }
@@ -282,8 +282,7 @@ export class RoomSync implements TrialOwner {
 
   /** Discards updates not yet broadcast, because the document that emitted them is being discarded. */
   takeBack(): void {
-    this.out = []
-    this.senders = []
+    this.broadcasts.takeBack()
   }
 
   private emitted(live: LiveContent, update: Uint8Array, origin: unknown): void {
@@ -293,12 +292,8 @@ export class RoomSync implements TrialOwner {
 
   commit(live: LiveContent, update: Uint8Array, origin: unknown): void {
     const member = typeof origin === 'object' && origin !== null ? (origin as Member) : null
-    for (const part of splitUpdate(update)) {
-      this.out.push(part)
-      this.senders.push(member?.connection ?? 0)
-    }
-    const sub = member?.sub ?? 'system'
-    this.room.log.emit(update, sub, this.host.clock.nowMs())
+    this.room.log.emit(update, member?.sub ?? 'system', this.host.clock.nowMs(), live.late.takeNotes())
+    this.broadcasts.add(update, member?.connection ?? 0)
     if (live.doc.share.size !== this.roots) {
       typeRoots(live.doc)
       this.roots = live.doc.share.size
@@ -308,10 +303,7 @@ export class RoomSync implements TrialOwner {
 
   /** A broadcast may precede the commit; an acknowledgement may not. [LIFE-2] */
   handOut(): void {
-    if (this.out.length === 0 || this.pauses > 0) return
-    this.host.emit({ kind: 'updates', room: this.id, updates: this.out, senders: this.senders })
-    this.out = []
-    this.senders = []
+    if (this.pauses === 0) this.broadcasts.handOut()
   }
 
   refuse(member: Member, ordinal: number, code: Refusal, text: string, full?: FullDocument): void {
@@ -361,6 +353,7 @@ export class RoomSync implements TrialOwner {
 
   logMoved(): void {
     for (const member of this.acking) this.settle(member)
+    if (this.broadcasts.isHeldBack) this.handOut()
   }
 
   /** Connections that wait for an ack, each with its highest ordinal; includes gathered writes. */

@@ -160,10 +160,10 @@ export class Room implements SyncRoom, RoomLogOwner {
   live(): LiveContent {
     const { ready } = this
     if (ready.content.kind === 'live') return ready.content.live
-    const { update } = ready.content
+    const { update, removed } = ready.content
     try {
       const startedMs = this.host.processorMs()
-      const live = watched(this.host, this, update.length, () => buildLive([update], this.host.random))
+      const live = watched(this.host, this, update.length, () => buildLive([update], this.host.random, removed))
       live.loadCostMs = this.host.processorMs() - startedMs
       this.replaceLive(live)
       this.weighed()

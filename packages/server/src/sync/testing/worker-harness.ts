@@ -285,6 +285,7 @@ export function gatedUpdates(updates: UpdateLog): { readonly updates: UpdateLog;
       after: (key, seq) => updates.after(key, seq),
       compact: (key, snapshot) => updates.compact(key, snapshot),
       rebuild: (key, rebuilt) => updates.rebuild(key, rebuilt),
+      purgeRemovals: (beforeMs, limit) => updates.purgeRemovals(beforeMs, limit),
       async append(records) {
         if (state === 'closed') await new Promise<void>((resolve) => waiting.push(resolve))
         if (state === 'failing') throw new RelayError('NOT_PERSISTED', 'the disk is full')

@@ -20,6 +20,7 @@ const FLIPPED: Readonly<Record<string, readonly string[]>> = {
   log_heads: ['key', 'last_seq', 'covered_seq', 'body_ahead', 'flags_crc32'],
   bodies: ['key', 'crc32', 'body'],
   updates: ['key', 'seq', 'actor', 'at_ms', 'crc32', 'bytes'],
+  removals: ['key', 'seq', 'at_ms', 'notes', 'crc32'],
   snapshots: ['key', 'through_seq', 'crc32', 'state_vector', 'bytes'],
   recovery_points: ['point', 'key', 'reason', 'created_at_ms', 'version', 'facts', 'crc32', 'body', 'digest'],
   point_refs: ['hash', 'point'],

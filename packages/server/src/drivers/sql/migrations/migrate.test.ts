@@ -18,6 +18,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0005-instances': 'a85aad6b2cb1c935',
   '0006-share-sizes': '83538f0b75a5e129',
   '0007-call-records': '28750ea03aff473c',
+  '0008-removals': '9a9e9a5e13402726',
 }
 
 let store: ReturnType<typeof temporaryStore>

@@ -9,6 +9,7 @@ import * as lineage from './0004-lineage.ts'
 import * as instances from './0005-instances.ts'
 import * as shareSizes from './0006-share-sizes.ts'
 import * as callRecords from './0007-call-records.ts'
+import * as removals from './0008-removals.ts'
 
 /** Raised by one whenever an older program could no longer work on the store. [LIFE-29] */
 export const STORE_FORMAT = 1
@@ -32,6 +33,7 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0005-instances': { up: instances.up, safe: true, passesOver: [] },
   '0006-share-sizes': { up: shareSizes.up, safe: true, passesOver: [] },
   '0007-call-records': { up: callRecords.up, safe: true, passesOver: [] },
+  '0008-removals': { up: removals.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {

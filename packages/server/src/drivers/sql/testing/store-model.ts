@@ -129,7 +129,7 @@ export class StoreModel {
     const records = document.records
       .map(({ actor, atMs, update }, i) => ({ seq: i + 1, actor, atMs, update }))
       .slice(snapshot?.throughSeq ?? 0)
-    return { kind: 'loaded', snapshot, records }
+    return { kind: 'loaded', snapshot, records, removals: [] }
   }
 
   #document(ref: DocumentRef): ModelDocument | null {

@@ -1,0 +1,179 @@
+import type { SyncClient } from '@docrelay/client/sync/sync-client'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { mcpAgent } from '../mcp-agent.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { storesUnderTest } from '../stores-under-test.ts'
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
+
+type Call = readonly [tool: string, args: Readonly<Record<string, unknown>>]
+
+const WORDS = '§words§'
+const CONTENT =
+  '<h1 id="h1">First</h1><p id="p1">one</p><p id="p2">two</p><ul><li><p id="i1">item</p></li><li><p id="i2">other</p></li></ul>'
+const page = { pageId: 'p' }
+const heading: Call = ['set_block', { ...page, id: 'p1', type: 'heading', level: 2 }]
+
+/** What an agent does to the block in which a person types meanwhile, before and after the kill. */
+interface Story {
+  readonly what: string
+  readonly block: string
+  readonly calls: readonly Call[]
+  readonly later?: readonly Call[]
+}
+
+const STORIES: readonly Story[] = [
+  { what: 'a block that becomes a heading', block: 'p1', calls: [heading] },
+  {
+    what: 'a block whose text is replaced',
+    block: 'p2',
+    calls: [['set_prose', { ...page, id: 'p1', untilId: 'p2', content: '> New.' }]],
+  },
+  { what: 'a page that is replaced', block: 'i2', calls: [['set_prose', { ...page, content: 'All new.', replace: true }]] },
+  { what: 'a block that is deleted', block: 'p1', calls: [['delete_block', { ...page, id: 'p1' }]] },
+  {
+    what: 'a block that is replaced twice',
+    block: 'p1',
+    calls: [heading, ['set_prose', { ...page, id: 'p1', content: '> Quoted.' }]],
+  },
+  {
+    what: 'a block that is replaced before the kill and again after it',
+    block: 'p1',
+    calls: [heading],
+    later: [['set_prose', { ...page, id: 'p1', content: '> Quoted.' }]],
+  },
+  {
+    what: 'a block that moves to another page',
+    block: 'p1',
+    calls: [['move_block', { ...page, id: 'p1', toPageId: 'q', targetId: 'q1' }]],
+  },
+  { what: 'a block that an undo changes back', block: 'p1', calls: [heading, ['undo', { last: 1 }]] },
+]
+
+const stores = await storesUnderTest()
+
+describe.each(stores)('words typed into a block that an agent has just replaced, on $name', ({ env, remove }) => {
+  const settings = { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0', ...env }
+  let relay: RelayUnderTest
+  let proxy: TcpProxy
+  beforeAll(async () => {
+    relay = await startRelayUnderTest({ mcp: 'local', env: settings })
+    const { hostname, port } = new URL(relay.baseUrl)
+    proxy = await startTcpProxy({ host: hostname, port: Number(port) })
+  })
+  // A test that fails while it holds frames does not hold those of the next.
+  afterEach(async () => {
+    proxy?.release()
+    await proxy?.up()
+  })
+  afterAll(async () => {
+    await proxy?.[Symbol.asyncDispose]()
+    await relay?.[Symbol.asyncDispose]()
+    await remove()
+  })
+
+  let documents = 0
+  async function desk() {
+    const docId = `kill-${++documents}`
+    const pages = [
+      { id: 'p', name: 'P', content: CONTENT },
+      { id: 'q', name: 'Q', content: '<p id="q1">elsewhere</p>' },
+    ]
+    await relay.rest({ sub: 'agent' }).putDocument(docId, { name: 'Late', pages: [], richTextPages: pages })
+    const typist = relay.sync(docId, { sub: 'ann' }, { url: relay.wsUrl.replace(/:\d+\//, `:${proxy.port}/`) })
+    const reader = relay.sync(docId, { sub: 'ben' })
+    await saved(typist, reader)
+    return { docId, typist, reader }
+  }
+  type Desk = Awaited<ReturnType<typeof desk>>
+
+  const agent = () => mcpAgent(relay.mcpUrl, relay.token({ sub: 'agent', role: 'owner' }))
+  async function perform({ docId }: Desk, calls: readonly Call[]): Promise<void> {
+    const { call } = await agent()
+    for (const [tool, args] of calls) expect(await call(tool, { docId, ...args })).not.toMatchObject({ changed: 0 })
+  }
+
+  async function killAndStart(): Promise<void> {
+    await relay.kill()
+    await relay.restart(settings)
+  }
+
+  /** The words are once in every view of the document. */
+  async function expectWords({ docId, typist, reader }: Desk): Promise<void> {
+    for (const client of [typist, reader]) client.retryNow()
+    await saved(typist, reader)
+    await until('the reader to have the words', () => nodesOf(reader).includes(WORDS))
+    await until('both editors to agree', () => nodesOf(typist) === nodesOf(reader))
+    expect(nodesOf(reader).split(WORDS)).toHaveLength(2)
+    const { richTextPages } = (await relay.rest({ sub: 'agent' }).getDocument(docId)) as {
+      readonly richTextPages: readonly { readonly content: string }[]
+    }
+    const contents = richTextPages.map(({ content }) => content).join('')
+    expect(contents.split(WORDS)).toHaveLength(2)
+    typist.destroy()
+    reader.destroy()
+  }
+
+  it.each(STORIES)(
+    '[AG-98] [AG-110] come back when the relay is killed while their frame is on its way, in $what',
+    async ({ block, calls, later = [] }) => {
+      const at = await desk()
+      proxy.hold()
+      type(at.typist, block)
+      await perform(at, calls)
+      await until('the typist to see what the agent did', () => !nodesOf(at.typist).includes(WORDS))
+      await killAndStart()
+      await perform(at, later)
+      proxy.release()
+      await expectWords(at)
+    },
+  )
+
+  it.each(STORIES)(
+    '[AG-98] [AG-110] come back when they are typed without a connection around a kill of the relay, in $what',
+    async ({ block, calls, later = [] }) => {
+      const at = await desk()
+      await proxy.down()
+      type(at.typist, block)
+      await perform(at, calls)
+      await killAndStart()
+      await perform(at, later)
+      await proxy.up()
+      await expectWords(at)
+    },
+  )
+
+  it.each(STORIES)(
+    '[AG-98] [AG-110] come back when the relay is killed after the commit of the call and before the typist hears of it, in $what',
+    async ({ block, calls, later = [] }) => {
+      const at = await desk()
+      proxy.silent()
+      type(at.typist, block)
+      await perform(at, calls)
+      expect(nodesOf(at.typist)).toContain(WORDS)
+      await killAndStart()
+      await perform(at, later)
+      await proxy.up()
+      await expectWords(at)
+    },
+  )
+})
+
+function nodesOf({ doc }: SyncClient): string {
+  return ['p', 'q'].map((id) => doc.getXmlFragment(`prose:${id}`).toString()).join('')
+}
+
+function type({ doc }: SyncClient, block: string): void {
+  const [text] = blockOf(doc.getXmlFragment('prose:p'), block)?.toArray() ?? []
+  if (!(text instanceof Y.XmlText)) throw new Error(`no text in ${block}`)
+  text.insert(text.length, ` ${WORDS}`)
+}
+
+function blockOf(node: Y.XmlFragment, id: string): Y.XmlElement | undefined {
+  for (const child of node.toArray()) {
+    if (!(child instanceof Y.XmlElement)) continue
+    const found = child.getAttribute('id') === id ? child : blockOf(child, id)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
