@@ -136,6 +136,7 @@ async function runSuites(
       DOCRELAY_RUN_NOTES: notesFile,
       TMPDIR: testFolder.path,
       NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/docrelay-tests'),
+      DOCRELAY_TEST_OWN_POSTGRES: '1',
       ...(lanes.length === 0 ? { DOCRELAY_TEST_FULL: '1' } : {}),
     }
     const outcome = await runStep({ name: 'tests', command: process.execPath, args }, env)

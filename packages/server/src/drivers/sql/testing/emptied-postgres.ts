@@ -2,18 +2,21 @@ import pg from 'pg'
 import { openHost } from './store-under-test.ts'
 
 /**
- * Empties the store on a PostgreSQL database, as far as there is one, instead of making a database for each test: that takes a hundred times as
- * long. The facts that a new store has stay, and numbers go on where they were.
+ * Empties the store on a PostgreSQL database, as far as there is one, instead of making a database for each test: that takes a thousand times
+ * as long. The facts that a new store has stay, and numbers go on where they were. The rows are deleted, documents last because other tables
+ * refer to them: `truncate` makes every table and index anew, which takes twenty times the processor time of deleting a test's few rows.
  */
 export async function emptyPostgres(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
     const { rows } = await client.query<{ readonly name: string }>(
-      `select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename not like 'kysely%' and tablename <> 'store_facts'`,
+      `select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename not like 'kysely%' and tablename <> 'store_facts'
+       order by tablename = 'documents'`,
     )
     if (rows.length === 0) return await (await openHost(url))[Symbol.asyncDispose]()
-    await client.query(`truncate ${rows.map(({ name }) => name).join(', ')}; delete from store_facts where name <> 'format'`)
+    const tables = rows.map(({ name }) => `delete from ${name}`)
+    await client.query([...tables, `delete from store_facts where name <> 'format'`].join('; '))
   } finally {
     await client.end()
   }

