@@ -11,7 +11,10 @@ export interface IndexedState {
 
 export interface FindRequest {
   readonly workspaceId: string
-  /** The documents that the caller may read, in rank order. Nothing else of the workspace has an effect on the answer. [AG-61] */
+  /**
+   * The documents that the caller may read, in rank order. Nothing else of the workspace has an effect on the answer. An array that was given
+   * before must not have been changed since. [AG-61]
+   */
   readonly documents: readonly IndexedState[]
   readonly query: SearchQuery
   /** The most hits that are wanted. */

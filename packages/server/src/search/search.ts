@@ -12,6 +12,7 @@ import type { Residents } from '../documents/residents.port.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Timers } from '../kernel/timers.ts'
+import { type ReadableList, ReadableLists } from './readable-lists.ts'
 import type { Found, SearchIndex } from './search-index.port.ts'
 
 export interface SearchRequest {
@@ -72,6 +73,7 @@ const BATCH_BYTES = 1_048_576
 
 export function createSearch(deps: SearchDeps): Search {
   const { index, clock } = deps
+  const lists = new ReadableLists()
 
   async function search(access: Access, request: SearchRequest, left?: AbortSignal): Promise<SearchAnswer> {
     const endsMs = clock.monotonicMs() + MOST_MS
@@ -107,15 +109,14 @@ export function createSearch(deps: SearchDeps): Search {
     leftMs: () => number,
   ): Promise<{ readonly heads: readonly DocumentHead[]; readonly behind: number }> {
     if (docId !== null) return { heads: [(await deps.documents.head(access, docId)).head], behind: 0 }
-    const list = async (): Promise<readonly DocumentHead[]> =>
-      (await deps.store.list(access.workspaceId)).filter((head) => readerOf(access, head, deps) !== null)
-    const heads = await list()
-    const edited = heads.filter((head) => head.coveredSeq < head.lastSeq)
+    const list = async (): Promise<ReadableList> =>
+      lists.of(access, await deps.store.list(access.workspaceId), (head) => readerOf(access, head, deps) !== null)
+    const { heads, edited } = await list()
     if (edited.length === 0) return { heads, behind: 0 }
     let settled = 0
     const settling = edited.slice(0, MOST_SETTLED).map((head) => deps.residents.settle(head).then(() => void settled++))
     await within(Promise.allSettled(settling), leftMs() / 2)
-    return { heads: await list(), behind: edited.length - settled }
+    return { heads: (await list()).heads, behind: edited.length - settled }
   }
 
   /** Lets the index take in what it has not seen; true when it is worth to ask it again. */

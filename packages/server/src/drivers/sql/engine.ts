@@ -86,6 +86,8 @@ export interface Database {
    * object for each row.
    */
   readNumbers(query: CompiledQuery): Promise<Float64Array<ArrayBuffer>>
+  /** Answers another text than before when a tool that runs beside the relay has committed since, as a repair does. */
+  changedBeside(): Promise<string>
   /** Acknowledged writes that the store has lost and whose loss the operator accepted. [CFG-11] */
   readonly losses: readonly StoreLoss[]
   /**

@@ -1,6 +1,7 @@
 import type { Logger } from '../../kernel/log.ts'
 import { type HeadRow, headOf, selectHeads } from './document-rows.ts'
 import { type CheckedHead, type HeadLists, STAMP } from './head-stamps.ts'
+import type { HeadChanges } from './head-changes.ts'
 import type { GiveLineages } from './lineage-reading.ts'
 import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
@@ -9,23 +10,40 @@ import type { Database } from './engine.ts'
 /** Bytes of a head and its stamp, without long facts or a long share list. */
 export const FIXED_BYTES = 550
 
+/** `changes`: what this process has changed, when it is the only one that serves the store; without them every list reads all stamps. */
 export function sqlHeadLists(
-  { reader, readNumbers }: Pick<Database, 'reader' | 'readNumbers'>,
+  { reader, readNumbers, changedBeside }: Pick<Database, 'reader' | 'readNumbers' | 'changedBeside'>,
   given: GiveLineages,
   log: Logger,
+  changes: HeadChanges | null = null,
 ): HeadLists {
   const reading = readingWith(log)
+  let seenBeside: string | null = null
+
+  async function read(workspaceId: string, keys: readonly number[] | null): Promise<Uint8Array> {
+    if (keys?.length === 0) return new Uint8Array()
+    const query = reader
+      .selectFrom('documents')
+      .leftJoin('log_heads', 'log_heads.key', 'documents.key')
+      .select(STAMP.map((name) => (name === 'key' ? 'documents.key' : name)))
+      .where('workspace_id', '=', storedText(workspaceId))
+      .$if(keys !== null, (all) => all.where('documents.key', 'in', keys ?? []))
+      .orderBy('updated_at_ms', 'desc')
+      .orderBy('id')
+    return new Uint8Array((await readNumbers(query.compile())).buffer)
+  }
+
   return {
-    stamps: (workspaceId) =>
+    stamps: (workspaceId, since) =>
       reading(async () => {
-        const query = reader
-          .selectFrom('documents')
-          .leftJoin('log_heads', 'log_heads.key', 'documents.key')
-          .select(STAMP.map((name) => (name === 'key' ? 'documents.key' : name)))
-          .where('workspace_id', '=', storedText(workspaceId))
-          .orderBy('updated_at_ms', 'desc')
-          .orderBy('id')
-        return new Uint8Array((await readNumbers(query.compile())).buffer)
+        if (changes === null) return { mark: null, changed: null, numbers: await read(workspaceId, null) }
+        const beside = await changedBeside()
+        if (beside !== seenBeside) changes.forget()
+        seenBeside = beside
+        // Taken before the rows are read: what is committed meanwhile is behind this mark, and perhaps read twice.
+        const { mark } = changes
+        const changed = since === null ? null : changes.since(since)
+        return { mark, changed, numbers: await read(workspaceId, changed) }
       }),
     heads(keys) {
       const read = async (): Promise<readonly CheckedHead[]> => {

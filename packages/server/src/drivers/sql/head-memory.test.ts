@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 
 const counting = (lists: HeadLists): HeadLists => ({
-  stamps: (workspaceId) => lists.stamps(workspaceId),
+  stamps: (workspaceId, since) => lists.stamps(workspaceId, since),
   heads(keys) {
     read.push(...keys)
     return lists.heads(keys)
@@ -73,7 +73,7 @@ it('[REST-21] a document changed while a list is read gets its new place, and a 
   const [a, b, c] = [await create('a'), await create('b'), await create('c')]
   let meanwhile = async (): Promise<unknown> => undefined
   const racing = rememberingList({
-    stamps: (workspaceId) => host.heads.stamps(workspaceId),
+    stamps: (workspaceId, since) => host.heads.stamps(workspaceId, since),
     async heads(keys) {
       await meanwhile()
       return host.heads.heads(keys)
@@ -92,9 +92,9 @@ it('[AG-63] [LIFE-11] lists that are asked for while one is read share the next 
   let readings = 0
   let held: Promise<void> | null = null
   const shared = rememberingList({
-    async stamps(workspaceId) {
+    async stamps(workspaceId, since) {
       readings++
-      const stamps = await host.heads.stamps(workspaceId)
+      const stamps = await host.heads.stamps(workspaceId, since)
       await held
       return stamps
     },
@@ -119,8 +119,8 @@ it('[AG-63] a list that fails does not fail the lists that were asked for meanwh
   const a = await create('a')
   let fails = true
   const failing = rememberingList({
-    async stamps(workspaceId) {
-      const stamps = await host.heads.stamps(workspaceId)
+    async stamps(workspaceId, since) {
+      const stamps = await host.heads.stamps(workspaceId, since)
       if (!fails) return stamps
       fails = false
       throw new Error('the store cannot be read')
@@ -138,7 +138,7 @@ it('[REST-21] thousands of documents are read in parts, and a workspace above th
   const sizes: number[] = []
   const forgetful = rememberingList(
     {
-      stamps: (workspaceId) => host.heads.stamps(workspaceId),
+      stamps: (workspaceId, since) => host.heads.stamps(workspaceId, since),
       heads(keys) {
         sizes.push(keys.length)
         return host.heads.heads(keys)

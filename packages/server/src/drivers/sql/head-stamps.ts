@@ -9,8 +9,8 @@ export interface CheckedHead {
 
 /** Reads the list of a workspace in two steps, so that a reader who remembers heads need not read them again. */
 export interface HeadLists {
-  /** Returns `STAMP` numbers for each document of the workspace, in list order, as the bytes of a Float64Array. */
-  stamps(workspaceId: string): Promise<Uint8Array>
+  /** Returns the stamps of a workspace, or of what may have changed in it since the mark of an earlier answer. */
+  stamps(workspaceId: string, since: number | null): Promise<Stamps>
   /** Returns heads in no order. A damaged document does not make the list fail: it is left out and logged. [LIFE-5] */
   heads(keys: readonly number[]): Promise<readonly CheckedHead[]>
 }
@@ -20,3 +20,12 @@ export interface HeadLists {
  * no head.
  */
 export const STAMP = ['key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead'] as const
+
+export interface Stamps {
+  /** Names the moment for a later call; `null` when the next call has to read everything again. */
+  readonly mark: number | null
+  /** The keys, also of other workspaces, whose documents alone may be others than at the given mark; `null`: all of them may. */
+  readonly changed: readonly number[] | null
+  /** `STAMP` numbers for each document of the workspace, or of those in `changed`, in list order, as the bytes of a Float64Array. */
+  readonly numbers: Uint8Array
+}

@@ -73,11 +73,18 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     await write((await relay()).database)
   })
 
-  it('[CFG-10] tools may write beside the relay', async () => {
-    await relay()
+  it('[CFG-10] tools may write beside the relay, which notices that somebody has and does not take its own writes for it', async () => {
+    const { database } = await relay()
+    const before = await database.changedBeside()
+    await write(database)
+    expect(await database.changedBeside()).toBe(before)
     const tool = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)
     opened.add(tool)
     await write(tool)
+    const after = await database.changedBeside()
+    expect(after).not.toBe(before)
+    await write(tool)
+    expect(await database.changedBeside()).not.toBe(after)
   })
 
   it('[CFG-10] [LIFE-26] when the heartbeat stops another relay takes the place; the first then writes nothing and gets PlaceLostError', async () => {

@@ -9,11 +9,13 @@ import type { Database, Engine, Fault } from './engine.ts'
 import { flatNumbers } from './number-rows.ts'
 import { Place } from './postgres-place.ts'
 import { storedText } from './stored-text.ts'
-import type { Tables } from './tables.ts'
+import type { Tables, Writer } from './tables.ts'
 
 const BYTEA = 17
 const INT8 = 20
 const NUMERIC = 1700
+/** The name in `store_facts` of the last transaction of a process that is not the relay of the store. */
+const CHANGED_BESIDE = 'changed_beside'
 const POOL_SIZE = 4
 const CONNECT_TIMEOUT_MS = 5000
 const CONNECT_AGAIN_MS = 500
@@ -49,12 +51,24 @@ export async function openPostgres(url: string, waitMs: number, log: Logger): Pr
         await writer.rollback().execute()
         throw error
       }
-      return { writer, commit: () => writer.commit().execute(), rollback: () => writer.rollback().execute() }
+      const isBeside = place === null
+      return {
+        writer,
+        async commit() {
+          if (isBeside) await noteBeside(writer)
+          await writer.commit().execute()
+        },
+        rollback: () => writer.rollback().execute(),
+      }
     },
     reader: db,
     async readNumbers({ sql: text, parameters }) {
       const { rows } = await pool.query<(number | null)[]>({ text, values: [...parameters], rowMode: 'array' })
       return flatNumbers(rows)
+    },
+    async changedBeside() {
+      const row = await db.selectFrom('store_facts').select('value').where('name', '=', CHANGED_BESIDE).executeTakeFirst()
+      return row?.value ?? ''
     },
     losses: [],
     mark: async () => undefined,
@@ -69,6 +83,13 @@ export async function openPostgres(url: string, waitMs: number, log: Logger): Pr
       await Promise.all([beats.destroy(), db.destroy()])
     },
   }
+}
+
+/** Tells a relay on the same database that what it remembers of the store may be outdated. */
+async function noteBeside(writer: Writer): Promise<void> {
+  await sql`
+    insert into store_facts (name, value) values (${CHANGED_BESIDE}, pg_current_xact_id()::text)
+    on conflict (name) do update set value = excluded.value`.execute(writer)
 }
 
 function connectionsOf(holder: string): string {

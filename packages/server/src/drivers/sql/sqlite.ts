@@ -59,6 +59,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
       begin: transactions(writer, writerKysely, checkpoints),
       reader: readerKysely,
       readNumbers: numbersFrom(reader),
+      changedBeside: besideOf(writer),
       losses,
       mark: async () => checkpoints.start(),
       unmark: async () => removeMark(path),
@@ -105,6 +106,7 @@ export function openSqliteBeside(path: string): Database {
     },
     reader: kysely,
     readNumbers: numbersFrom(writer),
+    changedBeside: besideOf(writer),
     losses: [],
     mark: async () => undefined,
     unmark: async () => undefined,
@@ -198,6 +200,12 @@ function checkIntegrity(db: DatabaseSync, path: string): void {
   const rows = db.prepare(`pragma ${check}(5)`).all()
   const problems = rows.map((row) => String(row[check])).filter((problem) => problem !== 'ok')
   if (problems.length > 0) throw new Error(`it is damaged (${problems.join('; ')}); nothing was changed`)
+}
+
+/** Commits of the connection itself leave the number as it is. */
+function besideOf(writer: DatabaseSync): Database['changedBeside'] {
+  const statement = writer.prepare('pragma data_version')
+  return async () => String(statement.get()?.['data_version'])
 }
 
 function numbersFrom(db: DatabaseSync): Database['readNumbers'] {

@@ -12,6 +12,7 @@ import { openDatabase } from './database.ts'
 import { lineageGiver } from './lineage-reading.ts'
 import { openLongBodies } from './long-bodies.ts'
 import { sqlDocuments } from './documents.ts'
+import { HeadChanges, noting } from './head-changes.ts'
 import { sqlHeadLists } from './head-lists.ts'
 import type { HeadLists } from './head-stamps.ts'
 import { sqlRecovery } from './recovery.ts'
@@ -78,7 +79,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     commitDelayMs,
     serverWaitMs = 0,
     acceptLoss = false,
-    recovery,
+    recovery: ring,
     log,
     clock,
     timers,
@@ -115,12 +116,17 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
   const longBodies = openLongBodies(database.reader)
-  const capturing = { engine: database.engine, ring: recovery, longBodies, log, random }
+  const capturing = { engine: database.engine, ring, longBodies, log, random }
   // A tool that runs beside the relay keeps no reserve, and a database server has its own disk.
   const isRelayOnFile = options.onLoss !== undefined && url.startsWith('sqlite:')
   const reserve = isRelayOnFile ? new Reserve({ path: url.slice('sqlite:'.length), timers, log }) : null
   const withSpace = <T>(run: () => Promise<T>): Promise<T> => (reserve === null ? run() : reserve.withSpace(run))
-  const documents = sqlDocuments(database, queue, log, capturing)
+  const changes = new HeadChanges()
+  const { documents, updates, recovery } = noting(changes, {
+    documents: sqlDocuments(database, queue, log, capturing),
+    updates: sqlUpdates(database, queue, log, random),
+    recovery: sqlRecovery(database, queue, log, capturing),
+  })
   const revocations = sqlRevocations(database, queue, log)
   const shareLinks = sqlShareLinks(database, queue, log)
   return {
@@ -139,10 +145,10 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       },
     },
     calls: sqlCalls(database, queue, log),
-    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log),
-    updates: sqlUpdates(database, queue, log, random),
+    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, changes),
+    updates,
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },
-    recovery: sqlRecovery(database, queue, log, capturing),
+    recovery,
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
     shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },

@@ -9,6 +9,8 @@ import { type IndexRow, indexRows } from './index-rows.ts'
 export interface BodySource {
   workspaces(): Promise<readonly string[]>
   states(workspaceId: string): Promise<readonly IndexedState[]>
+  /** Returns `null` when the document no longer exists. */
+  state(ref: IndexedRef): Promise<IndexedState | null>
   /** Returns `null` when the document no longer exists. A body that cannot be read has no rows. */
   rows(
     ref: IndexedRef,
@@ -30,6 +32,16 @@ export function bodySource(db: Connection): BodySource {
         .orderBy('updated_at_ms', 'desc')
         .execute()
       return rows.map(stateOf)
+    },
+    async state({ workspaceId, key }) {
+      const row = await db
+        .selectFrom('documents')
+        .innerJoin('log_heads', 'log_heads.key', 'documents.key')
+        .select(['documents.key', 'version', 'updated_at_ms', 'covered_seq'])
+        .where('documents.key', '=', key)
+        .where('workspace_id', '=', storedText(workspaceId))
+        .executeTakeFirst()
+      return row === undefined ? null : stateOf(row)
     },
     async rows({ workspaceId, key }) {
       const row = await db

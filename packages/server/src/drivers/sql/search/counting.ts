@@ -6,6 +6,8 @@ import type { FindRequest, Found, IndexedState } from '../../../search/search-in
 export class RowCounts {
   readonly #positions: ReadonlyMap<number, number>
   readonly #counts: Uint32Array
+  /** Where a count is not 0. */
+  readonly #counted: number[] = []
   #lastKey = -1
   #lastPosition: number | undefined
 
@@ -23,17 +25,16 @@ export class RowCounts {
     }
     if (this.#lastPosition === undefined) return
     const at = this.#lastPosition * PLACE_CLASSES.length + (name % PLACE_CLASSES.length)
-    this.#counts[at] = (this.#counts[at] ?? 0) + count
+    const before = this.#counts[at] ?? 0
+    if (before === 0) this.#counted.push(at)
+    this.#counts[at] = before + count
   }
 
   /** The groups of these rows less those of `others`. */
   groups(matched: number, exact: boolean, others?: RowCounts): HitGroup[] {
     const groups: HitGroup[] = []
-    // Most of ten thousand documents have none, so the loop passes them without an iterator.
-    for (let at = 0; at < this.#counts.length; at++) {
-      const all = this.#counts[at] ?? 0
-      if (all === 0) continue
-      const count = all - (others === undefined ? 0 : (others.#counts[at] ?? 0))
+    for (const at of this.#counted) {
+      const count = (this.#counts[at] ?? 0) - (others === undefined ? 0 : (others.#counts[at] ?? 0))
       const placeClass = PLACE_CLASSES[at % PLACE_CLASSES.length]
       if (count > 0 && placeClass !== undefined)
         groups.push({ document: Math.floor(at / PLACE_CLASSES.length), placeClass, matched, exact, count })
@@ -42,23 +43,17 @@ export class RowCounts {
   }
 }
 
-export function positionsOf(documents: readonly IndexedState[]): ReadonlyMap<number, number> {
-  const positions = new Map<number, number>()
-  for (const [position, { key }] of documents.entries()) positions.set(key, position)
-  return positions
-}
+/** The positions of documents by key, kept with each list: most searches share one. */
+export class ListPositions {
+  readonly #known = new WeakMap<readonly IndexedState[], ReadonlyMap<number, number>>()
 
-/** Keys of the documents that an index does not hold in their present state. */
-export function staleOf(
-  documents: readonly IndexedState[],
-  held: (key: number) => Omit<IndexedState, 'key'> | undefined,
-): readonly number[] {
-  return documents
-    .filter(({ key, version, updatedAtMs, coveredSeq }) => {
-      const state = held(key)
-      return state?.version !== version || state.updatedAtMs !== updatedAtMs || state.coveredSeq !== coveredSeq
-    })
-    .map(({ key }) => key)
+  of(documents: readonly IndexedState[]): ReadonlyMap<number, number> {
+    const known = this.#known.get(documents)
+    if (known !== undefined) return known
+    const positions = new Map(documents.map(({ key }, position) => [key, position]))
+    this.#known.set(documents, positions)
+    return positions
+  }
 }
 
 /** Whether every text that holds the query's only term says exactly this. */
@@ -69,6 +64,16 @@ export function isAlwaysExact({ terms }: SearchQuery): boolean {
 
 function isExact(term: Term): boolean {
   return term.kind === 'phrase' || !term.alsoLonger
+}
+
+/** What is known of documents when the index is not there. */
+export function nothingFound(request: FindRequest, cutOff: boolean): Found {
+  return foundOf(
+    request,
+    [],
+    request.documents.map(({ key }) => key),
+    cutOff,
+  )
 }
 
 export function foundOf(

@@ -10,16 +10,21 @@ function fillerOver(count: number) {
   const held = new Map<number, IndexedState>()
   const order: number[] = []
   const warnings: string[] = []
-  const state = { isBroken: false }
+  const state = { isBroken: false, rowsRead: 0 }
   const filler = new Filler({
     source: {
       workspaces: async () => ['w'],
       states: async () => Array.from({ length: count }, (_, n) => stateOf(n + 1)),
-      rows: async ({ key }) => (key > count ? null : { state: stateOf(key), rows: [], isReadable: true }),
+      state: async ({ key }) => (key > count ? null : stateOf(key)),
+      async rows({ key }) {
+        state.rowsRead++
+        return key > count ? null : { state: stateOf(key), rows: [], isReadable: true }
+      },
     },
     index: {
       workspaces: async () => [],
       states: async () => held,
+      state: async ({ key }) => held.get(key) ?? null,
       async write(_, written) {
         if (state.isBroken) throw new Error('no space')
         order.push(written.key)
@@ -45,6 +50,14 @@ describe('filling an index', () => {
     await filler.refresh([ref(5)])
     await filler.idle()
     expect(new Set(order).size).toBe(30)
+  })
+
+  it('[AG-64] a document that the index holds as it is stored is not read again, however often it is told of', async () => {
+    const { filler, state } = fillerOver(10)
+    await filler.refresh([ref(1), ref(2), ref(1)])
+    await filler.refresh([ref(2)])
+    await filler.idle()
+    expect(state.rowsRead).toBe(10)
   })
 
   it('[AG-64] a removed document leaves the index', async () => {

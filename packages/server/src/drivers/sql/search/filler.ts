@@ -147,6 +147,9 @@ export class Filler {
   async #fill(ref: IndexedRef): Promise<void> {
     const { source, index, pause, log } = this.#deps
     await this.#guarded('fill', async () => {
+      // A document is often told of more than once: by each of its writes, and by a look at what the index lacks.
+      const stored = await source.state(ref)
+      if (stored !== null && isSame((await index.state(ref)) ?? undefined, stored)) return
       const read = await source.rows(ref)
       if (read === null) return index.remove(ref.workspaceId, ref.key, pause)
       if (!read.isReadable) log.warn('search.unreadable', 'A stored body cannot be read and is not searched.', { key: ref.key })

@@ -1,4 +1,4 @@
-import type { FindRequest, Found, IndexedState } from '../../../search/search-index.port.ts'
+import type { FindRequest, Found, IndexedRef, IndexedState } from '../../../search/search-index.port.ts'
 import type { IndexRow } from './index-rows.ts'
 
 /** Called between two batches, so that other work gets its turn. */
@@ -14,6 +14,8 @@ export const BATCH_MS = 5
 export interface IndexWriter {
   /** The states of the documents that the index holds, by key. */
   states(workspaceId: string): Promise<ReadonlyMap<number, IndexedState>>
+  /** The state in which the index holds a document; `null` when it does not. */
+  state(ref: IndexedRef): Promise<IndexedState | null>
   /** The workspaces that the index holds documents of. */
   workspaces(): Promise<readonly string[]>
   /** Makes the rows of a document those of `rows`, in batches, and then notes its state. */

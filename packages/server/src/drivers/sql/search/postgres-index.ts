@@ -5,7 +5,8 @@ import type { HitGroup } from '@docrelay/model/search/ranking'
 import type { FindRequest, IndexedState } from '../../../search/search-index.port.ts'
 import { originalText, storedText } from '../stored-text.ts'
 import type { Connection } from '../tables.ts'
-import { foundOf, isAlwaysExact, positionsOf, RowCounts, staleOf } from './counting.ts'
+import { foundOf, isAlwaysExact, ListPositions, nothingFound, RowCounts } from './counting.ts'
+import { HeldStates } from './held-states.ts'
 import { type IndexReader, type IndexWriter, type OnNew, type Pause } from './index-engine.ts'
 import { hashOf, INDEX_FORMAT, type IndexRow, keyAndClass, planRows, rowRange, SLOT_BITS, type StoredRow } from './index-rows.ts'
 import { packWords, writtenWords } from './packed-words.ts'
@@ -74,7 +75,17 @@ export function openPostgresWriter(db: Connection, onNew: OnNew): IndexWriter {
   }
 
   return {
-    states: (workspaceId) => withTables(async () => statesOf(db, await workspaces(workspaceId))),
+    states: (workspaceId) =>
+      withTables(async () => {
+        const states = await statesOf(db, await workspaces(workspaceId), null)
+        return new Map(states.map((state) => [state.key, state]))
+      }),
+    state: ({ key }) =>
+      withTables(async () => {
+        const { rows } = await sql<StateRow>`
+          select key, version, updated_at_ms, covered_seq from search_documents where key = ${key}`.execute(db)
+        return rows[0] === undefined ? null : stateOf(rows[0])
+      }),
     workspaces: () =>
       withTables(async () => {
         const { rows } = await sql<{ name: string }>`select name from search_workspaces order by number`.execute(db)
@@ -206,27 +217,51 @@ async function numberIn(db: Connection, workspaceId: string): Promise<string | n
   return rows[0] === undefined ? null : `${rows[0].number}.`
 }
 
-async function statesOf(db: Connection, workspace: string): Promise<ReadonlyMap<number, IndexedState>> {
-  const { rows } = await sql<{ key: number; version: number; updated_at_ms: number; covered_seq: number }>`
-    select key, version, updated_at_ms, covered_seq from search_documents where workspace = ${workspace}`.execute(db)
-  return new Map(
-    rows.map(({ key, version, updated_at_ms, covered_seq }) => [
-      key,
-      { key, version, updatedAtMs: updated_at_ms, coveredSeq: covered_seq },
-    ]),
-  )
+/** `keys`: the documents to read, `null` for all. */
+async function statesOf(db: Connection, workspace: string, keys: readonly number[] | null): Promise<readonly IndexedState[]> {
+  const these = keys === null ? sql`` : sql`and key = any(${keys}::bigint[])`
+  const { rows } = await sql<StateRow>`
+    select key, version, updated_at_ms, covered_seq from search_documents where workspace = ${workspace} ${these}`.execute(db)
+  return rows.map(stateOf)
 }
 
+interface StateRow {
+  readonly key: number
+  readonly version: number
+  readonly updated_at_ms: number
+  readonly covered_seq: number
+}
+
+function stateOf({ key, version, updated_at_ms, covered_seq }: StateRow): IndexedState {
+  return { key, version, updatedAtMs: updated_at_ms, coveredSeq: covered_seq }
+}
+
+/** Indexes whose held states a reader remembers. */
+const MOST_REMEMBERED = 16
+
 export function openPostgresIndexReader(db: Connection, nowMs: () => number): IndexReader {
+  const positions = new ListPositions()
+  const remembered = new Map<string, HeldStates>()
+
+  function heldOf(identity: string): HeldStates {
+    const held = remembered.get(identity) ?? new HeldStates()
+    remembered.delete(identity)
+    remembered.set(identity, held)
+    const [oldest] = remembered.keys()
+    if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
+    return held
+  }
+
+  async function staleIn(moment: Connection, { workspace, identity }: PresentIndex, { documents }: FindRequest) {
+    const held = heldOf(identity)
+    const stale = held.behind(documents)
+    if (stale.length === 0) return stale
+    held.learn(await statesOf(moment, workspace, held.toRead(stale)))
+    return held.behind(documents)
+  }
+
   return {
     async find(request) {
-      const unknown = (cutOff: boolean) =>
-        foundOf(
-          request,
-          [],
-          staleOf(request.documents, () => undefined),
-          cutOff,
-        )
       const endsMs = nowMs() + request.withinMs
       let stale: readonly number[] | null = null
       try {
@@ -235,21 +270,42 @@ export function openPostgresIndexReader(db: Connection, nowMs: () => number): In
           .setIsolationLevel('repeatable read')
           .setAccessMode('read only')
           .execute(async (moment) => {
-            if ((await formatOf(moment)) !== POSTGRES_FORMAT) return unknown(false)
-            const workspace = await numberIn(moment, request.workspaceId)
-            if (workspace === null) return unknown(false)
-            const held = await statesOf(moment, workspace)
-            stale = staleOf(request.documents, (key) => held.get(key))
-            const groups = await groupsIn(moment, workspace, request, () => endsMs - nowMs())
+            const present = await presentIndex(moment, request.workspaceId)
+            if (present === null) return nothingFound(request, false)
+            stale = await staleIn(moment, present, request)
+            const groups = await groupsIn(
+              moment,
+              present.workspace,
+              request,
+              positions.of(request.documents),
+              () => endsMs - nowMs(),
+            )
             return foundOf(request, groups, stale, false)
           })
       } catch (error) {
-        if (isTimeout(error)) return stale === null ? unknown(true) : foundOf(request, [], stale, true)
-        return unknown(false)
+        if (isTimeout(error)) return stale === null ? nothingFound(request, true) : foundOf(request, [], stale, true)
+        return nothingFound(request, false)
       }
     },
     async close() {},
   }
+}
+
+interface PresentIndex {
+  readonly workspace: string
+  /** Another text for an index that was made anew, and for each workspace. */
+  readonly identity: string
+}
+
+/** Fails when there are no tables; returns `null` when they have another format or know no such workspace. */
+async function presentIndex(db: Connection, workspaceId: string): Promise<PresentIndex | null> {
+  const { rows } = await sql<{ format: string; number: number; made: string }>`
+    select f.value as format, w.number, 'search_documents'::regclass::oid::text as made
+    from search_facts f, search_workspaces w where f.name = 'format' and w.name = ${storedText(workspaceId)}`.execute(db)
+  const [row] = rows
+  if (row?.format !== POSTGRES_FORMAT) return null
+  const workspace = `${row.number}.`
+  return { workspace, identity: `${row.made} ${workspace}` }
 }
 
 /** The code of a table that does not exist. */
@@ -271,10 +327,10 @@ interface Counted {
 async function groupsIn(
   db: Connection,
   workspace: string,
-  { documents, query }: FindRequest,
+  { query }: FindRequest,
+  positions: ReadonlyMap<number, number>,
   leftMs: () => number,
 ): Promise<readonly HitGroup[]> {
-  const positions = positionsOf(documents)
   const full = await counted(db, rowsWithAll(workspace, query), leftMs)
   const groups = groupsOf(full, positions, isAlwaysExact(query))
   return groups.length > 0 || query.terms.length === 1

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../../kernel/clock.ts'
 import type { Logger } from '../../../kernel/log.ts'
 import type { FindRequest, IndexedRef, SearchIndex } from '../../../search/search-index.port.ts'
 import type { FoundInIndex } from './index-engine.ts'
-import { packRequest } from './packed-request.ts'
+import { SentLists } from './packed-request.ts'
 import type { FromSearchThread, SearchCall, SearchThreadData, ToSearchThread } from './search-thread.ts'
 
 /** A thread that ended by itself is not started again before. */
@@ -18,20 +18,31 @@ export function openSearchIndex({ url, log, clock = systemClock }: { url: string
   const searching = new CallThread({ role: 'search', url }, log, clock)
   const filling = new CallThread({ role: 'fill', url }, log, clock)
 
+  const sent = new WeakMap<Worker, SentLists>()
+
   /** The index knows less when a thread fails, and that is all. */
-  async function ask(thread: CallThread, call: SearchCall, withinMs: number | null = null): Promise<FoundInIndex | null> {
+  async function ask(thread: CallThread, call: SearchCall): Promise<FoundInIndex | null> {
+    return answered(call.kind, () => thread.call(() => call, null))
+  }
+
+  async function answered(kind: SearchCall['kind'], asking: () => Promise<FoundInIndex | null>): Promise<FoundInIndex | null> {
     try {
-      return await thread.call(call, withinMs)
+      return await asking()
     } catch (error) {
-      log.warn('search.failed', 'The search index did not answer.', { call: call.kind, detail: String(error) })
+      log.warn('search.failed', 'The search index did not answer.', { call: kind, detail: String(error) })
       return null
     }
   }
 
+  function findIn(worker: Worker, request: FindRequest): SearchCall {
+    const lists = sent.get(worker) ?? new SentLists()
+    sent.set(worker, lists)
+    return { kind: 'find', request: lists.pack(request) }
+  }
+
   return {
     async find(request: FindRequest) {
-      const call = { kind: 'find', request: packRequest(request) } as const
-      const found = await ask(searching, call, request.withinMs + SLACK_MS)
+      const found = await answered('find', () => searching.call((worker) => findIn(worker, request), request.withinMs + SLACK_MS))
       if (found === null) return { groups: [], partial: false, stale: [], cutOff: true }
       if (found.isDamaged === true) void ask(filling, { kind: 'damaged', workspaceId: request.workspaceId })
       return found
@@ -70,7 +81,8 @@ class CallThread {
     this.#clock = clock
   }
 
-  async call(call: SearchCall, withinMs: number | null): Promise<FoundInIndex | null> {
+  /** `callFor` says the call to the thread that will answer it. */
+  async call(callFor: (worker: Worker) => SearchCall, withinMs: number | null): Promise<FoundInIndex | null> {
     if (this.#isClosed) throw new Error('the index is closed')
     const worker = this.#started()
     const id = ++this.#calls
@@ -81,7 +93,9 @@ class CallThread {
         : setTimeout(() => this.#end(worker, 'it did not answer in time', Number.NEGATIVE_INFINITY), withinMs)
     timer?.unref()
     this.#pending.set(id, { resolve, reject })
-    worker.postMessage({ ...call, id } satisfies ToSearchThread, call.kind === 'find' ? [call.request.states.buffer] : [])
+    const call = callFor(worker)
+    const isLong = call.kind === 'find' && call.request.states !== null
+    worker.postMessage({ ...call, id } satisfies ToSearchThread, isLong ? [call.request.states.buffer] : [])
     try {
       return await promise
     } finally {
@@ -96,7 +110,7 @@ class CallThread {
       return
     }
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-    const closing = this.call({ kind: 'close' }, null)
+    const closing = this.call(() => ({ kind: 'close' }), null)
     this.#isClosed = true
     worker.ref()
     await closing.catch(() => worker.terminate())

@@ -1,11 +1,11 @@
 import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/clock.ts'
 import type { Logger } from '../../../kernel/log.ts'
-import type { IndexedRef } from '../../../search/search-index.port.ts'
+import type { FindRequest, IndexedRef } from '../../../search/search-index.port.ts'
 import { bodySource } from './body-source.ts'
 import { Filler } from './filler.ts'
 import type { FoundInIndex, IndexReader, IndexWriter, OnNew } from './index-engine.ts'
-import { type PackedRequest, unpackRequest } from './packed-request.ts'
+import { type PackedRequest, ReceivedLists } from './packed-request.ts'
 
 /** Entry of the two threads of an index: one searches, the other one fills it. */
 export interface SearchThreadData {
@@ -28,14 +28,17 @@ export type FromSearchThread =
   | { readonly kind: 'failed'; readonly id: number; readonly detail: string }
   | { readonly kind: 'log'; readonly event: string; readonly msg: string; readonly fields: Record<string, unknown> }
 
-type Serve = (call: SearchCall) => Promise<FoundInIndex | null>
+/** A call as it is served: with the list of documents that its request names. */
+type ServedCall = Exclude<SearchCall, { kind: 'find' }> | { readonly kind: 'find'; readonly request: FindRequest }
+
+type Serve = (call: ServedCall) => Promise<FoundInIndex | null>
 
 const nowMs = (): number => systemClock.monotonicMs()
 
 async function openSearching(url: string, log: Logger): Promise<Serve> {
   const { reader, close } = await openReader(url, log)
   return async (call) => {
-    if (call.kind === 'find') return reader.find(unpackRequest(call.request))
+    if (call.kind === 'find') return reader.find(call.request)
     if (call.kind === 'close') await close()
     return null
   }
@@ -110,7 +113,7 @@ function serve(port: MessagePort, { role, url }: SearchThreadData): void {
   const log: Logger = { debug: () => undefined, info: () => undefined, warn: at, error: at }
   // Opened at the first call; a store that cannot be opened now is tried again at the next one.
   let opened: Promise<Serve> | null = null
-  const run = async (call: SearchCall): Promise<FoundInIndex | null> => {
+  const run = async (call: ServedCall): Promise<FoundInIndex | null> => {
     if (opened === null && call.kind === 'close') return null
     opened ??= role === 'search' ? openSearching(url, log) : openFilling(url, log)
     const serving = opened.catch((error: unknown) => {
@@ -119,8 +122,10 @@ function serve(port: MessagePort, { role, url }: SearchThreadData): void {
     })
     return (await serving)(call)
   }
+  const lists = new ReceivedLists()
   port.on('message', ({ id, ...call }: ToSearchThread) => {
-    run(call)
+    // Unpacked at once, in the order of arrival: later requests name lists that came with earlier ones.
+    run(call.kind === 'find' ? { ...call, request: lists.unpack(call.request) } : call)
       .then((found) => tell({ kind: 'done', id, found }))
       .catch((error: unknown) => tell({ kind: 'failed', id, detail: error instanceof Error ? error.message : String(error) }))
       .finally(() => {

@@ -2,7 +2,8 @@ import type { SearchQuery, Term } from '@docrelay/model/search/query'
 import { fewestTerms } from '@docrelay/model/search/query'
 import type { HitGroup } from '@docrelay/model/search/ranking'
 import type { FindRequest, Found, IndexedState } from '../../../search/search-index.port.ts'
-import { foundOf, isAlwaysExact, positionsOf, RowCounts, staleOf } from './counting.ts'
+import { foundOf, isAlwaysExact, ListPositions, nothingFound, RowCounts } from './counting.ts'
+import { HeldStates } from './held-states.ts'
 import type { IndexReader } from './index-engine.ts'
 import { keyAndClass } from './index-rows.ts'
 import { identityOf, type IndexFile, indexFolder, indexPath, isDamage, openToRead } from './sqlite-index-file.ts'
@@ -13,17 +14,18 @@ const ROWS_PER_LOOK = 4096
 /** Rows that a search for some of its terms keeps in memory. */
 const MOST_KEPT_ROWS = 2_000_000
 
-type States = ReadonlyMap<number, IndexedState>
-
 interface Opened {
   readonly file: IndexFile
   readonly identity: string
-  states: { readonly dataVersion: number; readonly held: States } | null
+  readonly held: HeldStates
+  /** The version of the file at the last look for documents that were behind. */
+  seen: { readonly dataVersion: number; readonly documents: readonly IndexedState[] } | null
 }
 
 export function openSqliteIndexReader(storePath: string, nowMs: () => number): IndexReader {
   const folder = indexFolder(storePath)
   const open = new Map<string, Opened>()
+  const positions = new ListPositions()
 
   function close(workspaceId: string): void {
     open.get(workspaceId)?.file.db.close()
@@ -40,7 +42,7 @@ export function openSqliteIndexReader(storePath: string, nowMs: () => number): I
     if (opened === undefined) {
       const file = openToRead(path)
       if (file === null) return null
-      opened = { file, identity, states: null }
+      opened = { file, identity, held: new HeldStates(), seen: null }
     }
     open.delete(workspaceId)
     open.set(workspaceId, opened)
@@ -51,20 +53,19 @@ export function openSqliteIndexReader(storePath: string, nowMs: () => number): I
 
   function find(request: FindRequest): Found {
     const opened = openedOf(request.workspaceId)
-    if (opened === null)
-      return foundOf(
-        request,
-        [],
-        staleOf(request.documents, () => undefined),
-        false,
-      )
+    if (opened === null) return nothingFound(request, false)
     const { db } = opened.file
     // One moment for all queries of a search.
     db.exec('begin')
     try {
-      const held = statesOf(opened)
-      const stale = staleOf(request.documents, (key) => held.get(key))
-      const { groups, cutOff } = groupsIn(opened.file, request, nowMs() + request.withinMs, nowMs)
+      const stale = staleIn(opened, request.documents)
+      const { groups, cutOff } = groupsIn(
+        opened.file,
+        request,
+        positions.of(request.documents),
+        nowMs() + request.withinMs,
+        nowMs,
+      )
       return foundOf(request, groups, stale, cutOff)
     } finally {
       db.exec('rollback')
@@ -77,12 +78,7 @@ export function openSqliteIndexReader(storePath: string, nowMs: () => number): I
         return find(request)
       } catch (error) {
         close(request.workspaceId)
-        const nothing = foundOf(
-          request,
-          [],
-          staleOf(request.documents, () => undefined),
-          false,
-        )
+        const nothing = nothingFound(request, false)
         return isDamage(error) ? { ...nothing, isDamaged: true } : nothing
       }
     },
@@ -92,19 +88,29 @@ export function openSqliteIndexReader(storePath: string, nowMs: () => number): I
   }
 }
 
-/** The states are read again when somebody has written since. */
-function statesOf(opened: Opened): States {
-  const [dataVersion] = opened.file.statement('pragma data_version').get() as unknown as [number]
-  if (opened.states?.dataVersion === dataVersion) return opened.states.held
-  const rows = opened.file.statement('select key, version, updated_at_ms, covered_seq from documents').all()
-  const held = new Map(
-    (rows as unknown as readonly [number, number, number, number][]).map(([key, version, updatedAtMs, coveredSeq]) => [
-      key,
-      { key, version, updatedAtMs, coveredSeq },
-    ]),
-  )
-  opened.states = { dataVersion, held }
-  return held
+/** States are read again when somebody has written since, and only those of documents that were behind. */
+function staleIn(opened: Opened, documents: readonly IndexedState[]): readonly number[] {
+  const { file, held } = opened
+  const stale = held.behind(documents)
+  const [dataVersion] = file.statement('pragma data_version').get() as unknown as [number]
+  if (stale.length === 0 || (opened.seen?.dataVersion === dataVersion && opened.seen.documents === documents)) return stale
+  held.learn(statesIn(file, held.toRead(stale)))
+  opened.seen = { dataVersion, documents }
+  return held.behind(documents)
+}
+
+function statesIn(file: IndexFile, keys: readonly number[] | null): readonly IndexedState[] {
+  const columns = 'select key, version, updated_at_ms, covered_seq from documents'
+  const rows =
+    keys === null
+      ? file.statement(columns).all()
+      : file.statement(`${columns} where key in (select value from json_each(?))`).all(JSON.stringify(keys))
+  return (rows as unknown as readonly [number, number, number, number][]).map(([key, version, updatedAtMs, coveredSeq]) => ({
+    key,
+    version,
+    updatedAtMs,
+    coveredSeq,
+  }))
 }
 
 class OutOfTime extends Error {}
@@ -112,11 +118,11 @@ class OutOfTime extends Error {}
 /** Rows that hold everything, else those that hold as much as a partial hit must. */
 function groupsIn(
   file: IndexFile,
-  { documents, query }: FindRequest,
+  { query }: FindRequest,
+  positions: ReadonlyMap<number, number>,
   endsMs: number,
   nowMs: () => number,
 ): { readonly groups: readonly HitGroup[]; readonly cutOff: boolean } {
-  const positions = positionsOf(documents)
   const counted = (match: string): { readonly counts: RowCounts; readonly cutOff: boolean } => {
     const counts = new RowCounts(positions)
     const cutOff = !eachRow(file, match, endsMs, nowMs, (id) => counts.add(keyAndClass(id), 1))

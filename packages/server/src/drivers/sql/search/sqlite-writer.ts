@@ -105,6 +105,13 @@ export function openSqliteWriter(storePath: string, nowMs: () => number, onNew: 
         )
         return new Map(states)
       }),
+    state: ({ workspaceId, key }) =>
+      mended(workspaceId, (file) => {
+        const row = file.statement('select version, updated_at_ms, covered_seq from documents where key = ?').get(key)
+        if (row === undefined) return null
+        const [version, updatedAtMs, coveredSeq] = row as unknown as [number, number, number]
+        return { key, version, updatedAtMs, coveredSeq }
+      }),
     workspaces: () =>
       Promise.resolve(
         namesIn(folder)
