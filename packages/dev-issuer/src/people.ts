@@ -25,7 +25,11 @@ export function tryOutPeople(workspaceId: string): Person[] {
   ]
 }
 
-/** The claims that Docrelay reads beyond the registered ones. */
-export function relayClaims(person: Person): { wsp: readonly WorkspaceMembership[]; org_id?: string } {
-  return { wsp: person.wsp, ...(person.orgId === undefined ? {} : { org_id: person.orgId }) }
+/** The claims that Docrelay reads beyond the registered ones, and the name that its console shows. */
+export function relayClaims({ wsp, orgId, name }: Person): {
+  wsp: readonly WorkspaceMembership[]
+  org_id?: string
+  name?: string
+} {
+  return { wsp, ...(orgId !== undefined && { org_id: orgId }), ...(name !== undefined && { name }) }
 }

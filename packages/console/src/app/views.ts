@@ -28,10 +28,6 @@ export interface PageViewProps {
   readonly session: Session
   readonly document: LiveDocument
   readonly pageId: string
-  /** Nothing may be typed: the person may only read, or the document is gone. It changes while the page is shown. */
-  readonly readOnly: boolean
-  /** The client id in `document.awareness` whose cursor is to be kept in sight, or `null`. */
-  readonly followed: number | null
 }
 
 /** What a panel beside the open document gets. */

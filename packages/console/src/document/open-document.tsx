@@ -1,11 +1,12 @@
 import type { LiveDocument } from '@docrelay/client'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { lazyView } from '../app/lazy-view.tsx'
 import type { Panel } from '../app/route.ts'
 import type { PageViewProps, Session } from '../app/views.ts'
 import { Icon } from '../controls/icon.tsx'
 import { Empty } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
+import { shownOf } from '../prose/shown-page.ts'
 import { DivergedNotice, GoneNotice } from './ended-notices.tsx'
 import { PageTabs } from './page-tabs.tsx'
 import { PanelButtons, SidePanel } from './panels.tsx'
@@ -39,7 +40,7 @@ export function OpenDocument({
   const gone = useGone(live)
   const diverged = useDiverged(live)
   const present = usePresent(live)
-  const [followed, setFollowed] = useState<string | null>(null)
+  const { followed } = shownOf(live)
   const page = pages.find(({ id }) => id === pageId) ?? pages[0] ?? null
   const readOnly = level === 'view' || gone !== null
 
@@ -58,7 +59,7 @@ export function OpenDocument({
   }, [gone])
   useLevelNews(session, level)
 
-  const leader = present.find(({ key }) => key === followed) ?? null
+  const leader = present.find(({ clientId }) => clientId === followed.value) ?? null
   useEffect(() => {
     if (leader?.page != null && leader.page !== page?.id && pages.some(({ id }) => id === leader.page)) show(leader.page, panel)
   }, [leader?.page])
@@ -74,7 +75,7 @@ export function OpenDocument({
               {text.readOnly}
             </span>
           )}
-          <PeopleBar session={session} present={present} followed={followed} onFollow={setFollowed} pages={pages} />
+          <PeopleBar session={session} live={live} present={present} pages={pages} />
           <SavedBadge session={session} live={live} />
         </div>
       </div>
@@ -91,7 +92,7 @@ export function OpenDocument({
           readOnly={readOnly}
           panelId="document-page"
           onShow={(id) => {
-            setFollowed(null)
+            followed.value = null
             show(id, panel)
           }}
         />
@@ -105,24 +106,10 @@ export function OpenDocument({
             </Empty>
           )}
           {page?.kind === 'prose' && (
-            <ProsePage
-              key={`${live.ydoc.guid} ${page.id}`}
-              session={session}
-              document={live}
-              pageId={page.id}
-              readOnly={readOnly}
-              followed={leader?.clientId ?? null}
-            />
+            <ProsePage key={`${live.ydoc.guid} ${page.id}`} session={session} document={live} pageId={page.id} />
           )}
           {page?.kind === 'canvas' && (
-            <CanvasPage
-              key={`${live.ydoc.guid} ${page.id}`}
-              session={session}
-              document={live}
-              pageId={page.id}
-              readOnly={readOnly}
-              followed={leader?.clientId ?? null}
-            />
+            <CanvasPage key={`${live.ydoc.guid} ${page.id}`} session={session} document={live} pageId={page.id} />
           )}
         </div>
         {panel !== null && (

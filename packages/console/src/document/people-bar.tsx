@@ -1,7 +1,9 @@
+import type { LiveDocument } from '@docrelay/client'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Session } from '../app/views.ts'
 import { Avatar } from '../controls/avatar.tsx'
 import { messages } from '../messages.en.ts'
+import { shownOf } from '../prose/shown-page.ts'
 import type { PageEntry } from './document-pages.ts'
 import type { Present } from './present.ts'
 
@@ -10,18 +12,16 @@ const SHOWN = 4
 /** Who else is in the document, as discs; one of them can be followed. */
 export function PeopleBar({
   session,
+  live,
   present,
-  followed,
-  onFollow,
   pages,
 }: {
   readonly session: Session
+  readonly live: LiveDocument
   readonly present: readonly Present[]
-  /** The key of who is followed. */
-  readonly followed: string | null
-  readonly onFollow: (key: string | null) => void
   readonly pages: readonly PageEntry[]
 }) {
+  const { followed } = shownOf(live)
   const text = messages.document
   useComings(session, present)
   return (
@@ -34,10 +34,12 @@ export function PeopleBar({
             <button
               type="button"
               class="people-one"
-              aria-pressed={followed === one.key}
+              aria-pressed={followed.value === one.clientId}
               aria-label={text.follow(one.name)}
               title={words.filter((word) => word !== '').join(', ')}
-              onClick={() => onFollow(followed === one.key ? null : one.key)}
+              onClick={() => {
+                followed.value = followed.value === one.clientId ? null : one.clientId
+              }}
             >
               <Avatar name={one.name} color={one.color} agent={one.agent} />
             </button>

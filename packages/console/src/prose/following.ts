@@ -1,6 +1,5 @@
 import type { LiveDocument } from '@docrelay/client'
 import type { EditorView } from 'prosemirror-view'
-import type { Session } from '../app/views.ts'
 import { positionOf } from './places.ts'
 import { shownOf } from './shown-page.ts'
 
@@ -16,15 +15,13 @@ export function followed(document: LiveDocument) {
 
 /** Keeps the caret of the followed person on the screen, and leads to the page on which it is. */
 export class Following {
-  readonly #session: Session
   readonly #document: LiveDocument
   readonly #pageId: string
   readonly #view: () => EditorView
   readonly #ends: (() => void)[] = []
   #shownAt: number | null = null
 
-  constructor(session: Session, document: LiveDocument, pageId: string, view: () => EditorView) {
-    this.#session = session
+  constructor(document: LiveDocument, pageId: string, view: () => EditorView) {
     this.#document = document
     this.#pageId = pageId
     this.#view = view
@@ -62,9 +59,9 @@ export class Following {
       | { readonly user?: { readonly page?: unknown }; readonly cursor?: { readonly head?: unknown } | null }
       | undefined
     if (state === undefined) return follow(this.#document, null)
+    // On another page the document view goes there first.
     const page = state.user?.page
-    if (typeof page === 'string' && page !== this.#pageId && this.#document.ydoc.getMap('prosePages').has(page))
-      return this.#session.go({ view: 'document', id: this.#document.id, pageId: page, panel: 'people' })
+    if (typeof page === 'string' && page !== this.#pageId) return
     const at = positionOf(this.#view(), state.cursor?.head)
     if (at === null || at === this.#shownAt) return
     this.#shownAt = at

@@ -73,7 +73,7 @@ export function ProsePage({ session, document, pageId }: PageViewProps) {
 }
 
 /** What floats above the lower end of the page: tools of the place with the caret, and what happened. */
-function Dock({ controller, document }: Omit<PageViewProps, 'readOnly' | 'followed'> & { readonly controller: ProseController }) {
+function Dock({ controller, document }: PageViewProps & { readonly controller: ProseController }) {
   const { place } = controller.tools.value
   const client = followed(document).value
   const name = useComputed(() => {

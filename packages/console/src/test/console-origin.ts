@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { createServer, request as requestOf, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { extname, join, normalize } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer, type RawData } from 'ws'
 
-/** Stands between the pages and the relay: forwards REST, and frames one by one, so that a test can hold some. */
+/** Stands between the pages and the relay: forwards requests, and frames one by one, so that a test can hold some. */
 export interface ConsoleOrigin extends AsyncDisposable {
   /** E.g. `http://127.0.0.1:34567`. */
   readonly origin: string
@@ -18,32 +16,13 @@ export interface ConsoleOrigin extends AsyncDisposable {
   passed(tag: number): number
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-}
-
-export interface ConsoleOriginOptions {
-  /** The relay, e.g. `http://127.0.0.1:9876`. It may be away for a time. */
-  readonly relayUrl: string
-  /** The folder of the built page. */
-  readonly folder: string
-  readonly issuer: string
-  /** `config.json` of the page. */
-  readonly config: () => object
-}
-
-export async function openConsoleOrigin(options: ConsoleOriginOptions): Promise<ConsoleOrigin> {
+/** `relayUrl`: e.g. `http://127.0.0.1:9876`. The relay may be away for a time. */
+export async function openConsoleOrigin(relayUrl: () => string): Promise<ConsoleOrigin> {
   const frames = new HeldFrames()
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://x')
-    if (pathname.startsWith('/console/')) servePage(pathname.slice('/console/'.length), options, response)
-    else forward(request, response, options.relayUrl)
-  })
+  const server = createServer((request, response) => forward(request, response, relayUrl()))
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const far = new WebSocket(options.relayUrl.replace('http', 'ws') + (request.url ?? ''), { perMessageDeflate: false })
+    const far = new WebSocket(relayUrl().replace('http', 'ws') + (request.url ?? ''), { perMessageDeflate: false })
     far.once('error', () => socket.destroy())
     far.once('open', () => sockets.handleUpgrade(request, socket, head, (near) => relayFrames(near, far, frames)))
   })
@@ -113,36 +92,6 @@ function relayFrames(near: WebSocket, far: WebSocket, frames: HeldFrames): void 
     else near.close(code, reason)
   })
   for (const socket of [near, far]) socket.on('error', () => undefined)
-}
-
-function servePage(path: string, { folder, issuer, config }: ConsoleOriginOptions, response: ServerResponse): void {
-  if (path === 'config.json')
-    return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(config()))
-  const file = normalize(join(folder, path === '' ? 'index.html' : path))
-  if (!file.startsWith(folder) || !existsSync(file)) return void response.writeHead(404).end()
-  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream', ...headersOf(issuer) })
-  response.end(readFileSync(file))
-}
-
-function headersOf(issuer: string): Record<string, string> {
-  const policy = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' blob: data:",
-    `connect-src 'self' ${issuer}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    'trusted-types ProseMirrorClipboard docrelay-svg',
-  ]
-  return {
-    'content-security-policy': policy.join('; '),
-    'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-  }
 }
 
 function forward(request: IncomingMessage, response: ServerResponse, relayUrl: string): void {

@@ -74,21 +74,21 @@ export async function openConsole(
   const issuer = opened.use(
     await startDevIssuer({ port: 0, dataDir: issuerFolder, people, audience: 'service-relay', resource: RESOURCE }),
   )
-  const relay = opened.use(
-    await startRelayUnderTest({ env: { RELAY_JWT_ISSUER: issuer.url, RELAY_JWT_JWKS_URL: issuer.jwksUrl, ...env } }),
-  )
-  let clientId = ''
-  const config = () => ({
-    issuer: issuer.url,
-    clientId,
-    scope: 'openid docs',
-    authorizeParams: {},
-    mcpUrl: null,
-    version: '0.0.0-test',
-  })
-  const frames = opened.use(await openConsoleOrigin({ relayUrl: relay.baseUrl, folder, issuer: issuer.url, config }))
+  let relayUrl = ''
+  const frames = opened.use(await openConsoleOrigin(() => relayUrl))
   const url = `${frames.origin}/console/`
-  clientId = await registeredClient(issuer.url, url)
+  const consoleEnv = {
+    RELAY_CONSOLE_ENABLED: 'true',
+    RELAY_CONSOLE_DIR: folder,
+    RELAY_CONSOLE_CLIENT_ID: await registeredClient(issuer.url, url),
+    RELAY_CONSOLE_SCOPE: 'openid docs',
+  }
+  const relay = opened.use(
+    await startRelayUnderTest({
+      env: { RELAY_JWT_ISSUER: issuer.url, RELAY_JWT_JWKS_URL: issuer.jwksUrl, ...consoleEnv, ...env },
+    }),
+  )
+  relayUrl = relay.baseUrl
   const browser: Browser = await chromium.connect(endpoint)
   opened.defer(() => browser.close())
 
