@@ -44,8 +44,8 @@ export interface CanvasEnvironment {
   readonly onFrame: (draw: () => void) => void
 }
 
-/** About 0.2 s of search on a full page; what has no way by then is drawn directly. */
-const ROUTE_STEPS = 2_000_000
+/** About 50 ms of search, as tools have on a live document; what has no way by then is drawn directly. [CONC-13] */
+const ROUTE_STEPS = 500_000
 const NO_PLACES: ReadonlyMap<string, Place> = new Map()
 const COPY_OFFSET = 20
 
@@ -78,6 +78,7 @@ export class CanvasEditor {
   readonly #ends: (() => void)[] = []
   readonly drawing: PageDrawing
   #pastes = 0
+  #fitted: View | null = null
 
   constructor(document: CanvasDocument, pageId: string, environment: CanvasEnvironment) {
     this.pageId = pageId
@@ -121,8 +122,15 @@ export class CanvasEditor {
     this.drawing.destroy()
   }
 
+  /** Shows all of the page, and goes on to do so when the room for it changes, until the person looks elsewhere. */
   fit(): void {
-    this.view.value = fitted(this.drawing.scene?.bounds() ?? null, this.size.value)
+    this.view.value = this.#fitted = fitted(this.drawing.scene?.bounds() ?? null, this.size.value)
+  }
+
+  /** There is more or less room to show the page. */
+  resize(size: Size): void {
+    this.size.value = size
+    if (this.view.value === this.#fitted) this.fit()
   }
 
   zoom(factor: number, at?: Point): void {
@@ -166,11 +174,11 @@ export class CanvasEditor {
     const { places } = this.drawing
     if (places.size === 0) return
     this.drawing.drag(NO_PLACES)
-    this.#write(placed(this.page, places, this.#router()))
+    const isWritten = this.#write(placed(this.page, places, this.#router()))
     this.presence.show({ moving: null })
     const [id] = this.selection.value
     const bounds = id === undefined ? null : boundsOfShape(id, this.page)
-    if (bounds !== null) this.#environment.announce(texts.moved(bounds.left, bounds.top))
+    if (isWritten && bounds !== null) this.#environment.announce(texts.moved(bounds.left, bounds.top))
   }
 
   /** Forgets where shapes were dragged to. */
@@ -181,7 +189,7 @@ export class CanvasEditor {
 
   add(kind: NewShape['kind'], place: Place): void {
     const id = this.#environment.newId()
-    this.#write(added(this.page, { id, kind, place }))
+    if (!this.#write(added(this.page, { id, kind, place }))) return
     this.select([id], id)
     this.#environment.announce(texts.added(texts.kind(kind)))
     this.editing.value = id
@@ -207,8 +215,7 @@ export class CanvasEditor {
     const id = this.#environment.newId()
     const sides = { ...(fromSide && { fromSide }), ...(toSide && { toSide }) }
     const changes = connected(this.page, { id, from, to, ...sides }, this.#router())
-    if (changes.values.size === 0) return
-    this.#write(changes)
+    if (!this.#write(changes)) return
     this.select([id], id)
     this.#environment.announce(texts.connected(nameOf(from, this.page.shapes), nameOf(to, this.page.shapes)))
   }
@@ -250,8 +257,7 @@ export class CanvasEditor {
     this.#pastes++
     const by = COPY_OFFSET * this.#pastes
     const changes = pasted(this.page, copies, { dx: by, dy: by, newId: this.#environment.newId })
-    if (changes.values.size === 0) return
-    this.#write(changes)
+    if (!this.#write(changes)) return
     const ids = [...changes.values.keys()]
     const inner = new Set(ids.flatMap((id) => childrenOf(this.page.shapes.get(id))))
     this.select(
@@ -298,9 +304,11 @@ export class CanvasEditor {
     return routerWithin({ steps: ROUTE_STEPS })
   }
 
-  #write(changes: PageChanges): void {
-    if (this.readOnly.value || (changes.values.size === 0 && changes.order === undefined)) return
+  /** `false`: there was nothing to write, or the person may not. */
+  #write(changes: PageChanges): boolean {
+    if (this.readOnly.value || (changes.values.size === 0 && changes.order === undefined)) return false
     this.#state.write(changes)
+    return true
   }
 
   #pageChanged(ids: ReadonlySet<string>): void {

@@ -54,7 +54,7 @@ interface ViewProps {
 /** The place in which the page is drawn, on white whatever the colours around it are. [CANVAS-26] */
 function CanvasView({ editor, gestures, keys, list, focusList }: ViewProps) {
   const place = useRef<HTMLDivElement>(null)
-  const world = useRef<SVGGElement>(null)
+  const world = useRef<SVGSVGElement>(null)
   const keysId = useId()
 
   useLayoutEffect(() => {
@@ -62,13 +62,14 @@ function CanvasView({ editor, gestures, keys, list, focusList }: ViewProps) {
     if (element === null || root === null) return
     root.replaceChildren()
     editor.attach(root, sizeOf(element))
-    const observer = new ResizeObserver(() => (editor.size.value = sizeOf(element)))
+    const observer = new ResizeObserver(() => editor.resize(sizeOf(element)))
     observer.observe(element)
     return () => observer.disconnect()
   }, [editor])
   useSignalEffect(() => {
     const { left, top, scale } = editor.view.value
-    world.current?.setAttribute('transform', `scale(${scale}) translate(${-left} ${-top})`)
+    // On the element around the drawing, whose text would be laid out again at every step of a zoom if the drawing itself were scaled.
+    if (world.current !== null) world.current.style.transform = `scale(${scale}) translate(${-left}px, ${-top}px)`
   })
 
   const isEmpty = (editor.version.value, editor.page.shapes.size === 0)
@@ -129,9 +130,9 @@ function CanvasView({ editor, gestures, keys, list, focusList }: ViewProps) {
           },
         }}
       />
-      <svg class="canvas-drawing" aria-hidden="true">
-        <g ref={world} />
-      </svg>
+      <div class="canvas-paper" aria-hidden="true">
+        <svg class="canvas-drawing" ref={world} />
+      </div>
       <CanvasOverlay editor={editor} gestures={gestures} />
       <LabelEditor editor={editor} onClosed={focusList} />
       <ConnectMenu editor={editor} onClosed={focusList} />

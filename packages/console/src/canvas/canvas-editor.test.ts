@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { movedPlaces, placesOf } from './page-edits.ts'
+import { openedCanvas } from './testing/opened-canvas.ts'
+import { box, connector } from './testing/page-now.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const shapes = [box('a', 0, 0), box('b', 300, 0), connector('c', 'a', 'b')]
+const key = (name: string, held: { readonly [modifier: string]: boolean } = {}) => ({
+  ...{ key: name, shiftKey: false, altKey: false, ctrlKey: false, metaKey: false },
+  ...held,
+})
+
+describe('dragging', () => {
+  it('writes nothing before the end, and then one transaction', () => {
+    using canvas = openedCanvas(shapes)
+    const { editor } = canvas
+    editor.select(['a'])
+    const places = placesOf(['a'], editor.page)
+    for (let i = 1; i <= 50; i++) editor.drag(movedPlaces(places, i, 0))
+    expect(canvas.writes()).toBe(0)
+    editor.drop()
+    expect(canvas.writes()).toBe(1)
+    expect([canvas.stored('a'), canvas.stored('c')]).toMatchObject([{ x: 50 }, { x: 100 }])
+  })
+
+  it('is shown to others at most ten times a second, and its end at last', () => {
+    using canvas = openedCanvas(shapes)
+    const { editor, awareness } = canvas
+    let told = 0
+    awareness.on('update', () => told++)
+    const places = placesOf(['a'], editor.page)
+    for (let i = 0; i < 100; i++) {
+      editor.drag(movedPlaces(places, i, 0))
+      vi.advanceTimersByTime(10)
+    }
+    expect(told).toBeLessThanOrEqual(11)
+    vi.advanceTimersByTime(100)
+    expect(awareness.getLocalState()?.['canvas']).toMatchObject({ moving: { a: { x: 99, y: 0 } } })
+    editor.drop()
+    vi.advanceTimersByTime(200)
+    expect(awareness.getLocalState()?.['canvas']).toMatchObject({ moving: null })
+  })
+
+  it('keeps what somebody else changed of the shape meanwhile, and brings no deleted one back', () => {
+    using canvas = openedCanvas(shapes)
+    const { editor } = canvas
+    editor.drag(movedPlaces(placesOf(['a', 'b'], editor.page), 10, 0))
+    canvas.elsewhere((map) => {
+      map.set('a', box('a', 0, 0, { label: 'theirs' }))
+      map.delete('b')
+    })
+    editor.drop()
+    expect(canvas.stored('a')).toEqual(box('a', 10, 0, { label: 'theirs' }))
+    expect(canvas.stored('b')).toBeUndefined()
+  })
+
+  it('does nothing at all for a person who may only look', () => {
+    using canvas = openedCanvas(shapes, 'view')
+    const { editor, keys } = canvas
+    editor.select(['a'], 'a')
+    keys.down(key('ArrowRight', { altKey: true }))
+    keys.settle()
+    editor.remove()
+    editor.add('rectangle', { x: 0, y: 0 })
+    editor.connect('a', 'b')
+    editor.restack('front')
+    editor.duplicate()
+    editor.edit('a')
+    keys.openConnect()
+    expect(canvas.writes()).toBe(0)
+    expect([editor.editing.value, editor.connecting.value]).toEqual([null, null])
+  })
+})
+
+describe('keys', () => {
+  it('arrows go through the shapes in reading order, and others are shown the selection', () => {
+    using canvas = openedCanvas(shapes)
+    const { editor, keys, awareness } = canvas
+    const visited = ['ArrowDown', 'ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowUp', 'Home', 'End'].map((name) => {
+      keys.down(key(name))
+      return editor.active.value
+    })
+    expect(visited).toEqual(['a', 'c', 'b', 'b', 'c', 'a', 'b'])
+    vi.advanceTimersByTime(100)
+    expect(awareness.getLocalState()?.['user']).toEqual({ name: 'Ann', color: '#0969da', page: 'p', selection: ['b'] })
+  })
+
+  it('moved shapes are written once, when the key that holds them goes up or after a pause', () => {
+    using canvas = openedCanvas(shapes)
+    const { keys } = canvas
+    keys.down(key('ArrowDown'))
+    for (let i = 0; i < 5; i++) keys.down(key('ArrowRight', { ctrlKey: true }))
+    keys.down(key('ArrowUp', { altKey: true }))
+    expect(canvas.writes()).toBe(0)
+    keys.up(key('Alt'))
+    expect(canvas.stored('a')).toMatchObject({ x: 50, y: -1 })
+    keys.down(key('ArrowRight', { altKey: true }))
+    vi.advanceTimersByTime(1_000)
+    expect(canvas.stored('a')).toMatchObject({ x: 51, y: -1 })
+    expect(canvas.writes()).toBe(2)
+  })
+
+  it('with Shift as well they resize, and the upper left corner stays', () => {
+    using canvas = openedCanvas(shapes)
+    const { keys } = canvas
+    keys.down(key('ArrowDown'))
+    keys.down(key('ArrowRight', { ctrlKey: true, shiftKey: true }))
+    keys.down(key('ArrowDown', { ctrlKey: true, shiftKey: true }))
+    keys.settle()
+    expect(canvas.stored('a')).toMatchObject({ x: 5, y: 5, width: 110, height: 90 })
+  })
+
+  it('edit the text, connect, delete, select all and put shapes to the front', () => {
+    using canvas = openedCanvas(shapes)
+    const { editor, keys } = canvas
+    keys.down(key('ArrowDown'))
+    expect(keys.down(key('Enter'))).toBe(true)
+    expect(editor.editing.value).toBe('a')
+    editor.label('a', 'Text')
+    expect(canvas.stored('a')).toMatchObject({ label: 'Text' })
+    keys.down(key('c'))
+    expect(editor.connecting.value).toBe('a')
+    keys.down(key(']', { ctrlKey: true, shiftKey: true }))
+    expect(canvas.order()).toEqual(['b', 'c', 'a'])
+    keys.down(key('a', { ctrlKey: true }))
+    expect(editor.selection.value.size).toBe(3)
+    keys.down(key('Escape'))
+    expect(editor.selection.value.size).toBe(0)
+    keys.down(key('Delete'))
+    expect([canvas.stored('a'), canvas.stored('c'), canvas.order()]).toEqual([undefined, undefined, ['b']])
+    expect(canvas.said.at(-1)).toBe('Deleted 2 shapes')
+    expect(keys.down(key('q'))).toBe(false)
+  })
+
+  it('undo takes back own edits one by one and leaves those of others', () => {
+    using canvas = openedCanvas(shapes)
+    const { editor, keys } = canvas
+    editor.label('a', 'mine')
+    editor.add('ellipse', { x: 5, y: 5 })
+    canvas.elsewhere((map) => map.set('b', box('b', 300, 0, { label: 'theirs' })))
+    keys.down(key('z', { ctrlKey: true }))
+    expect(canvas.stored('n1')).toBeUndefined()
+    keys.down(key('z', { ctrlKey: true }))
+    expect([canvas.stored('a'), canvas.stored('b')]).toEqual([box('a', 0, 0), box('b', 300, 0, { label: 'theirs' })])
+    keys.down(key('z', { ctrlKey: true, shiftKey: true }))
+    expect(canvas.stored('a')).toMatchObject({ label: 'mine' })
+    expect(editor.history.value).toEqual({ canUndo: true, canRedo: true })
+  })
+
+  it('the space bar selects, unless the page was moved with it', () => {
+    using canvas = openedCanvas(shapes)
+    const { editor, gestures, keys } = canvas
+    const pointer = { pointerId: 1, pointerType: 'mouse', button: 0, shiftKey: false, grip: null }
+    editor.active.value = 'a'
+    keys.down(key(' '))
+    keys.up(key(' '))
+    expect([...editor.selection.value]).toEqual(['a'])
+    keys.down(key(' '))
+    gestures.down({ ...pointer, x: 0, y: 0 })
+    gestures.move({ ...pointer, x: 30, y: 40 })
+    gestures.up({ ...pointer, x: 30, y: 40 })
+    keys.up(key(' '))
+    expect([...editor.selection.value]).toEqual(['a'])
+    expect(editor.view.value).toEqual({ left: -30, top: -40, scale: 1 })
+  })
+})
+
+describe('leaving a page', () => {
+  it('takes this person from it and keeps what else others are shown', () => {
+    const canvas = openedCanvas(shapes)
+    canvas.editor.select(['a'])
+    canvas.editor.destroy()
+    vi.advanceTimersByTime(1_000)
+    expect(canvas.awareness.getLocalState()).toEqual({ user: { name: 'Ann', color: '#0969da' }, canvas: null })
+    canvas.awareness.destroy()
+  })
+})
