@@ -98,6 +98,7 @@ export class CanvasEditor {
     this.#ends.push(
       this.#state.on((ids) => this.#pageChanged(ids)),
       document.on('level', (level) => (this.readOnly.value = level === 'view')),
+      document.on('gone', () => (this.readOnly.value = true)),
       () => document.awareness.off('change', awarenessChanged),
       () => this.#undo.destroy(),
     )
@@ -234,9 +235,8 @@ export class CanvasEditor {
   remove(ids: ReadonlySet<string> = this.#chosen()): void {
     const before = this.order.value
     const changes = deleted(this.page, [...ids])
-    if (changes.values.size === 0) return
     const at = before.findIndex((id) => ids.has(id))
-    this.#write(changes)
+    if (!this.#write(changes)) return
     const gone = [...changes.values.values()].filter((value) => value === null).length
     const next = before.slice(at).find((id) => this.page.shapes.has(id)) ?? this.order.value.at(-1) ?? null
     this.select([], next)

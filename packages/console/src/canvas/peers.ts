@@ -75,12 +75,12 @@ export class OwnPresence {
     else this.#send()
   }
 
-  /** Takes the page back: this person is not there any more. */
+  /** Takes the page back: this person is not there any more, unless another page was shown meanwhile. */
   destroy(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
+    if (memberOf(this.#user(), 'page') !== this.#pageId) return
     const { page: _, selection: __, ...user } = this.#user()
-    if (memberOf(this.#awareness.getLocalState(), 'user') !== undefined) this.#awareness.setLocalStateField('user', user)
-    this.#awareness.setLocalStateField('canvas', null)
+    this.#awareness.setLocalState({ ...this.#awareness.getLocalState(), user, canvas: null })
   }
 
   #user(): Record<string, unknown> {
