@@ -1,17 +1,25 @@
 import type { Node } from 'prosemirror-model'
 import type { Heading } from './shown-page.ts'
 
+/** Calls `found` with each heading of a page and its position, in order. */
+function eachHeading(doc: Node, found: (node: Node, at: number) => void): void {
+  doc.descendants((node, at) => {
+    if (node.type.name === 'heading') found(node, at)
+    return !node.isTextblock && node.type.name !== 'table'
+  })
+}
+
 /** The headings of a page in order; `before` itself when they are the same. */
 export function headingsOf(doc: Node, before: readonly Heading[]): readonly Heading[] {
   const headings: Heading[] = []
-  doc.descendants((node, at) => {
-    if (node.type.name === 'heading') headings.push({ level: Number(node.attrs['level']) || 1, text: node.textContent, at })
-    return !node.isTextblock && node.type.name !== 'table'
-  })
-  const isSame = headings.length === before.length && headings.every((each, at) => isEqual(each, before[at] as Heading))
-  return isSame ? before : headings
+  eachHeading(doc, ({ attrs, textContent }) => headings.push({ level: Number(attrs['level']) || 1, text: textContent }))
+  const isSame = (one: Heading, other: Heading | undefined) => one.level === other?.level && one.text === other.text
+  return headings.length === before.length && headings.every((each, at) => isSame(each, before[at])) ? before : headings
 }
 
-function isEqual(one: Heading, other: Heading): boolean {
-  return one.level === other.level && one.at === other.at && one.text === other.text
+/** The position of a heading by its number; `null` when the page has fewer. */
+export function positionOfHeading(doc: Node, index: number): number | null {
+  const positions: number[] = []
+  eachHeading(doc, (_, at) => positions.push(at))
+  return positions[index] ?? null
 }

@@ -16,9 +16,9 @@ export function OutlinePanel({ document }: PanelProps) {
         <p>{page === null ? texts.noPage : texts.empty}</p>
       ) : (
         <ol>
-          {headings.map((heading) => (
-            <li key={heading.at} class={`outline-level-${Math.min(heading.level, 6)}`}>
-              <button type="button" onClick={() => page?.show(heading)}>
+          {headings.map((heading, index) => (
+            <li key={index} class={`outline-level-${Math.min(heading.level, 6)}`}>
+              <button type="button" onClick={() => page?.show(index)}>
                 {heading.text === '' ? texts.unnamed : heading.text}
               </button>
             </li>

@@ -15,7 +15,7 @@ import { typedForms } from './input-rules.ts'
 import { keys } from './keys.ts'
 import { Library } from './library.ts'
 import { links, pastedLinks } from './links.ts'
-import { headingsOf } from './outline-headings.ts'
+import { headingsOf, positionOfHeading } from './outline-headings.ts'
 import { type Heading, shownOf } from './shown-page.ts'
 import { cellEdges, tables } from './tables.ts'
 import { isSameToolState, mainTools, NO_TOOLS, type Tool, toolState } from './tool-list.ts'
@@ -99,7 +99,7 @@ export class ProseController {
       watchAgents(document.awareness, pageId, (edit) => this.#agentWrote(edit)),
     )
     const shown = shownOf(document).page
-    const page = { pageId, headings: this.headings, show: (heading: Heading) => this.#showHeading(heading) }
+    const page = { pageId, headings: this.headings, show: (index: number) => this.#showHeading(index) }
     shown.value = page
     this.#ends.push(() => {
       if (shown.value === page) shown.value = null
@@ -207,9 +207,10 @@ export class ProseController {
     this.following.refresh()
   }
 
-  #showHeading({ at }: Heading): void {
+  #showHeading(index: number): void {
     const { view } = this.binding
-    if (at >= view.state.doc.content.size) return
+    const at = positionOfHeading(view.state.doc, index)
+    if (at === null) return
     view.dispatch(view.state.tr.setSelection(TextSelection.near(view.state.doc.resolve(at + 1))))
     this.following.scrollTo(at)
     view.focus()

@@ -5,16 +5,14 @@ import { type Signal, signal } from '@preact/signals'
 export interface Heading {
   readonly level: number
   readonly text: string
-  /** Position in the document of the editor. */
-  readonly at: number
 }
 
 /** The prose page of a document that is on the screen, for the panels beside it. */
 export interface ShownPage {
   readonly pageId: string
   readonly headings: Signal<readonly Heading[]>
-  /** Scrolls to a heading and puts the caret there. */
-  show(heading: Heading): void
+  /** Scrolls to a heading, by its number in `headings`, and puts the caret there. */
+  show(index: number): void
 }
 
 interface Shown {
