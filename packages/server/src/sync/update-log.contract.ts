@@ -70,6 +70,17 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect((await loaded(other.key)).removals).toEqual(['other'])
     })
 
+    it('[AG-110] of what rooms remember of one document the newest thousand records are kept, and the newest 4 MiB of long ones', async () => {
+      const [{ key }, long] = [await newDocument(), await newDocument()]
+      const remembering = (of: number, afterSeq: number, removals: string) => ({ ...record(of, afterSeq), removals })
+      await store.updates.append(Array.from({ length: 1_002 }, (_, i) => remembering(key, i, String(i + 1))))
+      const { removals } = await loaded(key)
+      expect([removals.length, removals[0], removals.at(-1)]).toEqual([1_000, '3', '1002'])
+      for (let i = 0; i < 6; i++) await store.updates.append([remembering(long.key, i, String(i).repeat(1_000_000))])
+      expect((await loaded(long.key)).removals.map((notes) => notes[0])).toEqual(['2', '3', '4', '5'])
+      expect(await store.updates.purgeRemovals(6, 2_000)).toBe(1_004)
+    })
+
     it('[LIFE-5] every document has its own sequence without gaps, in the order of the calls', async () => {
       const keys = await Promise.all(Array.from({ length: 4 }, async () => (await newDocument()).key))
       const ends = new Map(keys.map((key) => [key, 0]))

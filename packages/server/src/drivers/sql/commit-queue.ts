@@ -108,7 +108,7 @@ export class CommitQueue {
 
   append(records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
     let bytes = 0
-    for (const record of records) bytes += record.update.byteLength
+    for (const { update, removals = '' } of records) bytes += update.byteLength + removals.length
     return this.#submit<readonly AppendOutcome[]>({ kind: 'append', list: records }, records.length, bytes)
   }
 

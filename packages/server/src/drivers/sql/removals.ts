@@ -3,7 +3,17 @@ import { type AppendRecord, REMOVALS_LOADED_MS } from '../../sync/update-log.por
 import { isAsWritten, withChecksum } from './row-checksums.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** Stores what rooms remember with these records, in the transaction that appends them. Most records have nothing. [AG-110] */
+/** Rows that one document keeps. */
+const MOST_ROWS = 1_000
+/** Characters of notes that one document keeps, and that a load reads. */
+const MOST_CHARACTERS = 4 * 1_048_576
+/** The characters of a document are counted when so long notes are added. */
+const LONG_NOTES = 65_536
+
+/**
+ * Stores what rooms remember with these records, in the transaction that appends them, and removes what is beyond the bounds of the document.
+ * Most records have nothing. [AG-110]
+ */
 export async function keepRemovals(
   writer: Writer,
   records: readonly Pick<AppendRecord, 'key' | 'afterSeq' | 'atMs' | 'removals'>[],
@@ -12,20 +22,48 @@ export async function keepRemovals(
     if (removals === undefined) continue
     const row = withChecksum('removals', { key, seq: afterSeq + 1, at_ms: atMs, notes: removals })
     await writer.insertInto('removals').values(row).execute()
+    const older = removals.length < LONG_NOTES ? beyondRows(writer, key) : await beyondCharacters(writer, key)
+    await writer.deleteFrom('removals').where('key', '=', key).where('seq', '<=', older).execute()
   }
+}
+
+/** The newest row that is one too many; null when there are not so many. */
+function beyondRows(db: Connection, key: number) {
+  return db
+    .selectFrom('removals as row')
+    .select('row.seq')
+    .where('row.key', '=', key)
+    .orderBy('row.seq', 'desc')
+    .limit(1)
+    .offset(MOST_ROWS)
+}
+
+/** The newest row with which the document has too many characters; -1 when it has not. */
+async function beyondCharacters(db: Connection, key: number): Promise<number> {
+  const rows = await db
+    .selectFrom('removals')
+    .select(['seq', sql<number>`length(notes)`.as('length')])
+    .where('key', '=', key)
+    .orderBy('seq', 'desc')
+    .execute()
+  let characters = 0
+  return rows.find(({ length }) => (characters += length) > MOST_CHARACTERS)?.seq ?? -1
 }
 
 /** What is stored of the last minute before the newest of the document. A damaged row is left out: `relay verify` reports it. */
 export async function removalsOf(db: Connection, key: number): Promise<readonly string[]> {
-  const newest = db
+  const newest = await db
     .selectFrom('removals')
-    .select((e) => e.fn.max('at_ms').as('at_ms'))
+    .select((e) => e.fn.max<number | null>('at_ms').as('at_ms'))
     .where('key', '=', key)
+    .executeTakeFirst()
+  if (newest?.at_ms === null || newest?.at_ms === undefined) return []
   const rows = await db
     .selectFrom('removals')
     .selectAll()
     .where('key', '=', key)
-    .where('at_ms', '>', sql<number>`${newest} - ${sql.lit(REMOVALS_LOADED_MS)}`)
+    .where('at_ms', '>', newest.at_ms - REMOVALS_LOADED_MS)
+    .where('seq', '>', await beyondCharacters(db, key))
     .orderBy('seq')
     .execute()
   return rows.filter((row) => isAsWritten('removals', row)).map(({ notes }) => notes)

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { KeptContent } from './kept-content.ts'
+
+const holds = (doc: Y.Doc, words: string): boolean => Buffer.from(Y.encodeStateAsUpdate(doc)).includes(words)
+
+/** A copy in which words were typed, and an update of somebody else that removes their block. */
+function typed() {
+  const doc = new Y.Doc()
+  const page = doc.getXmlFragment('page')
+  const [block, text] = [new Y.XmlElement('paragraph'), new Y.XmlText('old')]
+  block.insert(0, [text])
+  page.insert(0, [block])
+  const other = new Y.Doc()
+  Y.applyUpdate(other, Y.encodeStateAsUpdate(doc))
+  text.insert(3, ' words')
+  const before = Y.encodeStateVector(other)
+  other.getXmlFragment('page').delete(0, 1)
+  return { doc, page, kept: new KeptContent(doc), removal: Y.encodeStateAsUpdate(other, before) }
+}
+
+it('[AG-110] unsaved words in a block that others remove stay in the copy until they are saved, and show nowhere', () => {
+  const { doc, page, kept, removal } = typed()
+  kept.apply(removal, 'relay', false)
+  expect([page.length, holds(doc, ' words'), doc.gc]).toEqual([0, true, true])
+  kept.release()
+  expect(holds(doc, ' words')).toBe(false)
+})
+
+it('[AG-110] saved words in a block that others remove are dropped at once', () => {
+  const { doc, kept, removal } = typed()
+  kept.apply(removal, 'relay', true)
+  expect(holds(doc, ' words')).toBe(false)
+})
+
+it('[AG-110] a copy that its owner lets keep deleted content keeps it', () => {
+  const { doc, kept, removal } = typed()
+  doc.gc = false
+  kept.apply(removal, 'relay', false)
+  kept.release()
+  expect([holds(doc, ' words'), doc.gc]).toEqual([true, false])
+})
