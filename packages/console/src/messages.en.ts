@@ -5,6 +5,7 @@ import { documentsTexts } from './documents/documents.en.ts'
 import { historyTexts } from './history/history.en.ts'
 import { canvasTexts } from './canvas/canvas.en.ts'
 import { shareTexts } from './share/share.en.ts'
+import { sharingTexts } from './sharing/sharing.en.ts'
 
 // Every text that a person reads in the console, by feature. A text that needs a value is a function of it.
 
@@ -141,9 +142,7 @@ export const messages = {
   },
   canvas: canvasTexts,
   history: historyTexts,
-  sharing: {
-    title: 'Sharing',
-  },
+  sharing: sharingTexts,
   share: shareTexts,
   files: {
     title: 'Files',

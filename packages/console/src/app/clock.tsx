@@ -2,8 +2,8 @@ import { createContext } from 'preact'
 import { useContext, useEffect, useState } from 'preact/hooks'
 import { formatAge, formatMoment } from './times.ts'
 
-/** The clock of the page, in ms. Without one, moments are shown as date and time. */
-export const Clock = createContext<(() => number) | null>(null)
+/** The clock of the page, in ms; pictures and tests provide a fixed one. */
+export const Clock = createContext<() => number>(() => Date.now())
 
 const RENEW_MS = 20_000
 
@@ -17,7 +17,7 @@ export function Age({ at }: { readonly at: number }) {
   }, [])
   return (
     <time dateTime={new Date(at).toISOString()} title={formatMoment(at)}>
-      {clock === null ? formatMoment(at) : formatAge(at, clock())}
+      {formatAge(at, clock())}
     </time>
   )
 }

@@ -6,13 +6,14 @@ const NOW = Date.UTC(2026, 10, 23, 7, 30)
 it.each([
   [0, 'now'],
   [4_999, 'now'],
-  [-4_999, 'now'],
+  [-4_000, 'now'],
   [45_000, '45 seconds ago'],
   [60_000, '1 minute ago'],
   [3_599_999, '59 minutes ago'],
   [3_600_000, '1 hour ago'],
   [86_400_000, 'yesterday'],
   [-2 * 86_400_000, 'in 2 days'],
+  [-7 * 86_400_000 + 60_000, 'in 7 days'],
   [29 * 86_400_000, '29 days ago'],
   [30 * 86_400_000, 'Oct 24, 2026'],
 ])('%i ms before now are shown as %s', (ms, shown) => {

@@ -10,7 +10,8 @@ export function formatAge(atMs: number, nowMs: number, language = 'en'): string 
   const words = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   const distance = Math.abs(atMs - nowMs)
   for (const { unit, ms, upTo } of STEPS) {
-    const count = Math.floor(distance / ms)
+    // What lies ahead is rounded: a link made for a week a second ago ends in 7 days and not in 6.
+    const count = atMs > nowMs ? Math.round(distance / ms) : Math.floor(distance / ms)
     if (count >= upTo) continue
     // "now" for whatever is less than five seconds away: nobody reads seconds as they pass.
     if (unit === 'second') return words.format(count < 5 ? 0 : atMs < nowMs ? -count : count, unit)
