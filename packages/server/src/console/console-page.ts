@@ -61,7 +61,7 @@ function policyOf({ issuer, blobOrigin, connectOrigins }: ConsoleFacts): string 
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types ProseMirrorClipboard docrelay-svg',
+    'trusted-types ProseMirrorClipboard docrelay-html docrelay-svg',
   ].join('; ')
 }
 

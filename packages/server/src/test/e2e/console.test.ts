@@ -9,7 +9,7 @@ import { type Call, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 
 const POLICY = (connect: string) =>
-  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self' ${connect}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types ProseMirrorClipboard docrelay-svg`
+  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self' ${connect}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types ProseMirrorClipboard docrelay-html docrelay-svg`
 
 let page: BuiltConsole
 let relay: RelayUnderTest
