@@ -86,6 +86,13 @@ export interface Usage {
   readonly maxDocBytes: number | null
   readonly activeEditors: number
   readonly editorLimit: number | null
+  /** Open WebSocket connections, those of viewers included. */
+  readonly connections: number
+  readonly connectionLimit: number | null
+  /** The write bucket of the workspace: what comes back in a second, the most at once, and what is left now. [LIM-2] */
+  readonly writes: { readonly perSecond: number; readonly burst: number; readonly left: number } | null
+  /** Whether a limit comes from the token of the caller or from the configuration. [LIM-1] */
+  readonly sources: Readonly<Record<'storageQuota' | 'maxDocBytes' | 'editorLimit', 'claim' | 'config'>>
 }
 
 /** Reply of both issuing routes; the token is shown this one time. [SHARE-1, SHARE-2] */

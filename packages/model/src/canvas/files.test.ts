@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { body, canvasPage, group, prosePage, rectangle } from '../testing/builders.ts'
-import { categoryOf, fileEntry, fileReferences } from './files.ts'
+import { categoryOf } from './file-category.ts'
+import { fileEntry, fileReferences } from './files.ts'
 
 const hash = (digit: string) => digit.repeat(64)
 const file = (id: string, more = {}) => ({ id, type: 'file', x: 0, y: 0, blobRef: hash('a'), ...more })

@@ -3,10 +3,9 @@ import type { CanvasPage, DocumentBody, ProsePage } from '../body.ts'
 import { memberOf } from '../json.ts'
 import type { ProseElement, ProseNode } from '../prose/node.ts'
 import { pageTree } from '../prose/page.ts'
+import { categoryOf } from './file-category.ts'
 import { shapesInOrder } from './read-back.ts'
 import { bareHash, stringOf } from './stored-shape.ts'
-
-export type FileCategory = 'pdf' | 'spreadsheet' | 'image' | 'audio' | 'video' | 'text' | 'generic'
 
 /** A file that a document references, as far as the document itself says. [FILE-1] */
 export interface FileReference {
@@ -73,28 +72,6 @@ export function fileEntry(reference: FileReference, held: HeldFile | undefined):
     fileCategory: fileCategory ?? categoryOf(mimeType ?? '', fileName ?? ''),
     inStore: held !== undefined,
   }
-}
-
-const spreadsheets = /spreadsheet|ms-excel|^text\/(csv|tab-separated-values)$/
-const endings: readonly (readonly [FileCategory, RegExp])[] = [
-  ['pdf', /\.pdf$/i],
-  ['spreadsheet', /\.(xlsx?|ods|csv|tsv)$/i],
-  ['image', /\.(png|jpe?g|gif|webp|avif|svg|bmp|ico|tiff?)$/i],
-  ['audio', /\.(mp3|wav|ogg|flac|m4a|aac|opus)$/i],
-  ['video', /\.(mp4|webm|mov|mkv|avi|m4v)$/i],
-  ['text', /\.(txt|md|json|ya?ml|xml|html?|log|css|js|ts)$/i],
-]
-
-/** The kind of a file by its type, else by the end of its name. [FILE-7] */
-export function categoryOf(mimeType: string, fileName: string): FileCategory {
-  const type = mimeType.toLowerCase()
-  if (type === 'application/pdf') return 'pdf'
-  if (spreadsheets.test(type)) return 'spreadsheet'
-  for (const kind of ['image', 'audio', 'video', 'text'] as const) if (type.startsWith(`${kind}/`)) return kind
-  if (type === 'application/json' || type === 'application/xml') return 'text'
-  if (type !== '' && type !== 'application/octet-stream') return 'generic'
-  const tail = fileName.slice(-16)
-  return endings.find(([, ending]) => ending.test(tail))?.[0] ?? 'generic'
 }
 
 /** One for each shape that references a blob: under `blobRef`, as its icon, else as `blob://` anywhere in it. [FILE-2] */

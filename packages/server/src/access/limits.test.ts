@@ -10,6 +10,7 @@ describe('limits of a caller', () => {
       quotaBytes: 1_000,
       quotaSource: 'config',
       editorLimit: 3,
+      editorLimitSource: 'config',
       maxDocBytes: 500,
       maxDocBytesSource: 'config',
     })
@@ -20,6 +21,7 @@ describe('limits of a caller', () => {
       quotaBytes: 5,
       quotaSource: 'claim',
       editorLimit: 9,
+      editorLimitSource: 'claim',
       maxDocBytes: 900,
       maxDocBytesSource: 'claim',
     })
@@ -38,6 +40,7 @@ describe('limits of a caller', () => {
       quotaBytes: 1_000,
       quotaSource: 'config',
       editorLimit: null,
+      editorLimitSource: 'config',
       maxDocBytes: 7,
       maxDocBytesSource: 'claim',
     })

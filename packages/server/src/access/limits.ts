@@ -5,6 +5,7 @@ export interface ResolvedLimits {
   readonly quotaBytes: number | null
   readonly quotaSource: LimitSource
   readonly editorLimit: number | null
+  readonly editorLimitSource: LimitSource
   readonly maxDocBytes: number | null
   readonly maxDocBytesSource: LimitSource
 }
@@ -29,6 +30,7 @@ export function resolveLimits(claims: Membership['claims'], configured: Configur
     quotaBytes: pick(claims.quotaBytes, configured.storageQuotaBytes),
     quotaSource: sourceOf(claims.quotaBytes),
     editorLimit: pick(claims.editorLimit, configured.maxEditorsPerWorkspace),
+    editorLimitSource: sourceOf(claims.editorLimit),
     maxDocBytes: pick(claims.maxDocBytes, configured.maxDocBytes),
     maxDocBytesSource: sourceOf(claims.maxDocBytes),
   }

@@ -32,6 +32,15 @@ export function describeRateLimiterContract(name: string, open: (clock: Clock) =
       expect(takes(100)).toBe(80)
     })
 
+    it('[REST-28] tells how many tokens are left, and takes none by it', async () => {
+      expect(limiter.left(key, bucket)).toBe(80)
+      takes(80)
+      await time.advance(500)
+      expect([limiter.left(key, bucket), limiter.left(key, bucket), takes(100)]).toEqual([20, 20, 20])
+      await time.advance(60_000)
+      expect([limiter.left(key, bucket), limiter.left(`${key}-other`, bucket)]).toEqual([80, 80])
+    })
+
     it('[LIM-2] over any time a bucket gives no more than burst and rate allow', async () => {
       let given = 0
       for (let i = 0; i < 100; i++) {

@@ -19,6 +19,13 @@ export interface RateLimiter {
    * Without `taker` nobody is preferred.
    */
   take(key: string, bucket: Bucket, tokens?: number, taker?: Taker): Taking
+  /** Returns how many tokens anybody could take now, a part of one included; takes none. An unlimited bucket has its burst. */
+  left(key: string, bucket: Bucket): number
+}
+
+/** Returns the key of the write bucket of a workspace, which sockets and MCP writes share. [WS-28] */
+export function writeBucketKey(workspaceId: string): string {
+  return `write:${workspaceId}`
 }
 
 /** Makes a bucket of a configured rate and burst. When either is `null`, the bucket is unlimited. [CFG-8] */

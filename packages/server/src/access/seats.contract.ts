@@ -25,6 +25,7 @@ export function describeSeatsContract(name: string, open: () => Promise<Seats>):
       await seats.release(workspaceId, 'a')
       expect(await seats.take(editor('b'), limits)).toBe('taken')
       expect(await seats.editors(workspaceId)).toBe(1)
+      expect(await seats.connections(workspaceId)).toBe(2)
     })
 
     it('[WS-17] the limit of connections is checked before the limit of editors', async () => {

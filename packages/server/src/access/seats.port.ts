@@ -17,6 +17,8 @@ export interface Seats {
   ): Promise<SeatOutcome>
   /** Gives the seat of a connection back; without a seat it does nothing. */
   release(workspaceId: string, connectionId: string): Promise<void>
+  /** Number of connections that hold a seat now, those of viewers included. */
+  connections(workspaceId: string): Promise<number>
   /** Number of editor seats held now. */
   editors(workspaceId: string): Promise<number>
 }

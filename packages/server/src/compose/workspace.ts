@@ -2,6 +2,7 @@ import { collectionRoutes } from '../collections/collections.routes.ts'
 import type { Config } from '../config/config.ts'
 import type { Documents } from '../documents/documents.ts'
 import { purgeMemberRoutes } from '../documents/purge-member.routes.ts'
+import { bucketOf } from '../access/rate-limiter.port.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import type { Route } from '../http/route.ts'
 import { createShareLinks } from '../share-links/share-links.ts'
@@ -15,12 +16,21 @@ import type { Live } from './live.ts'
 export function openWorkspace(base: Base, storage: Storage, live: Live, documents: Documents): readonly Route[] {
   const { config, clock, random, log, metrics } = base
   const { seats, rateLimiter } = live
-  const registries = { store: storage.registries, maxBytes: config.tenancy.limits.maxConfigBytes }
+  const { limits } = config.tenancy
+  const registries = { store: storage.registries, maxBytes: limits.maxConfigBytes }
   const links = createShareLinks({ store: storage.shareLinks, documents, rateLimiter, clock, random, log, metrics })
   return [
     ...collectionRoutes({ registries, documents }),
     ...styleProfileRoutes(registries),
-    ...usageRoutes({ documents: storage.documents, blobs: storage.blobs, registries: storage.registries, seats }),
+    ...usageRoutes({
+      documents: storage.documents,
+      blobs: storage.blobs,
+      registries: storage.registries,
+      seats,
+      rateLimiter,
+      writes: bucketOf(limits.writesPerSec, limits.writesBurst),
+      maxConnections: limits.maxWsConnectionsPerWorkspace,
+    }),
     ...shareLinkRoutes({ links, documents, clock, opensAt: shareLinksOpenAt(config), docsUrl: config.server.docsUrl }),
     ...purgeMemberRoutes({ documents, log }),
   ]

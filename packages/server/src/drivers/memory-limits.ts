@@ -42,6 +42,11 @@ export function memoryRateLimiter(clock: Clock, delayMs: () => number = () => 0)
 
   return {
     remembered: () => levels.size,
+    left(key: string, { ratePerSec, burst }: Bucket) {
+      const level = levels.get(key)
+      if (ratePerSec === null || level === undefined) return burst
+      return Math.max(0, Math.min(burst, refilled(level, { ratePerSec, most: burst, nowMs: clock.monotonicMs() }).tokens))
+    },
     take(key: string, { ratePerSec, burst }: Bucket, asked = 1, taker?: Taker) {
       if (ratePerSec === null) return { taken: true }
       const nowMs = clock.monotonicMs()
@@ -137,6 +142,7 @@ export function memorySeats(): Seats {
       seats?.delete(connectionId)
       if (seats?.size === 0) workspaces.delete(workspaceId)
     },
+    connections: async (workspaceId) => workspaces.get(workspaceId)?.size ?? 0,
     editors: async (workspaceId) => editorsOf(workspaces.get(workspaceId)),
   }
 }

@@ -20,6 +20,7 @@ function contextOf(params: JsonObject, more: { sub?: string; workspaceId?: strin
     quotaBytes: null,
     quotaSource: 'config',
     editorLimit: null,
+    editorLimitSource: 'config',
     maxDocBytes: null,
     maxDocBytesSource: 'config',
   } as const

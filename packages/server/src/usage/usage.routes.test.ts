@@ -23,6 +23,10 @@ describe('GET /api/v1/usage', () => {
       maxDocBytes: null,
       activeEditors: 0,
       editorLimit: 4,
+      connections: 0,
+      connectionLimit: 25,
+      writes: { perSecond: 40, burst: 80, left: 80 },
+      sources: { storageQuota: 'config', maxDocBytes: 'config', editorLimit: 'config' },
     })
     const refused = await relay.call('GET', '/api/v1/usage')
     expect([refused.status, refused.headers.get('cache-control')]).toEqual([401, 'no-store'])
@@ -62,10 +66,24 @@ describe('GET /api/v1/usage', () => {
       blobBytes: 321,
       configBytes,
       activeEditors: 2,
+      connections: 3,
     })
     await relay.seats.release('ws', '1')
     await relay.call('DELETE', '/api/docs/two', { as })
     expect((await usage('ws')).json).toMatchObject({ docBytes: saved.json.sizeBytes, activeEditors: 1 })
+  })
+
+  it('[REST-28] the write bucket of the own workspace is shown as it is now', async () => {
+    relay.rateLimiter.take('write:busy', { ratePerSec: 40, burst: 80 }, 75)
+    const { left } = (await usage('busy')).json['writes'] as { readonly left: number }
+    expect(left).toBeGreaterThanOrEqual(5)
+    expect(left).toBeLessThan(80)
+    expect((await usage('calm')).json['writes']).toEqual({ perSecond: 40, burst: 80, left: 80 })
+  })
+
+  it('[REST-28] each limit is shown with its source', async () => {
+    const { sources } = (await usage('claims', { quota_bytes: 7, editor_limit: 0 })).json
+    expect(sources).toEqual({ storageQuota: 'claim', maxDocBytes: 'config', editorLimit: 'claim' })
   })
 
   it('[LIM-1] limits of the claim are shown before configured ones, and 0 as unlimited', async () => {

@@ -1,5 +1,6 @@
 import type { Usage } from '@docrelay/protocol/rest'
 import type { Access } from '../access/access.ts'
+import { type Bucket, type RateLimiter, writeBucketKey } from '../access/rate-limiter.port.ts'
 import type { Seats } from '../access/seats.port.ts'
 import type { BlobLedger } from '../blobs/blob-ledger.port.ts'
 import type { RegistryStore } from '../collections/registry-store.port.ts'
@@ -9,7 +10,11 @@ export interface UsageDeps {
   readonly documents: Pick<DocumentStore, 'usedBytes'>
   readonly blobs: Pick<BlobLedger, 'meteredBytes'>
   readonly registries: Pick<RegistryStore, 'configBytes'>
-  readonly seats: Pick<Seats, 'editors'>
+  readonly seats: Pick<Seats, 'connections' | 'editors'>
+  readonly rateLimiter: Pick<RateLimiter, 'left'>
+  readonly writes: Bucket
+  /** `null` is unlimited. */
+  readonly maxConnections: number | null
 }
 
 /**
@@ -17,11 +22,12 @@ export interface UsageDeps {
  * and 3]
  */
 export async function readUsage({ workspaceId, limits }: Access, deps: UsageDeps): Promise<Usage> {
-  const [docBytes, blobBytes, configBytes, activeEditors] = await Promise.all([
+  const [docBytes, blobBytes, configBytes, activeEditors, connections] = await Promise.all([
     deps.documents.usedBytes(workspaceId),
     deps.blobs.meteredBytes(workspaceId),
     deps.registries.configBytes(workspaceId),
     deps.seats.editors(workspaceId),
+    deps.seats.connections(workspaceId),
   ])
   return {
     storageBytes: docBytes + blobBytes,
@@ -32,5 +38,19 @@ export async function readUsage({ workspaceId, limits }: Access, deps: UsageDeps
     maxDocBytes: limits.maxDocBytes,
     activeEditors,
     editorLimit: limits.editorLimit,
+    connections,
+    connectionLimit: deps.maxConnections,
+    writes: writesLeft(workspaceId, deps),
+    sources: {
+      storageQuota: limits.quotaSource,
+      maxDocBytes: limits.maxDocBytesSource,
+      editorLimit: limits.editorLimitSource,
+    },
   }
+}
+
+function writesLeft(workspaceId: string, { rateLimiter, writes }: UsageDeps): Usage['writes'] {
+  const { ratePerSec, burst } = writes
+  if (ratePerSec === null) return null
+  return { perSecond: ratePerSec, burst, left: Math.floor(rateLimiter.left(writeBucketKey(workspaceId), writes)) }
 }

@@ -5,6 +5,7 @@ export const NO_LIMITS: ResolvedLimits = {
   quotaBytes: null,
   quotaSource: 'config',
   editorLimit: null,
+  editorLimitSource: 'config',
   maxDocBytes: null,
   maxDocBytesSource: 'config',
 }

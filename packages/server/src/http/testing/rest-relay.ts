@@ -51,6 +51,7 @@ import { createShareLinks } from '../../share-links/share-links.ts'
 import { type ShareLinkPlace, shareLinkRoutes } from '../../share-links/share-links.routes.ts'
 import { styleProfileRoutes } from '../../style-profiles/style-profiles.routes.ts'
 import { usageRoutes } from '../../usage/usage.routes.ts'
+import type { RateLimiter } from '../../access/rate-limiter.port.ts'
 import type { Seats } from '../../access/seats.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { AnswerLimits } from '../answer-turns.ts'
@@ -133,6 +134,7 @@ export interface RestRelay extends AsyncDisposable {
   readonly issuer: TestIssuer
   readonly storage: Storage
   readonly seats: Seats
+  readonly rateLimiter: RateLimiter
   readonly documents: Documents
   readonly records: ChangeRecords
   readonly blobs: Blobs
@@ -245,7 +247,15 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...ingestRoutes(ingest),
     ...collectionRoutes({ registries, documents }),
     ...styleProfileRoutes(registries),
-    ...usageRoutes({ documents: storage.documents, blobs: ledger, registries: registryStore, seats }),
+    ...usageRoutes({
+      documents: storage.documents,
+      blobs: ledger,
+      registries: registryStore,
+      seats,
+      rateLimiter,
+      writes: { ratePerSec: 40, burst: 80 },
+      maxConnections: 25,
+    }),
     ...shareLinkRoutes({
       links: createShareLinks({ store: shareLinks, ...sharing }),
       documents,
@@ -296,6 +306,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     issuer,
     storage,
     seats,
+    rateLimiter,
     documents,
     records,
     blobs,

@@ -123,7 +123,14 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   const limiter = memoryRateLimiter(clock)
   const state = { draining: false }
   const limitsOf = () =>
-    ({ quotaBytes: null, quotaSource: 'config', editorLimit: null, maxDocBytes: null, maxDocBytesSource: 'config' }) as const
+    ({
+      quotaBytes: null,
+      quotaSource: 'config',
+      editorLimit: null,
+      editorLimitSource: 'config',
+      maxDocBytes: null,
+      maxDocBytesSource: 'config',
+    }) as const
   const tenancy = options.tenancy ?? tenancyOf('dedicated', null)
   const endpointOf = (staticToken: string | null) =>
     createEndpoint({

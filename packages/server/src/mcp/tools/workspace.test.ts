@@ -137,7 +137,14 @@ describe('create_document', () => {
 })
 
 it('[TOOL-get_storage] get_storage adds up the stored bytes and returns null for unlimited', async () => {
-  const limits = { quotaBytes: 100, quotaSource: 'claim', editorLimit: null, maxDocBytes: null, maxDocBytesSource: 'config' }
+  const limits = {
+    quotaBytes: 100,
+    quotaSource: 'claim',
+    editorLimit: null,
+    editorLimitSource: 'config',
+    maxDocBytes: null,
+    maxDocBytesSource: 'config',
+  }
   expect(await workspaceOf([]).run('get_storage', {}, { access: { limits } })).toEqual({
     usedBytes: 7,
     docBytes: 3,

@@ -163,6 +163,7 @@ describe('frames that wait for asynchronous work', () => {
     await using bench = await startBench({
       deps: {
         rateLimiter: {
+          left: () => 0,
           take() {
             throw new Error('broken')
           },

@@ -296,6 +296,7 @@ describe('write rate limit', () => {
     const limiter = memoryRateLimiter(clock)
     let empty = false
     const rateLimiter: RateLimiter = {
+      left: limiter.left,
       take: (key, bucket) => (empty ? { taken: false, retryAfterMs: 10 } : limiter.take(key, bucket)),
     }
     await using bench = await startBench({ deps: { rateLimiter, clock } })

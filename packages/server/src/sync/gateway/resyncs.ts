@@ -1,5 +1,6 @@
 import { bindingOf, type Connection, canWrite, identityOf } from './connection.ts'
-import { type SessionContext, writeBucketKey } from './session-context.ts'
+import { writeBucketKey } from '../../access/rate-limiter.port.ts'
+import type { SessionContext } from './session-context.ts'
 
 /** Least time between two checks of waiting resyncs; no timer runs while none waits. */
 const TICK_MS = 25

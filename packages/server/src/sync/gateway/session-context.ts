@@ -86,8 +86,3 @@ export interface SessionContext extends SessionDeps {
   /** Records that the connection now belongs to a workspace. */
   authenticated(connection: Connection, workspaceId: string): void
 }
-
-/** Returns the key of the write bucket of a workspace, which sockets and MCP writes share. [WS-28] */
-export function writeBucketKey(workspaceId: string): string {
-  return `write:${workspaceId}`
-}

@@ -3,7 +3,8 @@ import { TAG } from '@docrelay/protocol/frames'
 import { type AckTracker, countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
 import { addChunk, isFirstRefused, newChunkBox } from './chunks.ts'
 import { type Binding, bindingOf, type Connection, canWrite, type EndedBinding, type Identity, PAUSE } from './connection.ts'
-import { type SessionContext, writeBucketKey } from './session-context.ts'
+import { writeBucketKey } from '../../access/rate-limiter.port.ts'
+import type { SessionContext } from './session-context.ts'
 import { QUEUE_FRAMES, QUEUE_PAYLOADS, syncKind, takeOwn } from './session-rules.ts'
 
 /** Above this many unsettled bytes of one connection reading stops, whatever the messages are. */

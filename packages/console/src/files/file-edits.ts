@@ -1,0 +1,110 @@
+import { categoryOf } from '@docrelay/model/canvas/file-category'
+import { blobReferencesOf, type DocumentPage, eachFileNode, pagesOf } from './document-files.ts'
+import * as Y from 'yjs'
+
+/** Bytes that the workspace holds, under the name that a person gave them. */
+export interface StoredFile {
+  readonly hash: string
+  readonly name: string
+  readonly mimeType: string
+  readonly sizeBytes: number
+}
+
+type Shape = Readonly<Record<string, unknown>>
+
+/** What the browser shows as a picture. */
+const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']
+const SHAPE = { width: 200, height: 160, gap: 40 }
+
+/**
+ * Puts a file at the end of a prose page, as an image or as a chip, or below everything on a canvas page. A file that no document uses is
+ * removed by the relay after a few minutes, so this follows every upload. [BLOB-15]
+ */
+export function addFile(ydoc: Y.Doc, page: DocumentPage, file: StoredFile, newId: () => string): void {
+  ydoc.transact(() => {
+    if (page.kind === 'prose') ydoc.getXmlFragment(`prose:${page.id}`).push([blockOf(file)])
+    else addShape(ydoc, page.id, file, `shape-${newId()}`)
+  })
+}
+
+function blockOf({ hash, name, mimeType, sizeBytes }: StoredFile): Y.XmlElement {
+  if (PICTURES.includes(mimeType)) return element('image', { src: `blob://${hash}`, alt: name.replace(/\.[^.]*$/, '') })
+  const chip = element('fileRef', { blobRef: `blob://${hash}`, fileName: name, mimeType, fileSize: String(sizeBytes) })
+  const paragraph = new Y.XmlElement('paragraph')
+  paragraph.push([chip])
+  return paragraph
+}
+
+function element(name: string, attrs: Readonly<Record<string, string>>): Y.XmlElement {
+  const made = new Y.XmlElement(name)
+  for (const [attribute, value] of Object.entries(attrs)) if (value !== '') made.setAttribute(attribute, value)
+  return made
+}
+
+function addShape(ydoc: Y.Doc, pageId: string, { hash, name, mimeType, sizeBytes }: StoredFile, id: string): void {
+  const shapes = ydoc.getMap<Shape>(`shapes:${pageId}`)
+  const lowest = Math.max(0, ...[...shapes.values()].map(bottomOf).filter(Number.isFinite))
+  shapes.set(id, {
+    ...{ id, type: 'file', x: SHAPE.width / 2 + SHAPE.gap, y: lowest + SHAPE.gap + SHAPE.height / 2 },
+    ...{ width: SHAPE.width, height: SHAPE.height, rotation: 0, opacity: 1, locked: false, visible: true },
+    ...{ blobRef: hash, fileName: name, mimeType, fileSize: sizeBytes, fileCategory: categoryOf(mimeType, name) },
+  })
+  ydoc.getArray<string>(`shapeOrder:${pageId}`).push([id])
+}
+
+function bottomOf(shape: Shape): number {
+  const member = (name: string) => (typeof shape[name] === 'number' ? shape[name] : 0)
+  return Math.max(member('y') + member('height') / 2 + member('radiusY'), member('y2'))
+}
+
+/**
+ * Takes a file out of every page. A figure goes with its image, a gallery with its last one, and a shape that shows the file goes as a
+ * whole; a shape that only has it as its icon stays. Returns how many uses were removed.
+ */
+export function removeFile(ydoc: Y.Doc, hash: string): number {
+  return ydoc.transact(() => {
+    let removed = 0
+    for (const page of pagesOf(ydoc))
+      removed += page.kind === 'prose' ? removeNodes(ydoc.getXmlFragment(`prose:${page.id}`), hash) : removeShapes(ydoc, page.id, hash)
+    return removed
+  })
+}
+
+function removeNodes(fragment: Y.XmlFragment, hash: string): number {
+  const nodes: Y.XmlElement[] = []
+  eachFileNode(fragment, (node, used) => used === hash && nodes.push(node))
+  for (const node of nodes) {
+    let gone: Y.XmlElement = node
+    // What may not be without this node goes with it.
+    while (gone.parent instanceof Y.XmlElement && needs(gone.parent)) gone = gone.parent
+    const parent = gone.parent as Y.XmlFragment
+    parent.delete(parent.toArray().indexOf(gone), 1)
+  }
+  return nodes.length
+}
+
+function needs(parent: Y.XmlElement): boolean {
+  return parent.nodeName === 'figure' || (parent.nodeName === 'gallery' && parent.length === 1)
+}
+
+function removeShapes(ydoc: Y.Doc, pageId: string, hash: string): number {
+  const shapes = ydoc.getMap<Shape>(`shapes:${pageId}`)
+  const using = [...shapes.entries()].filter(([, shape]) => blobReferencesOf(shape).includes(hash))
+  const gone = new Set<string>()
+  for (const [id, shape] of using) {
+    const { iconId, ...others } = shape
+    if (typeof iconId === 'string' && iconId.endsWith(hash) && !blobReferencesOf(others).includes(hash)) shapes.set(id, others)
+    else gone.add(id)
+  }
+  for (const id of gone) shapes.delete(id)
+  const order = ydoc.getArray<string>(`shapeOrder:${pageId}`)
+  for (let at = order.length - 1; at >= 0; at--) if (gone.has(order.get(at))) order.delete(at, 1)
+  for (const [id, shape] of [...shapes.entries()]) freeEnds(shapes, id, shape, gone)
+  return using.length
+}
+
+/** A connector to a shape that went keeps its place without being attached. */
+function freeEnds(shapes: Y.Map<Shape>, id: string, shape: Shape, gone: ReadonlySet<string>): void {
+  const ends = ['startShapeId', 'endShapeId'].filter((end) => gone.has(String(shape[end])))
+  if (ends.length > 0) shapes.set(id, { ...shape, ...Object.fromEntries(ends.map((end) => [end, null])) })
+}
