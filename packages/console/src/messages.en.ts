@@ -2,9 +2,11 @@ import { appTexts } from './app/app.en.ts'
 import { controlTexts } from './controls/controls.en.ts'
 import { documentTexts } from './document/document.en.ts'
 import { documentsTexts } from './documents/documents.en.ts'
+import { filesTexts } from './files/files.en.ts'
 import { historyTexts } from './history/history.en.ts'
 import { canvasTexts } from './canvas/canvas.en.ts'
 import { shareTexts } from './share/share.en.ts'
+import { usageTexts } from './usage/usage.en.ts'
 import { sharingTexts } from './sharing/sharing.en.ts'
 
 // Every text that a person reads in the console, by feature. A text that needs a value is a function of it.
@@ -144,11 +146,6 @@ export const messages = {
   history: historyTexts,
   sharing: sharingTexts,
   share: shareTexts,
-  files: {
-    title: 'Files',
-    size: (count: number) => bytes.format(count),
-  },
-  usage: {
-    title: 'Usage',
-  },
+  files: filesTexts,
+  usage: usageTexts,
 }

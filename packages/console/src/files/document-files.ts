@@ -56,13 +56,20 @@ export function filesOf(ydoc: Y.Doc): readonly DocumentFile[] {
     }
   }
   for (const page of pagesOf(ydoc)) {
-    if (page.kind === 'prose') eachFileNode(ydoc.getXmlFragment(`prose:${page.id}`), (node, hash) => add(hash, { page }, saidByNode(node)))
+    if (page.kind === 'prose')
+      eachFileNode(ydoc.getXmlFragment(`prose:${page.id}`), (node, hash) => add(hash, { page }, saidByNode(node)))
     else
       for (const [shapeId, shape] of ydoc.getMap<unknown>(`shapes:${page.id}`).entries())
         for (const hash of blobReferencesOf(shape)) add(hash, { page, shapeId }, saidByShape(shape))
   }
   return [...found]
-    .map(([hash, { said, uses }]) => ({ hash, name: said.name ?? hash, mimeType: said.mimeType ?? null, sizeBytes: said.sizeBytes ?? null, uses }))
+    .map(([hash, { said, uses }]) => ({
+      hash,
+      name: said.name ?? hash,
+      mimeType: said.mimeType ?? null,
+      sizeBytes: said.sizeBytes ?? null,
+      uses,
+    }))
     .sort((a, b) => a.name.localeCompare(b.name))
 }
 

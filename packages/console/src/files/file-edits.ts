@@ -31,7 +31,7 @@ function blockOf({ hash, name, mimeType, sizeBytes }: StoredFile): Y.XmlElement 
   if (PICTURES.includes(mimeType)) return element('image', { src: `blob://${hash}`, alt: name.replace(/\.[^.]*$/, '') })
   const chip = element('fileRef', { blobRef: `blob://${hash}`, fileName: name, mimeType, fileSize: String(sizeBytes) })
   const paragraph = new Y.XmlElement('paragraph')
-  paragraph.push([chip])
+  paragraph.insert(0, [chip])
   return paragraph
 }
 
@@ -65,7 +65,8 @@ export function removeFile(ydoc: Y.Doc, hash: string): number {
   return ydoc.transact(() => {
     let removed = 0
     for (const page of pagesOf(ydoc))
-      removed += page.kind === 'prose' ? removeNodes(ydoc.getXmlFragment(`prose:${page.id}`), hash) : removeShapes(ydoc, page.id, hash)
+      removed +=
+        page.kind === 'prose' ? removeNodes(ydoc.getXmlFragment(`prose:${page.id}`), hash) : removeShapes(ydoc, page.id, hash)
     return removed
   })
 }

@@ -1,0 +1,104 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { formatBytes } from '../app/amounts.ts'
+import { Problem } from '../app/problem.tsx'
+import { useAction, useLoaded } from '../app/use-relay.ts'
+import type { PanelProps } from '../app/views.ts'
+import { messages } from '../messages.en.ts'
+import type { DocumentFile } from './document-files.ts'
+import { removeFile } from './file-edits.ts'
+
+const texts = messages.files
+
+interface FileProps extends PanelProps {
+  readonly file: DocumentFile
+  readonly onRemoved: () => void
+}
+
+/** One file: what it is, where it is used, and a way to save and to remove it. */
+export function FileRow({ session, document, file, onRemoved }: FileProps) {
+  const { relay, announce } = session
+  const { hash, name } = file
+  const info = useLoaded((signal) => relay.blobs.info(hash, { signal }).then((found) => ({ found })), [relay, hash])
+  const saving = useAction()
+  const [isAsking, setAsking] = useState(false)
+  const isLost = info.value !== null && info.value.found === null
+  const sizeBytes = info.value?.found?.size ?? file.sizeBytes
+  const mimeType = info.value?.found?.mimeType ?? file.mimeType ?? texts.unknownType
+  const pages = [...new Set(file.uses.map(({ page }) => page.name))]
+
+  const save = () =>
+    saving.run(async () => {
+      const { bytes } = await relay.blobs.download(hash)
+      // Never a type that the browser would open as a page of this origin.
+      const url = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }))
+      const link = globalThis.document.createElement('a')
+      link.href = url
+      link.download = name
+      link.click()
+      // The browser begins to save in a task of its own.
+      setTimeout(() => URL.revokeObjectURL(url), 60_000)
+    })
+  const remove = () => {
+    removeFile(document.ydoc, hash)
+    announce(texts.removed(name))
+    onRemoved()
+  }
+
+  return (
+    <li>
+      <span class="name">
+        {name}
+        <span class="facts">
+          {sizeBytes === null ? texts.checking : formatBytes(sizeBytes)}, {mimeType}
+          <br />
+          {texts.usedOn(pages, file.uses.length)}
+        </span>
+        {isLost && <span class="flaw">{texts.lost}</span>}
+        <Problem words={saving.problem} />
+      </span>
+      <span class="file-buttons">
+        <button type="button" aria-label={texts.downloadName(name)} disabled={saving.isRunning || isLost} onClick={save}>
+          {texts.download}
+        </button>
+        {document.level !== 'view' && (
+          <button type="button" aria-label={texts.removeName(name)} onClick={() => setAsking(true)}>
+            {texts.remove}
+          </button>
+        )}
+      </span>
+      {isAsking && <RemoveDialog name={name} uses={file.uses.length} onRemove={remove} onClose={() => setAsking(false)} />}
+    </li>
+  )
+}
+
+function RemoveDialog(props: {
+  readonly name: string
+  readonly uses: number
+  readonly onRemove: () => void
+  readonly onClose: () => void
+}) {
+  const { name, uses, onRemove, onClose } = props
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog ref={dialog} class="small-dialog" aria-labelledby="remove-file-title" onClose={onClose}>
+      <h2 id="remove-file-title">{texts.removeTitle(name)}</h2>
+      <p>{texts.removeWords(uses)}</p>
+      <p class="dialog-buttons">
+        <button type="button" onClick={() => dialog.current?.close()}>
+          {texts.back}
+        </button>
+        <button
+          type="button"
+          class="danger"
+          onClick={() => {
+            dialog.current?.close()
+            onRemove()
+          }}
+        >
+          {texts.remove}
+        </button>
+      </p>
+    </dialog>
+  )
+}
