@@ -28,7 +28,7 @@ import type { Residents } from '../../documents/residents.port.ts'
 import { memoryRateLimiter, memorySeats } from '../../drivers/memory-limits.ts'
 import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
 import { openStorageHere } from '../../drivers/sql/testing/storage-here.ts'
-import { systemClock } from '../../kernel/clock.ts'
+import { type Clock, systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { LogFields, Logger } from '../../kernel/log.ts'
 import { createMetrics, type Metrics } from '../../kernel/metrics.ts'
@@ -51,9 +51,7 @@ import { createShareLinks } from '../../share-links/share-links.ts'
 import { type ShareLinkPlace, shareLinkRoutes } from '../../share-links/share-links.routes.ts'
 import { styleProfileRoutes } from '../../style-profiles/style-profiles.routes.ts'
 import { usageRoutes } from '../../usage/usage.routes.ts'
-import type { RateLimiter } from '../../access/rate-limiter.port.ts'
 import type { Seats } from '../../access/seats.port.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import type { AnswerLimits } from '../answer-turns.ts'
 import { createApp } from '../app.ts'
 import { createBodyBudget } from '../body-budget.ts'
@@ -134,7 +132,7 @@ export interface RestRelay extends AsyncDisposable {
   readonly issuer: TestIssuer
   readonly storage: Storage
   readonly seats: Seats
-  readonly rateLimiter: RateLimiter
+  readonly rateLimiter: ReturnType<typeof memoryRateLimiter>
   readonly documents: Documents
   readonly records: ChangeRecords
   readonly blobs: Blobs
@@ -237,6 +235,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const shareClock = options.shareClock ?? systemClock
   const rateLimiter = memoryRateLimiter(shareClock)
   const sharing = { documents, rateLimiter, clock: shareClock, random: systemRandom, log, metrics }
+  const used = { documents: storage.documents, blobs: ledger, registries: registryStore, seats, rateLimiter }
   const routes: readonly Route[] = [
     ...documentRoutes({ documents, editorClient: options.editorClient ?? false }),
     ...recoveryRoutes({ recovery, editorClient: options.editorClient ?? false }),
@@ -247,15 +246,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...ingestRoutes(ingest),
     ...collectionRoutes({ registries, documents }),
     ...styleProfileRoutes(registries),
-    ...usageRoutes({
-      documents: storage.documents,
-      blobs: ledger,
-      registries: registryStore,
-      seats,
-      rateLimiter,
-      writes: { ratePerSec: 40, burst: 80 },
-      maxConnections: 25,
-    }),
+    ...usageRoutes({ ...used, writes: { ratePerSec: 40, burst: 80 }, maxConnections: 25 }),
     ...shareLinkRoutes({
       links: createShareLinks({ store: shareLinks, ...sharing }),
       documents,
