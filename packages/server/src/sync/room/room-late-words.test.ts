@@ -6,6 +6,7 @@ import type { DocumentHead, DocumentStore } from '../../documents/document-store
 import { done, editIn, editRequest } from '../testing/room-editing.ts'
 import { put, RoomFixture } from '../testing/room-fixture.ts'
 import { type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
+import type { UpdateLog } from '../update-log.port.ts'
 
 const CONTENT =
   '<h1 id="h1">First</h1><p id="p1">one</p><p id="p2">two</p><h1 id="h2">Second</h1><ul><li><p id="i1">item</p></li><li><p id="i2">other</p></li></ul>' +
@@ -182,7 +183,7 @@ describe('a worker that ends', () => {
     }
     await send(ann, frames.slice(0, 2))
     expect(await stored()).toBe(0)
-    const asHeading = { pageId: 'p', id: 'p1', content: '<h2>one</h2>', format: html }
+    const asHeading = { pageId: 'p', id: 'p1', content: '<h2>one f</h2>', format: html }
     done(await editIn(worker, room, editRequest(head, 'set_prose', asHeading)))
     expect(await stored()).toBe(1)
     await send(ann, frames.slice(2, 4))
@@ -195,4 +196,36 @@ describe('a worker that ends', () => {
     await at.settle(next)
     expect(await storedContent(head)).toContain('<h2 id="p1">one fast</h2>')
   })
+})
+
+it('[AG-110] late words are broadcast when they are durable, so that no client brings them back beside those that a next process writes', async () => {
+  const order: string[] = []
+  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isHeld = false
+  const updates: UpdateLog = {
+    ...at.storage.updates,
+    async append(records) {
+      if (!isHeld) return at.storage.updates.append(records)
+      reached.resolve()
+      await released.promise
+      order.push('stored')
+      return at.storage.updates.append(records)
+    },
+  }
+  const worker = new TestWorker({ ...at.storage, updates }, { rooms: { saveIdleMs: 60_000, saveLatestMs: 60_000 } })
+  pausing.push(worker)
+  const { head, room } = await at.openRoom(worker)
+  const [ann, ben] = [await at.joined(room, {}, worker), await at.joined(room, {}, worker)]
+  const frame = heldFrame(ann, 'p1', ' §words§')
+  const asHeading = { pageId: 'p', id: 'p1', content: '<h2>one</h2>', format: html }
+  done(await editIn(worker, room, editRequest(head, 'set_prose', asHeading)))
+  isHeld = true
+  ben.doc.on('update', () => ben.text('prose:p').includes('§words§') && order.push('told'))
+  ann.write(SYNC.update, frame)
+  await reached.promise
+  // Whatever was sent before this has arrived after it.
+  await at.joined(room, {}, worker)
+  released.resolve()
+  await until(() => order.includes('told'))
+  expect(order).toEqual(['stored', 'told'])
 })
