@@ -11,6 +11,7 @@ import { TRY_OUT_CLIENT_ID } from './provider.ts'
 const RESOURCE = 'http://127.0.0.1:9877/mcp'
 const AUDIENCE = 'service-relay'
 const CALLBACK = 'http://127.0.0.1:45678/callback'
+const CONSOLE = { clientId: 'a-console', redirectUris: ['http://127.0.0.1:9876/console/'] }
 
 let dataDir: string
 let issuer: DevIssuer
@@ -25,7 +26,8 @@ afterAll(async () => {
 })
 
 function start(port = 0): Promise<DevIssuer> {
-  return startDevIssuer({ port, dataDir, people: tryOutPeople('w1'), audience: AUDIENCE, resource: RESOURCE })
+  const people = tryOutPeople('w1')
+  return startDevIssuer({ port, dataDir, people, audience: AUDIENCE, resource: RESOURCE, clients: [CONSOLE] })
 }
 
 /** Verifies as the relay does: signature by a published key, RS256, iss, aud, and the claims it needs. */
@@ -67,7 +69,7 @@ class Browser {
       const location = response.headers.get('location')
       if (location === null) return { page: await response.text() }
       url = new URL(location, url).href
-      if (url.startsWith(CALLBACK)) return { callback: new URL(url) }
+      if (url.startsWith(CALLBACK) || CONSOLE.redirectUris.some((each) => url.startsWith(each))) return { callback: new URL(url) }
     }
     throw new Error('too many redirects')
   }
@@ -193,6 +195,52 @@ describe('authorization code with PKCE', () => {
       await fetch(endpoints.token_endpoint, { method: 'POST', body: new URLSearchParams(fields) })
     ).json()) as Tokens
     expect(await verify(refreshed.access_token ?? '', RESOURCE)).toMatchObject({ sub: 'ann' })
+  })
+})
+
+describe('a client given at the start', () => {
+  const given = { client_id: CONSOLE.clientId, redirect_uri: CONSOLE.redirectUris[0] ?? '' }
+  const refresh = async (token: string | undefined): Promise<Tokens> => {
+    const fields = { grant_type: 'refresh_token', refresh_token: token ?? '', client_id: CONSOLE.clientId }
+    const { token_endpoint } = await metadata()
+    return (await (await fetch(token_endpoint, { method: 'POST', body: new URLSearchParams(fields) })).json()) as Tokens
+  }
+
+  it('signs a person in at its own address without a click, and refreshes the token after a restart of the issuer', async () => {
+    const endpoints = await metadata()
+    const query = { ...given, scope: 'openid docs', login_hint: 'ben' }
+    const opened = await new Browser().open(authorizationUrl(endpoints.authorization_endpoint, query))
+    if (!('callback' in opened)) throw new Error(opened.page)
+    const tokens = await redeem(endpoints.token_endpoint, opened.callback, given)
+    const port = Number(new URL(issuer.url).port)
+    await issuer.close()
+    issuer = await start(port)
+    const refreshed = await refresh(tokens.refresh_token)
+    expect(await verify(refreshed.access_token ?? '', AUDIENCE)).toMatchObject({
+      sub: 'ben',
+      wsp: [{ id: 'w1', role: 'member' }],
+    })
+    expect((await refresh('a-token-of-nobody')).error).toBe('invalid_grant')
+    expect((await stat(join(dataDir, 'issuer-grants.json'))).mode & 0o777).toBe(0o600)
+  })
+
+  it('gets no code at an address that is not its own', async () => {
+    const { authorization_endpoint } = await metadata()
+    for (const redirect_uri of ['http://127.0.0.1:9876/', 'https://elsewhere.example/console/', CALLBACK]) {
+      const query = { ...given, redirect_uri, scope: 'openid docs', login_hint: 'ann' }
+      const opened = await new Browser().open(authorizationUrl(authorization_endpoint, query))
+      expect('page' in opened && opened.page).toContain('redirect_uri')
+    }
+  })
+
+  it('a page of another origin may call discovery and the token endpoint', async () => {
+    const origin = 'http://127.0.0.1:9876'
+    const discovery = await fetch(`${issuer.url}/.well-known/openid-configuration`, { headers: { origin } })
+    expect(discovery.headers.get('access-control-allow-origin')).toMatch(/^(?:\*|http:\/\/127\.0\.0\.1:9876)$/)
+    const { token_endpoint } = await metadata()
+    const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', client_id: CONSOLE.clientId })
+    const answer = await fetch(token_endpoint, { method: 'POST', headers: { origin }, body })
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
   })
 })
 

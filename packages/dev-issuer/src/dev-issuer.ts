@@ -2,20 +2,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { importJWK, SignJWT } from 'jose'
 import { type Person, relayClaims, type WorkspaceMembership } from './people.ts'
-import { createProvider } from './provider.ts'
+import { createProvider, type PublicClient } from './provider.ts'
 import { signIn } from './sign-in.ts'
 import { openSigningKey } from './signing-key.ts'
 
 export interface DevIssuerOptions {
   /** 0 takes a free port. The issuer listens on 127.0.0.1 only. */
   readonly port: number
-  /** Where the signing key is kept, so that tokens survive a restart on the same port. */
+  /** Where the signing key and the grants are kept, so that tokens and sign-ins survive a restart on the same port. */
   readonly dataDir: string
   readonly people: readonly Person[]
   /** `aud` of minted tokens and of those asked for without a resource. */
   readonly audience: string
   /** The resource a client may ask for; its tokens have it as `aud`. */
   readonly resource: string
+  /** Known clients beside the ready-made one. Others register themselves. */
+  readonly clients?: readonly PublicClient[]
 }
 
 export interface MintOptions {
@@ -51,7 +53,8 @@ export async function startDevIssuer(options: DevIssuerOptions): Promise<DevIssu
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const url = `http://${host}`
 
-  const provider = createProvider({ issuer: url, key, people, audience: options.audience, resource: options.resource })
+  const { audience, resource, dataDir, clients = [] } = options
+  const provider = createProvider({ issuer: url, key, people, audience, resource, dataDir, clients })
   provider.use(signIn(provider, people))
   const serve = provider.callback()
   handle = (request, response) => {

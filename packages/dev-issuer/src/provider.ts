@@ -12,10 +12,25 @@ export interface ProviderOptions {
   readonly audience: string
   /** The one resource a client may ask for (RFC 8707), e.g. `http://localhost:9877/mcp`. */
   readonly resource: string
+  /** Where grants are kept. */
+  readonly dataDir: string
+  readonly clients: readonly PublicClient[]
+}
+
+/** An application without a secret that signs people in with PKCE. */
+export interface PublicClient {
+  readonly clientId: string
+  /** Addresses on this machine. Any port of theirs is taken, as RFC 8252 says. */
+  readonly redirectUris: readonly string[]
 }
 
 /** The ready-made public client of the try-out; others register themselves. */
 export const TRY_OUT_CLIENT_ID = 'docrelay-try-out'
+
+const TRY_OUT_CLIENT: PublicClient = {
+  clientId: TRY_OUT_CLIENT_ID,
+  redirectUris: ['http://127.0.0.1/callback', 'http://localhost/callback'],
+}
 
 /** What a client gets that asks for no scope. */
 export const DEFAULT_SCOPE = 'docs'
@@ -24,26 +39,26 @@ const SESSION_SEC = 24 * 60 * 60
 
 /**
  * An OAuth 2.1 and OIDC provider: authorization code with PKCE S256, RS256 access tokens as JWT with `wsp`, resource indicators, open dynamic
- * registration, discovery. Everything but the signing key is in memory.
+ * registration, discovery.
  */
 export function createProvider(options: ProviderOptions): Provider {
   const { issuer, people } = options
   const provider = new Provider(issuer, {
     ...resourceFeatures(options),
-    adapter: issuerMemory(),
+    adapter: issuerMemory(options.dataDir),
     jwks: { keys: [{ ...options.key }] },
-    clients: [
-      {
-        client_id: TRY_OUT_CLIENT_ID,
-        application_type: 'native',
-        token_endpoint_auth_method: 'none',
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-        redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/callback'],
-      },
-    ],
+    clients: [TRY_OUT_CLIENT, ...options.clients].map(({ clientId, redirectUris }) => ({
+      client_id: clientId,
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      redirect_uris: [...redirectUris],
+    })),
     clientBasedCORS: () => true,
     cookies: { keys: [randomBytes(32).toString('hex')] },
+    // A refresh token outlives the browser's session here, which a restart forgets.
+    expiresWithSession: () => false,
     extraTokenClaims: (_, token) => {
       const person = 'accountId' in token ? people.get(token.accountId ?? '') : undefined
       return person && { ...relayClaims(person) }
