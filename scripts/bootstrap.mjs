@@ -1,10 +1,10 @@
 // Runs on the machine's own Node, version 18 or newer, without dependencies. Installs missing packages, then starts scripts/<name>.ts on
 // the Node that the repository installs as a package. On platforms without that package, the machine's Node must be able to strip types.
 import { spawn, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installedSet, installOptions, stampOf, stripsTypes } from './installed-packages.mjs'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const STAMP = join(ROOT, 'node_modules', '.docrelay-lock')
@@ -15,23 +15,26 @@ if (!SCRIPTS.includes(script)) {
   console.error(`usage: node scripts/bootstrap.mjs ${SCRIPTS.join('|')}`)
   process.exit(2)
 }
-install()
+install(script === 'test' ? 'all' : 'try-out')
 run(findNode(), [join(ROOT, 'scripts', `${script}.ts`), ...rest])
 
 /**
- * Installs the packages when there are none, or when they belong to another lockfile. Never for a test that starts the product: it would
- * remove the packages that the test run itself uses.
+ * Installs packages when some are missing, or when they belong to another lockfile. `try-out` are those that `npm start` and the example
+ * need, `all` also those of tests and tools. Never for a test that starts the product: it would remove the packages that the test run
+ * itself uses.
  */
-function install() {
+function install(wanted) {
   if (process.env.VITEST !== undefined) return
-  const lock = createHash('sha256')
-    .update(readFileSync(join(ROOT, 'package-lock.json')))
-    .digest('hex')
-  if (existsSync(join(ROOT, 'node_modules', 'vitest')) && stamped(lock)) return
-  console.error('Installing packages with npm ci, about a minute …')
+  const lockText = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
+  const [stamp, copyText] = [STAMP, join(ROOT, 'node_modules/.package-lock.json')].map(textOf)
+  const present = installedSet({ lockText, stamp, copyText })
+  if (present !== null && stamp === null) writeFileSync(STAMP, stampOf(present, lockText))
+  if (present === 'all' || present === wanted) return
+  console.error(`Installing packages with npm ci, ${wanted === 'all' ? 'about a minute' : 'about 15 seconds'} …`)
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  const options = ['--no-audit', '--no-fund', '--loglevel=error', ...installOptions(wanted, process.versions.node)]
   // Warnings are hidden: they concern the machine's Node, which only starts the installed one, and install scripts that are not needed.
-  const done = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const done = spawnSync(npm, ['ci', ...options], {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: withoutNpmSettings(),
@@ -40,28 +43,11 @@ function install() {
     console.error('npm ci failed; its messages above say why')
     process.exit(1)
   }
-  writeFileSync(STAMP, lock)
+  writeFileSync(STAMP, stampOf(wanted, lockText))
 }
 
-/**
- * Whether the installed packages match the lockfile. Without a stamp file they came from a plain `npm ci`, so npm's own copy of the
- * lockfile is compared.
- */
-function stamped(lock) {
-  if (existsSync(STAMP)) return readFileSync(STAMP, 'utf8') === lock
-  const copy = join(ROOT, 'node_modules', '.package-lock.json')
-  if (!existsSync(copy)) return false
-  const wanted = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages
-  const present = JSON.parse(readFileSync(copy, 'utf8')).packages
-  const same = ([path, entry]) => wanted[path] !== undefined && wanted[path].version === entry.version
-  const needed = ([path, entry]) => path.startsWith('node_modules/') && !entry.optional && !entry.devOptional
-  const current =
-    Object.entries(present).every(same) &&
-    Object.entries(wanted)
-      .filter(needed)
-      .every(([path]) => present[path] !== undefined)
-  if (current) writeFileSync(STAMP, lock)
-  return current
+function textOf(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : null
 }
 
 /** The environment without npm's settings, because those of the npm that runs this script should not affect the install. */
@@ -74,8 +60,7 @@ function withoutNpmSettings() {
 function findNode() {
   const bundled = join(ROOT, 'node_modules', '.bin', 'node')
   if (existsSync(bundled) && spawnSync(bundled, ['--version']).status === 0) return bundled
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major > 22 || (major === 22 && minor >= 18)) return process.execPath
+  if (stripsTypes(process.versions.node)) return process.execPath
   console.error(`There is no Node package for ${process.platform} ${process.arch}, and this Node is ${process.versions.node}.`)
   console.error('Install Node 24 (22.18 at least) from https://nodejs.org and try again.')
   process.exit(1)
@@ -83,7 +68,7 @@ function findNode() {
 
 function run(node, args) {
   const path = `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`
-  // The fourth entry is a channel that closes when this process ends: see end-with-parent.mjs.
+  // The fourth entry is a channel that closes when this process ends: see end-with-parent.ts.
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
   const child = spawn(node, args, { cwd: ROOT, stdio, env: { ...process.env, PATH: path } })
   if (process.env.npm_lifecycle_event !== undefined) endWithNpm(child)
