@@ -11,6 +11,8 @@ COPY packages/client/package.json packages/client/
 COPY packages/prosemirror/package.json packages/prosemirror/
 COPY packages/server/package.json packages/server/
 COPY packages/dev-issuer/package.json packages/dev-issuer/
+COPY packages/console/package.json packages/console/
+COPY packages/docrelay/package.json packages/docrelay/
 COPY bench/package.json bench/
 # The image brings its own Node, so that of the repository stays out.
 RUN npm ci --omit=dev --workspace packages/server --no-audit --no-fund && rm -rf node_modules/node-linux-* node_modules/.bin/node
@@ -22,6 +24,11 @@ COPY packages packages
 # What /version says; tests are left out of the image.
 RUN node -e "const f='packages/server/package.json',fs=require('fs'),m=JSON.parse(fs.readFileSync(f));fs.writeFileSync(f,JSON.stringify({...m,commit:process.argv[1],built:process.argv[2]},null,2))" "$COMMIT" "$BUILT" \
   && find packages \( -name '*.test.ts' -o -name '*.contract.ts' -o -name testing -o -path 'packages/server/src/test' \) -prune -exec rm -rf {} +
+
+FROM ${NODE_IMAGE} AS console
+WORKDIR /app
+COPY --from=build /app ./
+RUN npm ci --omit=dev --workspace packages/console --no-audit --no-fund && npx vite build packages/console
 
 FROM ${NODE_IMAGE} AS dev-issuer
 WORKDIR /app
@@ -40,6 +47,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/packages/model packages/model
 COPY --from=build /app/packages/protocol packages/protocol
 COPY --from=build /app/packages/server packages/server
+COPY --from=console /app/packages/console/dist packages/console/dist
 # The only place that is written to; the rest of the image may be read-only. [OPS-12]
 RUN mkdir -m 0700 /data && chown node:node /data
 USER node

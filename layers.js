@@ -40,6 +40,13 @@ export const layers = [
     ],
     node: false,
   },
+  // The try-out: relay, issuer, samples and an agent together.
+  {
+    part: 'packages/docrelay/src',
+    ours: [protocol, 'packages/client/src', 'packages/dev-issuer/src', server('kernel'), server('config')],
+    libraries: ['@modelcontextprotocol/client'],
+    node: true,
+  },
   { part: 'packages/dev-issuer/src', ours: [], libraries: ['jose', 'oidc-provider'], node: true },
 
   // The line of features; each may use what stands before it.

@@ -10,6 +10,7 @@ const projects = [
   'packages/console',
   'packages/server',
   'packages/dev-issuer',
+  'packages/docrelay',
   'bench',
   '.',
 ]

@@ -8,7 +8,7 @@ import { RelayClient } from '../packages/client/src/rest/relay-client.ts'
 import { SyncClient } from '../packages/client/src/sync/sync-client.ts'
 import { startAgent } from './example-agent.ts'
 import { cursorAt, indexOf } from './example-cursor.ts'
-import { failureText } from './start-text.ts'
+import { failureText } from '../packages/docrelay/src/try-out/start-text.ts'
 import { textOfHtml, textOfNode } from './example-text.ts'
 
 const ROOT = join(import.meta.dirname, '..')

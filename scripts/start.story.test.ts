@@ -11,7 +11,7 @@ import { patience } from '../packages/server/src/kernel/testing/patience.ts'
 const ROOT = join(import.meta.dirname, '..')
 const BOOTSTRAP = join(ROOT, 'scripts/bootstrap.mjs')
 /** Acts like npm: starts the script through a shell and waits for it. */
-const LIKE_NPM = `require('node:child_process').spawn('sh', ['-c', 'node "$BOOTSTRAP" start; true'], { stdio: 'inherit' })`
+const LIKE_NPM = `require('node:child_process').spawn('sh', ['-c', 'node "$BOOTSTRAP" start $OPTIONS; true'], { stdio: 'inherit' })`
 
 interface Start extends AsyncDisposable {
   readonly child: ChildProcess
@@ -36,7 +36,7 @@ async function freePort(): Promise<string> {
   }
 }
 
-async function start(env: Readonly<Record<string, string>> = {}): Promise<Start> {
+async function start(env: Readonly<Record<string, string>> = {}, options = ''): Promise<Start> {
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-start-'))
   const state = join(folder, 'state')
   const [relay, mcp, metrics, issuer] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
@@ -50,6 +50,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<Start>
       VITEST: process.env['VITEST'],
       npm_lifecycle_event: 'start',
       BOOTSTRAP,
+      OPTIONS: options,
       DOCRELAY_DEV_DIR: state,
       RELAY_PORT: relay,
       RELAY_MCP_PORT: mcp,
@@ -133,7 +134,7 @@ describe.concurrent('npm start', () => {
     const text = started.text()
     const token = readFileSync(join(started.state, 'tokens/ann'), 'utf8').trim()
     expect(text).not.toContain(token)
-    expect(text.split('\n').length).toBeLessThan(24)
+    expect(text.split('\n').length).toBeLessThan(26)
     expect(text).not.toMatch(/warn/i)
     expect(
       readdirSync(join(started.state, 'tokens')).map((name) => [
@@ -147,6 +148,46 @@ describe.concurrent('npm start', () => {
     process.kill(started.pids()[2] as number, 'SIGINT')
     await until('the last words', () => started.text().includes('Stopped.'), 20_000)
     expect(started.text()).toMatch(/Stopping: .*\nStopped\. .* keeps the documents and the tokens/)
+  })
+
+  it('npm start prints links first, whose page signs in at the issuer of this start and has an agent beside it', {
+    timeout: patience(120_000),
+  }, async () => {
+    await using started = await start()
+    await running(started)
+    const [links = ''] = started.text().split('Docrelay is running.')
+    const [, link = ''] = /^ {2}Ann {2}(http:\S+)$/m.exec(links) ?? []
+    expect(links).toContain(`\n  Ben  ${link.replace('as=ann', 'as=ben')}\n`)
+    expect(new URL(link).hash).toBe('#doc/meeting-minutes?as=ann')
+
+    const page = await fetch(link)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const script = /src="\.\/(assets\/[^"]+\.js)"/.exec(await page.text())?.[1] ?? ''
+    expect((await fetch(new URL(script, link))).headers.get('cache-control')).toContain('immutable')
+    const config = (await (await fetch(new URL('config.json', link))).json()) as Readonly<Record<string, string>>
+    const { mcpUrl } = JSON.parse(readFileSync(join(started.state, 'session.json'), 'utf8')) as { mcpUrl: string }
+    expect(config).toMatchObject({ clientId: 'docrelay-console', scope: 'openid docs', mcpUrl })
+
+    const request = new URLSearchParams({
+      response_type: 'code',
+      client_id: config['clientId'] ?? '',
+      redirect_uri: link.slice(0, link.indexOf('#')),
+      scope: config['scope'] ?? '',
+      login_hint: 'ann',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    })
+    const asked = await fetch(`${config['issuer']}/auth?${request}`, { redirect: 'manual' })
+    expect([asked.status, asked.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/interaction\//)])
+    expect(started.text()).toContain('@agent list the open points')
+  })
+
+  it('npm start refuses an option that it does not have, and names those that it has', {
+    timeout: patience(60_000),
+  }, async () => {
+    await using started = await start({}, '--opne')
+    await until('the refusal', () => started.text().includes('--no-agent'))
+    expect(started.text()).toContain("Unknown option '--opne'")
   })
 
   it('npm start names the variable whose value is not a port', { timeout: patience(60_000) }, async () => {

@@ -28,10 +28,14 @@ function optionsOf(words: readonly string[]): Options {
 
 /** Runs the tests once. Returns 1 when they do not end in time. */
 function runTests(rest: readonly string[], minutes: number): Promise<number> {
-  const child = spawn(process.execPath, ['--import', './scripts/end-with-parent.mjs', 'scripts/test.ts', '--once', ...rest], {
-    cwd: ROOT,
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--import', './packages/docrelay/src/try-out/end-with-parent.ts', 'scripts/test.ts', '--once', ...rest],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    },
+  )
   const tooLong = setTimeout(() => {
     console.error(`FAIL the tests did not end within ${minutes} minutes`)
     child.kill('SIGTERM')

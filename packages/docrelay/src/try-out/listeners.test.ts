@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { listenersOf } from './start-listeners.ts'
+import { listenersOf } from './listeners.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'docrelay-listeners-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -15,7 +15,7 @@ function configFile(text: string): string {
 
 it('npm start takes the place of the MCP endpoint and of the metrics from relay.toml', () => {
   const file = configFile('[mcp]\nexpose = "public"\n[metrics]\nport = 9900\n')
-  expect(listenersOf(file, {})).toEqual({ mcp: 'public', metricsAreLocal: true, metricsPort: 9900 })
+  expect(listenersOf(file, {})).toEqual({ mcp: 'public', metricsAreLocal: true, metricsPort: 9900, console: null })
   expect(listenersOf(configFile('[mcp]\nenabled = false\n[metrics]\nexpose = "off"\n'), {})).toMatchObject({
     mcp: 'off',
     metricsAreLocal: false,
@@ -32,4 +32,11 @@ it('npm start takes a variable before relay.toml', () => {
 
 it('npm start leaves it to the relay to say what is wrong with relay.toml', () => {
   expect(listenersOf(configFile('[mcp]\nexpose = "everywhere"\n'), {}).mcp).toBe('local')
+})
+
+it('npm start takes path and client of the console from where they are said', () => {
+  const env = { RELAY_CONSOLE_ENABLED: 'true', RELAY_CONSOLE_CLIENT_ID: 'one' }
+  expect(listenersOf(configFile(''), env).console).toEqual({ path: '/console', clientId: 'one' })
+  const file = configFile('[console]\nenabled = true\npath = "/write"\nclient_id = "two"\n')
+  expect(listenersOf(file, {}).console).toEqual({ path: '/write', clientId: 'two' })
 })

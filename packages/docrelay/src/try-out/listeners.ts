@@ -1,14 +1,16 @@
-import { loadConfig } from '../packages/server/src/config/load.ts'
+import { loadConfig } from '@docrelay/server/config/load'
 
-/** Which of its listeners the relay of `npm start` will open, as variables and configuration file say. */
+/** Which listeners the relay of a try-out will open, and where its console is, as variables and configuration file say. */
 export interface Listeners {
   readonly mcp: 'off' | 'local' | 'public'
   /** Whether metrics have a listener of their own. */
   readonly metricsAreLocal: boolean
   readonly metricsPort: number
+  /** `null` when the configuration file switches the console off. */
+  readonly console: { readonly path: string; readonly clientId: string } | null
 }
 
-const DEFAULTS: Listeners = { mcp: 'local', metricsAreLocal: true, metricsPort: 9878 }
+const DEFAULTS: Listeners = { mcp: 'local', metricsAreLocal: true, metricsPort: 9878, console: null }
 
 /** Returns the defaults for a configuration that the relay refuses: the relay itself says then what is wrong. */
 export function listenersOf(configPath: string, env: NodeJS.ProcessEnv): Listeners {
@@ -16,10 +18,11 @@ export function listenersOf(configPath: string, env: NodeJS.ProcessEnv): Listene
   const issuer = { RELAY_JWT_ISSUER: 'http://127.0.0.1', RELAY_JWT_JWKS_URL: 'http://127.0.0.1/jwks' }
   const loaded = loadConfig({ options: {}, env: { ...env, ...issuer }, configPath, cwd: import.meta.dirname })
   if (loaded.kind === 'refused') return DEFAULTS
-  const { mcp, metrics } = loaded.config
+  const { mcp, metrics, console } = loaded.config
   return {
     mcp: mcp.enabled ? mcp.expose : 'off',
     metricsAreLocal: metrics.expose === 'local',
     metricsPort: metrics.port,
+    console: console.enabled ? { path: console.path, clientId: console.clientId ?? '' } : null,
   }
 }

@@ -1,0 +1,77 @@
+/** A line of a page that asks the agent for something. */
+export interface AskedLine {
+  /** The block of the line, with the stamp of what it says: edits name it so. A place such as `@3#x7k2` holds for one version only. */
+  readonly blockId: string
+  /** What stands behind `@agent`. */
+  readonly words: string
+}
+
+export type Order =
+  | { readonly kind: 'list-open-points' }
+  | { readonly kind: 'add-row'; readonly values: readonly string[] }
+  | { readonly kind: 'unknown' }
+
+/** Begins every answer of the agent. A line with an answer behind it is not answered again, also after a restart. */
+export const ANSWER_SIGN = '↳'
+
+/** Says what the agent can do. */
+export const ABILITIES = [
+  `${ANSWER_SIGN} I am a script, so I know two things. Begin a line with one of these:`,
+  '',
+  '- `@agent list the open points`',
+  '- `@agent add a row: Legal, Friday`',
+].join('\n')
+
+/** Returns the lines of a page that begin with `@agent` and have no answer. `markdown` is the page with the ids of its blocks. */
+export function unansweredLines(markdown: string): readonly AskedLine[] {
+  const blocks = blocksOf(markdown)
+  return blocks.flatMap(({ id, text }, at) => {
+    const words = /^@agent\b[ \t]*(.*)/i.exec(withoutMark(text))?.[1]
+    const isAnswered = blocks[at + 1]?.text.startsWith(ANSWER_SIGN) === true
+    return words === undefined || isAnswered ? [] : [{ blockId: id, words: plain(words).trim() }]
+  })
+}
+
+/** Reads what a line asks for. */
+export function readOrder(words: string): Order {
+  if (/^(?:please )?list\b.*\bopen\b/i.test(words)) return { kind: 'list-open-points' }
+  const row = /^(?:please )?add (?:a|one|another) row\b[:,]?\s*(.*)/i.exec(words)?.[1]
+  if (row === undefined) return { kind: 'unknown' }
+  const values = row.split(',').map((value) => value.trim())
+  return { kind: 'add-row', values: row === '' ? [] : values }
+}
+
+/** Returns the tasks of a page that are not ticked, without those that are orders themselves. */
+export function openPoints(markdown: string): readonly string[] {
+  const tasks = blocksOf(markdown).map(({ text }) => /^\[ \] (.+)/.exec(text)?.[1])
+  return tasks.filter((task) => task !== undefined && !/^@agent\b/i.test(task)).map((task) => plain(task as string))
+}
+
+/** The answer with the open points of a document. */
+export function openPointsAnswer(points: readonly string[]): string {
+  if (points.length === 0) return `${ANSWER_SIGN} Nothing is open.`
+  const head = points.length === 1 ? '1 point is open:' : `${points.length} points are open:`
+  return [`${ANSWER_SIGN} ${head}`, '', ...points.map((point) => `- ${point}`)].join('\n')
+}
+
+interface ShownBlock {
+  readonly id: string
+  readonly text: string
+}
+
+/** A page is shown as text in which a comment with the id stands before each block. */
+function blocksOf(markdown: string): readonly ShownBlock[] {
+  return [...markdown.matchAll(/<!-- (\S+) -->([\s\S]*?)(?=<!-- \S+ -->|$)/g)]
+    .map(([, id = '', text = '']) => ({ id, text: text.trim().replace(/\n[-*|>\d.\s]*$/, '') }))
+    .filter(({ text }) => text !== '' && !/^[-*>|\d.]+$/.test(text))
+}
+
+/** A task may be an order as well. */
+function withoutMark(text: string): string {
+  return text.replace(/^\[[ x]\] /, '')
+}
+
+/** Markdown writes a backslash before signs that it would read otherwise. */
+function plain(text: string): string {
+  return text.replace(/\\([\\`*_{}[\]()#+.!|<>~@:&-])/g, '$1')
+}
