@@ -70,6 +70,12 @@ export class CanvasEditor {
   /** Ids as a person would read the page. */
   readonly order = computed(() => (this.version.value, readingOrder(this.#state.now)))
   readonly presence: OwnPresence
+  /** The group of each shape that is in one. */
+  readonly #groupOf = computed(() => {
+    void this.version.value
+    const { shapes, groups } = this.#state.now
+    return new Map([...groups.keys()].flatMap((group) => childrenOf(shapes.get(group)).map((child) => [child, group] as const)))
+  })
 
   readonly #document: CanvasDocument
   readonly #environment: CanvasEnvironment
@@ -89,7 +95,10 @@ export class CanvasEditor {
     this.#undo = document.undoManager([`shapes:${pageId}`, `shapeOrder:${pageId}`], { captureTimeout: 0 })
     this.presence = new OwnPresence(document.awareness, pageId)
     this.readOnly.value = document.level === 'view'
-    const awarenessChanged = () => this.#peersChanged()
+    const awarenessChanged = (change: Readonly<Record<'added' | 'updated' | 'removed', readonly number[]>>) => {
+      const others = [...change.added, ...change.updated, ...change.removed].filter((id) => id !== document.awareness.clientID)
+      if (others.length > 0) this.#peersChanged()
+    }
     const stackChanged = () =>
       (this.history.value = { canUndo: this.#undo.undoStack.length > 0, canRedo: this.#undo.redoStack.length > 0 })
     document.awareness.on('change', awarenessChanged)
@@ -154,11 +163,10 @@ export class CanvasEditor {
 
   /** The outermost group of a shape, which moves as a whole; the shape itself when it is in none. */
   outermost(id: string): string {
-    const { shapes, groups } = this.page
     const seen = new Set([id])
     for (let inner = id; ; ) {
-      const outer = [...groups.keys()].find((group) => childrenOf(shapes.get(group)).includes(inner) && !seen.has(group))
-      if (outer === undefined) return inner
+      const outer = this.#groupOf.value.get(inner)
+      if (outer === undefined || seen.has(outer)) return inner
       seen.add(outer)
       inner = outer
     }

@@ -31,10 +31,16 @@ export const icons = {
   forward: <path d="M8 14V3M4 7l4-4 4 4" />,
   backward: <path d="M8 2v11m-4-4 4 4 4-4" />,
   undo: <path d="M5 3 2 6l3 3M2 6h7.5a4 4 0 0 1 0 8H6" />,
-  redo: <path d="m11 3 3 3-3 3m3-3H6.500a4 4 0 0 0 0 8H10" />,
+  redo: <path d="m11 3 3 3-3 3m3-3H6.5a4 4 0 0 0 0 8H10" />,
   zoomIn: <path d="M8 3v10M3 8h10" />,
   zoomOut: <path d="M3 8h10" />,
   fit: <path d="M2 6V2h4m4 0h4v4m0 4v4h-4m-4 0H2v-4" />,
+  keys: (
+    <>
+      <rect x="1.5" y="4" width="13" height="8" rx="1.5" />
+      <path d="M4 6.7h.01M6.7 6.7h.01M9.3 6.7h.01M12 6.7h.01M5.5 9.5h5" />
+    </>
+  ),
   outline: <path d="M2 4h12M5 8h9M5 12h9" />,
 } satisfies Record<string, ComponentChildren>
 

@@ -13,6 +13,9 @@ const SIDES: readonly Side[] = ['top', 'right', 'bottom', 'left']
 /** How far outside a shape the dots lie from which connectors are drawn. */
 const DOT_DISTANCE = 18
 const MOST_FRAMES = 200
+/** In pixels: a smaller shape would be hidden by its handles. It can be resized when it is shown larger. */
+const LEAST_FOR_CORNERS = 14
+const LEAST_FOR_SIDES = 36
 
 interface OverlayProps {
   readonly editor: CanvasEditor
@@ -77,11 +80,13 @@ function Grips({ id, editor }: { readonly id: string; readonly editor: CanvasEdi
   const box = value === undefined || !isConnectable(value) ? null : shownBox(id, editor)
   if (value === undefined || box === null) return null
   const view = editor.view.value
+  const least = Math.min(box.width, box.height) * view.scale
+  const handles = least < LEAST_FOR_CORNERS ? [] : HANDLES.filter(({ x, y }) => least >= LEAST_FOR_SIDES || (x !== 0 && y !== 0))
   const far = { ...box, width: box.width + (2 * DOT_DISTANCE) / view.scale, height: box.height + (2 * DOT_DISTANCE) / view.scale }
   return (
     <g>
       {isResizable(value) &&
-        HANDLES.map((handle) => {
+        handles.map((handle) => {
           const { x, y } = toScreen(view, handlePoint(box, handle))
           const turn = `rotate(${box.rotation} ${x} ${y})`
           const name = `${handle.x},${handle.y}`

@@ -9,6 +9,7 @@ import { CanvasOverlay } from './canvas-overlay.tsx'
 import { CanvasToolbar } from './canvas-toolbar.tsx'
 import { clipboardText, shapesOfClipboard } from './clipboard.ts'
 import { ConnectMenu } from './connect-menu.tsx'
+import { KeysHelp } from './keys-help.tsx'
 import { LabelEditor } from './label-editor.tsx'
 import { pointerOf } from './pointer-events.ts'
 import { PointerGestures } from './pointer-gestures.ts'
@@ -29,16 +30,24 @@ export function CanvasPage({ session, document: opened, pageId }: PageViewProps)
   const { editor, keys } = parts
   useEffect(() => () => (keys.settle(), editor.destroy()), [parts])
   const [isOutlineOpen, setOutlineOpen] = useState(false)
+  const [isHelpOpen, setHelpOpen] = useState(false)
   const list = useRef<HTMLDivElement>(null)
   const focusList = (): void => list.current?.focus({ preventScroll: true })
 
   return (
     <section class="canvas-page" data-page={pageId} aria-label={texts.page}>
-      <CanvasToolbar editor={editor} keys={keys} isOutlineOpen={isOutlineOpen} onOutline={() => setOutlineOpen(!isOutlineOpen)} />
+      <CanvasToolbar
+        editor={editor}
+        keys={keys}
+        isOutlineOpen={isOutlineOpen}
+        onOutline={() => setOutlineOpen(!isOutlineOpen)}
+        onKeys={() => setHelpOpen(true)}
+      />
       <div class="canvas-room">
-        <CanvasView {...parts} list={list} focusList={focusList} />
+        <CanvasView {...parts} list={list} focusList={focusList} onHelp={() => setHelpOpen(true)} />
         {isOutlineOpen && <CanvasOutline editor={editor} />}
       </div>
+      {isHelpOpen && <KeysHelp onClose={() => setHelpOpen(false)} />}
     </section>
   )
 }
@@ -49,10 +58,11 @@ interface ViewProps {
   readonly keys: CanvasKeys
   readonly list: { current: HTMLDivElement | null }
   readonly focusList: () => void
+  readonly onHelp: () => void
 }
 
 /** The place in which the page is drawn, on white whatever the colours around it are. [CANVAS-26] */
-function CanvasView({ editor, gestures, keys, list, focusList }: ViewProps) {
+function CanvasView({ editor, gestures, keys, list, focusList, onHelp }: ViewProps) {
   const place = useRef<HTMLDivElement>(null)
   const world = useRef<SVGSVGElement>(null)
   const keysId = useId()
@@ -111,7 +121,9 @@ function CanvasView({ editor, gestures, keys, list, focusList }: ViewProps) {
         keysId={keysId}
         events={{
           onKeyDown: (event) => {
-            if (event.target === event.currentTarget && keys.down(event)) event.preventDefault()
+            if (event.target !== event.currentTarget) return
+            if (event.key === '?') onHelp()
+            if (keys.down(event)) event.preventDefault()
           },
           onKeyUp: (event) => keys.up(event),
           onBlur: () => {

@@ -18,6 +18,7 @@ interface ToolbarProps {
   readonly keys: CanvasKeys
   readonly isOutlineOpen: boolean
   readonly onOutline: () => void
+  readonly onKeys: () => void
 }
 
 /** The buttons above a canvas; arrow keys go from one to the next, as in every toolbar. */
@@ -73,7 +74,7 @@ export function CanvasToolbar(props: ToolbarProps) {
   )
 }
 
-function groupsOf({ editor, keys, isOutlineOpen, onOutline }: ToolbarProps): readonly (readonly Action[])[] {
+function groupsOf({ editor, keys, isOutlineOpen, onOutline, onKeys }: ToolbarProps): readonly (readonly Action[])[] {
   const { selection, active, tool, history, readOnly, page } = editor
   // Read so that the bar is drawn again when shapes change.
   void editor.version.value
@@ -96,6 +97,7 @@ function groupsOf({ editor, keys, isOutlineOpen, onOutline }: ToolbarProps): rea
     { icon: 'zoomIn', label: texts.zoomIn, run: () => editor.zoom(1.25) },
     { icon: 'fit', label: texts.fit, run: () => editor.fit() },
     { icon: 'outline', label: texts.outline, isPressed: isOutlineOpen, run: onOutline },
+    { icon: 'keys', label: texts.keysTitle, run: onKeys },
   ]
   if (readOnly.value) return [[pick('select', texts.select), pick('hand', texts.hand)], view]
   return [

@@ -33,9 +33,10 @@ export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEdito
 
   const close = (isKept: boolean): void => {
     if (editor.editing.value !== id) return
-    const text = field.current?.value ?? ''
+    const { value: text = '', defaultValue: before = '' } = field.current ?? {}
     editor.editing.value = null
-    if (isKept) editor.label(id, text)
+    // Who typed nothing takes nothing back that somebody else wrote meanwhile.
+    if (isKept && text !== before) editor.label(id, text)
     onClosed()
   }
   return (

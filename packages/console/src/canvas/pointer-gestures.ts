@@ -66,10 +66,10 @@ export class PointerGestures {
   }
 
   move(pointer: Pointer): void {
-    const { view, presence } = this.#editor
+    const { view, presence, peers } = this.#editor
     const screen = { x: pointer.x, y: pointer.y }
     const at = toPage(view.value, screen)
-    presence.show({ pointer: { x: Math.round(at.x), y: Math.round(at.y) } })
+    if (peers.value.length > 0) presence.show({ pointer: { x: Math.round(at.x), y: Math.round(at.y) } })
     if (this.#down.has(pointer.pointerId)) this.#down.set(pointer.pointerId, screen)
     const gesture = this.#gesture
     if (gesture === null) return

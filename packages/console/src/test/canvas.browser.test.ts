@@ -90,6 +90,43 @@ it('[CON-20] [CANVAS-21] what one person does to shapes by mouse and by keys is 
   }
 })
 
+it('[CON-20] a shape is drawn, named, connected and deleted by mouse alone, and a text that nobody typed overwrites nobody', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const client = await rest('ann')
+  await client.putDocument('board', board(SHAPES))
+  const ann = await openAs('ann', '#doc/board/p')
+  const named = (name: string) => ann.getByRole('option', { name, exact: true })
+  await drawn(ann, 'd').waitFor()
+
+  await ann.getByRole('button', { name: 'Ellipse' }).click()
+  const [x, y] = await middle(drawn(ann, 'a'))
+  await drag(ann, [x - 50, y + 120], [x + 50, y + 200])
+  await ann.mouse.up()
+  await ann.getByRole('textbox', { name: 'Text of ellipse without text' }).fill('New')
+  await ann.mouse.click(...(await middle(drawn(ann, 'd'))))
+  await named('New, ellipse').waitFor({ state: 'attached' })
+
+  await drag(ann, await middle(ann.locator('[data-side="left"]')), await middle(drawn(ann, 'a')))
+  await ann.mouse.up()
+  await named('Connector from Delta to Alpha').waitFor({ state: 'attached' })
+
+  await ann.mouse.dblclick(...(await middle(drawn(ann, 'a'))))
+  const field = ann.getByRole('textbox', { name: 'Text of Alpha' })
+  await field.waitFor()
+  await client.putDocument('board', board([{ ...box('a', 100, 100, 'Theirs'), height: 70 }, ...SHAPES.slice(1)]))
+  await named('Theirs, rectangle').waitFor({ state: 'attached' })
+  await ann.mouse.click(...(await middle(drawn(ann, 'b'))))
+  await expect.poll(() => ann.getByRole('textbox', { name: /^Text of/ }).count()).toBe(0)
+  expect(await named('Theirs, rectangle').count()).toBe(1)
+
+  const [bx, by] = await middle(drawn(ann, 'b'))
+  await drag(ann, [bx + 90, by - 60], [bx - 90, by + 60])
+  await ann.mouse.up()
+  await ann.getByRole('button', { name: 'Delete' }).click()
+  await named('Beta, rectangle').waitFor({ state: 'detached' })
+  await named('Theirs, rectangle').waitFor({ state: 'attached' })
+})
+
 it('[CON-20] [PERM-1] a person who may only look sees the page, and changes nothing', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const client = await rest('ann')

@@ -1,0 +1,18 @@
+import { Dialog } from '../controls/dialog.tsx'
+import { canvasTexts as texts } from './canvas.en.ts'
+
+/** What the keys do on a canvas, for who uses them and for who may want to. */
+export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title={texts.keysTitle} onClose={onClose}>
+      <dl class="canvas-keys">
+        {texts.keyList.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>{keys}</dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}
