@@ -20,8 +20,11 @@ export function readingOrder(page: PageGeometry): readonly string[] {
   for (const [id, value] of page.shapes) {
     const start = startOf(value)
     const bounds = boundsOfShape(id, page)
-    if (start !== null && page.shapes.has(start)) linesAt.set(start, [...(linesAt.get(start) ?? []), id])
-    else if (bounds === null) lost.push(id)
+    if (start !== null && page.shapes.has(start)) {
+      const lines = linesAt.get(start)
+      if (lines === undefined) linesAt.set(start, [id])
+      else lines.push(id)
+    } else if (bounds === null) lost.push(id)
     else boxes.push({ id, bounds })
   }
   const read = rowsOf(boxes).flatMap((row) => row.flatMap(({ id }) => [id, ...(linesAt.get(id) ?? [])]))
