@@ -1,7 +1,7 @@
 import { equalJson, type JsonObject, memberOf, setMember } from '@docrelay/model/json'
 import { groupMembers, stackShapes } from '@docrelay/model/body-order'
 import { withInput } from '@docrelay/model/canvas/apply-input'
-import { withoutShapes } from '@docrelay/model/canvas/delete-shape'
+import { withoutShapes } from '@docrelay/model/canvas/without-shapes'
 import { facingSides, type Side } from '@docrelay/model/canvas/geometry/anchors'
 import type { Point } from '@docrelay/model/canvas/geometry/bounds'
 import type { PageGeometry, ShapeValues } from '@docrelay/model/canvas/page-geometry'

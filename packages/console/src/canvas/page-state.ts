@@ -3,7 +3,7 @@ import { stackShapes } from '@docrelay/model/body-order'
 import type { ShapeBox } from '@docrelay/model/canvas/geometry/shape-box'
 import { pageGeometry } from '@docrelay/model/canvas/page-geometry'
 import { kindOf } from '@docrelay/model/canvas/shape-kinds'
-import { longestRising } from '@docrelay/model/prose/same-blocks'
+import { longestRising } from '@docrelay/model/longest-rising'
 import * as Y from 'yjs'
 import type { PageChanges, PageNow } from './page-edits.ts'
 

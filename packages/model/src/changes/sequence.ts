@@ -1,4 +1,4 @@
-import { longestRising } from '../prose/same-blocks.ts'
+import { longestRising } from '../longest-rising.ts'
 import type { Beside, Name, Place } from './change-set.ts'
 
 /** The same thing in a list before and after: its index in both. */

@@ -1,7 +1,8 @@
 import { idsOf } from './blocks.ts'
 import { shortText, textLikeness } from './likeness.ts'
 import type { NodeType, ProseElement } from './node.ts'
-import { type Kept, longestRising } from './same-blocks.ts'
+import { longestRising } from '../longest-rising.ts'
+import type { Kept } from './same-blocks.ts'
 import { nodeSpec } from './schema.ts'
 
 /** Up to this many comparisons, containers are paired by what they say. More are paired by ids, or in order. */

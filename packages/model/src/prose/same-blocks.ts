@@ -1,3 +1,4 @@
+import { longestRising } from '../longest-rising.ts'
 import { asCalled } from './as-called.ts'
 import { blockId, idsOf, isIdBearing } from './blocks.ts'
 import { equalAttrs, equalMarks } from './equal.ts'
@@ -168,24 +169,4 @@ function uniques(classes: readonly number[]): ReadonlyMap<number, number> {
   const places = new Map<number, number>()
   for (const [index, number] of classes.entries()) places.set(number, places.has(number) ? -1 : index)
   return new Map([...places].filter(([, index]) => index !== -1))
-}
-
-/** The largest subset of the pairs, ordered by `written`, in which `stored` increases too. */
-export function longestRising(pairs: readonly Kept[]): readonly Kept[] {
-  // ends[n] is the pair with the smallest `stored` at which a sequence of n + 1 pairs can end.
-  const ends: number[] = []
-  const before: number[] = []
-  pairs.forEach((pair, index) => {
-    let [low, high] = [0, ends.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((pairs[ends[middle] as number] as Kept).stored < pair.stored) low = middle + 1
-      else high = middle
-    }
-    before[index] = low === 0 ? -1 : (ends[low - 1] as number)
-    ends[low] = index
-  })
-  const run: Kept[] = []
-  for (let at = ends.at(-1) ?? -1; at !== -1; at = before[at] as number) run.push(pairs[at] as Kept)
-  return run.reverse()
 }
