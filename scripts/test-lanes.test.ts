@@ -42,11 +42,11 @@ describe('lanes of test files', () => {
     expect(FILES.filter((file) => fixed.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
   })
 
-  it('a file that starts the relay does not share modules, and one that opens PostgreSQL gets a server', () => {
+  it('a file that starts the relay gets a bundle of it, and one that opens PostgreSQL gets a server', () => {
     const misplaced = FILES.filter((file) => {
       const source = readFileSync(join(ROOT, file), 'utf8')
       const [lane] = lanesOf(file)
-      if (/from '.*\/(relay-under-test|stores-under-test)\.ts'/.test(source)) return lane?.sharesModules !== false
+      if (/from '.*\/(relay-under-test|stores-under-test)\.ts'/.test(source)) return lane?.startsRelay !== true
       return /from '.*\/postgres-under-test\.ts'/.test(source) && lane?.needsPostgres !== true
     })
     expect(misplaced).toEqual([])
