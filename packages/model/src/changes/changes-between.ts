@@ -7,7 +7,8 @@ import { hashOfText, readStampedId } from '../stamps/stamp.ts'
 import { blockChanges, unitsOf } from './block-changes.ts'
 import type { CanvasPageChange, ChangeSet, ItemChange, LibraryChange, PageEntry, ProsePageChange } from './change-set.ts'
 import { listChanges } from './sequence.ts'
-import { jsonHash, memberChanges, objectChanges, removedShape, shapeChanges, shapeHash } from './shape-changes.ts'
+import { memberChanges, objectChanges, removedShape, shapeChanges } from './shape-changes.ts'
+import { jsonHash, shapeHashes } from './shape-hashes.ts'
 import { type Counts, Tally } from './tally.ts'
 
 /** What a write changed, and how much of it. [AG-29, AG-30, AG-66] */
@@ -126,7 +127,8 @@ export function prosePageHash(page: ProsePage): number {
 }
 
 export function canvasPageHash(page: CanvasPage): number {
-  return jsonHash([pageName(page), ...page.shapes.map(({ id, value }) => [id, shapeHash(value)])])
+  const hashOf = shapeHashes()
+  return jsonHash([pageName(page), ...page.shapes.map(({ id, value }) => [id, hashOf(value)])])
 }
 
 function canvasChanges(before: DocumentBody, after: DocumentBody, tally: Tally): ChangeSet['canvas'] | null {

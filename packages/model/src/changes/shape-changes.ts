@@ -1,32 +1,11 @@
 import type { CanvasPage, Shape } from '../body.ts'
-import { kindOf } from '../canvas/shape-kinds.ts'
-import { labelOf, stringOf } from '../canvas/stored-shape.ts'
-import { equalJson, isJsonObject, type Json, type JsonObject, omitMembers } from '../json.ts'
+import { labelOf } from '../canvas/stored-shape.ts'
+import { equalJson, type Json, type JsonObject } from '../json.ts'
 import { isPrintable } from '../prose/block-names.ts'
-import { hashOfText } from '../stamps/stamp.ts'
 import type { MemberChange, ShapeChange } from './change-set.ts'
 import { listChanges } from './sequence.ts'
+import { shapeHashes } from './shape-hashes.ts'
 import type { Removed, Tally } from './tally.ts'
-
-/** What a shape says: all but who wrote it and where it lies. [AG-5, AG-66] */
-export function shapeHash(value: JsonObject): number {
-  const isLine = kindOf(value).form === 'line'
-  const isAttached = isLine && (stringOf(value, 'endShapeId') ?? '') !== ''
-  const said = omitMembers(
-    value,
-    ...['id', 'provenance', 'x', 'y', ...(isLine ? ['waypoints'] : []), ...(isAttached ? ['x2', 'y2'] : [])],
-  )
-  return jsonHash(said)
-}
-
-/** The same for equal values, whatever the order of their members. */
-export function jsonHash(value: Json): number {
-  return hashOfText(JSON.stringify(value, (_, member: Json) => (isJsonObject(member) ? sorted(member) : member)))
-}
-
-function sorted(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
 
 /** The members of an object that have another value, came or went. */
 export function memberChanges(
@@ -62,6 +41,7 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
   const lengths = { before: before.shapes.length, after: after.shapes.length }
   const { created, left } = listChanges(lengths, pairs, (index) => (after.shapes[index] as Shape).id)
   const changes: ShapeChange[] = []
+  const hashOf = shapeHashes()
   const moved = new Set<string>()
   for (const { before: index, after: now, from, now: beside } of left) {
     const shape = before.shapes[index] as Shape
@@ -76,7 +56,7 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
     const members = objectChanges(shape.value, stored)
     changes.push({
       id: shape.id,
-      after: shapeHash(stored),
+      after: hashOf(stored),
       from,
       ...(beside && { now: beside }),
       ...(members.length > 0 && { members }),
@@ -87,12 +67,12 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
     const members = moved.has(now.id) ? [] : objectChanges(old.value, now.value)
     if (members.length === 0) continue
     tally.changed()
-    changes.push({ id: now.id, after: shapeHash(now.value), members })
+    changes.push({ id: now.id, after: hashOf(now.value), members })
   }
   for (const index of created) {
     const shape = after.shapes[index] as Shape
     tally.created(shape.id)
-    changes.push({ id: shape.id, after: shapeHash(shape.value) })
+    changes.push({ id: shape.id, after: hashOf(shape.value) })
   }
   return changes
 }

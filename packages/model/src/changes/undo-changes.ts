@@ -21,7 +21,7 @@ import type {
   ShapeChange,
 } from './change-set.ts'
 import { canvasPageHash, prosePageHash } from './changes-between.ts'
-import { jsonHash, shapeHash } from './shape-changes.ts'
+import { jsonHash, shapeHash } from './shape-hashes.ts'
 import { applyPlan, planPage, withoutMinted } from './undo-blocks.ts'
 import { type Kept, undoList } from './undo-list.ts'
 import { undoMembers } from './undo-members.ts'

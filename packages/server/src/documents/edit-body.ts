@@ -64,6 +64,10 @@ export function editEnvironment(nowMs: number, random: Random, seen?: Seen): Edi
     nowMs,
     ...(seen && { seen }),
     // The alphabet has 64 characters, so every byte draws uniformly.
-    random: (count) => Array.from(random.bytes(count), (byte) => ALPHABET[byte % 64]).join(''),
+    random(count) {
+      let text = ''
+      for (const byte of random.bytes(count)) text += ALPHABET[byte % 64]
+      return text
+    },
   }
 }

@@ -7,9 +7,26 @@ export interface Random {
   integer(from: number, to: number): number
 }
 
-export const systemRandom: Random = {
-  bytes: (count) => new Uint8Array(randomBytes(count)),
-  integer: (from, to) => randomInt(from, to),
+export const systemRandom: Random = pooledRandom(randomBytes)
+
+/** Bytes that are drawn at once: a call of the system's generator takes as long for one id as for hundreds. */
+const POOL_BYTES = 4096
+
+/** Randomness from a pool. Bytes that were given away are not kept. */
+export function pooledRandom(draw: (count: number) => Uint8Array): Random {
+  let pool = new Uint8Array(0)
+  let at = 0
+  return {
+    bytes(count) {
+      if (count > POOL_BYTES / 8) return new Uint8Array(draw(count))
+      if (at + count > pool.length) [pool, at] = [new Uint8Array(draw(POOL_BYTES)), 0]
+      const bytes = pool.slice(at, at + count)
+      pool.fill(0, at, at + count)
+      at += count
+      return bytes
+    },
+    integer: (from, to) => randomInt(from, to),
+  }
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
