@@ -62,15 +62,18 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
   const acknowledged = people.flatMap(({ typed }) => typed.filter(({ isSaved }) => isSaved))
   const missing = missingIn(views, acknowledged)
   const unanswered = sum('unanswered')
-  const untold = plan.calls === 'careful' ? missing : missing.filter(({ text }) => !isTold(calls, text, witnesses))
-  const notBack = plan.calls === 'careful' ? [] : await undoAll(relay, at.docId, { missing, calls, witnesses })
+  const notTold = plan.calls === 'careful' ? missing : missing.filter(({ text }) => !isTold(calls, text, witnesses))
+  const undone = plan.calls === 'careful' ? NOTHING_UNDONE : await undoAll(relay, at.docId, { missing, calls, witnesses })
+  const answered = new Set(calls.map(({ callId }) => callId))
+  // A call whose answer was lost with the relay can have told nothing; its undo still has to bring everything back.
+  const isOwed = ({ text }: TypedCharacter) => answered.has(undone.removedBy.get(text) ?? '')
+  const untold = plan.calls === 'any' && unanswered > 0 ? notTold.filter(isOwed) : notTold
   const different = await differencesAtTheEnd(relay, clients, at, env)
   return {
     acknowledged: acknowledged.length,
     missing: missing.length,
-    // A call of any kind whose answer was lost with the relay can have told nothing; its undo still has to bring everything back.
-    untold: plan.calls === 'any' && unanswered > 0 ? [] : untold,
-    notBack,
+    untold,
+    notBack: undone.notBack,
     different,
     kills,
     calls: sum('calls'),
@@ -133,27 +136,39 @@ interface Losing {
   readonly witnesses: Witnesses
 }
 
-/** Undoes every call, the newest first; answers what is neither there afterwards nor named as kept. [AG-98] */
-async function undoAll(
-  relay: RelayUnderTest,
-  docId: string,
-  { missing, calls, witnesses }: Losing,
-): Promise<readonly TypedCharacter[]> {
-  if (missing.length === 0) return []
+interface Undone {
+  /** What is neither there afterwards nor named as kept. */
+  readonly notBack: readonly TypedCharacter[]
+  /** For each letter that came back, the call whose undo brought it. */
+  readonly removedBy: ReadonlyMap<string, string>
+}
+
+const NOTHING_UNDONE: Undone = { notBack: [], removedBy: new Map() }
+
+/** Undoes every call, the newest first. [AG-98] */
+async function undoAll(relay: RelayUnderTest, docId: string, { missing, calls, witnesses }: Losing): Promise<Undone> {
+  if (missing.length === 0) return NOTHING_UNDONE
   const bearer = relay.token({ sub: 'undoer', role: 'owner' })
   // Agents undid calls too. What these undos kept stays, as nothing can be undone twice.
   let kept = calls.map((call) => call.kept).join('')
+  let isCut = false
+  const removedBy = new Map<string, string>()
+  const stored = async () => JSON.stringify(await relay.rest().getDocument(docId))
   for (const callId of await undoableCalls(relay, docId)) {
     const { result } = await post({ url: () => relay.mcpUrl, bearer, tool: 'undo', args: { docId, callId } })
     if (typeof result['code'] === 'string') console.log(`${callId} was not undone: ${result['code']}`)
-    // A list that is cut says only how much more there is.
-    if (result['keptTotal'] !== undefined) return []
+    isCut ||= result['keptTotal'] !== undefined
     kept += JSON.stringify(result['kept'] ?? '')
+    const now = await stored()
+    for (const { text } of missing) if (!removedBy.has(text) && now.includes(text)) removedBy.set(text, callId)
   }
-  const rest = JSON.stringify(await relay.rest().getDocument(docId))
+  const rest = await stored()
   const isKept = (letter: string) =>
     kept.includes(letter) || [...witnesses.lastSeenIn(letter)].some((id) => kept.includes(JSON.stringify(id)))
-  return missing.filter(({ text }) => !rest.includes(text) && !isKept(text))
+  const notBack = missing.filter(({ text }) => !rest.includes(text) && !isKept(text))
+  // A list that is cut says only how much more there is.
+  if (isCut && notBack.length > 0) console.log(`${notBack.length} letters are not judged: an undo kept more than it lists`)
+  return { notBack: isCut ? [] : notBack, removedBy }
 }
 
 /** Ids of all calls whose work is still there, the newest first: neither undone calls nor the undos of them. [AG-73] */

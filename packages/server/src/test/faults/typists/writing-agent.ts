@@ -4,6 +4,8 @@ import { type Answer, type Members, post, UNANSWERED } from './mcp-post.ts'
 
 /** One call that changed something, with all that its answer says of text. */
 export interface ToldCall {
+  /** `null` of a call that was not answered. */
+  readonly callId: string | null
   /** The `removed`, `warnings` and `deleted` of the answer, as JSON. [AG-98] */
   readonly told: string
   /** The `kept` of an undo, as JSON. [AG-70] */
@@ -53,6 +55,7 @@ export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): Writin
     else if (answer.isError) refusals.set(String(code), (refusals.get(String(code)) ?? 0) + 1)
     if (typeof callId === 'string' || kept !== undefined || answer === UNANSWERED)
       calls.push({
+        callId: typeof callId === 'string' ? callId : null,
         told: JSON.stringify([removed, warnings, deleted]),
         kept: JSON.stringify(kept ?? []),
         named: JSON.stringify(args) + (tool === 'set_prose' && args['id'] === undefined ? pageRead : ''),
