@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
+import { mcpAgent } from '@docrelay/server/test/mcp-agent'
 import { expect, it } from 'vitest'
 import { openConsole } from './open-console.ts'
 
@@ -84,10 +85,6 @@ it('[CON-20] [CANVAS-21] what one person does to shapes by mouse and by keys is 
   await expect.poll(() => ben.getByRole('option').count()).toBe(2)
   await ann.keyboard.press('Control+z')
   await expect.poll(() => ben.getByRole('option').count()).toBe(5)
-  if (process.env['CANVAS_PICTURES'] !== undefined) {
-    await ann.screenshot({ path: `${process.env['CANVAS_PICTURES']}/ann.png` })
-    await ben.screenshot({ path: `${process.env['CANVAS_PICTURES']}/ben.png` })
-  }
 })
 
 it('[CON-20] a shape is drawn, named, connected and deleted by mouse alone, and a text that nobody typed overwrites nobody', async (context) => {
@@ -125,6 +122,22 @@ it('[CON-20] a shape is drawn, named, connected and deleted by mouse alone, and 
   await ann.getByRole('button', { name: 'Delete' }).click()
   await named('Beta, rectangle').waitFor({ state: 'detached' })
   await named('Theirs, rectangle').waitFor({ state: 'attached' })
+})
+
+it('[CON-20] [PRES-1] shapes that an agent writes are marked with its name for some seconds', async (context) => {
+  const { rest, openAs, relay, issuer } = await openConsole(context, {
+    env: { RELAY_MCP_ENABLED: 'true', RELAY_MCP_EXPOSE: 'public' },
+  })
+  await (await rest('ann')).putDocument('board', board(SHAPES))
+  const ann = await openAs('ann', '#doc/board/p')
+  await drawn(ann, 'd').waitFor()
+  const agent = await mcpAgent(`${relay.baseUrl}/mcp`, await issuer.mint('ann'))
+  await agent.call('update_shape', { docId: 'board', pageId: 'p', id: 'b', patch: { text: 'Written' } })
+  const marked = ann.getByRole('option', { name: /^Written, rectangle, just written by / })
+  await marked.waitFor({ state: 'attached' })
+  await ann.locator('.canvas-agent').waitFor()
+  await ann.locator('.canvas-agent').waitFor({ state: 'detached' })
+  await ann.getByRole('option', { name: 'Written, rectangle', exact: true }).waitFor({ state: 'attached' })
 })
 
 it('[CON-20] [PERM-1] a person who may only look sees the page, and changes nothing', async (context) => {
