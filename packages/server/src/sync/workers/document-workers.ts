@@ -11,6 +11,7 @@ import { HeavyDocuments, Quarantine } from './document-quarantine.ts'
 import type { RoomOptions } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
 import { type Running, Watchdog, watchedMemory } from './watchdog.ts'
+import { YoungHeap } from './young-heap.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
 export interface DocumentWorkersOptions {
@@ -99,6 +100,7 @@ class Workers implements DocumentWorkers {
   private readonly slots: Slot[] = []
   private readonly quarantine = new Quarantine(() => this.clock.monotonicMs())
   private readonly heavy = new HeavyDocuments()
+  private readonly youngHeap = new YoungHeap()
   private readonly documents = new Map<number, DocumentRef>()
   /** Processor time that workspaces used in all workers; given to a worker that starts. */
   private readonly spent = new Turns<never>()
@@ -142,7 +144,8 @@ class Workers implements DocumentWorkers {
     const { rooms = {}, heapMiB = HEAP_MIB } = this.given.options
     const workerData: WorkerStart = { storage, memory, rooms, workers: this.count }
     const resourceLimits = { maxOldGenerationSizeMb: worker === this.heavyWorker ? 2 * heapMiB : heapMiB }
-    const thread = new Worker(ENTRY, { workerData, transferList: [storage], resourceLimits, name: `documents-${worker}` })
+    const name = `documents-${worker}`
+    const thread = this.youngHeap.start(() => new Worker(ENTRY, { workerData, transferList: [storage], resourceLimits, name }))
     slot.thread = thread
     slot.watchdog = new Watchdog(memory)
     slot.ending = false
