@@ -1,6 +1,6 @@
 import type { Session } from './views.ts'
 import { type ConsoleConfig, loadConfig } from '../session/config.ts'
-import { keepWorkspace, openSession, workspaceOf } from '../session/open-session.ts'
+import { keepWorkspace, workspaceOf } from '../session/workspace-choice.ts'
 import { SignIn } from '../session/sign-in.ts'
 import { takeNamedPerson } from './named-person.ts'
 
@@ -51,7 +51,7 @@ async function arrive(
   const redirectUri = redirectUriOf(location)
   const signIn = new SignIn(config, { now, storage, redirectUri, leaveTo: (address) => location.assign(address) })
   const returned = new URL(location.href)
-  const signedIn = (): Boot => enter(page, config, signIn, actions, show)
+  const signedIn = (): Promise<Boot> => enter(page, config, signIn, actions, show)
 
   const state = returned.searchParams.get('state')
   if (state !== null) {
@@ -80,21 +80,23 @@ async function arrive(
   return { kind: 'signedOut', reason: null, signIn }
 }
 
-function enter(
+async function enter(
   page: Page,
   config: ConsoleConfig,
   signIn: SignIn,
   actions: Pick<Session, 'go' | 'announce'>,
   show: (boot: Boot) => void,
-): Boot {
+): Promise<Boot> {
   const { storage, location, now } = page
   const workspaces = signIn.claims?.token.workspaces ?? []
   const choice = workspaceOf(workspaces, storage)
   const again = (id: string): void => {
     keepWorkspace(id, storage)
-    show(enter(page, config, signIn, actions, show))
+    void enter(page, config, signIn, actions, show).then(show)
   }
   if (choice.kind === 'open') return { kind: 'choose', workspaces, choose: again }
+  // The client with everything that keeps documents in sync, which nobody needs who is not signed in.
+  const { openSession } = await import('../session/open-session.ts')
   const session = openSession(signIn, { config, relayUrl: location.origin, workspace: choice.id, now, ...actions })
   if (session === null) return { kind: 'failed', reason: 'The token of the issuer names no person.' }
   return { kind: 'signedIn', session, signIn, workspaces }

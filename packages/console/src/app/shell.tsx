@@ -5,7 +5,7 @@ import { Icon } from '../controls/icon.tsx'
 import { Menu } from '../controls/menu.tsx'
 import { OpenDocuments } from '../document/open-documents.ts'
 import { messages } from '../messages.en.ts'
-import { keepWorkspace } from '../session/open-session.ts'
+import { keepWorkspace } from '../session/workspace-choice.ts'
 import type { SignIn } from '../session/sign-in.ts'
 import type { Page } from './boot.ts'
 import { lazyView } from './lazy-view.tsx'
@@ -91,6 +91,7 @@ export function Shell(props: {
         </nav>
         <Menu
           label={text.personMenu(session.person.name)}
+          hasText
           heading={
             <>
               <strong>{session.person.name}</strong>

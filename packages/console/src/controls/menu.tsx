@@ -14,7 +14,10 @@ const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
 /** A button that opens a list of actions. Arrow keys move, Enter chooses, Escape closes. */
 export function Menu(props: {
+  /** What the button is called where it shows only a drawing. */
   readonly label: string
+  /** The button shows a text, by which it is called. */
+  readonly hasText?: boolean
   readonly items: readonly MenuItem[]
   /** What the button shows; three dots when absent. */
   readonly children?: ComponentChildren
@@ -65,7 +68,7 @@ export function Menu(props: {
         aria-haspopup="menu"
         aria-expanded={open}
         aria-controls={open ? id : undefined}
-        aria-label={props.label}
+        aria-label={props.hasText === true ? undefined : props.label}
         title={props.label}
         onClick={() => setOpen(!open)}
       >

@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks'
 import { formatBytes } from '../app/amounts.ts'
 import { Age } from '../app/clock.tsx'
 import { Problem } from '../app/problem.tsx'
-import { formatMoment } from '../app/times.ts'
 import { useAction, useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
 import { messages } from '../messages.en.ts'
@@ -58,7 +57,8 @@ export function HistoryPanel({ session, document }: PanelProps) {
         <ol class="points">
           {points.value.map((point) => (
             <li key={point.id}>
-              <button type="button" aria-label={texts.look(formatMoment(point.createdAt))} onClick={() => setChosen(point)}>
+              <button type="button" onClick={() => setChosen(point)}>
+                <span class="visually-hidden">{texts.look}</span>
                 <Age at={point.createdAt} />
                 <span class="facts">
                   {formatBytes(point.sizeBytes)}, {texts.version(point.serverVersion)}

@@ -14,7 +14,8 @@ export const historyTexts = {
   notCaptured: 'Nothing changed since the newest recovery point, which already keeps this state.',
   size: (bytes: string) => bytes,
   version: (version: number) => `version ${version}`,
-  look: (when: string) => `Look at the state of ${when}`,
+  /** Stands before the time of the point. */
+  look: 'Look at the state of',
 
   calls: 'Edits by agents',
   callsHelp: 'What agents wrote. “Undo” takes back one call and leaves what others wrote since.',

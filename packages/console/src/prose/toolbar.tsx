@@ -80,7 +80,7 @@ function ToolButton(props: {
       class={`tool tool-${tool.id}`}
       data-tool={tool.id}
       tabIndex={props.isInOrder ? 0 : -1}
-      aria-label={isNamed ? undefined : tool.label}
+      aria-label={isNamed ? undefined : nameOf(tool)}
       title={tool.keys === undefined ? (isNamed ? undefined : tool.label) : `${tool.label} (${shownKeys(tool.keys)})`}
       aria-keyshortcuts={tool.keys === undefined ? undefined : ariaKeys(tool.keys)}
       aria-pressed={tool.isActive === undefined ? undefined : state.active.has(tool.id)}
@@ -93,4 +93,9 @@ function ToolButton(props: {
       {tool.icon !== undefined ? <Icon name={tool.icon} /> : (tool.text ?? tool.label)}
     </button>
   )
+}
+
+/** What a tool is called: with the letters that it shows, by which people who speak to the machine call it. */
+function nameOf({ icon, text, label }: Tool): string {
+  return icon === undefined && text !== undefined ? `${text}, ${label}` : label
 }

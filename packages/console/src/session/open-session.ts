@@ -5,23 +5,6 @@ import type { ConsoleConfig } from './config.ts'
 import type { SignIn } from './sign-in.ts'
 import { personOf } from './token-claims.ts'
 
-const WORKSPACE = 'docrelay.workspace'
-
-/** The workspaces of the person, and the one that was chosen in this tab; a single one needs no choice. */
-export function workspaceOf(
-  workspaces: readonly string[],
-  storage: Storage,
-): { readonly kind: 'chosen'; readonly id: string } | { readonly kind: 'open' } {
-  const kept = storage.getItem(WORKSPACE)
-  if (kept !== null && workspaces.includes(kept)) return { kind: 'chosen', id: kept }
-  return workspaces.length > 1 ? { kind: 'open' } : { kind: 'chosen', id: workspaces[0] ?? '' }
-}
-
-export function keepWorkspace(id: string | null, storage: Storage): void {
-  if (id === null) storage.removeItem(WORKSPACE)
-  else storage.setItem(WORKSPACE, id)
-}
-
 /** Makes the object through which every view reaches the relay, for the person who is signed in. */
 export function openSession(
   signIn: SignIn,

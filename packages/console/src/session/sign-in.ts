@@ -1,4 +1,5 @@
-import { NeedsSignIn } from '@docrelay/client'
+// Not from the package's entry: the page signs in before it loads the rest of the client.
+import { NeedsSignIn } from '@docrelay/client/errors'
 import type { GrantedTokens, PendingSignIn } from './authorization.ts'
 import { type ConsoleConfig, isLoopback } from './config.ts'
 import { readClaims, type TokenClaims } from './token-claims.ts'
@@ -33,6 +34,8 @@ export class SignIn {
   #tokens: GrantedTokens | null = null
   #endsAtMs: number | null = null
   #renewal: Promise<string> | null = null
+  /** The token that the client has. */
+  #given: string | null = null
 
   constructor(config: ConsoleConfig, place: SignInPlace) {
     this.#config = config
@@ -52,14 +55,22 @@ export class SignIn {
     return isLoopback(this.#config.issuer)
   }
 
-  /** The callback of the relay's client. Throws `NeedsSignIn` when only the person can help. */
+  /**
+   * The callback of the relay's client: with `fresh` another token than the one that it got last. Throws `NeedsSignIn` when only the person
+   * can help.
+   */
   async accessToken({ fresh }: { readonly fresh: boolean }): Promise<string> {
     const over = this.#endsAtMs !== null && this.#endsAtMs - SPARE_MS < this.#place.now()
-    if (this.#tokens !== null && !fresh && !over) return this.#tokens.accessToken
+    const kept = this.#tokens?.accessToken
+    if (kept !== undefined && !over && (!fresh || kept !== this.#given)) {
+      this.#given = kept
+      return kept
+    }
     this.#renewal ??= this.#renew().finally(() => {
       this.#renewal = null
     })
-    return this.#renewal
+    this.#given = await this.#renewal
+    return this.#given
   }
 
   /** Signs in without the person, by what the tab kept. Returns whether that worked. */

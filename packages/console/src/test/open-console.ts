@@ -25,6 +25,7 @@ import { join } from 'node:path'
 import { RelayClient } from '@docrelay/client/rest/relay-client'
 import { type DevIssuer, startDevIssuer } from '@docrelay/dev-issuer/dev-issuer'
 import { tryOutPeople } from '@docrelay/dev-issuer/people'
+import { patience } from '@docrelay/server/kernel/testing/patience'
 import { type RelayUnderTest, startRelayUnderTest } from '@docrelay/server/test/relay-under-test'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { TestContext } from 'vitest'
@@ -40,16 +41,21 @@ export interface ConsoleUnderTest {
   /** REST as this person. */
   rest(person: string): Promise<RelayClient>
   /** Opens the console in a profile of its own, signed in as this person, at a place such as `#doc/minutes`. */
-  openAs(person: string, hash?: string, options?: BrowserContextOptions): Promise<Page>
+  openAs(person: string, hash?: string, options?: ProfileOptions): Promise<Page>
   /** Opens a profile at the page without signing in. */
-  openSignedOut(hash?: string, options?: BrowserContextOptions): Promise<Page>
+  openSignedOut(hash?: string, options?: ProfileOptions): Promise<Page>
   /** Lines of pages that match do not fail the test. */
   allowProblems(...patterns: readonly RegExp[]): void
 }
 
+export interface ProfileOptions extends BrowserContextOptions {
+  /** Called before the profile opens the page, for example to answer requests of the page. */
+  readonly onProfile?: (profile: BrowserContext) => Promise<void>
+}
+
 export const NEEDS_CHROMIUM = 'needs Chromium: CHROMIUM_PATH, or /usr/bin/chromium'
 const RESOURCE = 'http://127.0.0.1/mcp'
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = patience(8_000)
 
 /** Starts all of it, and ends all of it with the test. Skips the test where there is no browser. */
 export async function openConsole(
@@ -92,10 +98,11 @@ export async function openConsole(
   const browser: Browser = await chromium.connect(endpoint)
   opened.defer(() => browser.close())
 
-  const openProfile = async (hash: string, options: BrowserContextOptions = {}): Promise<Page> => {
+  const openProfile = async (hash: string, { onProfile, ...options }: ProfileOptions = {}): Promise<Page> => {
     const profile = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options })
     profile.setDefaultTimeout(TIMEOUT_MS)
     watch(profile, problems)
+    await onProfile?.(profile)
     const page = await profile.newPage()
     await page.goto(url + hash)
     return page

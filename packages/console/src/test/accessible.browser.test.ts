@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { patience } from '@docrelay/server/kernel/testing/patience'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { openConsole } from './open-console.ts'
+import { badge, minutes } from './pages.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const LOOKS = [
+  ['light', {}],
+  ['dark', { colorScheme: 'dark' }],
+  ['narrow', { viewport: { width: 320, height: 640 } }],
+] as const
+
+// Axe looks at a dozen views, for seconds each where the machine is busy.
+it.for(LOOKS)(
+  '[CON-26] no view has a fault that axe finds, and none scrolls sideways (%s)',
+  { timeout: patience(60_000) },
+  async ([, options], context) => {
+    const { rest, openAs, openSignedOut } = await openConsole(context)
+    const owner = await rest('ann')
+    await owner.putDocument('minutes', {
+      ...minutes(
+        '<h1>Minutes</h1><p>Present: Ann</p><table><tbody><tr><th>Team</th></tr><tr><td>Sales</td></tr></tbody></table>',
+      ),
+      pages: [
+        {
+          id: 'board',
+          name: 'Board',
+          shapes: [{ id: 's', type: 'rectangle', x: 100, y: 100, width: 80, height: 40, label: 'Box' }],
+        },
+      ],
+    })
+    await owner.putDocument('other', {
+      ...minutes(),
+      name: 'Another document with a rather long name, so that it has to be broken',
+    })
+    await owner.captureRecoveryPoint('minutes')
+    const found: string[] = []
+    const look = async (page: Page, view: string): Promise<void> => {
+      found.push(...(await faultsOf(page)).map((fault) => `${view}: ${fault}`))
+      const [wide, shown] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+      if ((wide ?? 0) > (shown ?? 0)) found.push(`${view}: ${wide} pixels wide on a screen of ${shown}`)
+    }
+
+    const out = await openSignedOut('', options)
+    await out.getByRole('button', { name: 'Sign in' }).waitFor()
+    await look(out, 'signed out')
+
+    const ann = await openAs('ann', '#documents', options)
+    await ann.getByRole('link', { name: 'Weekly minutes' }).waitFor()
+    await look(ann, 'documents')
+    await ann.getByRole('banner').getByRole('button').click()
+    await look(ann, 'menu')
+    await ann.keyboard.press('Escape')
+    await ann.getByRole('button', { name: 'New document' }).click()
+    await look(ann, 'dialog')
+    await ann.keyboard.press('Escape')
+    await ann.getByRole('link', { name: 'Weekly minutes' }).click()
+    await badge(ann, 'saved').waitFor()
+    await ann.locator('.ProseMirror').waitFor()
+    await look(ann, 'prose')
+    for (const panel of ['History', 'Sharing', 'Files', 'People', 'Outline']) {
+      await ann.getByRole('group', { name: 'Panels' }).getByRole('button', { name: panel }).click()
+      await ann.getByRole('complementary', { name: panel }).getByRole('heading').first().waitFor()
+      await look(ann, `panel ${panel}`)
+    }
+    await ann.getByRole('button', { name: 'Close panel' }).click()
+    await ann.getByRole('tab', { name: 'Board' }).click()
+    await ann.locator('.canvas-page').waitFor()
+    await look(ann, 'canvas')
+    await ann.evaluate(() => {
+      location.hash = '#usage'
+    })
+    await ann.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+    await look(ann, 'usage')
+    expect(found).toEqual([])
+  },
+)
+
+/** What axe finds by the rules of WCAG 2.2, levels A and AA. */
+async function faultsOf(page: Page): Promise<readonly string[]> {
+  // A view that comes in slowly is judged when it is there.
+  await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)))
+  // The strict policy of the page allows no further script, so that it comes by the debugger.
+  await page.evaluate(AXE)
+  return page.evaluate(async () => {
+    interface Found {
+      readonly violations: readonly {
+        readonly id: string
+        readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+      }[]
+    }
+    const { axe } = globalThis as unknown as { readonly axe: { run(options: object): Promise<Found> } }
+    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    const { violations } = await axe.run({ runOnly })
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
+  })
+}

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest'
+import { openConsole } from './open-console.ts'
+import { badge, editorOf, minutes } from './pages.ts'
+
+it('[CON-23] a person who may only read cannot type, and learns at once when that changes', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const owner = await rest('ann')
+  await owner.putDocument('minutes', minutes())
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
+  const ben = await openAs('ben', '#doc/minutes')
+  await badge(ben, 'saved').waitFor()
+  await editorOf(ben).click()
+  await ben.keyboard.type('Ben writes. ')
+  await badge(ben, 'saved').waitFor()
+
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'view' }])
+  await ben.getByText('Read only', { exact: true }).waitFor()
+  await ben.locator('.ProseMirror[contenteditable=false]').waitFor()
+  const before = await editorOf(ben).textContent()
+  await editorOf(ben).click()
+  await ben.keyboard.type('in vain')
+  expect(await editorOf(ben).textContent()).toBe(before)
+  expect(await ben.getByRole('button', { name: 'Add page' }).count()).toBe(0)
+  expect(await ben.getByRole('textbox', { name: 'Title of the document' }).count()).toBe(0)
+
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
+  await ben.locator('.ProseMirror[contenteditable=true]').waitFor()
+  await ben.getByText('Read only', { exact: true }).waitFor({ state: 'detached' })
+})
+
+it('[CON-24] a document that is deleted says so and can be read, but not written any more', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const owner = await rest('ann')
+  await owner.putDocument('minutes', minutes())
+  const ann = await openAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  await owner.deleteDocument('minutes')
+  await ann.getByText('This document was deleted.').waitFor()
+  await ann.locator('.ProseMirror[contenteditable=false]').waitFor()
+  expect(await editorOf(ann).textContent()).toContain('Present: Ann')
+})
+
+it('[CON-24] a page follows the document that was restored in its place', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const owner = await rest('ann')
+  await owner.putDocument('minutes', minutes())
+  await owner.captureRecoveryPoint('minutes')
+  const ann = await openAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  const [point] = await owner.recoveryPoints('minutes')
+  const { newDocId } = await owner.restoreRecoveryPoint('minutes', point?.id ?? '')
+  await ann.waitForURL((url) => url.hash.startsWith(`#doc/${newDocId}`))
+  await badge(ann, 'saved').waitFor()
+  await editorOf(ann).getByText('Present: Ann').waitFor()
+})
+
+it('[CON-24] a person from whom a document is taken sees that', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const owner = await rest('ann')
+  await owner.putDocument('minutes', minutes())
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'view' }])
+  const ben = await openAs('ben', '#doc/minutes')
+  await badge(ben, 'saved').waitFor()
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'none' }])
+  await ben.getByText('You may not read this document any more.').waitFor()
+})
+
+it('[CON-24] an address of no document says that there is none', async (context) => {
+  const { openAs } = await openConsole(context)
+  const ann = await openAs('ann', '#doc/nothing')
+  await ann.getByRole('heading', { name: 'There is no such document' }).waitFor()
+})

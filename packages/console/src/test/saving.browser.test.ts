@@ -1,0 +1,65 @@
+import { TAG } from '@docrelay/protocol/frames'
+import { expect, it } from 'vitest'
+import { until } from '@docrelay/server/test/relay-under-test'
+import { openConsole } from './open-console.ts'
+import { badge, editorOf, minutes } from './pages.ts'
+
+it('[CON-22] the page says saved only when the relay has acknowledged what was typed', async (context) => {
+  const { rest, openAs, frames } = await openConsole(context)
+  await (await rest('ann')).putDocument('minutes', minutes())
+  const ann = await openAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  frames.hold(TAG.syncAck)
+  await editorOf(ann).click()
+  await ann.keyboard.type('Held')
+  await until('the acknowledgement to be held', () => frames.held > 0)
+  await badge(ann, 'saving').waitFor()
+  // What is held back is the acknowledgement alone: the words are stored, and others have them.
+  await until('the words on the relay', async () =>
+    JSON.stringify(await (await rest('ann')).getDocument('minutes')).includes('Held'),
+  )
+  expect(await ann.locator('[data-saved]').getAttribute('data-saved')).toBe('saving')
+  await ann.getByText(/^Not saved since/).waitFor()
+  frames.release()
+  await badge(ann, 'saved').waitFor()
+  await ann.getByText(/^Not saved since/).waitFor({ state: 'detached' })
+})
+
+it('[CON-22] what is typed while the relay is away is kept in the page and saved when it is back', async (context) => {
+  const { relay, rest, openAs, allowProblems } = await openConsole(context)
+  // The browser writes a line for every socket that it could not open.
+  allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
+  await (await rest('ann')).putDocument('minutes', minutes())
+  const ann = await openAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  await editorOf(ann).click()
+  await ann.keyboard.press('Control+End')
+  await ann.keyboard.type('Before. ')
+  await badge(ann, 'saved').waitFor()
+  await relay.stop()
+  await ann.locator('[data-link=waiting]').waitFor()
+  await ann.keyboard.type('Meanwhile. ')
+  await badge(ann, 'local').waitFor()
+  await relay.restart()
+  await badge(ann, 'saved').waitFor()
+  await ann.keyboard.type('After.')
+  await badge(ann, 'saved').waitFor()
+  const body = JSON.stringify(await (await rest('ann')).getDocument('minutes'))
+  expect(body).toContain('Before. Meanwhile. After.')
+})
+
+it('[CON-22] a page with words that are not saved asks before it is closed', async (context) => {
+  const { rest, openAs, frames } = await openConsole(context)
+  await (await rest('ann')).putDocument('minutes', minutes())
+  const ann = await openAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  frames.hold(TAG.syncAck)
+  await editorOf(ann).click()
+  await ann.keyboard.type('x')
+  await badge(ann, 'saving').waitFor()
+  const asked = ann.waitForEvent('dialog')
+  const closing = ann.close({ runBeforeUnload: true })
+  const dialog = await asked
+  expect(dialog.type()).toBe('beforeunload')
+  await Promise.all([dialog.accept(), closing])
+})
