@@ -88,5 +88,6 @@ export const canvasTexts = {
   undone: 'Undone',
   redone: 'Done again',
   gone: 'Somebody else deleted the shape',
-  agent: (name: string) => `${name} (agent)`,
+  // A client without a name of its own is called Agent. [PRES-2]
+  agent: (name: string) => (name === 'Agent' ? name : `${name} (agent)`),
 }
