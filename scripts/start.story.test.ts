@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { COMPILED_CODE } from '../packages/server/src/test/compiled-code.ts'
 import { until } from '../packages/server/src/test/relay-under-test.ts'
+import { freePort } from './free-port.ts'
 import { patience } from '../packages/server/src/kernel/testing/patience.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -20,20 +20,6 @@ interface Start extends AsyncDisposable {
   text(): string
   /** Ids of the processes of this start, outermost first: the stand-in for npm, bootstrap, start, relay. */
   pids(): readonly number[]
-}
-
-/** A free port below the range that the system assigns by itself, so that no other test gets it meanwhile. */
-async function freePort(): Promise<string> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (!isFree) continue
-    await new Promise((resolve) => server.close(resolve))
-    return String(port)
-  }
 }
 
 async function start(env: Readonly<Record<string, string>> = {}, options = ''): Promise<Start> {
