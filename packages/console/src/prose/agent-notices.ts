@@ -33,7 +33,6 @@ export class AgentNotices {
     // An agent that takes several steps within one call tells of each of them.
     const others = this.list.value.filter((each) => each.edit.callId === null || each.edit.callId !== edit.callId)
     this.list.value = [...others, notice].slice(-MOST_NOTICES)
-    this.#session.announce(text)
   }
 
   dismiss(key: number): void {
@@ -56,6 +55,5 @@ export class AgentNotices {
 
   #tell(key: number, state: AgentNotice['state'], text: string): void {
     this.list.value = this.list.value.map((notice) => (notice.key === key ? { ...notice, state, text } : notice))
-    this.#session.announce(text)
   }
 }

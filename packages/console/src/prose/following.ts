@@ -3,34 +3,31 @@ import type { EditorView } from 'prosemirror-view'
 import { positionOf } from './places.ts'
 import { shownOf } from './shown-page.ts'
 
-/** Scrolls along with the caret of somebody, from now on until `null` or until this person types or scrolls. `client`: of awareness. */
-export function follow(document: LiveDocument, client: number | null): void {
-  shownOf(document).followed.value = client
+/** What of an awareness state is read here; any client can send anything. */
+interface Present {
+  readonly cursor?: { readonly head?: unknown } | null
 }
 
-/** Who is followed in this tab, as an awareness client; a signal. */
-export function followed(document: LiveDocument) {
-  return shownOf(document).followed
-}
-
-/** Keeps the caret of the followed person on the screen, and leads to the page on which it is. */
+/**
+ * Keeps the caret of the followed person on the screen until this person types, points or scrolls. The document view leads to the page on
+ * which it is.
+ */
 export class Following {
   readonly #document: LiveDocument
-  readonly #pageId: string
   readonly #view: () => EditorView
   readonly #ends: (() => void)[] = []
   #shownAt: number | null = null
 
-  constructor(document: LiveDocument, pageId: string, view: () => EditorView) {
+  constructor(document: LiveDocument, view: () => EditorView) {
     this.#document = document
-    this.#pageId = pageId
     this.#view = view
     const { awareness } = document
-    const { user } = awareness.getLocalState() ?? {}
-    if (user !== undefined) awareness.setLocalStateField('user', { ...(user as object), page: pageId })
     const look = () => this.refresh()
     awareness.on('change', look)
-    const stop = () => follow(document, null)
+    const { followed } = shownOf(document)
+    const stop = () => {
+      followed.value = null
+    }
     const place = view().dom.parentElement
     const moves: readonly [EventTarget | null, string][] = [
       [window, 'wheel'],
@@ -41,7 +38,7 @@ export class Following {
     for (const [target, type] of moves) target?.addEventListener(type, stop, { passive: true })
     this.#ends.push(
       () => awareness.off('change', look),
-      followed(document).subscribe(() => {
+      followed.subscribe(() => {
         this.#shownAt = null
         look()
       }),
@@ -53,16 +50,9 @@ export class Following {
 
   /** Shows where the followed person is now. */
   refresh(): void {
-    const client = followed(this.#document).value
-    if (client === null) return
-    const state = this.#document.awareness.getStates().get(client) as
-      | { readonly user?: { readonly page?: unknown }; readonly cursor?: { readonly head?: unknown } | null }
-      | undefined
-    if (state === undefined) return follow(this.#document, null)
-    // On another page the document view goes there first.
-    const page = state.user?.page
-    if (typeof page === 'string' && page !== this.#pageId) return
-    const at = positionOf(this.#view(), state.cursor?.head)
+    const client = shownOf(this.#document).followed.value
+    const state = client === null ? undefined : (this.#document.awareness.getStates().get(client) as Present | undefined)
+    const at = positionOf(this.#view(), state?.cursor?.head)
     if (at === null || at === this.#shownAt) return
     this.#shownAt = at
     this.scrollTo(at)

@@ -92,7 +92,7 @@ export class ProseController {
         view.dispatch(view.state.tr.setMeta(marked.key, this.#marked))
       },
     })
-    this.following = new Following(document, pageId, () => this.binding.view)
+    this.following = new Following(document, () => this.binding.view)
     this.#ends.push(
       document.on('level', (level) => this.binding.setReadOnly(level === 'view')),
       document.on('gone', () => this.binding.setReadOnly(true)),

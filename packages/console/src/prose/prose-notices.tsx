@@ -25,9 +25,10 @@ export function ProblemBanner({ problems }: { readonly problems: readonly PagePr
   )
 }
 
+/** The place is there before a notice is, so that each one is read out. */
 export function NoticeList({ notices, canUndo }: { readonly notices: AgentNotices; readonly canUndo: boolean }) {
   return (
-    <>
+    <div class="prose-notices" role="status">
       {notices.list.value.map((notice) => (
         <div key={notice.key} class="prose-notice prose-notice-agent" data-state={notice.state}>
           <p>{notice.text}</p>
@@ -39,7 +40,7 @@ export function NoticeList({ notices, canUndo }: { readonly notices: AgentNotice
           <CloseButton onClose={() => notices.dismiss(notice.key)} />
         </div>
       ))}
-    </>
+    </div>
   )
 }
 

@@ -2,10 +2,10 @@ import { useComputed, useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { PageViewProps } from '../app/views.ts'
 import { messages } from '../messages.en.ts'
-import { follow, followed } from './following.ts'
 import { FormDialog } from './form-dialog.tsx'
 import { ProseController } from './prose-controller.ts'
 import { NoticeList, ProblemBanner, UploadList } from './prose-notices.tsx'
+import { shownOf } from './shown-page.ts'
 import { Toolbar } from './toolbar.tsx'
 import { toolsAt } from './tool-list.ts'
 import './prose.css'
@@ -75,9 +75,9 @@ export function ProsePage({ session, document, pageId }: PageViewProps) {
 /** What floats above the lower end of the page: tools of the place with the caret, and what happened. */
 function Dock({ controller, document }: PageViewProps & { readonly controller: ProseController }) {
   const { place } = controller.tools.value
-  const client = followed(document).value
+  const { followed } = shownOf(document)
   const name = useComputed(() => {
-    const id = followed(document).value
+    const id = followed.value
     const user: unknown = id === null ? null : document.awareness.getStates().get(id)?.['user']
     const shownName = (user as { readonly name?: unknown } | null | undefined)?.name
     return typeof shownName === 'string' ? shownName.slice(0, 40) : texts.somebody
@@ -94,10 +94,15 @@ function Dock({ controller, document }: PageViewProps & { readonly controller: P
           onLeave={() => controller.binding.view.focus()}
         />
       )}
-      {client !== null && (
+      {followed.value !== null && (
         <div class="prose-notice">
           <p>{texts.following(name.value)}</p>
-          <button type="button" onClick={() => follow(document, null)}>
+          <button
+            type="button"
+            onClick={() => {
+              followed.value = null
+            }}
+          >
             {texts.stopFollowing}
           </button>
         </div>

@@ -60,7 +60,10 @@ const TIMEOUT_MS = patience(8_000)
 /** Starts all of it, and ends all of it with the test. Skips the test where there is no browser. */
 export async function openConsole(
   context: TestContext,
-  { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {},
+  {
+    env = {},
+    mcp,
+  }: { readonly env?: Readonly<Record<string, string>> /** Serves MCP, for agents. */; readonly mcp?: 'local' } = {},
 ): Promise<ConsoleUnderTest> {
   const endpoint = process.env['DOCRELAY_TEST_BROWSER']
   const folder = process.env['DOCRELAY_TEST_CONSOLE']
@@ -91,6 +94,7 @@ export async function openConsole(
   }
   const relay = opened.use(
     await startRelayUnderTest({
+      ...(mcp && { mcp }),
       env: { RELAY_JWT_ISSUER: issuer.url, RELAY_JWT_JWKS_URL: issuer.jwksUrl, ...consoleEnv, ...env },
     }),
   )
