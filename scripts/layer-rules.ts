@@ -28,7 +28,6 @@ const CLOCK_FILES = [
   'packages/server/src/kernel/ids.ts',
   'packages/client/src/environment.ts',
   'packages/console/src/main.tsx',
-  'packages/console/src/app/clock.tsx',
 ]
 const CLOCKS: readonly { readonly pattern: RegExp; readonly name: string }[] = [
   { pattern: /\bDate\.now\b/, name: 'Date.now' },

@@ -10,10 +10,12 @@ export interface DialogProps {
   readonly onClose: () => void
   /** Buttons at the end, the most likely one last. */
   readonly actions?: ComponentChildren
+  /** As wide as the window lets it, for what stands side by side. */
+  readonly isWide?: boolean
 }
 
 /** Asks the person for something; the page behind it cannot be used meanwhile. It is open as long as it is rendered. */
-export function Dialog({ title, children, actions, onClose }: DialogProps) {
+export function Dialog({ title, children, actions, isWide = false, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
   useEffect(() => {
@@ -26,7 +28,7 @@ export function Dialog({ title, children, actions, onClose }: DialogProps) {
   return (
     <dialog
       ref={dialog}
-      class="dialog"
+      class={isWide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault()

@@ -1,8 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { formatBytes } from '../app/amounts.ts'
 import { Problem } from '../app/problem.tsx'
 import { useAction, useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { ConfirmDialog } from '../controls/dialog.tsx'
+import { useLevel } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
 import type { DocumentFile } from './document-files.ts'
 import { removeFile } from './file-edits.ts'
@@ -17,6 +20,7 @@ interface FileProps extends PanelProps {
 /** One file: what it is, where it is used, and a way to save and to remove it. */
 export function FileRow({ session, document, file, onRemoved }: FileProps) {
   const { relay, announce } = session
+  const level = useLevel(document)
   const { hash, name } = file
   const info = useLoaded((signal) => relay.blobs.info(hash, { signal }).then((found) => ({ found })), [relay, hash])
   const saving = useAction()
@@ -39,6 +43,7 @@ export function FileRow({ session, document, file, onRemoved }: FileProps) {
       setTimeout(() => URL.revokeObjectURL(url), 60_000)
     })
   const remove = () => {
+    setAsking(false)
     removeFile(document.ydoc, hash)
     announce(texts.removed(name))
     onRemoved()
@@ -57,48 +62,21 @@ export function FileRow({ session, document, file, onRemoved }: FileProps) {
         <Problem words={saving.problem} />
       </span>
       <span class="file-buttons">
-        <button type="button" aria-label={texts.downloadName(name)} disabled={saving.isRunning || isLost} onClick={save}>
+        <Button label={texts.downloadName(name)} disabled={saving.isRunning || isLost} onClick={save}>
           {texts.download}
-        </button>
-        {document.level !== 'view' && (
-          <button type="button" aria-label={texts.removeName(name)} onClick={() => setAsking(true)}>
-            {texts.remove}
-          </button>
-        )}
+        </Button>
+        {level !== 'view' && <Button kind="quiet" icon="remove" label={texts.removeName(name)} onClick={() => setAsking(true)} />}
       </span>
-      {isAsking && <RemoveDialog name={name} uses={file.uses.length} onRemove={remove} onClose={() => setAsking(false)} />}
+      {isAsking && (
+        <ConfirmDialog
+          title={texts.removeTitle(name)}
+          text={texts.removeWords(file.uses.length)}
+          action={texts.remove}
+          danger
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        />
+      )}
     </li>
-  )
-}
-
-function RemoveDialog(props: {
-  readonly name: string
-  readonly uses: number
-  readonly onRemove: () => void
-  readonly onClose: () => void
-}) {
-  const { name, uses, onRemove, onClose } = props
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
-  return (
-    <dialog ref={dialog} class="small-dialog" aria-labelledby="remove-file-title" onClose={onClose}>
-      <h2 id="remove-file-title">{texts.removeTitle(name)}</h2>
-      <p>{texts.removeWords(uses)}</p>
-      <p class="dialog-buttons">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          {texts.back}
-        </button>
-        <button
-          type="button"
-          class="danger"
-          onClick={() => {
-            dialog.current?.close()
-            onRemove()
-          }}
-        >
-          {texts.remove}
-        </button>
-      </p>
-    </dialog>
   )
 }

@@ -4,6 +4,9 @@ import { Problem } from '../app/problem.tsx'
 import { parseRoute } from '../app/route.ts'
 import { useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { Icon } from '../controls/icon.tsx'
+import { useLevel } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
 import { type DocumentPage, filesOf, pagesOf } from './document-files.ts'
 import { FileRow } from './file-row.tsx'
@@ -16,8 +19,15 @@ const texts = messages.files
 export function FilesPanel({ session, document }: PanelProps) {
   const { relay } = session
   const { ydoc } = document
+  const level = useLevel(document)
   const [shown, setShown] = useState(() => ({ files: filesOf(ydoc), pages: pagesOf(ydoc) }))
   const heading = useRef<HTMLHeadingElement>(null)
+  /** The row of the button that has the focus goes with the file. */
+  const isRemoved = useRef(false)
+  useEffect(() => {
+    if (isRemoved.current) heading.current?.focus()
+    isRemoved.current = false
+  }, [shown])
   const usage = useLoaded((signal) => relay.usage({ signal }), [relay, document.id])
   const uploads = useMemo(() => new Uploads(session, document, () => crypto.randomUUID()), [session, document])
   const { reload } = usage
@@ -41,7 +51,7 @@ export function FilesPanel({ session, document }: PanelProps) {
   return (
     <section class="files-panel" data-document={document.id}>
       <h2>{texts.title}</h2>
-      {document.level === 'view' ? (
+      {level === 'view' ? (
         <p class="help">{texts.readOnly}</p>
       ) : shown.pages.length === 0 ? (
         <p class="help">{texts.noPages}</p>
@@ -59,7 +69,15 @@ export function FilesPanel({ session, document }: PanelProps) {
       {shown.files.length === 0 && <p>{texts.none}</p>}
       <ul class="file-list">
         {shown.files.map((file) => (
-          <FileRow key={file.hash} session={session} document={document} file={file} onRemoved={() => heading.current?.focus()} />
+          <FileRow
+            key={file.hash}
+            session={session}
+            document={document}
+            file={file}
+            onRemoved={() => {
+              isRemoved.current = true
+            }}
+          />
         ))}
       </ul>
     </section>
@@ -100,9 +118,11 @@ function AddFiles(props: {
         take(event.dataTransfer?.files)
       }}
     >
-      <label class="choose">
+      <label class="button choose">
+        <Icon name="add" />
         {texts.add}
         <input
+          class="visually-hidden"
           type="file"
           multiple
           onChange={({ currentTarget }) => {
@@ -142,13 +162,9 @@ function UploadList({ list, onDrop }: { readonly list: readonly Upload[]; readon
               <span class="flaw">{problem}</span>
             )}
           </span>
-          <button
-            type="button"
-            aria-label={state === 'failed' ? texts.dismissName(name) : texts.cancelName(name)}
-            onClick={() => onDrop(key)}
-          >
+          <Button label={state === 'failed' ? texts.dismissName(name) : texts.cancelName(name)} onClick={() => onDrop(key)}>
             {state === 'failed' ? texts.dismiss : texts.cancel}
-          </button>
+          </Button>
         </li>
       ))}
     </ul>

@@ -39,5 +39,4 @@ export const filesTexts = {
   removeWords: (uses: number) =>
     `It is taken off ${count(uses, 'place', 'places')} of this document for everybody. The relay deletes the file when no document and no recovery point uses it any more.`,
   removed: (name: string) => `${name} is no longer in this document.`,
-  back: 'Cancel',
 }

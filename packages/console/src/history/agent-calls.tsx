@@ -1,9 +1,11 @@
 import type { ToolCall } from '@docrelay/client'
 import { useEffect, useState } from 'preact/hooks'
-import { Age } from '../app/clock.tsx'
+import { Age } from '../app/age.tsx'
 import { Problem } from '../app/problem.tsx'
 import { useAction, useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { useLevel } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
 
 const texts = messages.history
@@ -11,7 +13,8 @@ const PAGE = 20
 
 /** What tools of agents wrote into the document, newest first. */
 export function AgentCalls({ session, document }: PanelProps) {
-  const { relay, person, announce } = session
+  const { relay, person, announce, now } = session
+  const level = useLevel(document)
   const [limit, setLimit] = useState(PAGE)
   const calls = useLoaded((signal) => relay.calls.list(document.id, { limit, signal }), [relay, document.id, limit])
   const [told, setTold] = useState('')
@@ -46,32 +49,23 @@ export function AgentCalls({ session, document }: PanelProps) {
               <code>{call.tool}</code> <span class="facts">{texts.wrote(call.changed, call.removed)}</span>
               <br />
               <span class="facts">
-                {nameOf(call.by)}, <Age at={call.at} />
+                {nameOf(call.by)}, <Age at={call.at} now={now} />
               </span>
             </div>
             {call.undoneBy !== undefined ? (
               <span class="facts">{texts.undone}</span>
             ) : (
               call.undoable &&
-              document.level !== 'view' && (
-                <button
-                  type="button"
-                  disabled={undoing.isRunning}
-                  aria-label={texts.undoOf(call.tool, nameOf(call.by))}
-                  onClick={() => undo(call)}
-                >
+              level !== 'view' && (
+                <Button disabled={undoing.isRunning} label={texts.undoOf(call.tool, nameOf(call.by))} onClick={() => undo(call)}>
                   {texts.undo}
-                </button>
+                </Button>
               )
             )}
           </li>
         ))}
       </ol>
-      {calls.value?.next != null && limit < 100 && (
-        <button type="button" onClick={() => setLimit(100)}>
-          {texts.moreCalls}
-        </button>
-      )}
+      {calls.value?.next != null && limit < 100 && <Button onClick={() => setLimit(100)}>{texts.moreCalls}</Button>}
     </>
   )
 }

@@ -1,10 +1,13 @@
 import type { RecoveryPoint } from '@docrelay/client'
 import { useEffect, useState } from 'preact/hooks'
 import { formatBytes } from '../app/amounts.ts'
-import { Age } from '../app/clock.tsx'
+import { Age } from '../app/age.tsx'
 import { Problem } from '../app/problem.tsx'
 import { useAction, useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { Loading } from '../controls/notice.tsx'
+import { useLevel } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
 import { AgentCalls } from './agent-calls.tsx'
 import { PointDialog } from './point-dialog.tsx'
@@ -14,7 +17,8 @@ const texts = messages.history
 
 /** Recovery points of the document: see, compare and restore them; below, what agents wrote and a way to take it back. */
 export function HistoryPanel({ session, document }: PanelProps) {
-  const { relay, announce } = session
+  const { relay, announce, now } = session
+  const level = useLevel(document)
   const points = useLoaded((signal) => relay.recovery.list(document.id, { signal }), [relay, document.id])
   const [chosen, setChosen] = useState<RecoveryPoint | null>(null)
   const capturing = useAction()
@@ -40,17 +44,17 @@ export function HistoryPanel({ session, document }: PanelProps) {
       <h2>{texts.title}</h2>
       <h3>{texts.points}</h3>
       <p class="help">{texts.pointsHelp}</p>
-      {document.level !== 'view' && (
+      {level !== 'view' && (
         <p>
-          <button type="button" onClick={capture} disabled={capturing.isRunning}>
+          <Button icon="history" onClick={capture} disabled={capturing.isRunning}>
             {texts.capture}
-          </button>{' '}
-          <span class="told">{told}</span>
+          </Button>
         </p>
       )}
+      <p class="told">{told}</p>
       <Problem words={capturing.problem ?? points.problem} />
       {points.value === null ? (
-        points.problem === null && <p role="status">{texts.loading}</p>
+        points.problem === null && <Loading text={texts.loading} />
       ) : points.value.length === 0 ? (
         <p>{texts.noPoints}</p>
       ) : (
@@ -59,7 +63,7 @@ export function HistoryPanel({ session, document }: PanelProps) {
             <li key={point.id}>
               <button type="button" onClick={() => setChosen(point)}>
                 <span class="visually-hidden">{texts.look}</span>
-                <Age at={point.createdAt} />
+                <Age at={point.createdAt} now={now} />
                 <span class="facts">
                   {formatBytes(point.sizeBytes)}, {texts.version(point.serverVersion)}
                 </span>

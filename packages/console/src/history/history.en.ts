@@ -12,7 +12,6 @@ export const historyTexts = {
   capture: 'Keep this state',
   captured: 'This state is kept as a recovery point.',
   notCaptured: 'Nothing changed since the newest recovery point, which already keeps this state.',
-  size: (bytes: string) => bytes,
   version: (version: number) => `version ${version}`,
   /** Stands before the time of the point. */
   look: 'Look at the state of',
@@ -35,7 +34,6 @@ export const historyTexts = {
   you: 'you',
 
   pointOf: (when: string) => `State of ${when}`,
-  close: 'Close',
   pages: 'Pages',
   state: { same: 'no change', changed: 'changed', added: 'new since then', removed: 'removed since then' } satisfies Record<
     PageChange['state'],
@@ -63,7 +61,6 @@ export const historyTexts = {
   restoreWords: (name: string) =>
     `The relay makes a new document, “${name} (Restored)”, of this state. It has an id of its own, and the same people may see and edit it. The document of now is deleted; its last state is kept as a recovery point of the new one. Whoever has it open gets there by itself. Share links end.`,
   restoreNow: 'Restore',
-  cancel: 'Cancel',
   restored: 'Restored. The new document opens.',
   restoreNeedsOwner: 'Only an owner can restore.',
 }

@@ -3,11 +3,15 @@ import type { DocumentBody } from '@docrelay/model/body'
 import { parseBody } from '@docrelay/model/body-parse'
 import { shownTitle } from '@docrelay/model/body-title'
 import type { Json } from '@docrelay/model/json'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { Problem } from '../app/problem.tsx'
 import { formatMoment } from '../app/times.ts'
 import { useAction, useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { ConfirmDialog, Dialog } from '../controls/dialog.tsx'
+import { Loading } from '../controls/notice.tsx'
+import { useLevel } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
 import { comparePages, type PageChange } from './document-diff.ts'
 import { PageComparison } from './page-comparison.tsx'
@@ -21,8 +25,6 @@ interface PointProps extends PanelProps {
 
 /** A former state beside the one of now, and the way back to it. */
 export function PointDialog({ session, document, point, onClose }: PointProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
   const when = formatMoment(point.createdAt)
   const bodies = useLoaded(
     async (signal) => {
@@ -37,28 +39,55 @@ export function PointDialog({ session, document, point, onClose }: PointProps) {
     [session.relay, document, point.id],
   )
 
+  const level = useLevel(document)
+  const [isAsking, setAsking] = useState(false)
+  const restoring = useAction()
+  const restore = () =>
+    restoring.run(async () => {
+      // The view of the document follows the successor that its `gone` names.
+      await session.relay.recovery.restore(document.id, point.id)
+      session.announce(texts.restored)
+      onClose()
+    })
+  if (isAsking && bodies.value !== null)
+    return (
+      <ConfirmDialog
+        title={texts.restoreTitle}
+        text={
+          <>
+            <p>{texts.restoreWords(shownTitle(bodies.value.former))}</p>
+            <Problem words={restoring.problem} />
+          </>
+        }
+        action={texts.restoreNow}
+        danger
+        busy={restoring.isRunning}
+        onConfirm={restore}
+        onClose={() => setAsking(false)}
+      />
+    )
   return (
-    <dialog ref={dialog} class="point-dialog" aria-labelledby="point-title" onClose={onClose}>
-      <header>
-        <h2 id="point-title">{texts.pointOf(when)}</h2>
-        <button type="button" onClick={() => dialog.current?.close()}>
-          {texts.close}
-        </button>
-      </header>
+    <Dialog
+      isWide
+      title={texts.pointOf(when)}
+      onClose={onClose}
+      actions={
+        level === 'owner' ? (
+          <Button disabled={bodies.value === null} onClick={() => setAsking(true)}>
+            {texts.restore}
+          </Button>
+        ) : (
+          <p class="muted">{texts.restoreNeedsOwner}</p>
+        )
+      }
+    >
       <Problem words={bodies.problem} />
       {bodies.value === null ? (
-        bodies.problem === null && <p role="status">{texts.loading}</p>
+        bodies.problem === null && <Loading text={texts.loading} />
       ) : (
         <Comparison {...bodies.value} when={when} />
       )}
-      <Restore
-        session={session}
-        document={document}
-        point={point}
-        name={bodies.value && shownTitle(bodies.value.former)}
-        onClose={onClose}
-      />
-    </dialog>
+    </Dialog>
   )
 }
 
@@ -103,52 +132,6 @@ function Comparison({
       </div>
       <PageComparison key={`${chosen.kind} ${chosen.id}`} page={chosen} sides={sides} when={when} />
     </>
-  )
-}
-
-function Restore({
-  session,
-  document,
-  point,
-  name,
-  onClose,
-}: PointProps & { /** `null` while nothing can be restored. */ readonly name: string | null }) {
-  const [isAsking, setAsking] = useState(false)
-  const restoring = useAction()
-  const first = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
-    if (isAsking) first.current?.focus()
-  }, [isAsking])
-  if (document.level !== 'owner') return <footer class="help">{texts.restoreNeedsOwner}</footer>
-  const restore = () =>
-    restoring.run(async () => {
-      // The view of the document follows the successor that its `gone` names.
-      await session.relay.recovery.restore(document.id, point.id)
-      session.announce(texts.restored)
-      onClose()
-    })
-  return (
-    <footer>
-      <Problem words={restoring.problem} />
-      {isAsking ? (
-        <div role="group" aria-labelledby="restore-title">
-          <h3 id="restore-title">{texts.restoreTitle}</h3>
-          <p>{texts.restoreWords(name ?? document.id)}</p>
-          <p class="point-buttons">
-            <button type="button" ref={first} onClick={() => setAsking(false)}>
-              {texts.cancel}
-            </button>
-            <button type="button" class="danger" disabled={restoring.isRunning} onClick={restore}>
-              {texts.restoreNow}
-            </button>
-          </p>
-        </div>
-      ) : (
-        <button type="button" disabled={name === null} onClick={() => setAsking(true)}>
-          {texts.restore}
-        </button>
-      )}
-    </footer>
   )
 }
 

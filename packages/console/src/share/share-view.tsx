@@ -1,8 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Problem } from '../app/problem.tsx'
 import type { ErrorWords } from '../app/error-texts.en.ts'
 import { wordsOf } from '../app/error-words.ts'
 import { formatRoute, type Route } from '../app/route.ts'
 import type { Session } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { Loading } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
 import './share.css'
 
@@ -33,17 +36,12 @@ export function ShareView({ session, token }: { readonly session: Session; reado
     <main class="share-view">
       <h1>{messages.share.title}</h1>
       {problem === null ? (
-        <p role="status">{messages.share.opening}</p>
+        <Loading text={messages.share.opening} />
       ) : (
         <>
-          <div role="alert">
-            <p>{problem.what}</p>
-            <p>{problem.help}</p>
-          </div>
+          <Problem words={problem} />
           <p class="share-actions">
-            <button type="button" onClick={() => setAttempt(attempt + 1)}>
-              {messages.share.tryAgain}
-            </button>
+            <Button onClick={() => setAttempt(attempt + 1)}>{messages.share.tryAgain}</Button>
             <a href={formatRoute({ view: 'documents' })}>{messages.share.toDocuments}</a>
           </p>
         </>

@@ -1,10 +1,11 @@
 import type { ListedShareLink } from '@docrelay/client'
-import { useContext, useRef, useState } from 'preact/hooks'
-import { Age, Clock } from '../app/clock.tsx'
+import { useRef, useState } from 'preact/hooks'
+import { Age } from '../app/age.tsx'
 import { Problem } from '../app/problem.tsx'
 import { formatMoment } from '../app/times.ts'
 import { useAction, useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
 import { messages } from '../messages.en.ts'
 
 const texts = messages.sharing
@@ -15,8 +16,7 @@ const SLACK_MS = 60_000
 
 /** The links by which people of the workspace get the right to read. Only owners see them. */
 export function ShareLinks({ session, document }: PanelProps) {
-  const { relay, person, announce } = session
-  const clock = useContext(Clock)
+  const { relay, person, announce, now } = session
   const links = useLoaded((signal) => relay.shareLinks.list(document.id, { signal }), [relay, document.id])
   const changing = useAction()
   const heading = useRef<HTMLHeadingElement>(null)
@@ -26,7 +26,7 @@ export function ShareLinks({ session, document }: PanelProps) {
 
   const issue = () =>
     changing.run(async () => {
-      const { url } = await relay.shareLinks.issue(document.id, { expiresAt: new Date(clock() + days * DAY_MS - SLACK_MS) })
+      const { url } = await relay.shareLinks.issue(document.id, { expiresAt: new Date(now() + days * DAY_MS - SLACK_MS) })
       setFresh(url)
       setTold('')
       announce(texts.issued)
@@ -60,9 +60,9 @@ export function ShareLinks({ session, document }: PanelProps) {
             ))}
           </select>
         </label>
-        <button type="button" disabled={changing.isRunning} onClick={issue}>
+        <Button icon="add" disabled={changing.isRunning} onClick={issue}>
           {texts.issue}
-        </button>
+        </Button>
       </p>
       {fresh !== null && <FreshLink url={fresh} announce={announce} />}
       <p class="told">{told}</p>
@@ -76,17 +76,12 @@ export function ShareLinks({ session, document }: PanelProps) {
                 {texts.link(link.created_by === person.sub ? texts.you : link.created_by)}
                 <br />
                 <span class="facts">
-                  {texts.madeAt} <Age at={made} />, {texts.endsAt} <Age at={Date.parse(link.expires_at)} />
+                  {texts.madeAt} <Age at={made} now={now} />, {texts.endsAt} <Age at={Date.parse(link.expires_at)} now={now} />
                 </span>
               </span>
-              <button
-                type="button"
-                disabled={changing.isRunning}
-                aria-label={texts.revokeLink(formatMoment(made))}
-                onClick={() => revoke(link)}
-              >
+              <Button disabled={changing.isRunning} label={texts.revokeLink(formatMoment(made))} onClick={() => revoke(link)}>
                 {texts.revoke}
-              </button>
+              </Button>
             </li>
           )
         })}
@@ -112,9 +107,9 @@ function FreshLink({ url, announce }: { readonly url: string; readonly announce:
       <label for="fresh-link">{texts.issued}</label>
       <div class="add-fields">
         <input ref={field} id="fresh-link" readOnly value={url} onFocus={({ currentTarget }) => currentTarget.select()} />
-        <button type="button" onClick={() => void copy()}>
+        <Button kind="primary" onClick={() => void copy()}>
           {texts.copy}
-        </button>
+        </Button>
       </div>
       <p class="told">{told}</p>
     </div>

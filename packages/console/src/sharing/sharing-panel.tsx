@@ -3,6 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from '../app/problem.tsx'
 import { useAction, useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { Loading } from '../controls/notice.tsx'
+import { useLevel } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
 import { idFlaw, readShares, reasonOf, type Share, withLevel } from './access.ts'
 import { ShareLinks } from './share-links.tsx'
@@ -14,7 +17,8 @@ const texts = messages.sharing
 /** Who may read and edit the document and why, and its share links. */
 export function SharingPanel({ session, document }: PanelProps) {
   const { relay, person } = session
-  const loaded = useLoaded((signal) => relay.documents.metadata(document.id, { signal }), [relay, document.id, document.level])
+  const level = useLevel(document)
+  const loaded = useLoaded((signal) => relay.documents.metadata(document.id, { signal }), [relay, document.id, level])
   const { value: metadata, reload } = loaded
   useEffect(() => relay.on('event', ({ docId }) => docId === document.id && reload()), [relay, document.id, reload])
 
@@ -23,7 +27,7 @@ export function SharingPanel({ session, document }: PanelProps) {
       <h2>{texts.title}</h2>
       <Problem words={loaded.problem} />
       {metadata === null ? (
-        loaded.problem === null && <p role="status">{texts.loading}</p>
+        loaded.problem === null && <Loading text={texts.loading} />
       ) : (
         <>
           <p class="reason">{texts.reason[reasonOf(person.sub, metadata)](metadata.access)}</p>
@@ -96,14 +100,13 @@ function People({ session, document, metadata, onChanged }: PeopleProps) {
                   </select>
                 )}
                 {isOwner && (
-                  <button
-                    type="button"
-                    aria-label={texts.removeName(name)}
+                  <Button
+                    kind="quiet"
+                    icon="remove"
+                    label={texts.removeName(name)}
                     disabled={changing.isRunning}
                     onClick={() => setLevel(share, null, () => heading.current?.focus())}
-                  >
-                    {texts.remove}
-                  </button>
+                  />
                 )}
               </li>
             )
@@ -118,9 +121,7 @@ function People({ session, document, metadata, onChanged }: PeopleProps) {
             isRunning={changing.isRunning}
             onAdd={(userId, level, done) => setLevel({ userId, userName: null }, level, done)}
           />
-          <button type="button" onClick={() => setTransferring(true)}>
-            {texts.transfer}
-          </button>
+          <Button onClick={() => setTransferring(true)}>{texts.transfer}</Button>
         </>
       )}
       {isTransferring && (
@@ -191,9 +192,9 @@ function AddForm(props: {
           <option value="view">{texts.level.view}</option>
           <option value="edit">{texts.level.edit}</option>
         </select>
-        <button type="submit" disabled={props.isRunning}>
+        <Button type="submit" kind="primary" disabled={props.isRunning}>
           {texts.addButton}
-        </button>
+        </Button>
       </div>
       <p id="share-help" class={flaw === null ? 'help' : 'flaw'} aria-live="polite">
         {flaw === null ? texts.addHelp : texts.flaw[flaw]}

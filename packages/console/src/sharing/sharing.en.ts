@@ -39,7 +39,6 @@ export const sharingTexts = {
   transferWords: 'The new owner decides who may see and edit it. You keep the right to edit until they take it away.',
   transferButton: 'Give it away',
   transferred: (name: string) => `${name} owns this document now.`,
-  cancel: 'Cancel',
 
   links: 'Share links',
   linksHelp: 'Whoever of this workspace opens the link may read the document from then on.',

@@ -1,7 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { Problem } from '../app/problem.tsx'
 import { useAction } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { Dialog } from '../controls/dialog.tsx'
 import { messages } from '../messages.en.ts'
 import type { Share } from './access.ts'
 
@@ -12,53 +14,53 @@ export function TransferDialog(
   props: PanelProps & { readonly shares: readonly Share[]; readonly onDone: () => void; readonly onClose: () => void },
 ) {
   const { session, document, shares, onDone, onClose } = props
-  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
   const [to, setTo] = useState('')
   const giving = useAction()
-  useEffect(() => dialog.current?.showModal(), [])
-  const give = (event: Event) => {
-    event.preventDefault()
+  const give = () => {
     const sub = to.trim()
     if (sub === '') return
     giving.run(async () => {
       await session.relay.documents.transfer(document.id, sub)
       session.announce(texts.transferred(sub))
       onDone()
-      dialog.current?.close()
+      onClose()
     })
   }
   return (
-    <dialog ref={dialog} class="small-dialog" aria-labelledby="transfer-title" onClose={onClose}>
-      <form onSubmit={give}>
-        <h2 id="transfer-title">{texts.transferTitle}</h2>
-        <p>{texts.transferWords}</p>
-        <label>
-          {texts.transferTo}{' '}
-          <input
-            value={to}
-            list="transfer-people"
-            autocomplete="off"
-            required
-            onInput={({ currentTarget }) => setTo(currentTarget.value)}
-          />
-        </label>
-        <datalist id="transfer-people">
-          {shares.map(({ userId, userName }) => (
-            <option key={userId} value={userId}>
-              {userName ?? userId}
-            </option>
-          ))}
-        </datalist>
-        <Problem words={giving.problem} />
-        <p class="dialog-buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            {texts.cancel}
-          </button>
-          <button type="submit" class="danger" disabled={giving.isRunning}>
+    <Dialog
+      title={texts.transferTitle}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{messages.controls.cancel}</Button>
+          <Button kind="danger" disabled={giving.isRunning || to.trim() === ''} onClick={give}>
             {texts.transferButton}
-          </button>
-        </p>
-      </form>
-    </dialog>
+          </Button>
+        </>
+      }
+    >
+      <p>{texts.transferWords}</p>
+      <div class="field">
+        <label for={id}>{texts.transferTo}</label>
+        <input
+          id={id}
+          type="text"
+          value={to}
+          list={`${id}-people`}
+          autocomplete="off"
+          onInput={({ currentTarget }) => setTo(currentTarget.value)}
+          onKeyDown={({ key }) => key === 'Enter' && give()}
+        />
+      </div>
+      <datalist id={`${id}-people`}>
+        {shares.map(({ userId, userName }) => (
+          <option key={userId} value={userId}>
+            {userName ?? userId}
+          </option>
+        ))}
+      </datalist>
+      <Problem words={giving.problem} />
+    </Dialog>
   )
 }

@@ -5,6 +5,8 @@ import { formatBytes } from '../app/amounts.ts'
 import { Problem } from '../app/problem.tsx'
 import { useLoaded } from '../app/use-relay.ts'
 import type { Session } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { Loading } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
 import './usage.css'
 
@@ -27,13 +29,11 @@ export function UsageView({ session }: { readonly session: Session }) {
     <main class="usage-view" data-workspace={person.workspace}>
       <header>
         <h1>{texts.title}</h1>
-        <button type="button" onClick={reload}>
-          {texts.reload}
-        </button>
+        <Button onClick={reload}>{texts.reload}</Button>
       </header>
       <p class="help">{texts.of(person.workspace)}</p>
       <Problem words={usage.problem} />
-      {usage.value !== null ? <Meters usage={usage.value} /> : usage.problem === null && <p role="status">{texts.loading}</p>}
+      {usage.value !== null ? <Meters usage={usage.value} /> : usage.problem === null && <Loading text={texts.loading} />}
     </main>
   )
 }

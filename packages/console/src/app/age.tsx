@@ -1,15 +1,10 @@
-import { createContext } from 'preact'
-import { useContext, useEffect, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { formatAge, formatMoment } from './times.ts'
-
-/** The clock of the page, in ms; pictures and tests provide a fixed one. */
-export const Clock = createContext<() => number>(() => Date.now())
 
 const RENEW_MS = 20_000
 
 /** A moment as its distance from now, which grows while the page is open; the exact time is in the tooltip. */
-export function Age({ at }: { readonly at: number }) {
-  const clock = useContext(Clock)
+export function Age({ at, now }: { readonly at: number; readonly now: () => number }) {
   const [, draw] = useState(0)
   useEffect(() => {
     const timer = setInterval(() => draw((count) => count + 1), RENEW_MS)
@@ -17,7 +12,7 @@ export function Age({ at }: { readonly at: number }) {
   }, [])
   return (
     <time dateTime={new Date(at).toISOString()} title={formatMoment(at)}>
-      {formatAge(at, clock())}
+      {formatAge(at, now())}
     </time>
   )
 }
