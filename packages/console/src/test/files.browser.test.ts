@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { openConsole } from './open-console.ts'
+
+const MINUTES = { name: 'Weekly minutes', richTextPages: [{ id: 'p', name: 'Minutes', content: '<p>Present: Ann</p>' }] }
+const file = (name: string, mimeType: string, content: string) => ({ name, mimeType, buffer: Buffer.from(content) })
+
+it('[LIM-4] a file for which there is no space is refused before it is sent, in words', async (context) => {
+  const { rest, openAs } = await openConsole(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '5000' } })
+  await (await rest('ann')).putDocument('minutes', MINUTES)
+  const ann = await openAs('ann', '#doc/minutes?panel=files')
+  const sent: string[] = []
+  ann.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+  await ann.locator('.files-panel input[type=file]').setInputFiles([file('huge.bin', 'application/zip', 'x'.repeat(6000))])
+  await ann.locator('.files-panel').getByText('huge.bin has 6 kB, and the workspace has').waitFor()
+  expect(sent.filter((url) => url.includes('/blobs/'))).toEqual([])
+})
+
+it('[REST-28] usage shows what is used, the limits and where they come from', async (context) => {
+  const { rest, openAs } = await openConsole(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '50000' } })
+  await (await rest('ann')).putDocument('minutes', MINUTES)
+  const ann = await openAs('ann', '#usage')
+  await ann.getByText(/ of 50 kB/).waitFor()
+  await ann.getByText('This limit is set by whoever runs this relay.').first().waitFor()
+  await ann.getByRole('meter', { name: 'Write rate' }).waitFor()
+})

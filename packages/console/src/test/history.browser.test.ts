@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { openConsole } from './open-console.ts'
+
+const page = (content: string) => ({
+  name: 'Weekly minutes',
+  richTextPages: [{ id: 'p', name: 'Minutes', content }],
+  pages: [{ id: 'c', name: 'Plan', shapes: [] }],
+})
+
+it('[LIFE-22] a former state is compared word by word and restored, and every open page follows', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const ann = await rest('ann')
+  await ann.putDocument('minutes', page('<h2>Agenda</h2><p>Present: Ann and Ben.</p>'))
+  await ann.captureRecoveryPoint('minutes')
+  await ann.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
+  await ann.putDocument('minutes', page('<h2>Agenda</h2><p>Present: Ann and Carla.</p><p>More.</p>'))
+  const [hers, his] = await Promise.all([openAs('ann', '#doc/minutes?panel=history'), openAs('ben', '#doc/minutes')])
+  await his.getByText('More.').waitFor()
+
+  await hers
+    .getByRole('button', { name: /^Look at the state of/ })
+    .last()
+    .click()
+  const dialog = hers.getByRole('dialog')
+  const changes = dialog.getByRole('region', { name: 'Changes since then' })
+  await changes.waitFor()
+  expect(await changes.locator('del').allTextContents()).toEqual(['Ben'])
+  expect(await changes.locator('ins').allTextContents()).toEqual(['Carla'])
+  expect(await changes.locator('.change-added').innerText()).toContain('More.')
+  await dialog.getByRole('radio', { name: 'Side by side' }).check()
+  await dialog.getByRole('region', { name: 'Then' }).getByText('Present: Ann and Ben.').waitFor()
+
+  await dialog.getByRole('button', { name: 'Restore this state …' }).click()
+  await hers.getByRole('dialog', { name: 'Restore this state?' }).getByRole('button', { name: 'Restore' }).click()
+  for (const one of [hers, his]) {
+    await one.getByText('Present: Ann and Ben.').waitFor()
+    expect(new URL(one.url()).hash).toMatch(/^#doc\/doc-/)
+  }
+})
+
+it('[LIFE-20] the state of now is kept, and kept once', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  await (await rest('ann')).putDocument('minutes', page('<p>One</p>'))
+  const ann = await openAs('ann', '#doc/minutes?panel=history')
+  await ann.getByRole('button', { name: 'Keep this state' }).click()
+  await ann.locator('.told', { hasText: 'is kept as a recovery point' }).waitFor()
+  await ann.getByRole('button', { name: 'Keep this state' }).click()
+  await ann.locator('.told', { hasText: 'Nothing changed since' }).waitFor()
+  expect(await ann.getByRole('button', { name: /^Look at the state of/ }).count()).toBe(1)
+})
