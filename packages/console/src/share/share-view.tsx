@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Problem } from '../app/problem.tsx'
 import type { ErrorWords } from '../app/error-texts.en.ts'
 import { wordsOf } from '../app/error-words.ts'
-import { formatRoute, type Route } from '../app/route.ts'
+import { formatRoute } from '../app/route.ts'
 import type { Session } from '../app/views.ts'
 import { Button } from '../controls/button.tsx'
 import { Loading } from '../controls/notice.tsx'
@@ -19,11 +19,10 @@ export function ShareView({ session, token }: { readonly session: Session; reado
     setProblem(null)
     session.relay.shareLinks.redeem(token, { signal: left.signal }).then(
       ({ id, title }) => {
-        const route: Route = { view: 'document', id, pageId: null, panel: null }
-        // The secret leaves the address bar, and the way back leads to the document.
-        history.replaceState(null, '', formatRoute(route))
+        // The secret leaves the address bar and the history. The route of the document is a change of its own, so that the page sees it.
+        history.replaceState(null, '', formatRoute({ view: 'documents' }))
         session.announce(messages.share.opened(title))
-        session.go(route)
+        session.go({ view: 'document', id, pageId: null, panel: null })
       },
       (error: unknown) => {
         if (!left.signal.aborted) setProblem(wordsOf(error))

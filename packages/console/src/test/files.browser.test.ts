@@ -1,8 +1,30 @@
+import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { openConsole } from './open-console.ts'
 
 const MINUTES = { name: 'Weekly minutes', richTextPages: [{ id: 'p', name: 'Minutes', content: '<p>Present: Ann</p>' }] }
 const file = (name: string, mimeType: string, content: string) => ({ name, mimeType, buffer: Buffer.from(content) })
+
+it('[BLOB-3] a file is put on a page, saved by another person and removed', async (context) => {
+  const { rest, openAs, allowProblems } = await openConsole(context)
+  // A relay that keeps files on its disk answers so to a request for an address in an object store; the client then asks the relay.
+  allowProblems(/status of 409 .*download-url/)
+  const ann = await rest('ann')
+  await ann.putDocument('minutes', MINUTES)
+  await ann.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
+  const [hers, his] = await Promise.all([
+    openAs('ann', '#doc/minutes?panel=files'),
+    openAs('ben', '#doc/minutes?panel=files', { acceptDownloads: true }),
+  ])
+  await hers.locator('.files-panel input[type=file]').setInputFiles([file('notes.txt', 'text/plain', 'hello')])
+  const save = his.getByRole('button', { name: 'Save notes.txt to this device' })
+  const [download] = await Promise.all([his.waitForEvent('download'), save.click()])
+  expect([download.suggestedFilename(), await text(await download.createReadStream())]).toEqual(['notes.txt', 'hello'])
+
+  await his.getByRole('button', { name: 'Remove notes.txt from the document' }).click()
+  await his.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await hers.getByText('No page of this document uses a file.').waitFor()
+})
 
 it('[LIM-4] a file for which there is no space is refused before it is sent, in words', async (context) => {
   const { rest, openAs } = await openConsole(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '5000' } })
