@@ -57,13 +57,10 @@ export const NEEDS_CHROMIUM = 'needs Chromium: CHROMIUM_PATH, or /usr/bin/chromi
 const RESOURCE = 'http://127.0.0.1/mcp'
 const TIMEOUT_MS = patience(8_000)
 
-/** Starts all of it, and ends all of it with the test. Skips the test where there is no browser. */
+/** Starts all of it, with `mcp` also for agents, and ends all of it with the test. Skips the test where there is no browser. */
 export async function openConsole(
   context: TestContext,
-  {
-    env = {},
-    mcp,
-  }: { readonly env?: Readonly<Record<string, string>> /** Serves MCP, for agents. */; readonly mcp?: 'local' } = {},
+  { env = {}, mcp }: { readonly env?: Readonly<Record<string, string>>; readonly mcp?: 'local' } = {},
 ): Promise<ConsoleUnderTest> {
   const endpoint = process.env['DOCRELAY_TEST_BROWSER']
   const folder = process.env['DOCRELAY_TEST_CONSOLE']
