@@ -76,8 +76,16 @@ export function closeError({ code, reason, error }: Closed): RelayError {
   if (code === 4403) return new RelayError('FORBIDDEN', 'the token is not for this workspace or region', facts)
   if (code === 4409)
     return reason.startsWith('editor-limit')
-      ? new RelayError('ERR_EDITOR_LIMIT', 'the workspace has as many editors as it may have', facts)
-      : new RelayError('ERR_WORKSPACE_CONNECTION_LIMIT', 'the workspace has as many connections as it may have', facts)
+      ? new RelayError(
+          'ERR_EDITOR_LIMIT',
+          'the workspace has as many editors as it may have; the client tries again in a minute',
+          facts,
+        )
+      : new RelayError(
+          'ERR_WORKSPACE_CONNECTION_LIMIT',
+          'the workspace has as many connections as it may have; the client tries again in a minute',
+          facts,
+        )
   if (code === 1012 || code === 1013) return new RelayError('UNAVAILABLE', `the relay is not available: ${reason}`, facts)
   return new RelayError('NETWORK', reason === '' ? 'there is no connection to the relay' : reason, facts)
 }
