@@ -3,6 +3,26 @@ import { openConsole } from './open-console.ts'
 
 const MINUTES = { name: 'Weekly minutes', richTextPages: [{ id: 'p', name: 'Minutes', content: '<p>Present: Ann</p>' }] }
 
+it('[SHARE-4] a share link is redeemed by whoever opens it, and opens nothing once it is taken back', async (context) => {
+  const { rest, openAs, allowProblems } = await openConsole(context)
+  allowProblems(/status of 404/)
+  await (await rest('ann')).putDocument('minutes', MINUTES)
+  const ann = await openAs('ann', '#doc/minutes?panel=sharing')
+  await ann.getByRole('button', { name: 'Make a link' }).click()
+  const token = new URL(await ann.getByLabel('The new link.').inputValue()).hash.replace(/^#(share=)?/, '')
+
+  const ben = await openAs('ben', `#share=${token}`)
+  await ben.getByText('Present: Ann').waitFor()
+  expect(new URL(ben.url()).hash).toBe('#doc/minutes')
+
+  await ann.getByRole('button', { name: /^Take back the link/ }).click()
+  await ann.getByText('There is no link at the moment.').waitFor()
+  await ben.evaluate((hash) => {
+    location.hash = hash
+  }, `#share=${token}`)
+  await ben.getByRole('alert').getByText('This link opens nothing').waitFor()
+})
+
 it('[PERM-2] who is added may edit, and whose level is lowered may only read, in the page that is open', async (context) => {
   const { rest, openAs } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', MINUTES)
