@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Icon, type IconName } from './icon.tsx'
+import type { IconName } from './drawings.ts'
+import { Icon } from './icon.tsx'
 
 export interface ButtonProps {
   readonly onClick?: (event: MouseEvent) => void

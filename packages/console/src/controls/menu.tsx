@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { Icon, type IconName } from './icon.tsx'
+import type { IconName } from './drawings.ts'
+import { Icon } from './icon.tsx'
 
 export interface MenuItem {
   readonly text: string

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Icon, type IconName } from './icon.tsx'
+import type { IconName } from './drawings.ts'
+import { Icon } from './icon.tsx'
 
 /** A sentence that stands in the page, with what can be done about it. */
 export function Notice(props: {

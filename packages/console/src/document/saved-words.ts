@@ -1,5 +1,5 @@
 import type { LiveDocument } from '@docrelay/client'
-import type { IconName } from '../controls/icon.tsx'
+import type { IconName } from '../controls/drawings.ts'
 import { messages } from '../messages.en.ts'
 
 type DocumentState = LiveDocument['state']
