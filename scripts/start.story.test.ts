@@ -178,7 +178,7 @@ describe.concurrent('npm start', () => {
 
   it('npm start names the variable whose value is not a port', { timeout: patience(60_000) }, async () => {
     await using started = await start({ RELAY_PORT: 'abc' })
-    await until('the refusal', () => started.text() !== '')
+    await until('the refusal', () => started.text() !== '', 30_000)
     expect(started.text()).toBe('RELAY_PORT is not a port (got "abc", allowed 1 to 65535)\n')
   })
 })

@@ -23,7 +23,7 @@ async function main(): Promise<void> {
       stateIsChosen: chosen !== undefined,
       ownConfig: join(ROOT, 'relay.toml'),
       relayProgram: join(ROOT, 'packages/server/src/main.ts'),
-      console: builtConsole(),
+      console: builtConsole,
       examples: join(ROOT, 'examples'),
       shownFrom: ROOT,
       command: 'npm start',

@@ -48,7 +48,7 @@ async function tryOut(args: readonly string[], terminal: Terminal): Promise<void
       stateIsChosen: chosen !== undefined,
       ownConfig: join(folder, 'relay.toml'),
       relayProgram: RELAY,
-      console: CONSOLE,
+      console: () => CONSOLE,
       examples: EXAMPLES,
       shownFrom: folder,
       command: 'npx docrelay try',

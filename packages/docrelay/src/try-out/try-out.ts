@@ -23,8 +23,8 @@ export interface TryOut {
   readonly ownConfig: string
   /** The main file of the relay. */
   readonly relayProgram: string
-  /** The folder of the built console. */
-  readonly console: string
+  /** Returns the folder of the built console. Called after the checks of ports, since it may have to build it first. */
+  readonly console: () => string
   /** The folder of the sample documents. */
   readonly examples: string
   /** Paths below it are printed relative to it. */
@@ -75,22 +75,20 @@ export async function runTryOut(tryOut: TryOut, env: NodeJS.ProcessEnv): Promise
     ports,
     dataDir: join(state, 'data'),
     audience: AUDIENCE,
-    console: { clientId: CONSOLE_CLIENT, dir: tryOut.console },
+    console: { clientId: CONSOLE_CLIENT, dir: '' },
   }
   const nobody = { issuer: { url: '', jwksUrl: '' }, mcpUrl: '' }
   const listeners = listenersOf(configFile, relayEnvironment(env, configText, { ...settings, ...nobody }))
   // Checked before anything is started: another relay on these ports would answer instead of this one.
   const taken = await takenPorts(listening(ports, listeners))
   if (taken.length > 0) throw new Error(taken.join('\n'))
+  const pages = tryOut.console()
 
   const baseUrl = `http://127.0.0.1:${ports.relay.port}`
   const mcpUrl = `http://127.0.0.1:${listeners.mcp === 'public' ? ports.relay.port : ports.mcp.port}/mcp`
   const issuer = await startIssuer(state, ports, mcpUrl, listeners)
-  const relay = startRelayProcess(
-    tryOut.relayProgram,
-    configFile,
-    relayEnvironment(env, configText, { ...settings, issuer, mcpUrl }),
-  )
+  const withPage = { ...settings, issuer, mcpUrl, console: { clientId: CONSOLE_CLIENT, dir: pages } }
+  const relay = startRelayProcess(tryOut.relayProgram, configFile, relayEnvironment(env, configText, withPage))
   const agents: ScriptedAgent[] = []
   const stopping = stopTogether(tryOut, relay, () => issuer.close())
   await relay.ready(baseUrl, (text) => tryOut.terminal.err(text))
