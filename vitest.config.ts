@@ -36,7 +36,7 @@ function project(lane: Lane) {
 export default defineConfig({
   test: {
     // More files than cores: most stories wait for a relay or for its clock half of the time.
-    maxWorkers: Math.max(3, availableParallelism()),
+    maxWorkers: Math.max(4, availableParallelism()),
     projects: LANES.map(project),
   },
 })

@@ -234,8 +234,10 @@ describe('how a document ends', () => {
     const document = relay.open(id)
     await document.ready
     const gone = next(document, 'gone')
+    expect(document.gone).toBeNull()
     await relayOf().documents.delete(id)
     expect(await gone).toEqual({ reason: 'deleted', successor: null })
+    expect(document.gone).toEqual({ reason: 'deleted', successor: null })
     expect(events).toEqual(['deleted'])
     expect([document.state.link, document.state.saved, document.state.error?.code]).toEqual(['stopped', 'refused', 'ERR_DELETED'])
   })

@@ -99,7 +99,7 @@ export class LiveDocument {
   #refusal: SyncState['refusal'] = null
   /** The document was there: live, or as a copy. */
   #known = false
-  #gone = false
+  #gone: GoneEvent | null = null
   #closed = false
   #state: DocumentState
 
@@ -128,6 +128,11 @@ export class LiveDocument {
   /** What the person may do; `null` before the relay has told it. */
   get level(): DocumentState['level'] {
     return this.#state.level
+  }
+
+  /** What the event `gone` told; `null` while the document is there. For a view that is shown after the event. */
+  get gone(): GoneEvent | null {
+    return this.#gone
   }
 
   /** The lineage of the content; store it with a copy of your own. `null` before it is known. */
@@ -173,7 +178,7 @@ export class LiveDocument {
 
   /** Starts again after a stop, and at once where the client waits. */
   reconnect(): void {
-    if (this.#gone || this.#closed || this.#client === null) return
+    if (this.#gone !== null || this.#closed || this.#client === null) return
     if (this.#client.state.connection === 'stopped') this.#client.connect()
     else this.#client.retryNow()
   }
@@ -184,7 +189,7 @@ export class LiveDocument {
    */
   async close({ flush = false }: { readonly flush?: boolean | FlushOptions } = {}): Promise<void> {
     if (this.#closed) return
-    if (flush !== false && !this.#gone) await this.flush(flush === true ? {} : flush)
+    if (flush !== false && this.#gone === null) await this.flush(flush === true ? {} : flush)
     this.#end()
     await this.#copy?.stop()
   }
@@ -259,7 +264,7 @@ export class LiveDocument {
 
   /** The document is not there for this person any more: neither a connection nor a copy is kept. */
   #leave(gone: GoneEvent): void {
-    this.#gone = true
+    this.#gone = gone
     this.#client?.disconnect()
     this.#context.onClosed(this)
     void this.#copy?.remove()

@@ -34,7 +34,7 @@ import { fitted, showing, type Size, toPage, type View, zoomed } from './view-ar
 export type Tool = 'select' | 'hand' | NewShape['kind']
 
 /** What of an open document a canvas needs. */
-export type CanvasDocument = Pick<LiveDocument, 'ydoc' | 'awareness' | 'level' | 'on' | 'undoManager'>
+export type CanvasDocument = Pick<LiveDocument, 'ydoc' | 'awareness' | 'level' | 'gone' | 'on' | 'undoManager'>
 
 export interface CanvasEnvironment {
   readonly announce: (text: string) => void
@@ -94,7 +94,7 @@ export class CanvasEditor {
     this.drawing = new PageDrawing(() => this.page, environment.onFrame)
     this.#undo = document.undoManager([`shapes:${pageId}`, `shapeOrder:${pageId}`], { captureTimeout: 0 })
     this.presence = new OwnPresence(document.awareness, pageId)
-    this.readOnly.value = document.level === 'view'
+    this.readOnly.value = document.level === 'view' || document.gone !== null
     const awarenessChanged = (change: Readonly<Record<'added' | 'updated' | 'removed', readonly number[]>>) => {
       const others = [...change.added, ...change.updated, ...change.removed].filter((id) => id !== document.awareness.clientID)
       if (others.length > 0) this.#peersChanged()
@@ -106,7 +106,7 @@ export class CanvasEditor {
     this.#undo.on('stack-item-popped', stackChanged)
     this.#ends.push(
       this.#state.on((ids) => this.#pageChanged(ids)),
-      document.on('level', (level) => (this.readOnly.value = level === 'view')),
+      document.on('level', (level) => (this.readOnly.value = level === 'view' || document.gone !== null)),
       document.on('gone', () => (this.readOnly.value = true)),
       () => document.awareness.off('change', awarenessChanged),
       () => this.#undo.destroy(),

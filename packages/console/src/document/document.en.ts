@@ -48,7 +48,7 @@ export const documentTexts = {
   reasons: {
     full: 'The workspace has as many connections as it may have. The page tries again every 60 seconds; closing other tabs helps.',
     editors: 'The workspace has as many people writing as it may have. The page tries again every 60 seconds.',
-    signIn: 'You are signed out. Sign in again, then everything is sent.',
+    signIn: 'Sign in again, then everything is sent.',
     rate: 'You are writing faster than the workspace may. The rest follows by itself.',
     network: 'The relay does not answer. The page tries again by itself.',
     stopped: (reason: string) => `The relay ended the connection: ${reason}`,

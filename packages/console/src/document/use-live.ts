@@ -48,9 +48,9 @@ export function useDocumentState(live: LiveDocument): LiveDocument['state'] {
 }
 
 export function useGone(live: LiveDocument): GoneEvent | null {
-  const [gone, setGone] = useState<GoneEvent | null>(null)
+  const [gone, setGone] = useState<GoneEvent | null>(live.gone)
   useEffect(() => {
-    setGone(null)
+    setGone(live.gone)
     return live.on('gone', setGone)
   }, [live])
   return gone

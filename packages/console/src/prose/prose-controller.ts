@@ -67,7 +67,7 @@ export class ProseController {
     this.notices = new AgentNotices(session, document)
     this.binding = bindProse(document, pageId, {
       element,
-      readOnly: document.level === 'view',
+      readOnly: document.level === 'view' || document.gone !== null,
       images: this.uploads.load,
       plugins: [
         ...keys({ link: this.toolGroups[2]?.[4]?.command as Command, edit: this.#editSelected, tools: focusTools }),
@@ -94,7 +94,7 @@ export class ProseController {
     })
     this.following = new Following(document, () => this.binding.view)
     this.#ends.push(
-      document.on('level', (level) => this.binding.setReadOnly(level === 'view')),
+      document.on('level', (level) => this.binding.setReadOnly(level === 'view' || document.gone !== null)),
       document.on('gone', () => this.binding.setReadOnly(true)),
       watchAgents(document.awareness, pageId, (edit) => this.#agentWrote(edit)),
     )

@@ -82,7 +82,7 @@ it.for(LOOKS)(
 /** What axe finds by the rules of WCAG 2.2, levels A and AA. */
 async function faultsOf(page: Page): Promise<readonly string[]> {
   // A view that comes in slowly is judged when it is there.
-  await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)))
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map((animation) => animation.finished)))
   // The strict policy of the page allows no further script, so that it comes by the debugger.
   await page.evaluate(AXE)
   return page.evaluate(async () => {

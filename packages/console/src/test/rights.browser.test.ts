@@ -31,13 +31,17 @@ it('[CON-23] a person who may only read cannot type, and learns at once when tha
 it('[CON-24] a document that is deleted says so and can be read, but not written any more', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
-  await owner.putDocument('minutes', minutes())
+  await owner.putDocument('minutes', { ...minutes(), pages: [{ id: 'b', name: 'Board', shapes: [] }] })
   const ann = await openAs('ann', '#doc/minutes')
   await badge(ann, 'saved').waitFor()
   await owner.deleteDocument('minutes')
   await ann.getByText('This document was deleted.').waitFor()
   await ann.locator('.ProseMirror[contenteditable=false]').waitFor()
   expect(await editorOf(ann).textContent()).toContain('Present: Ann')
+  await ann.getByRole('tab', { name: 'Board' }).click()
+  await ann.locator('.canvas-page').waitFor()
+  await ann.getByRole('tab', { name: 'Minutes' }).click()
+  await ann.locator('.ProseMirror[contenteditable=false]').waitFor()
 })
 
 it('[CON-24] a page follows the document that was restored in its place', async (context) => {

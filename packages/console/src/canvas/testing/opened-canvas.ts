@@ -21,6 +21,7 @@ export function openedCanvas(shapes: readonly WithId[], level: 'edit' | 'view' =
     ydoc,
     awareness,
     level,
+    gone: null,
     on: () => () => undefined,
     undoManager: (scopes, options) =>
       new Y.UndoManager(
