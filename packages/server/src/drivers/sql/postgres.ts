@@ -25,13 +25,14 @@ const SILENCE_MS = 10_000
 const IDLE_MS = 5_000
 
 /**
- * Connects to the primary and waits for it up to `waitMs`. Refuses a server in recovery, because it would return outdated data.
+ * Connects to the primary, by at most `connections` at once, and waits for it up to `waitMs`. Refuses a server in recovery, because it
+ * would return outdated data.
  *
  * @throws Error naming the server and why it cannot be used
  */
-export async function openPostgres(url: string, waitMs: number, log: Logger): Promise<Database> {
+export async function openPostgres(url: string, waitMs: number, log: Logger, connections = POOL_SIZE): Promise<Database> {
   const holder = newId('relay-', 16, systemRandom)
-  const { pool, db } = openPool(url, POOL_SIZE, holder, log)
+  const { pool, db } = openPool(url, connections, holder, log)
   try {
     await refuseStandby(db, waitMs, log)
   } catch (error) {

@@ -44,6 +44,9 @@ async function openSearching(url: string, log: Logger): Promise<Serve> {
   }
 }
 
+/** Searches of one relay that its database server works on at once. Others wait, so that edits keep most of a small machine. [AG-64] */
+const SEARCHES_AT_ONCE = 2
+
 async function openReader(url: string, log: Logger): Promise<{ readonly reader: IndexReader; close(): Promise<void> }> {
   if (url.startsWith('sqlite:')) {
     const { openSqliteIndexReader } = await import('./sqlite-reader.ts')
@@ -54,7 +57,7 @@ async function openReader(url: string, log: Logger): Promise<{ readonly reader: 
     import('../postgres.ts'),
     import('./postgres-index.ts'),
   ])
-  const database = await openPostgres(url, 0, log)
+  const database = await openPostgres(url, 0, log, SEARCHES_AT_ONCE)
   return { reader: openPostgresIndexReader(database.reader, nowMs), close: () => database.close() }
 }
 
