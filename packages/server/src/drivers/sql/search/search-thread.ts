@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/clock.ts'
 import type { Logger } from '../../../kernel/log.ts'
@@ -44,8 +45,11 @@ async function openSearching(url: string, log: Logger): Promise<Serve> {
   }
 }
 
-/** Searches of one relay that its database server works on at once. Others wait, so that edits keep most of a small machine. [AG-64] */
-const SEARCHES_AT_ONCE = 2
+/**
+ * Searches of one relay that its database server works on at once. Others wait, so that edits keep most of a small machine, on which the
+ * server often runs too. [AG-64]
+ */
+const SEARCHES_AT_ONCE = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)))
 
 async function openReader(url: string, log: Logger): Promise<{ readonly reader: IndexReader; close(): Promise<void> }> {
   if (url.startsWith('sqlite:')) {
