@@ -12,7 +12,7 @@ const copy = (...paths: (keyof typeof PACKAGES)[]): string =>
   JSON.stringify({ packages: Object.fromEntries(paths.map((path) => [path, PACKAGES[path]])) })
 
 describe('what is installed', () => {
-  it.each(['all', 'try-out'] as const)('a stamp of this lockfile says that it is %s', (set) => {
+  it.each(['all', 'try-out'] as const)('the stamp that an install of %s leaves is read as that install', (set) => {
     expect(installedSet({ lockText: LOCK, stamp: stampOf(set, LOCK), copyText: null })).toBe(set)
   })
 

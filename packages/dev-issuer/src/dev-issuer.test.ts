@@ -224,7 +224,7 @@ describe('a client given at the start', () => {
     expect((await stat(join(dataDir, 'issuer-grants.json'))).mode & 0o777).toBe(0o600)
   })
 
-  it('gets no code at an address that is not its own', async () => {
+  it('a client gets no authorization code at a redirect address of another client', async () => {
     const { authorization_endpoint } = await metadata()
     for (const redirect_uri of ['http://127.0.0.1:9876/', 'https://elsewhere.example/console/', CALLBACK]) {
       const query = { ...given, redirect_uri, scope: 'openid docs', login_hint: 'ann' }

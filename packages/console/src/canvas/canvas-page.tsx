@@ -149,7 +149,7 @@ function CanvasView({ editor, gestures, keys, list, focusList, onHelp }: ViewPro
       <LabelEditor editor={editor} onClosed={focusList} />
       <ConnectMenu editor={editor} onClosed={focusList} />
       {isEmpty && <p class="canvas-empty">{editor.readOnly.value ? texts.emptyReadOnly : texts.empty}</p>}
-      <p id={keysId} class="canvas-hidden">
+      <p id={keysId} class="visually-hidden">
         {editor.readOnly.value ? texts.readOnly : texts.keys}
       </p>
     </div>

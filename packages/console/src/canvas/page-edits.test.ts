@@ -75,7 +75,7 @@ describe('moving shapes', () => {
     expect(values.get('e')).toEqual({ id: 'e', type: 'ellipse', x: 10, y: 0, radiusX: 60, radiusY: 40 })
   })
 
-  it('looks, while a person drags, at nothing but what the drag can change', () => {
+  it('a drag reads only the shapes that it can change', () => {
     const far = Array.from({ length: 50 }, (_, i) => box(`far${i}`, i, 900))
     const large = pageOf(...far, box('a', 0, 0), box('b', 300, 0), connector('c', 'a', 'b'), connector('d', 'far1', 'far2'))
     expect([...surroundings(['a'], large).shapes.keys()].toSorted()).toEqual(['a', 'b', 'c'])

@@ -28,7 +28,7 @@ describe('the shapes of a page in a Y.Doc', () => {
     expect(heard).toEqual([['a', 'c'], ['b']])
   })
 
-  it('names the connectors at a group when a member of it moves', () => {
+  it('when a member of a group moves, the connectors at the group count as changed too', () => {
     const doc = documentOf(
       box('a', 0, 0),
       box('b', 300, 0),

@@ -100,7 +100,7 @@ export function writeOrder(array: Y.Array<unknown>, wanted: readonly string[]): 
   const place = new Map<unknown, number>()
   for (const [index, id] of listed.entries()) if (!place.has(id)) place.set(id, index)
   const common = wanted.flatMap((id, written) => (place.has(id) ? [{ written, stored: place.get(id) as number }] : []))
-  const steady = new Set(longestRising(common).map(({ stored }) => stored))
+  const steady = new Set(longestRising(common, ({ stored }) => stored).map(({ stored }) => stored))
   for (let index = listed.length - 1; index >= 0; index--) if (!steady.has(index)) array.delete(index)
   const kept = new Set([...steady].map((index) => listed[index]))
   for (const [index, id] of wanted.entries()) if (!kept.has(id)) array.insert(index, [id])

@@ -1,5 +1,6 @@
+import { longestRising } from '@docrelay/model/longest-rising'
 import type { Node } from 'prosemirror-model'
-import { commonSequence, type Pair, rising } from './common-sequence.ts'
+import { commonSequence, type Pair } from './common-sequence.ts'
 import { type TextRun, wordDiff, wordLikeness } from './word-diff.ts'
 
 /** What became of one block. */
@@ -105,7 +106,7 @@ function byIds(old: readonly Node[], now: readonly Node[]): readonly Pair[] {
     taken.add(before)
     return [{ before, after }]
   })
-  return rising(pairs)
+  return longestRising(pairs, ({ before }) => before)
 }
 
 /** The ids of a block and of those inside of it. */

@@ -1,3 +1,5 @@
+import { longestRising } from '@docrelay/model/longest-rising'
+
 /** The same thing in two lists, by its index in each. */
 export interface Pair {
   readonly before: number
@@ -49,7 +51,7 @@ function uniqueCommon(before: readonly unknown[], after: readonly unknown[]): re
     const other = left.get(entry)
     return other === undefined ? [] : [{ before: other, after: index }]
   })
-  return rising(pairs)
+  return longestRising(pairs, (pair) => pair.before)
 }
 
 /** The index of each entry that occurs once, in order. */
@@ -57,24 +59,4 @@ function uniques(list: readonly unknown[]): ReadonlyMap<unknown, number> {
   const places = new Map<unknown, number>()
   for (const [index, entry] of list.entries()) places.set(entry, places.has(entry) ? -1 : index)
   return new Map([...places].filter(([, index]) => index >= 0))
-}
-
-/** As many of the pairs, ordered by `after`, as keep their order in both lists. */
-export function rising(pairs: readonly Pair[]): readonly Pair[] {
-  // ends[n]: the pair with the smallest `before` at which n + 1 pairs in order can end.
-  const ends: number[] = []
-  const previous: number[] = []
-  for (const [index, pair] of pairs.entries()) {
-    let [low, high] = [0, ends.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((pairs[ends[middle] as number] as Pair).before < pair.before) low = middle + 1
-      else high = middle
-    }
-    previous[index] = low === 0 ? -1 : (ends[low - 1] as number)
-    ends[low] = index
-  }
-  const run: Pair[] = []
-  for (let at = ends.at(-1) ?? -1; at >= 0; at = previous[at] as number) run.push(pairs[at] as Pair)
-  return run.reverse()
 }

@@ -51,14 +51,14 @@ export function ProsePage({ session, document, pageId }: PageViewProps) {
         )}
       </div>
       <div ref={place} class="prose-place" />
-      <p id="prose-help" class="prose-hidden">
+      <p id="prose-help" class="visually-hidden">
         {texts.help}
       </p>
       <input
         ref={files}
         type="file"
         multiple
-        class="prose-hidden"
+        class="visually-hidden"
         tabIndex={-1}
         aria-hidden="true"
         onChange={({ currentTarget }) => {

@@ -44,7 +44,7 @@ export interface ConsoleUnderTest {
   openAs(person: string, hash?: string, options?: ProfileOptions): Promise<Page>
   /** Opens a profile at the page without signing in. */
   openSignedOut(hash?: string, options?: ProfileOptions): Promise<Page>
-  /** Lines of pages that match do not fail the test. */
+  /** A line that a page writes to its console does not fail the test when it matches one of these. */
   allowProblems(...patterns: readonly RegExp[]): void
 }
 

@@ -58,8 +58,7 @@ export function listChanges(
 /** The pairs of entries that keep their order, as many as possible. */
 function stayingOf(pairs: readonly Pair[]): readonly Pair[] {
   if (pairs.every(({ before }, i) => i === 0 || before > (pairs[i - 1] as Pair).before)) return pairs
-  const rising = longestRising(pairs.map(({ before, after }) => ({ stored: before, written: after })))
-  return rising.map(({ stored, written }) => ({ before: stored, after: written }))
+  return longestRising(pairs, ({ before }) => before)
 }
 
 function range(length: number): readonly number[] {

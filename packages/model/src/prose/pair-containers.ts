@@ -100,7 +100,7 @@ function byIds(shared: Shared, before: readonly Container[], after: readonly Con
       const [[i] = [0]] = [...counts].sort(([, count], [, other]) => other - count)
       return pairOf(before, i, after, j)
     })
-  return longestRising(pairs)
+  return longestRising(pairs, ({ stored }) => stored)
 }
 
 function inOrder(before: readonly Container[], after: readonly Container[]): readonly Kept[] {

@@ -161,7 +161,7 @@ function uniqueCommon({ stored, written, same }: Classes): readonly Kept[] {
     const i = once.get(number)
     if (i !== undefined && same(i, j)) pairs.push({ stored: i, written: j })
   }
-  return longestRising(pairs)
+  return longestRising(pairs, ({ stored }) => stored)
 }
 
 /** The index of each number that occurs exactly once, in order. */

@@ -47,7 +47,7 @@ describe('one shape as it is drawn', () => {
     expect(text(() => 'M1 1')).toContain('d="M1 1"')
   })
 
-  it('[CANVAS-26] an id of any text stays in its attribute', () => {
+  it('[CANVAS-26] an id with quotes or angle brackets cannot end the attribute that holds it', () => {
     const page = pageOf({ id: '"><script>', type: 'rectangle' })
     expect(renderPage(page, 1).svg).toContain('data-shape="&quot;&gt;&lt;script&gt;"')
   })
