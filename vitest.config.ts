@@ -8,9 +8,9 @@ const FULL = process.env['DOCRELAY_TEST_FULL'] === '1'
 const FEWER_LAW_RUNS = { find: /^fast-check$/, replacement: join(import.meta.dirname, 'scripts/scaled-laws.ts') }
 
 /** The files of a lane and how they run. */
-function project(lane: Lane) {
+function project(lane: Lane, index: number) {
   const { include, exclude } = patternsOf(lane)
-  const alone = lane.name === 'time'
+  const alone = lane.alone === true
   return {
     resolve: { alias: FULL || lane.name === 'laws' ? [] : [FEWER_LAW_RUNS] },
     test: {
@@ -22,7 +22,7 @@ function project(lane: Lane) {
       // Tests of one file that run beside each other mostly wait for the clock of a relay.
       maxConcurrency: 12,
       setupFiles: ['./scripts/test-setup.ts'],
-      sequence: { groupOrder: alone ? 1 : 0 },
+      sequence: { groupOrder: alone ? 1 + index : 0 },
       fileParallelism: !alone,
       globalSetup: [
         ...(lane.needsPostgres ? ['./scripts/shared-postgres.ts'] : []),

@@ -1,12 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { patience } from '../packages/server/src/kernel/testing/patience.ts'
 import { until } from '../packages/server/src/test/relay-under-test.ts'
 import { freePort } from './free-port.ts'
-import { docrelayDependencies, packDocrelay } from './pack-docrelay.ts'
+import { consoleModules, docrelayDependencies, packDocrelay } from './pack-docrelay.ts'
+import { packagesOf } from './third-party-notices.ts'
 
 const MODULES = join(import.meta.dirname, '../node_modules')
 /** A folder outside the repository. Of ours nothing but the tarball can be had there, of others only the dependencies that it names. */
@@ -58,6 +59,16 @@ describe('the package docrelay, installed from its tarball', () => {
     const bare = run([])
     await ended(bare)
     expect([bare.child.exitCode, bare.text()]).toEqual([0, expect.stringMatching(/docrelay try .*docrelay serve /s)])
+  })
+
+  it('carries the licences of the packages whose code is in its page', async () => {
+    const notices = readFileSync(join(installed, 'THIRD-PARTY-NOTICES'), 'utf8')
+    const names = packagesOf(await consoleModules()).map((place) => relative(MODULES, place))
+    expect(names).toEqual(
+      expect.arrayContaining(['preact', 'prosemirror-view', 'yjs', 'lib0', 'oauth4webapi', '@preact/signals']),
+    )
+    for (const name of names) expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+`, 'm'))
+    expect(notices.match(/Permission is hereby granted/g)?.length).toBeGreaterThan(10)
   })
 
   it('docrelay serve is the relay: it names what its configuration lacks', { timeout: patience(60_000) }, async () => {

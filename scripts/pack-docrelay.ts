@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { type Plugin, rolldown } from 'rolldown'
+import { type Plugin, type RolldownOutput, rolldown } from 'rolldown'
+import { build } from 'vite'
 import { builtConsole } from './built-console.ts'
+import { packagesOf, thirdPartyNotices } from './third-party-notices.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const OURS = ['docrelay', 'server', 'dev-issuer', 'client', 'model', 'protocol']
+const NOTICES = 'THIRD-PARTY-NOTICES'
 /** Files and folders that stand beside modules, and where they are in the package. */
 const BESIDE: Readonly<Record<string, string>> = {
   'package.json': '../package.json',
@@ -30,7 +33,8 @@ export async function packDocrelay(target: string): Promise<string> {
   mkdirSync(folder, { recursive: true })
   mkdirSync(target, { recursive: true })
   try {
-    await bundle(folder)
+    const bundled = await bundle(folder)
+    writeFileSync(join(folder, NOTICES), thirdPartyNotices(packagesOf([...bundled, ...(await consoleModules())])))
     cpSync(builtConsole(), join(folder, 'console'), { recursive: true })
     for (const name of ['workspace', 'collections.json'])
       cpSync(join(ROOT, 'examples', name), join(folder, 'examples', name), { recursive: true })
@@ -66,28 +70,40 @@ function published(): object {
     type: 'module',
     engines: { node: '>=22.18' },
     bin: { docrelay: 'dist/docrelay.mjs' },
-    files: ['dist', 'console', 'examples', 'NOTICE'],
+    files: ['dist', 'console', 'examples', 'NOTICE', NOTICES],
     dependencies: docrelayDependencies(),
   }
 }
 
-async function bundle(folder: string): Promise<void> {
+/** The modules of which the page is made, by a build that writes nothing. */
+export async function consoleModules(): Promise<readonly string[]> {
+  const built = await build({ root: join(ROOT, 'packages/console'), logLevel: 'error', build: { write: false } })
+  return modulesOf('output' in built ? [built] : Array.isArray(built) ? built : [])
+}
+
+function modulesOf(bundles: readonly Pick<RolldownOutput, 'output'>[]): readonly string[] {
+  return bundles.flatMap(({ output }) => output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : [])))
+}
+
+/** Returns the modules that are in the bundle. */
+async function bundle(folder: string): Promise<readonly string[]> {
   const names = Object.keys(docrelayDependencies())
   const isOthers = (id: string): boolean =>
     id.startsWith('node:') || names.some((name) => id === name || id.startsWith(`${name}/`))
-  const build = await rolldown({
+  const bundler = await rolldown({
     input: { docrelay: join(ROOT, 'packages/docrelay/bin/docrelay.js') },
     platform: 'node',
     external: isOthers,
     plugins: [addresses(join(folder, 'dist'))],
   })
-  await build.write({
+  const written = await bundler.write({
     dir: join(folder, 'dist'),
     entryFileNames: '[name].mjs',
     chunkFileNames: 'chunk-[name]-[hash].mjs',
     keepNames: true,
   })
-  await build.close()
+  await bundler.close()
+  return modulesOf([written])
 }
 
 /** Gives programs and threads a file of their own, copies what stands beside modules, and points addresses at both. */

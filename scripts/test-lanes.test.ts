@@ -23,6 +23,7 @@ describe('lanes of test files', () => {
 
   it.each([
     ['packages/server/src/sync/room/room-edit.time.test.ts', 'time'],
+    ['packages/console/src/test/speed.browser.time.test.ts', 'page-time'],
     ['packages/server/src/test/e2e/mcp-tool-laws.test.ts', 'stories'],
     ['packages/server/src/drivers/sql/blob-model.test.ts', 'engines'],
     ['packages/server/src/blobs/blob-store.contract.test.ts', 'engines'],
@@ -46,7 +47,7 @@ describe('lanes of test files', () => {
     const misplaced = FILES.filter((file) => {
       const source = readFileSync(join(ROOT, file), 'utf8')
       const [lane] = lanesOf(file)
-      if (/from '.*\/(relay-under-test|stores-under-test)\.ts'/.test(source)) return lane?.startsRelay !== true
+      if (/from '.*\/(relay-under-test|shared-relay|stores-under-test)\.ts'/.test(source)) return lane?.startsRelay !== true
       return /from '.*\/postgres-under-test\.ts'/.test(source) && lane?.needsPostgres !== true
     })
     expect(misplaced).toEqual([])

@@ -1,6 +1,6 @@
 /** A group of test files that run together, because they have the same requirements and time limits. */
 export interface Lane {
-  readonly name: 'time' | 'browser' | 'stories' | 'engines' | 'laws' | 'unit'
+  readonly name: 'page-time' | 'time' | 'browser' | 'stories' | 'engines' | 'laws' | 'unit'
   /** Patterns of names and folders. A file belongs to the first lane that matches. */
   readonly files: readonly string[]
   /**
@@ -14,18 +14,31 @@ export interface Lane {
   readonly startsRelay: boolean
   /** Whether files open pages of the console, which is built for the run, in the one browser that is started for it. */
   readonly opensPages: boolean
+  /** Whether its files run one after another when all lanes before it have ended, for what must measure time. */
+  readonly alone?: true
 }
 
 /** In the order of matching; the last lane takes the remaining files. */
 export const LANES: readonly Lane[] = [
-  // Tests that must measure time: their files run one after another when everything else has ended.
+  // Tests that must measure time on pages of the console.
+  {
+    name: 'page-time',
+    files: ['packages/console/src/test/**/*.browser.time.test.ts'],
+    sharesModules: false,
+    needsPostgres: false,
+    startsRelay: true,
+    opensPages: true,
+    alone: true,
+  },
+  // Other tests that must measure time.
   {
     name: 'time',
     files: ['**/*.time.test.ts'],
     sharesModules: false,
     needsPostgres: false,
-    startsRelay: false,
+    startsRelay: true,
     opensPages: false,
+    alone: true,
   },
   // Pages of the console in a real browser.
   {

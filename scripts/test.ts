@@ -4,6 +4,7 @@
 // `N passed, N failed, N skipped`; a step that is not a test suite counts as one.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { processorSeconds } from './processor-seconds.ts'
 import { LANES } from './test-lanes.ts'
@@ -121,6 +122,12 @@ function wantedOf(words: readonly string[]): Wanted {
   return { lanes, filters, once: words.includes('--once'), costs: words.includes('--costs') }
 }
 
+/** Files that wait for no relay keep a core busy each; every further process would only load the same modules once more. */
+function workersFor(lanes: readonly string[]): readonly string[] {
+  const waits = lanes.length === 0 || LANES.some(({ name, startsRelay }) => startsRelay && lanes.includes(name))
+  return waits ? [] : [`--maxWorkers=${availableParallelism()}`]
+}
+
 async function runSuites(
   { lanes, filters }: Pick<Wanted, 'lanes' | 'filters'>,
   options: readonly string[] = [],
@@ -131,7 +138,15 @@ async function runSuites(
     const notesFile = join(folder, 'notes.json')
     const reporters = ['--reporter=json', `--outputFile=${reportFile}`, '--reporter=./scripts/run-notes.ts']
     const projects = lanes.flatMap((lane) => ['--project', lane])
-    const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...options, ...projects, ...filters]
+    const args = [
+      join(ROOT, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      ...reporters,
+      ...workersFor(lanes),
+      ...options,
+      ...projects,
+      ...filters,
+    ]
     const env = {
       DOCRELAY_RUN_NOTES: notesFile,
       TMPDIR: testFolder.path,

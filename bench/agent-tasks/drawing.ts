@@ -1,4 +1,4 @@
-import { assert, type Members, most, type Stage, type Stored, type Task } from './stage.ts'
+import { assert, type Members, most, type Stage, type Stored, type Task, untilTrue } from './stage.ts'
 
 const C = { pageId: 'c' }
 const box = (id: string, x: number, label = id): Members => ({ id, type: 'rectangle', x, y: 0, width: 160, height: 80, label })
@@ -41,10 +41,12 @@ export const DRAWING: readonly Task[] = [
     most: most(4, 0.6, 3),
     document: canvas(box('mine', 0)),
     async play(stage) {
-      const { agent, saved, stored } = stage
+      const { agent, onlooker, saved, stored } = stage
       let x = 0
       const timer = setInterval(() => draw(stage, 'mine', { x: (x += 7) }), 30)
-      await new Promise((resolve) => setTimeout(resolve, 150))
+      // The drag has begun when the relay has passed some of it on, which takes longer than it on a busy machine.
+      const seenX = () => onlooker.doc.getMap<Members>('shapes:c').get('mine')?.['x']
+      await untilTrue(() => Number(seenX()) >= 3 * 7)
       const { warnings } = await agent.call('update_shape', { ...C, id: 'mine', patch: { text: 'New' } })
       await new Promise((resolve) => setTimeout(resolve, 100))
       clearInterval(timer)

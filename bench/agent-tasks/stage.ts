@@ -48,6 +48,8 @@ export interface Stage {
   readonly other: Agent
   /** The person's copy of the document. */
   readonly person: SyncClient
+  /** The copy of the other person, who sees what the relay has passed on. */
+  readonly onlooker: SyncClient
   stored(docId?: string): Promise<Stored>
   /** Creates one more document. */
   put(docId: string, body: Members): Promise<void>
@@ -143,7 +145,7 @@ export async function openStage(endpoint: Endpoint, docId: string, document: Mem
     stack.defer(() => client.destroy())
     return client
   })
-  const [person] = people as [SyncClient, SyncClient]
+  const [person, onlooker] = people as [SyncClient, SyncClient]
   const saved = () => untilTrue(() => person.state.synced && person.state.saved === 'saved')
   await untilTrue(() => people.every(({ state }) => state.synced))
   const timers = people.map(({ doc }) =>
@@ -159,6 +161,7 @@ export async function openStage(endpoint: Endpoint, docId: string, document: Mem
     agent,
     other,
     person,
+    onlooker,
     put,
     saved,
     stored: async (id = docId) => (await rest.getDocument(id)) as unknown as Stored,

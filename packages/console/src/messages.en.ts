@@ -115,11 +115,6 @@ export const messages = {
       unnamed: 'Image',
       running: (name: string, size: number) => `Storing ${name}, ${bytes.format(size)} …`,
       done: (name: string) => `${name} is stored.`,
-      failed: 'It was not stored.',
-      full: 'It was not stored: the workspace has no storage left.',
-      tooLarge: 'It was not stored: it is larger than a file may be.',
-      noConnection: 'It was not stored: there is no connection.',
-      refused: (why: string) => `It was not stored: ${why}`,
     },
     agents: {
       changed: (name: string, count: number) =>

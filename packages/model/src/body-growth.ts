@@ -33,6 +33,26 @@ export function bodyGrowth(before: DocumentBody, after: DocumentBody): BodyGrowt
   return { bytes: utf8Length(now) - utf8Length(old), addsBlobs }
 }
 
+/** A change of a body and how much more it takes. */
+export interface MeasuredChange {
+  readonly before: DocumentBody
+  readonly after: DocumentBody
+  readonly growth: BodyGrowth
+}
+
+/**
+ * Returns the growth from `before` to `after`, computed from the measured growth of the same change to another body. It costs as much as
+ * comparing `before` with that other body, however much the change adds. `addsBlobs` may be true although no blob is added.
+ */
+export function growthLike(measured: MeasuredChange, before: DocumentBody, after: DocumentBody): BodyGrowth {
+  const back = bodyGrowth(before, measured.before)
+  return {
+    bytes: back.bytes + measured.growth.bytes + bodyGrowth(measured.after, after).bytes,
+    // Of a blob that only the other body references it is unknown whether the change adds it.
+    addsBlobs: measured.growth.addsBlobs || back.addsBlobs,
+  }
+}
+
 /** Returns `body` without the parts that are the same object in both, which take equal space. */
 function onlyChanged(body: DocumentBody, before: DocumentBody, after: DocumentBody): DocumentBody {
   return {

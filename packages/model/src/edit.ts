@@ -91,6 +91,12 @@ export interface EditEnvironment {
  */
 export type Edit<A, R> = (body: DocumentBody, args: A, environment: EditEnvironment) => Edited<R> | Refusal
 
+/** An edit that was computed from a body and is not written yet. */
+export interface PlannedEdit<R> {
+  readonly before: DocumentBody
+  readonly edited: Edited<R>
+}
+
 /** A write tool of one document, as a row of `edits.ts`. [CONC-1] */
 export interface EditRow<A = never, R extends object = object> {
   readonly edit: Edit<A, R>
@@ -101,6 +107,11 @@ export interface EditRow<A = never, R extends object = object> {
   readonly flaw?: (args: A) => Refusal | null
   /** It looks for ways of connectors, which takes long on a page of a few kilobytes too. [CONC-13] */
   readonly routes?: true
+  /**
+   * Fits an edit to a newer body, as if it were made of that one; `null` when it has to be made anew. It takes much less time than the edit.
+   * Only an edit that adds and leaves everything else alone has this member: it is planned while people go on changing the document. [CONC-14]
+   */
+  refit?(planned: PlannedEdit<R>, now: DocumentBody, args: A, environment: EditEnvironment): Edited<R> | null
 }
 
 export function refused(code: string, message: string, facts: Refusal['facts'] = {}): Refusal {

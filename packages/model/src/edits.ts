@@ -4,7 +4,7 @@ import { fileEdits } from './canvas/add-file.ts'
 import { diagramEdits } from './canvas/generate/generate-diagram.ts'
 import { canvasPageEdits } from './canvas/page-edits.ts'
 import { shapeEdits } from './canvas/shape-edits.ts'
-import { type Edit, type Edited, type EditEnvironment, type EditRow, isRefusal, type Refusal } from './edit.ts'
+import { type Edit, type Edited, type EditEnvironment, type EditRow, isRefusal, type PlannedEdit, type Refusal } from './edit.ts'
 import { fieldEdits } from './fields/set-fields.ts'
 import { documentEdits } from './names.ts'
 import { withOwnLinksChecked } from './prose/link-targets.ts'
@@ -65,6 +65,22 @@ export function editFlaw(name: EditName, args: unknown): Refusal | null {
 /** Says whether an edit looks for ways of connectors, which takes long on a short body too. [CONC-13] */
 export function editRoutes(name: EditName): boolean {
   return (edits[name] as EditRow).routes === true
+}
+
+/** Says whether an edit can be planned while people go on changing the document, since `refitEdit` fits it to what they changed. [CONC-14] */
+export function canRefit(name: EditName): boolean {
+  return (edits[name] as EditRow).refit !== undefined
+}
+
+/** The edit as if it were made of `now`, which is newer than what it was made of; `null` when it has to be made anew. [CONC-14] */
+export function refitEdit(
+  name: EditName,
+  planned: PlannedEdit<object>,
+  now: DocumentBody,
+  args: unknown,
+  environment: EditEnvironment,
+): Edited<object> | null {
+  return (edits[name] as EditRow<unknown>).refit?.(planned, now, args, environment) ?? null
 }
 
 /**

@@ -8,6 +8,7 @@ import { carets } from './carets.ts'
 import { nodeViews } from './node-views.ts'
 import { displayState, PageDisplay } from './page-display.ts'
 import { type PageProblem, problemsOf } from './page-problems.ts'
+import { clipboardParser } from './clipboard-parser.ts'
 import { quietHtml } from './pasted-html.ts'
 import { proseSchema } from './prose-schema.ts'
 import { bindingOf, makeSafe } from './safe-binding.ts'
@@ -200,6 +201,7 @@ class PageBinding implements ProseBinding {
       attributes: { ...attributes, 'aria-readonly': String(!isEditable) },
       nodeViews: { ...nodeViews(this.#images), ...own },
       transformPastedHTML: quietHtml,
+      clipboardParser,
       // A binding may still report a change of another page's turn when the view is gone.
       dispatchTransaction(this: EditorView, transaction) {
         if (!this.isDestroyed) this.updateState(this.state.apply(transaction))

@@ -127,6 +127,8 @@ export interface RecoveryPoint {
   readonly createdAt: number
   readonly serverVersion: number
   readonly sizeBytes: number
+  /** Why the point was taken; relays before 0.2 do not tell. [REST-26] */
+  readonly reason?: 'interval' | 'last-leave' | 'zeroing' | 'removal' | 'restore' | 'demand'
 }
 
 /** Reply of a restore. [REST-27] */

@@ -1,6 +1,6 @@
 import type { BlobInfo } from '@docrelay/protocol/rest'
 import { RelayError } from '../errors.ts'
-import type { CallOptions, Requests } from './request.ts'
+import { type CallOptions, isRedirect, type Requests } from './request.ts'
 
 export interface DownloadedBlob {
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -10,8 +10,8 @@ export interface DownloadedBlob {
 /** Files of the workspace, by the SHA-256 of their bytes in lower-case hex. */
 export class Blobs {
   readonly #requests: Requests
-  /** True after the first download showed that this relay keeps blobs as files. */
-  #relayServesBlobs = false
+  /** True after the relay sent the client on to an object store. */
+  #areElsewhere = false
 
   constructor(requests: Requests) {
     this.#requests = requests
@@ -32,11 +32,7 @@ export class Blobs {
    * not have the hash, on platforms that can compute it (browsers only in secure contexts). [BLOB-7, BLOB-13]
    */
   async download(hash: string, options: CallOptions = {}): Promise<DownloadedBlob> {
-    const url = await this.#downloadUrl(hash, options)
-    const blob =
-      url === null
-        ? await this.#requests.send('GET', blobPath(hash), options, contentOf)
-        : await contentOf(await this.#requests.fetchElsewhere(url, options))
+    const blob = await this.#content(hash, options)
     const actual = globalThis.crypto?.subtle === undefined ? hash : await sha256(blob.bytes)
     if (actual === hash) return blob
     const message = `The bytes that were served for the blob ${hash} do not have its hash.`
@@ -58,21 +54,33 @@ export class Blobs {
   }
 
   /**
-   * Returns a URL into the object store, or `null` when the caller should GET the bytes from the relay.
-   *
-   * GET redirects to the store. After a redirect to another origin a browser sends `Origin: null`, which CORS rules for
-   * an editor's origin do not match; so the client asks for the URL instead. [BLOB-13]
+   * GET redirects to an object store. After a redirect to another origin a browser sends `Origin: null`, which CORS rules for an editor's
+   * origin do not match; so the client does not follow, and asks for the address instead. [BLOB-13] A relay that keeps blobs itself is never
+   * asked for an address: it refuses, and a browser writes every refusal to its console.
    */
+  async #content(hash: string, options: CallOptions): Promise<DownloadedBlob> {
+    if (!this.#areElsewhere) {
+      const blob = await this.#requests.send('GET', blobPath(hash), { ...options, redirect: 'manual' }, async (response) =>
+        isRedirect(response) ? null : contentOf(response),
+      )
+      if (blob !== null) return blob
+      this.#areElsewhere = true
+    }
+    const url = await this.#downloadUrl(hash, options)
+    if (url === null) return this.#requests.send('GET', blobPath(hash), options, contentOf)
+    return contentOf(await this.#requests.fetchElsewhere(url, options))
+  }
+
+  /** Returns a URL into the object store, or `null` when the caller should GET the bytes by the relay. */
   async #downloadUrl(hash: string, options: CallOptions): Promise<string | null> {
-    if (this.#relayServesBlobs) return null
     const path = `/api/v1/blobs/${encodeURIComponent(hash)}/download-url`
     try {
       return (await this.#requests.json<{ url: string }>('POST', path, options)).url
     } catch (error) {
-      if (error instanceof RelayError && error.code === 'PRESIGN_UNSUPPORTED') this.#relayServesBlobs = true
-      // The caller may still be allowed to GET the blob, which needs fewer rights by default. [BLOB-6]
-      else if (!isNotFound(error)) throw error
-      return null
+      // The relay may have moved its blobs, and the caller may still be allowed to GET this one, which needs fewer rights by default. [BLOB-6]
+      const mayGet = error instanceof RelayError && (error.code === 'PRESIGN_UNSUPPORTED' || isNotFound(error))
+      if (mayGet) return null
+      throw error
     }
   }
 }

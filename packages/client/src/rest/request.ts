@@ -23,6 +23,8 @@ export interface RequestContext {
 export interface RelayRequest extends CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: { readonly type: string; readonly content: string | Uint8Array<ArrayBuffer> }
+  /** `read` gets a redirect, too, which is not followed. */
+  readonly redirect?: 'manual'
 }
 
 const SAFE_METHODS = ['GET', 'HEAD']
@@ -92,7 +94,7 @@ export class Requests {
   async #once<T>(
     method: string,
     path: string,
-    { query, body, signal }: RelayRequest,
+    { query, body, signal, redirect }: RelayRequest,
     token: string,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
@@ -100,10 +102,16 @@ export class Requests {
     const headers: Record<string, string> = { authorization: `Bearer ${token}` }
     if (workspace !== undefined) headers['x-workspace-id'] = workspace
     if (body !== undefined) headers['content-type'] = body.type
-    const init: RequestInit = { method, headers, ...(body && { body: body.content }), ...(signal && { signal }) }
+    const init: RequestInit = {
+      method,
+      headers,
+      ...(body && { body: body.content }),
+      ...(signal && { signal }),
+      ...(redirect && { redirect }),
+    }
     const response = await this.#fetch(base + path + queryOf(query), init)
     try {
-      if (response.ok) return await read(response)
+      if (response.ok || (redirect === 'manual' && isRedirect(response))) return await read(response)
       throw errorOf(response, await response.text(), method)
     } catch (error) {
       throw error instanceof RelayError ? error : failure(error, signal)
@@ -133,6 +141,11 @@ function mayPass({ code, status, retry }: RelayError): boolean {
   return (
     status !== null && (status === 429 || status >= 500 || code === 'JWKS_UNAVAILABLE') && (retry === 'later' || retry === 'now')
   )
+}
+
+/** Whether this is a redirect that was not followed; browsers hide its status. */
+export function isRedirect({ type, status }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400)
 }
 
 /** Makes an error of an answer that is no success. */

@@ -9,7 +9,7 @@ export class SendPace {
   readonly #mostMs: number
   #lastSentMs = Number.NEGATIVE_INFINITY
 
-  constructor(leastMs = 40, mostMs = 2_000) {
+  constructor(leastMs = 30, mostMs = 2_000) {
     this.#gapMs = leastMs
     this.#leastMs = leastMs
     this.#mostMs = mostMs

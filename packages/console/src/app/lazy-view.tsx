@@ -4,10 +4,17 @@ import { Button } from '../controls/button.tsx'
 import { Loading, Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
 
-/** Returns a component whose code is loaded when it is shown for the first time. */
-export function lazyView<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+/** A component with code of its own. */
+export type LazyView<P extends object> = ComponentType<P> & {
+  /** Loads the code before the component is shown. What fails is tried again when it is. */
+  readonly preload: () => void
+}
+
+/** Returns a component whose code is loaded when it is shown for the first time, unless it is asked for before. */
+export function lazyView<P extends object>(load: () => Promise<ComponentType<P>>): LazyView<P> {
   let loaded: ComponentType<P> | null = null
-  return function LazyView(props: P) {
+  const component = async (): Promise<ComponentType<P>> => (loaded ??= await load())
+  const view = function LazyView(props: P) {
     const [View, setView] = useState<ComponentType<P> | null>(() => loaded)
     const [failed, setFailed] = useState(false)
     const [attempt, setAttempt] = useState(0)
@@ -15,11 +22,8 @@ export function lazyView<P extends object>(load: () => Promise<ComponentType<P>>
       if (View !== null) return
       let shown = true
       setFailed(false)
-      load().then(
-        (component) => {
-          loaded = component
-          if (shown) setView(() => component)
-        },
+      component().then(
+        (found) => shown && setView(() => found),
         () => shown && setFailed(true),
       )
       return () => {
@@ -34,4 +38,5 @@ export function lazyView<P extends object>(load: () => Promise<ComponentType<P>>
       </Notice>
     )
   }
+  return Object.assign(view, { preload: () => void component().catch(() => {}) })
 }

@@ -50,6 +50,21 @@ export function Shell(props: {
     return () => removeEventListener('beforeunload', ask)
   }, [documents])
 
+  useEffect(() => {
+    // A file that is dropped where nothing takes it would be opened by the browser in place of this page and of what was typed in it.
+    const refuse = (event: DragEvent): void => {
+      if (event.defaultPrevented || event.dataTransfer?.types.includes('Files') !== true) return
+      event.preventDefault()
+      event.dataTransfer.dropEffect = 'none'
+    }
+    addEventListener('dragover', refuse)
+    addEventListener('drop', refuse)
+    return () => {
+      removeEventListener('dragover', refuse)
+      removeEventListener('drop', refuse)
+    }
+  }, [])
+
   const signOut = async (): Promise<void> => {
     await session.relay.signOut().catch(() => {})
     await props.signIn.end()

@@ -64,7 +64,7 @@ interface ViewProps {
 /** The place in which the page is drawn, on white whatever the colours around it are. [CANVAS-26] */
 function CanvasView({ editor, gestures, keys, list, focusList, onHelp }: ViewProps) {
   const place = useRef<HTMLDivElement>(null)
-  const world = useRef<SVGSVGElement>(null)
+  const world = useRef<HTMLDivElement>(null)
   const keysId = useId()
 
   useLayoutEffect(() => {
@@ -143,7 +143,7 @@ function CanvasView({ editor, gestures, keys, list, focusList, onHelp }: ViewPro
         }}
       />
       <div class="canvas-paper" aria-hidden="true">
-        <svg class="canvas-drawing" ref={world} />
+        <div class="canvas-drawing" ref={world} />
       </div>
       <CanvasOverlay editor={editor} gestures={gestures} />
       <LabelEditor editor={editor} onClosed={focusList} />

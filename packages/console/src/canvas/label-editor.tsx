@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { kindOf } from '@docrelay/model/canvas/shape-kinds'
 import { labelOf } from '@docrelay/model/canvas/stored-shape'
 import { centreOfBounds } from '@docrelay/model/canvas/geometry/bounds'
+import { useBeforeUnload } from '../controls/before-unload.ts'
 import { canvasTexts as texts } from './canvas.en.ts'
 import type { CanvasEditor } from './canvas-editor.ts'
 import { nameOf } from './describe.ts'
@@ -12,7 +13,7 @@ const LEAST_WIDTH = 128
 const MARGIN = 8
 const MOST_LETTERS = 10_000
 
-/** The text of a shape while it is edited, over the shape. Enter keeps it, Escape does not, and leaving keeps it. */
+/** The text of a shape while it is edited, over the shape. However it is left, what was typed is kept; undo takes it back. */
 export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEditor; readonly onClosed: () => void }) {
   const id = editor.editing.value
   const field = useRef<HTMLTextAreaElement>(null)
@@ -20,6 +21,15 @@ export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEdito
     field.current?.focus()
     field.current?.select()
   }, [id])
+  const close = (): void => {
+    if (id === null || editor.editing.value !== id) return
+    const { value: text = '', defaultValue: before = '' } = field.current ?? {}
+    editor.editing.value = null
+    // Who typed nothing takes nothing back that somebody else wrote meanwhile.
+    if (text !== before) editor.label(id, text)
+    onClosed()
+  }
+  useBeforeUnload(close)
   const value = id === null ? undefined : editor.page.shapes.get(id)
   if (id === null || value === undefined) return null
   // Read so that the field stays over its shape when others move it.
@@ -31,14 +41,6 @@ export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEdito
   const middle = toScreen(view, centreOfBounds(bounds))
   const width = Math.max(LEAST_WIDTH, (bounds.right - bounds.left) * view.scale)
 
-  const close = (isKept: boolean): void => {
-    if (editor.editing.value !== id) return
-    const { value: text = '', defaultValue: before = '' } = field.current ?? {}
-    editor.editing.value = null
-    // Who typed nothing takes nothing back that somebody else wrote meanwhile.
-    if (isKept && text !== before) editor.label(id, text)
-    onClosed()
-  }
   return (
     <textarea
       class={kindOf(value).type === 'text' ? 'canvas-label canvas-label-start' : 'canvas-label'}
@@ -49,14 +51,12 @@ export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEdito
       defaultValue={labelOf(value) ?? ''}
       rows={1}
       style={{ left: `${middle.x}px`, top: `${middle.y}px`, width: `${width - 2 * MARGIN}px` }}
-      onBlur={() => close(true)}
+      onBlur={close}
       onKeyDown={(event) => {
         if (event.isComposing) return
-        if (event.key === 'Escape') close(false)
-        else if (event.key === 'Enter' && !event.shiftKey) {
-          event.preventDefault()
-          close(true)
-        }
+        if (event.key !== 'Escape' && (event.key !== 'Enter' || event.shiftKey)) return
+        event.preventDefault()
+        close()
       }}
     />
   )

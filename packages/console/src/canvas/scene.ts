@@ -6,6 +6,8 @@ import { isEnclosed, isHit } from '@docrelay/model/render/hit-shape'
 import type { SvgNode } from '@docrelay/model/render/svg-node'
 
 const SVG = 'http://www.w3.org/2000/svg'
+/** So many bodies and labels share a sheet. */
+const ON_SHEET = 100
 
 /** The values of shapes to draw, by id, and where they lie. */
 export interface Drawing {
@@ -13,7 +15,10 @@ export interface Drawing {
   readonly boxes: BoxLookup
 }
 
-/** The drawing of a page in the DOM. A shape is made anew only when it is named to `draw`; the others keep their elements. */
+/**
+ * The drawing of a page in the DOM. A shape is made anew only when it is named to `draw`; the others keep their elements. They lie on sheets
+ * above each other, because a browser that paints one shape again goes through all that share an SVG element with it.
+ */
 export class Scene {
   readonly #root: Element
   readonly #drawn = new Map<string, DrawnShape>()
@@ -23,7 +28,7 @@ export class Scene {
   /** How many times a shape was drawn, since the beginning. */
   drawings = 0
 
-  /** @param root an SVG element that belongs to the scene alone */
+  /** @param root an element that belongs to the scene alone */
   constructor(root: Element) {
     this.#root = root
   }
@@ -45,15 +50,9 @@ export class Scene {
   restack(order: readonly string[]): void {
     this.#order = order
     const parts = stacked(order.flatMap((id) => this.#drawn.get(id) ?? []))
-    let next = this.#root.firstChild
-    for (const { id, isLabel } of parts) {
-      const element = (isLabel ? this.#labels : this.#bodies).get(id)
-      if (element === undefined) continue
-      // One that went further up would else have all others moved before it.
-      if (next !== null && next !== element && next.nextSibling === element) next = element
-      if (next === element) next = element.nextSibling
-      else this.#root.insertBefore(element, next)
-    }
+    const elements = parts.flatMap(({ id, isLabel }) => (isLabel ? this.#labels : this.#bodies).get(id) ?? [])
+    for (const [at, sheet] of sheetsOf(this.#root, Math.ceil(elements.length / ON_SHEET)).entries())
+      fill(sheet, elements.slice(at * ON_SHEET, (at + 1) * ON_SHEET))
   }
 
   /** The shape as it is drawn now; `undefined` for a group and for what is not visible. */
@@ -96,6 +95,24 @@ export class Scene {
       if (overlaps(drawn.bounds, area) || holds(area, { x: drawn.bounds.left, y: drawn.bounds.top })) return false
     return true
   }
+}
+
+/** Puts these elements onto a sheet in this order. */
+function fill(sheet: Element, elements: readonly Element[]): void {
+  let next = sheet.firstChild
+  for (const element of elements) {
+    // One that went further up would else have all others moved before it.
+    if (next !== null && next !== element && next.nextSibling === element) next = element
+    if (next === element) next = element.nextSibling
+    else sheet.insertBefore(element, next)
+  }
+}
+
+/** Makes as many sheets as are wanted, above each other. */
+function sheetsOf(root: Element, count: number): readonly Element[] {
+  while (root.childElementCount < count) root.append(document.createElementNS(SVG, 'svg'))
+  while (root.childElementCount > count) root.lastElementChild?.remove()
+  return [...root.children]
 }
 
 /** Puts a new element where the old one of this shape was. */

@@ -21,6 +21,11 @@ export function Dialog({ title, children, actions, isWide = false, onClose }: Di
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
+    // The cross comes first in the order of Tab, but is not what a person wants who opens a dialog to fill it in.
+    const first = dialog.current?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')
+    first?.focus()
+    // What is known already is replaced by what is typed.
+    if (first instanceof HTMLInputElement || first instanceof HTMLTextAreaElement) first.select()
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }

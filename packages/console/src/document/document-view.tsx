@@ -3,11 +3,12 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { formatRoute, type Panel } from '../app/route.ts'
 import type { Session } from '../app/views.ts'
 import { Button } from '../controls/button.tsx'
-import { Empty, Loading } from '../controls/notice.tsx'
+import { Empty, Loading, Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
-import { OpenDocument } from './open-document.tsx'
+import { OpenDocument, ProsePage } from './open-document.tsx'
 import type { OpenDocuments } from './open-documents.ts'
-import { useOpening } from './use-live.ts'
+import { reasonOf } from './saved-words.ts'
+import { useDocumentState, useOpening } from './use-live.ts'
 import './document.css'
 
 /** An open document: its pages, who is here, whether it is saved, and the panels beside it. */
@@ -25,15 +26,12 @@ export function DocumentView(props: {
   const live = replaced ?? taken
   const opening = useOpening(live)
   useEffect(() => () => void documents.leave(live), [documents, live])
+  // Most documents open at a text page, and nothing else is as large: it comes while the content is on its way.
+  useEffect(ProsePage.preload, [])
 
   const text = messages.document
   const toList = <a href={formatRoute({ view: 'documents' })}>{text.backToList}</a>
-  if (opening.kind === 'opening')
-    return (
-      <main class="document-view">
-        <Loading text={text.loading} />
-      </main>
-    )
+  if (opening.kind === 'opening') return <Waiting live={live} />
   if (opening.kind === 'open')
     return (
       <OpenDocument
@@ -57,10 +55,29 @@ export function DocumentView(props: {
         </Empty>
       ) : (
         <Empty icon="warning" title={text.notOpened}>
-          <p>{opening.reason}</p>
-          <Button onClick={() => live.reconnect()}>{messages.app.tryAgain}</Button>
+          <p>
+            {opening.words.what} {opening.words.help}
+          </p>
+          {!opening.isFinal && <Button onClick={() => live.reconnect()}>{messages.app.tryAgain}</Button>}
           {toList}
         </Empty>
+      )}
+    </main>
+  )
+}
+
+/** What is shown until there is content: also why there is none yet, since some waits last a minute. */
+function Waiting({ live }: { readonly live: LiveDocument }) {
+  const { link, error } = useDocumentState(live)
+  const reason = link === 'waiting' ? reasonOf(error) : null
+  return (
+    <main class="document-view">
+      {reason === null ? (
+        <Loading text={messages.document.loading} />
+      ) : (
+        <Notice kind="warning" actions={<Button onClick={() => live.reconnect()}>{messages.document.connectNow}</Button>}>
+          {reason}
+        </Notice>
       )}
     </main>
   )

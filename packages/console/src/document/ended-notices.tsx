@@ -1,5 +1,6 @@
 import type { DivergedEvent, GoneEvent, LiveDocument } from '@docrelay/client'
 import { useState } from 'preact/hooks'
+import { sentenceOf } from '../app/error-words.ts'
 import { formatRoute } from '../app/route.ts'
 import type { Session } from '../app/views.ts'
 import { Button } from '../controls/button.tsx'
@@ -45,7 +46,7 @@ export function DivergedNotice({
     try {
       await work()
     } catch (failure) {
-      setProblem(messages.documents.notDone((failure as Error).message))
+      setProblem(sentenceOf(failure))
       setBusy(false)
     }
   }

@@ -15,7 +15,7 @@ import { SavedBadge, UnsavedBanner } from './saved-badge.tsx'
 import { TitleField } from './title-field.tsx'
 import { useDiverged, useGone, useLevel, usePages, usePresent } from './use-live.ts'
 
-const ProsePage = lazyView<PageViewProps>(async () => (await import('../prose/prose-page.tsx')).ProsePage)
+export const ProsePage = lazyView<PageViewProps>(async () => (await import('../prose/prose-page.tsx')).ProsePage)
 const CanvasPage = lazyView<PageViewProps>(async () => (await import('../canvas/canvas-page.tsx')).CanvasPage)
 
 /** A document with content: what is above the page, the page, and the panel beside it. */
@@ -40,9 +40,11 @@ export function OpenDocument({
   const gone = useGone(live)
   const diverged = useDiverged(live)
   const present = usePresent(live)
-  const { followed } = shownOf(live)
+  const { followed, dropped } = shownOf(live)
   const page = pages.find(({ id }) => id === pageId) ?? pages[0] ?? null
   const readOnly = level === 'view' || gone !== null
+  // A page of text takes dropped files itself, at the place where they are dropped.
+  const takesFiles = page?.kind === 'canvas' && !readOnly
 
   const show = (id: string | null, beside: Panel | null): void =>
     session.go({ view: 'document', id: live.id, pageId: id, panel: beside })
@@ -59,6 +61,9 @@ export function OpenDocument({
   }, [gone])
   useLevelNews(session, level)
 
+  useEffect(() => {
+    if (followed.value !== null && !live.awareness.getStates().has(followed.value)) followed.value = null
+  }, [live, present])
   const leader = present.find(({ clientId }) => clientId === followed.value) ?? null
   useEffect(() => {
     if (leader?.page != null && leader.page !== page?.id && pages.some(({ id }) => id === leader.page)) show(leader.page, panel)
@@ -79,11 +84,13 @@ export function OpenDocument({
           <SavedBadge session={session} live={live} />
         </div>
       </div>
-      <UnsavedBanner session={session} live={live} />
-      {gone !== null && <GoneNotice gone={gone} />}
-      {diverged !== null && gone === null && (
-        <DivergedNotice session={session} diverged={diverged} title={title} onReplaced={onReplaced} />
-      )}
+      <div class="document-notices">
+        <UnsavedBanner session={session} live={live} />
+        {gone !== null && <GoneNotice gone={gone} />}
+        {diverged !== null && gone === null && (
+          <DivergedNotice session={session} diverged={diverged} title={title} onReplaced={onReplaced} />
+        )}
+      </div>
       <div class="document-bar">
         <PageTabs
           live={live}
@@ -99,7 +106,20 @@ export function OpenDocument({
         <PanelButtons panel={panel} onShow={(beside) => show(page?.id ?? null, beside)} />
       </div>
       <div class="document-body">
-        <div class="document-page" id="document-page" role={page === null ? undefined : 'tabpanel'} aria-label={page?.name}>
+        <div
+          class="document-page"
+          id="document-page"
+          role={page === null ? undefined : 'tabpanel'}
+          aria-label={page?.name}
+          onDragOver={(event) => takesFiles && event.preventDefault()}
+          onDrop={(event) => {
+            const files = [...(event.dataTransfer?.files ?? [])]
+            if (!takesFiles || files.length === 0) return
+            event.preventDefault()
+            dropped.value = files
+            show(page?.id ?? null, 'files')
+          }}
+        >
           {page === null && (
             <Empty icon="prose" title={text.noPages}>
               {!readOnly && <p>{text.noPagesText}</p>}

@@ -1,5 +1,6 @@
 import type { LiveDocument } from '@docrelay/client'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useBeforeUnload } from '../controls/before-unload.ts'
 import { messages } from '../messages.en.ts'
 import { setTitle } from './document-pages.ts'
 
@@ -24,6 +25,7 @@ export function TitleField({
     if (name !== '' && name !== title) setTitle(live.ydoc, name)
     setTyped(null)
   }
+  useBeforeUnload(done)
   const shown = title === '' ? text.nameless : title
   return (
     <h1 class="document-title">

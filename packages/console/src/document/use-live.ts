@@ -1,5 +1,7 @@
-import type { DivergedEvent, GoneEvent, LiveDocument } from '@docrelay/client'
+import type { DivergedEvent, GoneEvent, LiveDocument, RelayError } from '@docrelay/client'
 import { useEffect, useState } from 'preact/hooks'
+import type { ErrorWords } from '../app/error-texts.en.ts'
+import { wordsOf } from '../app/error-words.ts'
 import { type PageEntry, pagesOf, titleOf, watchPages } from './document-pages.ts'
 import { type Present, presentIn } from './present.ts'
 
@@ -8,7 +10,7 @@ export type Opening =
   | { readonly kind: 'opening' }
   | { readonly kind: 'open' }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly words: ErrorWords; readonly isFinal: boolean }
 
 export function useOpening(live: LiveDocument): Opening {
   const [opening, setOpening] = useState<Opening>({ kind: 'opening' })
@@ -17,9 +19,10 @@ export function useOpening(live: LiveDocument): Opening {
     setOpening({ kind: 'opening' })
     live.ready.then(
       () => shown && setOpening({ kind: 'open' }),
-      (error: { readonly code?: string; readonly message: string }) => {
+      (error: Partial<RelayError>) => {
         if (!shown || error.code === 'CLOSED') return
-        setOpening(error.code === 'ERR_UNKNOWN_DOC' ? { kind: 'missing' } : { kind: 'failed', reason: error.message })
+        if (error.code === 'ERR_UNKNOWN_DOC') setOpening({ kind: 'missing' })
+        else setOpening({ kind: 'failed', words: wordsOf(error), isFinal: error.retry === 'never' })
       },
     )
     return () => {

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { sentenceOf } from '../app/error-words.ts'
 import type { Session } from '../app/views.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog } from '../controls/dialog.tsx'
@@ -34,7 +35,7 @@ export function CreateDialog({
       session.go({ view: 'document', id, pageId: null, panel: null })
     } catch (error) {
       setBusy(false)
-      setProblem(text.notDone(error instanceof Error ? error.message : String(error)))
+      setProblem(sentenceOf(error))
     }
   }
   return (

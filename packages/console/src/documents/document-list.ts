@@ -1,4 +1,5 @@
 import type { DocumentMetadata, Relay } from '@docrelay/client'
+import { sentenceOf } from '../app/error-words.ts'
 
 /** What the list shows: all documents, those of a collection, or those whose title has the words. */
 export interface ListQuery {
@@ -95,8 +96,7 @@ export class DocumentList {
     try {
       this.#set({ ...(await ask()), status: 'ready', error: null })
     } catch (error) {
-      if (!this.#ended.signal.aborted)
-        this.#set({ status: 'failed', error: error instanceof Error ? error.message : String(error) })
+      if (!this.#ended.signal.aborted) this.#set({ status: 'failed', error: sentenceOf(error) })
     }
   }
 

@@ -1,5 +1,6 @@
 import type { CollectionDefinition, DocumentMetadata } from '@docrelay/client'
 import { useState } from 'preact/hooks'
+import { sentenceOf } from '../app/error-words.ts'
 import { formatRoute } from '../app/route.ts'
 import type { Session } from '../app/views.ts'
 import { ConfirmDialog } from '../controls/dialog.tsx'
@@ -7,21 +8,23 @@ import { Icon } from '../controls/icon.tsx'
 import { Menu } from '../controls/menu.tsx'
 import { Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
+import { MoveDialog } from './collections.tsx'
 
 /** One document in the list, with what its owner can do with it. */
 export function DocumentRow({
   document,
   session,
-  collection,
+  collections,
   onRemoved,
 }: {
   readonly document: DocumentMetadata
   readonly session: Session
-  readonly collection: CollectionDefinition | null
+  readonly collections: readonly CollectionDefinition[]
   readonly onRemoved: () => void
 }) {
   const text = messages.documents
-  const [asking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<'remove' | 'move' | null>(null)
+  const collection = collections.find(({ id }) => id === document.collectionId)
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const name = document.name === '' ? text.namelessTitle : document.name
@@ -32,11 +35,11 @@ export function DocumentRow({
     setBusy(true)
     try {
       await session.relay.documents.delete(document.id)
-      setAsking(false)
+      setAsking(null)
       onRemoved()
       session.announce(text.removed(name))
     } catch (error) {
-      setProblem(text.notDone(error instanceof Error ? error.message : String(error)))
+      setProblem(sentenceOf(error))
     } finally {
       setBusy(false)
     }
@@ -52,17 +55,31 @@ export function DocumentRow({
           </time>
           <span>{text.pages(document.pageCount)}</span>
           {!own && <span>{text.owner(document.ownerName || document.ownerId, own)}</span>}
-          {collection !== null && <span class="tag">{collection.name}</span>}
+          {collection !== undefined && <span class="tag">{collection.name}</span>}
           {level !== '' && <span class="tag">{level}</span>}
         </p>
       </div>
-      {document.access === 'owner' && (
+      {document.access !== 'view' && (
         <Menu
           label={text.actions(name)}
-          items={[{ text: text.remove, icon: 'remove', danger: true, onChoose: () => setAsking(true) }]}
+          items={[
+            { text: text.move, icon: 'collection', onChoose: () => setAsking('move') },
+            ...(document.access === 'owner'
+              ? [{ text: text.remove, icon: 'remove' as const, danger: true, onChoose: () => setAsking('remove') }]
+              : []),
+          ]}
         />
       )}
-      {asking && (
+      {asking === 'move' && (
+        <MoveDialog
+          session={session}
+          document={document}
+          title={text.moveTitle(name)}
+          collections={collections}
+          onClose={() => setAsking(null)}
+        />
+      )}
+      {asking === 'remove' && (
         <ConfirmDialog
           title={text.removeTitle(name)}
           text={
@@ -75,7 +92,7 @@ export function DocumentRow({
           danger
           busy={busy}
           onConfirm={() => void remove()}
-          onClose={() => setAsking(false)}
+          onClose={() => setAsking(null)}
         />
       )}
     </li>

@@ -5,6 +5,7 @@ import { Button } from '../controls/button.tsx'
 import { Field } from '../controls/field.tsx'
 import { Empty, Loading, Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
+import { RemoveCollection } from './collections.tsx'
 import { CreateDialog } from './create-dialog.tsx'
 import { DocumentList, type ListState } from './document-list.ts'
 import { DocumentRow } from './document-row.tsx'
@@ -30,6 +31,8 @@ export function DocumentsView({ session }: { readonly session: Session }) {
     list.current = opened
     return () => opened.close()
   }, [session, q, collectionId])
+  // Somebody made a collection since they were loaded, and put a document into it.
+  const unknown = state?.documents.find((one) => one.collectionId && !collections.some(({ id }) => id === one.collectionId))
   useEffect(() => {
     const ended = new AbortController()
     // Without them the list is still of use.
@@ -38,7 +41,8 @@ export function DocumentsView({ session }: { readonly session: Session }) {
       () => {},
     )
     return () => ended.abort()
-  }, [session])
+  }, [session, unknown?.collectionId])
+  const collection = collections.find(({ id }) => id === collectionId)
 
   return (
     <main class="documents-view">
@@ -64,6 +68,16 @@ export function DocumentsView({ session }: { readonly session: Session }) {
             ))}
             <option value="in ">{text.noCollection}</option>
           </select>
+        )}
+        {collection !== undefined && (
+          <RemoveCollection
+            session={session}
+            collection={collection}
+            onRemoved={() => {
+              setCollectionId(null)
+              setCollections(collections.filter((one) => one !== collection))
+            }}
+          />
         )}
       </div>
       {state === null || (state.status === 'loading' && state.documents.length === 0) ? (
@@ -118,7 +132,7 @@ function Found(props: {
               key={document.id}
               document={document}
               session={session}
-              collection={props.collections.find(({ id }) => id === document.collectionId) ?? null}
+              collections={props.collections}
               onRemoved={() => list?.remove(document.id)}
             />
           ))}

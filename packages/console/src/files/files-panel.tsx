@@ -1,3 +1,4 @@
+import { useSignalEffect } from '@preact/signals'
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { formatBytes } from '../app/amounts.ts'
 import { Problem } from '../app/problem.tsx'
@@ -8,6 +9,7 @@ import { Button } from '../controls/button.tsx'
 import { Icon } from '../controls/icon.tsx'
 import { useLevel } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
+import { shownOf } from '../prose/shown-page.ts'
 import { type DocumentPage, filesOf, pagesOf } from './document-files.ts'
 import { FileRow } from './file-row.tsx'
 import { type Upload, Uploads } from './uploads.ts'
@@ -31,6 +33,13 @@ export function FilesPanel({ session, document }: PanelProps) {
   const usage = useLoaded((signal) => relay.usage({ signal }), [relay, document.id])
   const uploads = useMemo(() => new Uploads(session, document, () => crypto.randomUUID()), [session, document])
   const { reload } = usage
+  const { dropped } = shownOf(document)
+  useSignalEffect(() => {
+    const [files, page] = [dropped.value, chosenPage(shown.pages)]
+    if (files.length === 0) return
+    dropped.value = []
+    if (page !== undefined) void uploads.take(files, page).then(reload)
+  })
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | null = null
     const look = () => {
@@ -67,7 +76,7 @@ export function FilesPanel({ session, document }: PanelProps) {
         {texts.list}
       </h3>
       {shown.files.length === 0 && <p>{texts.none}</p>}
-      <ul class="file-list">
+      <ul class="file-list panel-rows">
         {shown.files.map((file) => (
           <FileRow
             key={file.hash}
@@ -84,6 +93,12 @@ export function FilesPanel({ session, document }: PanelProps) {
   )
 }
 
+/** The page on the screen. */
+function chosenPage(pages: readonly DocumentPage[]): DocumentPage | undefined {
+  const route = parseRoute(location.hash)
+  return pages.find(({ id }) => route.view === 'document' && id === route.pageId) ?? pages[0]
+}
+
 function AddFiles(props: {
   readonly pages: readonly DocumentPage[]
   readonly onFiles: (files: readonly File[], page: DocumentPage) => void
@@ -91,10 +106,7 @@ function AddFiles(props: {
   const { pages, onFiles } = props
   const id = useId()
   const [isOver, setOver] = useState(false)
-  const [chosen, choose] = useState(() => {
-    const route = parseRoute(location.hash)
-    return route.view === 'document' ? route.pageId : null
-  })
+  const [chosen, choose] = useState(() => chosenPage(pages)?.id)
   const page = pages.find((known) => known.id === chosen) ?? (pages[0] as DocumentPage)
   const take = (files: FileList | null | undefined) => {
     if (files != null && files.length > 0) onFiles([...files], page)
@@ -151,7 +163,7 @@ function AddFiles(props: {
 
 function UploadList({ list, onDrop }: { readonly list: readonly Upload[]; readonly onDrop: (key: number) => void }) {
   return (
-    <ul class="upload-list">
+    <ul class="panel-rows">
       {list.map(({ key, name, sizeBytes, state, problem }) => (
         <li key={key}>
           <span class="name">

@@ -65,6 +65,7 @@ export function HistoryPanel({ session, document }: PanelProps) {
                 <span class="visually-hidden">{texts.look}</span>
                 <Age at={point.createdAt} now={now} />
                 <span class="facts">
+                  {point.reason !== undefined && `${texts.reason[point.reason]}, `}
                   {formatBytes(point.sizeBytes)}, {texts.version(point.serverVersion)}
                 </span>
               </button>

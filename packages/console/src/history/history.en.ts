@@ -12,6 +12,15 @@ export const historyTexts = {
   capture: 'Keep this state',
   captured: 'This state is kept as a recovery point.',
   notCaptured: 'Nothing changed since the newest recovery point, which already keeps this state.',
+  /** Why the relay keeps a state; of a relay that does not tell, nothing. */
+  reason: {
+    interval: 'while people wrote',
+    'last-leave': 'everybody had left',
+    zeroing: 'before it was emptied',
+    removal: 'before an agent removed much',
+    restore: 'before a restore',
+    demand: 'kept by hand',
+  },
   version: (version: number) => `version ${version}`,
   /** Stands before the time of the point. */
   look: 'Look at the state of',

@@ -14,8 +14,21 @@ export class ProseReader {
   /** A page that is not there (`null`) has no blocks. */
   read(content: string | null): Node {
     if (content === null) return proseSchema.topNodeType.create()
-    return this.#parser.parse(this.#html.read(content), { preserveWhitespace: 'full' })
+    const page = this.#html.read(content)
+    dropSpaceBetweenBlocks(page)
+    return this.#parser.parse(page, { preserveWhitespace: 'full' })
   }
+}
+
+const BLOCKS = 'p, h1, h2, h3, h4, h5, h6, ul, ol, li, pre, blockquote, table, tbody, thead, tr, td, th, div, hr, img'
+
+/** Whoever writes HTML breaks lines between blocks, which a parser that keeps every space in a text would read as blocks of their own. */
+function dropSpaceBetweenBlocks(parent: ParentNode & globalThis.Node): void {
+  const { children } = parent
+  if (children.length === 0 || ![...children].every((child) => child.matches(BLOCKS))) return
+  for (const child of [...parent.childNodes])
+    if (child instanceof Element) dropSpaceBetweenBlocks(child)
+    else if (child.textContent?.trim() === '') child.remove()
 }
 
 let shared: ProseReader | null = null

@@ -1,4 +1,5 @@
 import type { Node } from 'prosemirror-model'
+import { TextSelection } from 'prosemirror-state'
 import type { NodeView, NodeViewConstructor } from 'prosemirror-view'
 import { messages } from '../messages.en.ts'
 import type { Library } from './library.ts'
@@ -18,6 +19,9 @@ export function chipViews(library: Library, actions: ChipActions): Record<string
     (node, view, getPos) =>
       new Chip(node, tag, draw, library, (current) => {
         const at = getPos()
+        // What is typed after a click belongs beside the chip. Who wants the chip itself reaches it with the arrow keys.
+        if (at !== undefined && current.isInline)
+          view.dispatch(view.state.tr.setSelection(TextSelection.create(view.state.doc, at + current.nodeSize)))
         if (onClick !== undefined) onClick(current)
         else if (at !== undefined && view.editable) actions.edit(at)
       })

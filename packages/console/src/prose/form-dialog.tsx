@@ -1,4 +1,6 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
+import { Button } from '../controls/button.tsx'
+import { Dialog } from '../controls/dialog.tsx'
 import { messages } from '../messages.en.ts'
 
 /** One thing that a small dialog asks for. */
@@ -29,14 +31,10 @@ export interface FormRequest {
 }
 
 export function FormDialog({ request, onClose }: { readonly request: FormRequest; readonly onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const { remove } = request
+  const form = useRef<HTMLFormElement>(null)
   const [values, setValues] = useState<FormValues>(Object.fromEntries(request.fields.map(({ name, value }) => [name, value])))
   const [flaw, setFlaw] = useState<string | null>(null)
-  useLayoutEffect(() => {
-    dialog.current?.showModal()
-    // What is known already is replaced by what is typed.
-    dialog.current?.querySelector<HTMLInputElement>('label:first-of-type > :is(input, textarea)')?.select()
-  }, [])
   const set = (name: string, value: string) => {
     const next = { ...values, [name]: value }
     setValues(request.changed?.(name, next) ?? next)
@@ -45,63 +43,55 @@ export function FormDialog({ request, onClose }: { readonly request: FormRequest
   const submit = (event: Event) => {
     event.preventDefault()
     const problem = request.done(values)
-    if (problem === null) dialog.current?.close()
+    if (problem === null) onClose()
     else setFlaw(problem)
   }
   return (
-    <dialog ref={dialog} class="prose-dialog" aria-labelledby="prose-dialog-title" onClose={onClose}>
-      <form onSubmit={submit}>
-        <h2 id="prose-dialog-title">{request.title}</h2>
-        {request.fields.map((field, at) => (
+    <Dialog
+      title={request.title}
+      onClose={onClose}
+      actions={
+        <>
+          {remove !== undefined && (
+            <Button
+              kind="danger"
+              onClick={() => {
+                remove.done()
+                onClose()
+              }}
+            >
+              {remove.label}
+            </Button>
+          )}
+          <Button onClick={onClose}>{messages.controls.cancel}</Button>
+          <Button kind="primary" onClick={() => form.current?.requestSubmit()}>
+            {request.submit}
+          </Button>
+        </>
+      }
+    >
+      <form ref={form} class="prose-form" onSubmit={submit}>
+        {request.fields.map((field) => (
           <label key={field.name}>
             {field.label}
-            <Input
-              field={field}
-              value={values[field.name] ?? ''}
-              isFirst={at === 0}
-              onValue={(value) => set(field.name, value)}
-            />
+            <Input field={field} value={values[field.name] ?? ''} onValue={(value) => set(field.name, value)} />
           </label>
         ))}
         {flaw !== null && (
-          <p role="alert" class="prose-dialog-flaw">
+          <p role="alert" class="field-error">
             {flaw}
           </p>
         )}
-        <div class="prose-dialog-buttons">
-          {request.remove !== undefined && (
-            <button
-              type="button"
-              class="button-danger"
-              onClick={() => {
-                request.remove?.done()
-                dialog.current?.close()
-              }}
-            >
-              {request.remove.label}
-            </button>
-          )}
-          <span class="prose-dialog-gap" />
-          <button type="button" onClick={() => dialog.current?.close()}>
-            {messages.prose.cancel}
-          </button>
-          <button type="submit" class="button-main">
-            {request.submit}
-          </button>
-        </div>
+        {/* By it Enter in a line submits; the button that is seen stands outside the form. */}
+        <button type="submit" hidden />
       </form>
-    </dialog>
+    </Dialog>
   )
 }
 
-function Input(props: {
-  readonly field: FormField
-  readonly value: string
-  readonly isFirst: boolean
-  readonly onValue: (value: string) => void
-}) {
+function Input(props: { readonly field: FormField; readonly value: string; readonly onValue: (value: string) => void }) {
   const { field, value, onValue } = props
-  const common = { name: field.name, value, autofocus: props.isFirst, required: field.isRequired === true }
+  const common = { name: field.name, value, required: field.isRequired === true }
   if (field.kind === 'choice')
     return (
       <select {...common} onChange={({ currentTarget }) => onValue(currentTarget.value)}>
@@ -113,8 +103,18 @@ function Input(props: {
       </select>
     )
   if (field.kind === 'lines')
-    return <textarea {...common} rows={4} spellcheck={false} onInput={({ currentTarget }) => onValue(currentTarget.value)} />
-  const list = field.suggestions === undefined ? undefined : `prose-dialog-${field.name}`
+    return (
+      <textarea
+        {...common}
+        rows={4}
+        spellcheck={false}
+        onInput={({ currentTarget }) => onValue(currentTarget.value)}
+        onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
+          if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit()
+        }}
+      />
+    )
+  const list = field.suggestions === undefined ? undefined : `prose-form-${field.name}`
   return (
     <>
       <input

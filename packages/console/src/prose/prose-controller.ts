@@ -19,6 +19,7 @@ import { headingsOf, positionOfHeading } from './outline-headings.ts'
 import { type Heading, shownOf } from './shown-page.ts'
 import { cellEdges, tables } from './tables.ts'
 import { isSameToolState, mainTools, NO_TOOLS, type Tool, toolState } from './tool-list.ts'
+import { typingBeside } from './typing-beside.ts'
 import { Uploads } from './uploads.ts'
 
 /** What a prose page on the screen is made of; the parts of the page read its signals. */
@@ -71,6 +72,7 @@ export class ProseController {
       images: this.uploads.load,
       plugins: [
         ...keys({ link: this.toolGroups[2]?.[4]?.command as Command, edit: this.#editSelected, tools: focusTools }),
+        typingBeside(),
         typedForms(),
         tables(),
         cellEdges(),
@@ -112,11 +114,6 @@ export class ProseController {
     const { view } = this.binding
     command(view.state, view.dispatch, view)
     if (this.form.value === null) view.focus()
-  }
-
-  closeForm(): void {
-    this.form.value = null
-    this.binding.view.focus()
   }
 
   destroy(): void {

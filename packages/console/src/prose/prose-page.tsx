@@ -36,6 +36,13 @@ export function ProsePage({ session, document, pageId }: PageViewProps) {
     }
   }, [session, document, pageId])
   const controller = shown.value
+  const form = controller?.form.value ?? null
+  const hadForm = useRef(false)
+  useLayoutEffect(() => {
+    // From a dialog one goes on in the text, also when a tool of the toolbar opened it.
+    if (hadForm.current && form === null) controller?.binding.view.focus()
+    hadForm.current = form !== null
+  }, [controller, form])
   return (
     <section class="prose-page" data-page={pageId}>
       {controller !== null && <ProblemBanner problems={controller.problems.value} />}
@@ -67,7 +74,14 @@ export function ProsePage({ session, document, pageId }: PageViewProps) {
         }}
       />
       {controller !== null && <Dock controller={controller} session={session} document={document} pageId={pageId} />}
-      {controller?.form.value != null && <FormDialog request={controller.form.value} onClose={() => controller.closeForm()} />}
+      {controller !== null && form !== null && (
+        <FormDialog
+          request={form}
+          onClose={() => {
+            controller.form.value = null
+          }}
+        />
+      )}
     </section>
   )
 }

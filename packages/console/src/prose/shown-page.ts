@@ -19,6 +19,8 @@ interface Shown {
   readonly page: Signal<ShownPage | null>
   /** The awareness client of the person whose caret this tab follows. */
   readonly followed: Signal<number | null>
+  /** Files that were dropped onto a drawing, until the panel of files takes them. */
+  readonly dropped: Signal<readonly File[]>
 }
 
 // A document that nobody has open any more takes its entry with it.
@@ -28,7 +30,11 @@ const shown = new WeakMap<LiveDocument, Shown>()
 export function shownOf(document: LiveDocument): Shown {
   const known = shown.get(document)
   if (known !== undefined) return known
-  const made = { page: signal<ShownPage | null>(null), followed: signal<number | null>(null) }
+  const made = {
+    page: signal<ShownPage | null>(null),
+    followed: signal<number | null>(null),
+    dropped: signal<readonly File[]>([]),
+  }
   shown.set(document, made)
   return made
 }

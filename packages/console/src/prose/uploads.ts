@@ -1,7 +1,8 @@
-import { type LiveDocument, RelayError } from '@docrelay/client'
+import type { LiveDocument } from '@docrelay/client'
 import { signal } from '@preact/signals'
 import { Plugin } from 'prosemirror-state'
 import type { EditorView } from 'prosemirror-view'
+import { sentenceOf } from '../app/error-words.ts'
 import type { Session } from '../app/views.ts'
 import { messages } from '../messages.en.ts'
 import { nodeType } from './node-types.ts'
@@ -101,7 +102,7 @@ export class Uploads {
       this.#session.announce(texts.done(name))
     } catch (error) {
       if (stop.signal.aborted || this.#stop.signal.aborted) return
-      const flaw = reason(error)
+      const flaw = sentenceOf(error)
       this.list.value = this.list.value.map((upload) => (upload.key === key ? { ...upload, flaw } : upload))
       this.#session.announce(`${name}: ${flaw}`)
     }
@@ -126,13 +127,4 @@ export class Uploads {
     })
     view.dispatch(at.parent.inlineContent ? tr.insert(at.pos, chip) : tr.insert(at.pos, nodeType('paragraph').create(null, chip)))
   }
-}
-
-/** Why a file was not stored, in words for whoever chose it. */
-function reason(error: unknown): string {
-  if (!(error instanceof RelayError)) return texts.failed
-  if (error.code === 'STORAGE_QUOTA') return texts.full
-  if (error.code === 'BLOB_TOO_LARGE') return texts.tooLarge
-  if (error.code === 'NETWORK') return texts.noConnection
-  return texts.refused(error.message)
 }

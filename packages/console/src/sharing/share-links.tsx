@@ -67,7 +67,7 @@ export function ShareLinks({ session, document }: PanelProps) {
       {fresh !== null && <FreshLink url={fresh} announce={announce} />}
       <p class="told">{told}</p>
       {links.value?.length === 0 && <p class="help">{texts.noLinks}</p>}
-      <ul class="people">
+      <ul class="panel-rows">
         {links.value?.map((link) => {
           const made = Date.parse(link.created_at)
           return (

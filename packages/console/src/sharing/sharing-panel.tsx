@@ -70,7 +70,7 @@ function People({ session, document, metadata, onChanged }: PeopleProps) {
         {texts.people}
       </h3>
       <Problem words={changing.problem} />
-      <ul class="people">
+      <ul class="panel-rows">
         {ownerId === '' ? (
           <li>{texts.nobodyOwns}</li>
         ) : (

@@ -11,6 +11,8 @@ const LOOKS = [
   ['light', {}],
   ['dark', { colorScheme: 'dark' }],
   ['narrow', { viewport: { width: 320, height: 640 } }],
+  // A screen of 1280 by 1024 enlarged to 400 %. [WCAG 1.4.10]
+  ['400 %', { viewport: { width: 320, height: 256 } }],
 ] as const
 
 // Axe looks at a dozen views, for seconds each where the machine is busy.
@@ -98,3 +100,26 @@ async function faultsOf(page: Page): Promise<readonly string[]> {
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
   })
 }
+
+it('[CON-26] at 400 % the line that one types is on the screen, and so is the button of a dialog that one comes to', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const lines = Array.from({ length: 40 }, (_, at) => `<p>Line ${at}</p>`).join('')
+  await (await rest('ann')).putDocument('minutes', minutes(lines))
+  const ann = await openAs('ann', '#doc/minutes', { viewport: { width: 320, height: 256 } })
+  await badge(ann, 'saved').waitFor()
+  await ann.locator('.ProseMirror').focus()
+  await ann.keyboard.press('Control+End')
+  await ann.keyboard.type(' typed')
+  // Nothing covers the place of the caret.
+  const covered = await ann.evaluate(() => {
+    const place = getSelection()?.getRangeAt(0).getBoundingClientRect()
+    const shown = place === undefined ? null : document.elementFromPoint(place.x - 2, place.y + place.height / 2)
+    return shown?.closest('.ProseMirror') === null ? shown.outerHTML.slice(0, 200) : shown === null ? 'off the screen' : null
+  })
+  expect(covered).toBeNull()
+  await ann.getByRole('link', { name: 'Documents', exact: true }).click()
+  await ann.getByRole('button', { name: 'New document' }).click()
+  const create = ann.getByRole('dialog').getByRole('button', { name: 'Create' })
+  await create.focus()
+  await create.click({ trial: true })
+})

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { mcpAgent } from '@docrelay/server/test/mcp-agent'
 import { openConsole } from './open-console.ts'
 
 const page = (content: string) => ({
@@ -10,10 +11,10 @@ const page = (content: string) => ({
 it('[LIFE-22] a former state is compared word by word and restored, and every open page follows', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const ann = await rest('ann')
-  await ann.putDocument('minutes', page('<h2>Agenda</h2><p>Present: Ann and Ben.</p>'))
+  await ann.putDocument('minutes', page('<h2>Agenda</h2>\n<ul>\n<li><p>One</p></li>\n</ul>\n<p>Present: Ann and Ben.</p>'))
   await ann.captureRecoveryPoint('minutes')
   await ann.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
-  await ann.putDocument('minutes', page('<h2>Agenda</h2><p>Present: Ann and Carla.</p><p>More.</p>'))
+  await ann.putDocument('minutes', page('<h2>Agenda</h2><ul><li><p>One</p></li></ul><p>Present: Ann and Carla.</p><p>More.</p>'))
   const [hers, his] = await Promise.all([openAs('ann', '#doc/minutes?panel=history'), openAs('ben', '#doc/minutes')])
   await his.getByText('More.').waitFor()
 
@@ -26,7 +27,7 @@ it('[LIFE-22] a former state is compared word by word and restored, and every op
   await changes.waitFor()
   expect(await changes.locator('del').allTextContents()).toEqual(['Ben'])
   expect(await changes.locator('ins').allTextContents()).toEqual(['Carla'])
-  expect(await changes.locator('.change-added').innerText()).toContain('More.')
+  expect(await changes.locator('.change').allInnerTexts()).toEqual([expect.stringContaining('More.')])
   await dialog.getByRole('radio', { name: 'Side by side' }).check()
   await dialog.getByRole('region', { name: 'Then' }).getByText('Present: Ann and Ben.').waitFor()
 
@@ -46,5 +47,27 @@ it('[LIFE-20] the state of now is kept, and kept once', async (context) => {
   await ann.locator('.told', { hasText: 'is kept as a recovery point' }).waitFor()
   await ann.getByRole('button', { name: 'Keep this state' }).click()
   await ann.locator('.told', { hasText: 'Nothing changed since' }).waitFor()
-  expect(await ann.getByRole('button', { name: /^Look at the state of/ }).count()).toBe(1)
+  expect(await ann.getByRole('button', { name: /^Look at the state of/ }).allInnerTexts()).toEqual([
+    expect.stringContaining('kept by hand'),
+  ])
+})
+
+it('[AG-73] a call of an agent is undone from the list of calls, in every open page and once; readers are not offered it', async (context) => {
+  const { relay, issuer, rest, openAs } = await openConsole(context, { mcp: 'local' })
+  const ann = await rest('ann')
+  await ann.putDocument('minutes', page('<p id="blk-a">Mine</p>'))
+  await ann.shareDocument('minutes', [{ userId: 'ben', permission: 'view' }])
+  const agent = await mcpAgent(relay.mcpUrl, await issuer.mint('ann'))
+  await agent.call('set_prose', { docId: 'minutes', pageId: 'p', id: 'blk-a', content: 'Of an agent' })
+  const [hers, his] = await Promise.all([
+    openAs('ann', '#doc/minutes?panel=history'),
+    openAs('ben', '#doc/minutes?panel=history'),
+  ])
+  await his.locator('.calls li').waitFor()
+  expect(await his.locator('.calls').getByRole('button').count()).toBe(0)
+  await hers.locator('.calls').getByRole('button').click()
+  for (const one of [hers, his]) await one.locator('.ProseMirror').getByText('Mine').waitFor()
+  await hers.locator('.calls').getByText('undone').first().waitFor()
+  // Undoing is a call, too, so that it can be undone.
+  await expect.poll(() => his.locator('.calls li').count()).toBe(2)
 })

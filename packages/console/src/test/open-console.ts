@@ -24,7 +24,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RelayClient } from '@docrelay/client/rest/relay-client'
 import { type DevIssuer, startDevIssuer } from '@docrelay/dev-issuer/dev-issuer'
-import { tryOutPeople } from '@docrelay/dev-issuer/people'
+import { type Person, tryOutPeople } from '@docrelay/dev-issuer/people'
 import { patience } from '@docrelay/server/kernel/testing/patience'
 import { type RelayUnderTest, startRelayUnderTest } from '@docrelay/server/test/relay-under-test'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
@@ -44,7 +44,7 @@ export interface ConsoleUnderTest {
   openAs(person: string, hash?: string, options?: ProfileOptions): Promise<Page>
   /** Opens a profile at the page without signing in. */
   openSignedOut(hash?: string, options?: ProfileOptions): Promise<Page>
-  /** A line that a page writes to its console does not fail the test when it matches one of these. */
+  /** Lets pages write lines that match one of these patterns to their console without failing the test. */
   allowProblems(...patterns: readonly RegExp[]): void
 }
 
@@ -57,10 +57,21 @@ export const NEEDS_CHROMIUM = 'needs Chromium: CHROMIUM_PATH, or /usr/bin/chromi
 const RESOURCE = 'http://127.0.0.1/mcp'
 const TIMEOUT_MS = patience(8_000)
 
-/** Starts all of it, with `mcp` also for agents, and ends all of it with the test. Skips the test where there is no browser. */
+/**
+ * Starts all of it, with `mcp` also for agents, and ends all of it with the test. Skips the test where there is no browser. `people` may
+ * sign in besides ann, ben and cleo.
+ */
 export async function openConsole(
   context: TestContext,
-  { env = {}, mcp }: { readonly env?: Readonly<Record<string, string>>; readonly mcp?: 'local' } = {},
+  {
+    env = {},
+    mcp,
+    people: others = [],
+  }: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly mcp?: 'local'
+    readonly people?: readonly Person[]
+  } = {},
 ): Promise<ConsoleUnderTest> {
   const endpoint = process.env['DOCRELAY_TEST_BROWSER']
   const folder = process.env['DOCRELAY_TEST_CONSOLE']
@@ -76,7 +87,7 @@ export async function openConsole(
 
   const issuerFolder = mkdtempSync(join(tmpdir(), 'docrelay-issuer-'))
   opened.defer(() => rmSync(issuerFolder, { recursive: true, force: true }))
-  const people = tryOutPeople('default')
+  const people = [...tryOutPeople('default'), ...others]
   const issuer = opened.use(
     await startDevIssuer({ port: 0, dataDir: issuerFolder, people, audience: 'service-relay', resource: RESOURCE }),
   )

@@ -1,14 +1,20 @@
 import { TAG } from '@docrelay/protocol/frames'
-import { expect, it } from 'vitest'
+import { expect, it, type TestContext } from 'vitest'
 import { until } from '@docrelay/server/test/relay-under-test'
 import { openConsole } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
-it('[CON-22] the page says saved only when the relay has acknowledged what was typed', async (context) => {
-  const { rest, openAs, frames } = await openConsole(context)
-  await (await rest('ann')).putDocument('minutes', minutes())
-  const ann = await openAs('ann', '#doc/minutes')
+/** Ann's page of a stored document, before she types. */
+async function openMinutes(context: TestContext) {
+  const opened = await openConsole(context)
+  await (await opened.rest('ann')).putDocument('minutes', minutes())
+  const ann = await opened.openAs('ann', '#doc/minutes')
   await badge(ann, 'saved').waitFor()
+  return { ...opened, ann }
+}
+
+it('[CON-22] the page says saved only when the relay has acknowledged what was typed', async (context) => {
+  const { rest, ann, frames } = await openMinutes(context)
   frames.hold(TAG.syncAck)
   await editorOf(ann).click()
   await ann.keyboard.type('Held')
@@ -26,12 +32,9 @@ it('[CON-22] the page says saved only when the relay has acknowledged what was t
 })
 
 it('[CON-22] what is typed while the relay is away is kept in the page and saved when it is back', async (context) => {
-  const { relay, rest, openAs, allowProblems } = await openConsole(context)
+  const { relay, rest, ann, allowProblems } = await openMinutes(context)
   // The browser writes a line for every socket that it could not open.
   allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
-  await (await rest('ann')).putDocument('minutes', minutes())
-  const ann = await openAs('ann', '#doc/minutes')
-  await badge(ann, 'saved').waitFor()
   await editorOf(ann).click()
   await ann.keyboard.press('Control+End')
   await ann.keyboard.type('Before. ')
@@ -49,10 +52,7 @@ it('[CON-22] what is typed while the relay is away is kept in the page and saved
 })
 
 it('[CON-22] a page with words that are not saved asks before it is closed', async (context) => {
-  const { rest, openAs, frames } = await openConsole(context)
-  await (await rest('ann')).putDocument('minutes', minutes())
-  const ann = await openAs('ann', '#doc/minutes')
-  await badge(ann, 'saved').waitFor()
+  const { ann, frames } = await openMinutes(context)
   frames.hold(TAG.syncAck)
   await editorOf(ann).click()
   await ann.keyboard.type('x')

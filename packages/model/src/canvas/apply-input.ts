@@ -1,7 +1,7 @@
 import { equalJson, type Json, type JsonObject, memberOf, omitMembers } from '../json.ts'
 import { kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
 import type { ShapeInput } from './shape-input.ts'
-import { arrowOf, centreOf, endOf, labelOf, sizeOf, stringOf, withLabel } from './stored-shape.ts'
+import { arrowOf, centreOf, endOf, labelOf, labelPlace, sizeOf, stringOf } from './stored-shape.ts'
 
 /**
  * A stored shape with what a call says of it; `value` itself when it already says so. The one function that writes DSL members into stored shapes, for new
@@ -25,7 +25,7 @@ export function withInput(value: JsonObject, input: ShapeInput): JsonObject {
     if (given !== undefined && given !== shown[name]) set(name, given)
   }
   for (const [name, member] of sizeMembers(value, kind, input)) set(name, member)
-  if (input.text !== undefined && input.text !== labelOf(written)) written = withLabel(written, input.text)
+  if (input.text !== undefined && input.text !== labelOf(written)) set(labelPlace(written), input.text)
   for (const [name, member] of styleMembers(kind, input)) set(name, member)
   if (input.iconId === '') written = omitMembers(written, ...iconMembers)
   else for (const name of iconMembers) if (input[name] !== undefined) set(name, input[name])

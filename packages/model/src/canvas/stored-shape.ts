@@ -76,9 +76,14 @@ export function labelOf(value: JsonObject): string | undefined {
 
 /** The shape with another text, in the member that its text was in. [CANVAS-19] */
 export function withLabel(value: JsonObject, text: string): JsonObject {
+  return setMember(value, labelPlace(value), text)
+}
+
+/** The member in which the label of a shape is written. */
+export function labelPlace(value: JsonObject): string {
   const { write } = kindOf(value).label
   const name = labelMember(value)
-  return setMember(value, name !== undefined && write.includes(name) ? name : write[0], text)
+  return name !== undefined && write.includes(name) ? name : write[0]
 }
 
 function labelMember(value: JsonObject): string | undefined {

@@ -48,6 +48,12 @@ export function mintShapeId(body: DocumentBody, taken: { has(id: string): boolea
   }
 }
 
+/** Whether no page has a shape with the id of one of these. [TOOL-12] */
+export function areFree({ canvas }: DocumentBody, shapes: readonly Shape[]): boolean {
+  const ids = new Set(shapes.map(({ id }) => id))
+  return !canvas.pages.some((page) => page.shapes.some(({ id }) => ids.has(id)))
+}
+
 /** Ids for many new shapes: the document is looked through once, and their characters are drawn at once. [TOOL-12] */
 export function mintShapeIds(body: DocumentBody, count: number, environment: EditEnvironment): readonly string[] {
   const taken = new Set(body.canvas.pages.flatMap((page) => page.shapes.map(({ id }) => id)))

@@ -34,6 +34,12 @@ interface Member {
   readonly written: string
 }
 
+interface Order {
+  readonly names: readonly string[]
+  readonly without: readonly string[]
+  readonly members: readonly Member[]
+}
+
 const NOTHING: readonly string[] = []
 
 /**
@@ -42,6 +48,8 @@ const NOTHING: readonly string[] = []
  */
 class SortedJson {
   readonly #orders = new Map<string, readonly Member[]>()
+  /** By the number of names the last order, since comparing names is faster than looking them up. */
+  readonly #last = new Map<number, Order>()
 
   /** `without`: members of the value itself that are left out. */
   write(value: Json, without: readonly string[] = NOTHING): string {
@@ -58,6 +66,14 @@ class SortedJson {
 
   #order(value: JsonObject, without: readonly string[]): readonly Member[] {
     const names = Object.keys(value)
+    const last = this.#last.get(names.length)
+    if (last?.without === without && names.every((name, i) => name === last.names[i])) return last.members
+    const members = this.#sorted(names, without)
+    this.#last.set(names.length, { names, without, members })
+    return members
+  }
+
+  #sorted(names: readonly string[], without: readonly string[]): readonly Member[] {
     const signature = `${without.length}${JSON.stringify(names)}`
     const known = this.#orders.get(signature)
     if (known !== undefined) return known

@@ -72,12 +72,18 @@ function proseDelta(pageId: string, sides: Sides<ProsePage>): PageDelta | null {
 
 /**
  * Ids of blocks of which a caller does not know what they say, though it wrote to them: others had changed them since it was shown them, and the
- * answer to its write shows only the beginning. `known`: what it was last shown under an id. [AG-19]
+ * answer to its write shows only the beginning, or, when it is brief, nothing. `known`: what the caller was last shown under an id. [AG-19, AG-43]
  */
-export function stillUnseen({ gone, cut = [] }: PageDelta, known: (id: string) => ShownBlock | undefined): ReadonlySet<string> {
-  if (cut.length === 0) return new Set()
+export function stillUnseen(
+  { gone, cut = [], written }: PageDelta,
+  known: (id: string) => ShownBlock | undefined,
+  isBrief: boolean,
+): ReadonlySet<string> {
+  const hidden = isBrief ? written.map((block) => readShownBlock(block).id) : cut
+  if (hidden.length === 0) return new Set()
   const before = new Map(gone.map((block) => [readShownBlock(block).id, block]))
-  return new Set(cut.filter((id) => known(id) !== undefined && known(id) !== before.get(id)))
+  const isUnseen = (id: string) => before.has(id) && known(id) !== undefined && known(id) !== before.get(id)
+  return new Set(hidden.filter((id) => id !== null && isUnseen(id)) as readonly string[])
 }
 
 function treeOf(page: ProsePage | undefined): ProseTree {

@@ -32,7 +32,7 @@ function writtenPage(known: SeenPage | undefined, change: PageDelta): SeenPage {
   const { blocks = [], isWhole = isNew === true, outline = [] } = known ?? {}
   const now = outlines === undefined ? outline : isNew === true ? outlines.after : (outlineWritten(outline, outlines) ?? [])
   const byId = new Map(blocks.map((block) => [readShownBlock(block).id, block]))
-  const unseen = stillUnseen(change, (id) => byId.get(id))
+  const unseen = stillUnseen(change, (id) => byId.get(id), false)
   const isTold = (block: ShownBlock) => !unseen.has(readShownBlock(block).id ?? '')
   const [gone, written] = [change.gone.filter(isTold), change.written.filter(isTold)]
   return { pageId, isWhole, blocks: [...without(blocks, [...gone, ...written]), ...written], outline: now }

@@ -1,3 +1,4 @@
+import { anyCharacter } from '@docrelay/model/testing/any-character'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readConfigFile } from './file-source.ts'
@@ -70,7 +71,7 @@ describe('hostile configuration files', () => {
         '"a" = {b = 1}',
         'a.b.c = 1',
       ),
-      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.string({ unit: anyCharacter, maxLength: 40 }),
     )
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), (parts) => {
@@ -88,7 +89,7 @@ describe('hostile configuration files', () => {
 
   it('[CFG-8] any value of any key is read or refused without repeating it', () => {
     const value = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.double(),
       fc.bigInt(),
       fc.boolean(),
@@ -122,7 +123,7 @@ describe('hostile configuration files', () => {
         'https://[',
         'x'.repeat(100_000),
       ),
-      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.string({ unit: anyCharacter, maxLength: 60 }),
     )
     const name = fc.constantFrom(...CONFIG_KEYS.flatMap(({ key }) => [key.env, `${key.env}_FILE`]))
     const option = fc.constantFrom(...CONFIG_KEYS.flatMap(({ key }) => key.flag ?? []))

@@ -1,3 +1,4 @@
+import { anyCharacter } from '@docrelay/model/testing/any-character'
 import { prepareBody } from '@docrelay/model/body-prepare'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -22,7 +23,7 @@ const SERVER = ['serverVersion', 'version', 'ownerId', 'ownerName', 'isRelayDocu
 /** Open members of any name but those that the model or the relay reads. */
 const members = fc.dictionary(
   fc
-    .string({ unit: 'binary' })
+    .string({ unit: anyCharacter })
     .filter(
       (name) => ![...SERVER, 'id', 'pages', 'richTextPages', 'references', 'fields', 'pageOrder', 'name', 'title'].includes(name),
     ),

@@ -1,3 +1,4 @@
+import { anyCharacter } from '@docrelay/model/testing/any-character'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Clock } from './clock.ts'
@@ -87,7 +88,7 @@ describe('log lines', () => {
 
   it('[OPS-5] any values give one parsable line without control characters, cut at 200', () => {
     const value = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 400 }),
+      fc.string({ unit: anyCharacter, maxLength: 400 }),
       fc.double(),
       fc.boolean(),
       fc.object(),
@@ -96,7 +97,7 @@ describe('log lines', () => {
       fc.constant(10n),
     )
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), value, (msg, x) => {
+      fc.property(fc.string({ unit: anyCharacter }), value, (msg, x) => {
         const lines = written((log) => log.info('e', msg, { x, docId: msg }))
         expect(lines).toHaveLength(1)
         expect(lines[0]?.slice(0, -1)).not.toMatch(/[\p{Cc}\u2028\u2029]/u)

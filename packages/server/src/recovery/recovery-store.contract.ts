@@ -74,8 +74,8 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         await write(second, '{"shapes":0}', { ...ZEROING, nowMs: 2001 })
         const points = await store.recovery.list(first.key)
         expect(points).toEqual([
-          { pointId: '2001-v2', createdAtMs: 2001, version: 2, sizeBytes: 12 },
-          { pointId: '2000-v1', createdAtMs: 2000, version: 1, sizeBytes: 12 },
+          { pointId: '2001-v2', createdAtMs: 2001, version: 2, sizeBytes: 12, reason: 'zeroing' },
+          { pointId: '2000-v1', createdAtMs: 2000, version: 1, sizeBytes: 12, reason: 'interval' },
         ])
         expect(await contents(first.key)).toEqual(['{"shapes":4}', '{"shapes":3}'])
       })
@@ -107,7 +107,13 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         const head = await create(text, {
           set: { ownerId: 'ada', ownerName: 'Ada', body: bodyOf(text, { title: 'Plan', shapeCount: 3 }) },
         })
-        const point = { pointId: '9000-v1', createdAtMs: 9000, version: 1, sizeBytes: Buffer.byteLength(text) }
+        const point = {
+          pointId: '9000-v1',
+          createdAtMs: 9000,
+          version: 1,
+          sizeBytes: Buffer.byteLength(text),
+          reason: 'demand' as const,
+        }
         expect(await store.recovery.capture(head.key, 'demand', 9000)).toEqual({ kind: 'captured', point })
         await store.reopen()
         expect(await store.recovery.list(head.key)).toEqual([point])

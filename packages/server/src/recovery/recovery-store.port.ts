@@ -7,6 +7,7 @@ export interface PointHead {
   readonly createdAtMs: number
   readonly version: number
   readonly sizeBytes: number
+  readonly reason: CaptureReason
 }
 
 /** What a recovery point keeps in addition to the body. */
@@ -25,8 +26,9 @@ export type PointRecord =
   | { readonly kind: 'unreadable' }
   | { readonly kind: 'absent' }
 
-/** Why a point was taken; recorded for the operator. [LIFE-19] */
-export type CaptureReason = 'interval' | 'last-leave' | 'zeroing' | 'removal' | 'restore' | 'demand'
+/** Why a point was taken. [LIFE-19] */
+export const CAPTURE_REASONS = ['interval', 'last-leave', 'zeroing', 'removal', 'restore', 'demand'] as const
+export type CaptureReason = (typeof CAPTURE_REASONS)[number]
 
 export type CaptureOutcome =
   | { readonly kind: 'captured'; readonly point: PointHead }

@@ -1,5 +1,6 @@
 import { DOCUMENT_BODY, DOCUMENT_ID, PRIVATE_CONTENT } from '../documents/documents.exchanges.ts'
 import type { ExchangeParameter, JsonSchema, RouteExchange } from '../kernel/exchange.ts'
+import { CAPTURE_REASONS } from './recovery-store.port.ts'
 
 const POINT_ID_SCHEMA = { type: 'string', pattern: '^[0-9]+-v[0-9]+$' } as const
 const POINT_ID: ExchangeParameter = {
@@ -16,8 +17,9 @@ const RECOVERY_POINT: JsonSchema = {
     createdAt: { type: 'integer', description: 'Milliseconds since 1970.' },
     serverVersion: { type: 'integer', minimum: 1 },
     sizeBytes: { type: 'integer', minimum: 0 },
+    reason: { type: 'string', enum: CAPTURE_REASONS, description: 'Why the point was taken.' },
   },
-  required: ['id', 'createdAt', 'serverVersion', 'sizeBytes'],
+  required: ['id', 'createdAt', 'serverVersion', 'sizeBytes', 'reason'],
 }
 
 /** Requests and answers of the recovery routes. [REST-36] */

@@ -85,7 +85,7 @@ describe('listing and capturing', () => {
     const answer = await call('GET', 'listed/recovery')
     expect(answer.headers.get('cache-control')).toBe('private, no-cache')
     const points = answer.json.recoveryPoints as { id: string; createdAt: number; serverVersion: number; sizeBytes: number }[]
-    expect(points.map(({ serverVersion }) => serverVersion)).toEqual([2, 1])
+    expect(points).toMatchObject([{ serverVersion: 2, reason: 'demand' }, { serverVersion: 1 }])
     for (const { id, createdAt, serverVersion, sizeBytes } of points) {
       expect(id).toBe(`${createdAt}-v${serverVersion}`)
       expect(createdAt).toBeGreaterThanOrEqual(before)

@@ -89,8 +89,8 @@ export function recoveryRoutes({ recovery, editorClient }: RecoveryRoutesDeps): 
   ]
 }
 
-function recoveryPoint({ pointId, createdAtMs, version, sizeBytes }: PointHead) {
-  return { id: pointId, createdAt: createdAtMs, serverVersion: version, sizeBytes }
+function recoveryPoint({ pointId, createdAtMs, version, sizeBytes, reason }: PointHead) {
+  return { id: pointId, createdAt: createdAtMs, serverVersion: version, sizeBytes, reason }
 }
 
 function checkDocument(params: Readonly<Record<string, string>>): void {

@@ -40,21 +40,21 @@ export interface RelayUnderTest extends AsyncDisposable {
   restart(env?: Readonly<Record<string, string>>, args?: readonly string[]): Promise<void>
 }
 
-export async function startRelayUnderTest(
-  options: {
-    readonly env?: Readonly<Record<string, string>>
-    /** A folder of the relay's own when absent. */
-    readonly dataDir?: string
-    /** Serves MCP, on a free port or on the main listener; not at all when absent. */
-    readonly mcp?: 'local' | 'public'
-    /** After `serve`, at the first start. */
-    readonly args?: readonly string[]
-    /** Starts the sources instead of the bundle: for what is about loading them. */
-    readonly fromSources?: boolean
-    /** Gets the lines of its log, which can so be read before it is ready. */
-    readonly logLines?: string[]
-  } = {},
-): Promise<RelayUnderTest> {
+interface RelayOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** A folder of the relay's own when absent. */
+  readonly dataDir?: string
+  /** Serves MCP, on a free port or on the main listener; not at all when absent. */
+  readonly mcp?: 'local' | 'public'
+  /** After `serve`, at the first start. */
+  readonly args?: readonly string[]
+  /** Starts the sources instead of the bundle: for what is about loading them. */
+  readonly fromSources?: boolean
+  /** Gets the lines of its log, which can so be read before it is ready. */
+  readonly logLines?: string[]
+}
+
+export async function startRelayUnderTest(options: RelayOptions = {}): Promise<RelayUnderTest> {
   const issuer = await startTestIssuer()
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-test-'))
   const dataDir = options.dataDir ?? join(folder, 'data')
@@ -85,6 +85,18 @@ export async function startRelayUnderTest(
   const environment = { ...platform, fetch: checkedFetch(createExchangeCheck(routeTable()), (url) => url.startsWith(baseUrl)) }
   const wsUrl = `${baseUrl.replace('http', 'ws')}/ws`
 
+  const signed = new Map<string, { readonly token: string; readonly second: number }>()
+  /** Tokens of one second differ in nothing but their `jti`, and signing one takes as long as a small request. */
+  const tokenOfThisSecond = (claims: TokenOptions = {}): string => {
+    const key = JSON.stringify(claims)
+    const second = Math.floor(Date.now() / 1000)
+    const last = signed.get(key)
+    if (last?.second === second) return last.token
+    const token = issuer.token(claims)
+    signed.set(key, { token, second })
+    return token
+  }
+
   const relay: RelayUnderTest = {
     baseUrl,
     wsUrl,
@@ -99,9 +111,9 @@ export async function startRelayUnderTest(
     },
     token: (claims) => issuer.token(claims),
     fetch: (path, init = {}) => environment.fetch(baseUrl + path, init),
-    rest: (claims) => new RelayClient({ baseUrl, token: () => issuer.token(claims), environment }),
+    rest: (claims) => new RelayClient({ baseUrl, token: () => tokenOfThisSecond(claims), environment }),
     sync(docId, claims, more) {
-      const client = new SyncClient({ url: wsUrl, docId, doc: new Y.Doc(), token: () => issuer.token(claims), ...more })
+      const client = new SyncClient({ url: wsUrl, docId, doc: new Y.Doc(), token: () => tokenOfThisSecond(claims), ...more })
       clients.push(client)
       client.connect()
       return client
@@ -121,8 +133,8 @@ export async function startRelayUnderTest(
       for (const client of clients) client.destroy()
       running.child.kill('SIGKILL')
       await running.ended
-      await issuer.close()
       rmSync(folder, { recursive: true, force: true })
+      await issuer.close()
     },
   }
   return relay

@@ -142,7 +142,10 @@ export interface OpenOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export async function openWire(relay: RelayUnderTest, { query = '', protocols = [], headers = {} }: OpenOptions = {}) {
+export async function openWire(
+  relay: Pick<RelayUnderTest, 'wsUrl'>,
+  { query = '', protocols = [], headers = {} }: OpenOptions = {},
+) {
   const socket = new WebSocket(`${relay.wsUrl}${query}`, protocols, { headers })
   const client = new WireClient(socket)
   const opened = once(socket, 'open')
@@ -159,7 +162,7 @@ export interface UpgradeAnswer {
 }
 
 /** Sends an upgrade by hand and answers what came back, byte for byte taken apart; resolves at the end of the head for a 101. */
-export function rawUpgrade(relay: RelayUnderTest, path: string, headers: Readonly<Record<string, string>> = {}) {
+export function rawUpgrade(relay: Pick<RelayUnderTest, 'baseUrl'>, path: string, headers: Readonly<Record<string, string>> = {}) {
   const { hostname, port } = new URL(relay.baseUrl)
   const given = {
     Host: `${hostname}:${port}`,
@@ -228,7 +231,7 @@ export function decodePresence(frame: Uint8Array): Presence[] {
 
 /** One sample of /metrics; 0 when it is not there. */
 export async function metric(
-  relay: RelayUnderTest,
+  relay: Pick<RelayUnderTest, 'baseUrl'>,
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): Promise<number> {
@@ -242,14 +245,14 @@ export async function metric(
 }
 
 /** The fields of a document as REST answers them. */
-export async function storedKeys(relay: RelayUnderTest, docId: string, workspace = 'default'): Promise<string[]> {
+export async function storedKeys(relay: Pick<RelayUnderTest, 'rest'>, docId: string, workspace = 'default'): Promise<string[]> {
   const body = (await relay.rest({ workspace }).getDocument(docId)) as { fields?: { fields: object } }
   return Object.keys(body.fields?.fields ?? {}).sort()
 }
 
 /** Puts documents, each of an id of its own; `body` is what they have besides their name. */
 export function documentsOf(
-  relay: () => RelayUnderTest,
+  relay: () => Pick<RelayUnderTest, 'rest'>,
 ): (body?: Readonly<Record<string, unknown>>, sub?: string) => Promise<string> {
   let made = 0
   return async (body = {}, sub = 'ann') => {

@@ -176,11 +176,9 @@ function readLabel(given: JsonObject, note: Note): string | null {
     note({ action: 'dropped_invalid', field: 'label', reason: 'takes a string' })
     return null
   }
-  // A character takes at most two units, so what stands behind is not looked at.
-  const characters = Array.from(label.slice(0, 2 * maxLabel + 2))
-  if (characters.length > maxLabel)
+  const cut = firstCharacters(label, maxLabel)
+  if (cut.length < label.length)
     note({ action: 'clamped', field: 'label', reason: `takes at most ${maxLabel} characters; the rest was cut` })
-  const cut = characters.slice(0, maxLabel).join('')
   const text = cleanText(cut)
   if (text !== cut)
     note({
@@ -189,6 +187,14 @@ function readLabel(given: JsonObject, note: Note): string | null {
       reason: 'a label has no NUL and no lone surrogates, and its line breaks are LF',
     })
   return text
+}
+
+function firstCharacters(text: string, most: number): string {
+  if (text.length <= most) return text
+  // A character takes at most two units, so what stands behind is not looked at.
+  return Array.from(text.slice(0, 2 * most + 2))
+    .slice(0, most)
+    .join('')
 }
 
 function readKind(node: JsonObject, note: Note): 'rectangle' | 'ellipse' {

@@ -103,11 +103,15 @@ export interface SeenOfPage {
   readonly within: readonly Bounds[]
 }
 
-/** The room around a drawing in which a shape may be in its way. [DIAG-14] */
-const around = 15
+const clearance = 15
+
+/** A drawing with the room around it in which a shape may be in its way. [DIAG-14] */
+export function aroundDrawing(drawing: Bounds): Bounds {
+  return grown(drawing, clearance)
+}
 
 export function seenOfPage({ fixed, near, obstacles }: DiagramScene, drawing: Bounds): SeenOfPage {
-  const wanted = grown(drawing, around)
+  const wanted = aroundDrawing(drawing)
   return { fixed, near, within: obstacles.filter((bounds) => overlaps(bounds, wanted)) }
 }
 

@@ -44,6 +44,8 @@ export function diagramShapes(
 ): DiagramShapes {
   let used = 0
   const shapes: Shape[] = []
+  const blanks = { rectangle: blankOf('rectangle'), ellipse: blankOf('ellipse'), connector: blankOf('connector') } as const
+  const newShape = (id: string, type: keyof typeof blanks, input: ShapeInput) => withInput({ ...blanks[type], id }, input)
   const nodes = diagram.nodes.map(({ shapeId, label, kind }, place) => {
     if (shapeId !== null) return shapeId
     const id = newIds[used++] as string
@@ -61,10 +63,10 @@ export function diagramShapes(
   return { nodes, edges, shapes }
 }
 
-/** A shape of one of the kinds that tools make, as add_shape stores it. [CANVAS-15] */
-function newShape(id: string, type: 'rectangle' | 'ellipse' | 'connector', input: ShapeInput): JsonObject {
-  const bare: JsonObject = { id, type, x: 0, y: 0, ...baseDefaults, ...creatableKind(type)?.defaults }
-  return withInput(type === 'connector' ? { ...bare, x2: 0, y2: 0 } : bare, input)
+/** A shape of one of the kinds that tools make, as add_shape stores it, before anything is said of it. [CANVAS-15] */
+function blankOf(type: 'rectangle' | 'ellipse' | 'connector'): JsonObject {
+  const bare: JsonObject = { id: '', type, x: 0, y: 0, ...baseDefaults, ...creatableKind(type)?.defaults }
+  return type === 'connector' ? { ...bare, x2: 0, y2: 0 } : bare
 }
 
 /** How a connector is stored that takes a route. [DIAG-11, DIAG-12, DIAG-14, DIAG-16] */

@@ -1,5 +1,15 @@
-import type { Shape } from '../../body.ts'
-import { type Edit, type EditRow, isRefusal, outdated, type Warning } from '../../edit.ts'
+import type { CanvasPage, DocumentBody, Shape } from '../../body.ts'
+import {
+  type Edit,
+  type Edited,
+  type EditEnvironment,
+  type EditRow,
+  isRefusal,
+  outdated,
+  type PlannedEdit,
+  type Refusal,
+  type Warning,
+} from '../../edit.ts'
 import { equalJson, type Json } from '../../json.ts'
 import { quote } from '../../quote.ts'
 import { type Certificate, certified, type Counts, together } from '../diagram/certificate.ts'
@@ -12,11 +22,20 @@ import { boundsOfBox } from '../geometry/shape-box.ts'
 import { boundsOfPage, type PageGeometry, pageGeometry, shapeValues } from '../page-geometry.ts'
 import { countsOfPage } from '../page-lint.ts'
 import { kindOf } from '../shape-kinds.ts'
-import { mintShapeIds, signed, withShapes, writtenTo } from '../write-page.ts'
+import { areFree, mintShapeIds, signed, withShapes, writtenTo } from '../write-page.ts'
 import { type Diagram, diagramFlaw, type GenerateDiagram, readDiagram } from './diagram-input.ts'
-import { diagramScene, isFree, requestOf, seenOfPage, withPlainShapes } from './diagram-scene.ts'
-import { diagramShapes, newShapeCount } from './diagram-shapes.ts'
-import { drawn } from './draw-diagram.ts'
+import {
+  aroundDrawing,
+  type DiagramScene,
+  diagramScene,
+  isFree,
+  requestOf,
+  type SeenOfPage,
+  seenOfPage,
+  withPlainShapes,
+} from './diagram-scene.ts'
+import { type DiagramShapes, diagramShapes, newShapeCount } from './diagram-shapes.ts'
+import { type DrawnDiagram, drawn } from './draw-diagram.ts'
 
 export interface GeneratedDiagram {
   /** By the caller's id of each node the id of its shape. */
@@ -31,52 +50,115 @@ export interface GeneratedDiagram {
   readonly bounds: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
 }
 
+/** A diagram and the page that it is drawn on. */
+interface Ground {
+  readonly page: CanvasPage
+  readonly geometry: PageGeometry
+  readonly diagram: Diagram
+  readonly scene: DiagramScene
+}
+
+function groundOf(body: DocumentBody, args: GenerateDiagram, { seen }: EditEnvironment): Ground | Refusal {
+  const given = readDiagram(args)
+  if (isRefusal(given)) return given
+  const page = findCanvasPage(body, args.pageId)
+  if (isRefusal(page)) return page
+  const shapes = shapeValues(page)
+  const diagram = withPlainShapes({ body, page, shapes, naming: args.naming, seen }, given)
+  if (isRefusal(diagram)) return diagram
+  const geometry = pageGeometry(shapes)
+  const scene = diagramScene(body, page, geometry, diagram)
+  return isRefusal(scene) ? scene : { page, geometry, diagram, scene }
+}
+
+/** What a call puts on top of a page. */
+interface Drawing extends Pick<DiagramShapes, 'nodes' | 'edges' | 'shapes'> {
+  readonly drawn: DrawnDiagram
+  readonly place: Pick<DiagramLayout, 'bounds' | 'isNear'>
+  readonly isFitted: boolean
+}
+
 /**
  * Draws a diagram on a page: nodes in the order of the call, then connectors, on top of what is there, which stays as it is.
  * [TOOL-generate_diagram, DIAG-3, DIAG-10]
  */
 const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, environment) => {
-  const given = readDiagram(args)
-  if (isRefusal(given)) return given
-  const page = findCanvasPage(body, args.pageId)
-  if (isRefusal(page)) return page
-  const present = shapeValues(page)
-  const diagram = withPlainShapes({ body, page, shapes: present, naming: args.naming, seen: environment.seen }, given)
-  if (isRefusal(diagram)) return diagram
-  const before = pageGeometry(present)
-  const scene = diagramScene(body, page, before, diagram)
-  if (isRefusal(scene)) return scene
-  const { layout, seen, sizes, counts } = args.drawn ?? drawn(diagram, scene)
-  const isOld = !equalJson(seen as unknown as Json, seenOfPage(scene, layout.bounds) as unknown as Json)
+  const ground = groundOf(body, args, environment)
+  if (isRefusal(ground)) return ground
+  const { diagram, geometry, scene } = ground
+  const drawing = args.drawn ?? drawn(diagram, scene)
+  const { layout, seen, sizes } = drawing
+  const isOld = !isSeen(seen, scene, layout)
   if (isOld && args.fit !== true)
     return outdated('A shape moved into the drawing, or one that the drawing keeps to changed its place, while it was made.')
   const fitted = isOld ? refitted(requestOf(diagram, scene), layout) : layout
-  const placed = isFree(diagram) ? below(fitted, before) : fitted
+  const place = isFree(diagram) ? below(fitted, geometry) : fitted
   const ids = mintShapeIds(body, newShapeCount(diagram), environment)
-  const made = diagramShapes(diagram, placed, sizes, scene.fixed, ids)
+  const made = diagramShapes(diagram, place, sizes, scene.fixed, ids)
   const shapes = made.shapes.map(({ id, value }): Shape => ({ id, value: signed(value, environment.nowMs) }))
-  const after = () => pageGeometry(new Map([...present, ...shapes.map(({ id, value }) => [id, value] as const)]))
-  const apart = isFree(diagram) && counts !== null ? together(countsOfPage(before), movedCounts(counts, layout, placed)) : null
-  const { left, top, right, bottom } = placed.bounds
+  return drawnOn(body, ground, { ...made, shapes, drawn: drawing, place, isFitted: isOld })
+}
+
+/**
+ * The drawing on a newer page. Its place is the one that was free on the older page: what it keeps to must be where it was, and nothing may have
+ * come into it. [CONC-14]
+ */
+function refitDiagram(
+  { before, edited }: PlannedEdit<GeneratedDiagram>,
+  now: DocumentBody,
+  args: GenerateDiagram,
+  environment: EditEnvironment,
+): Edited<GeneratedDiagram> | null {
+  const { drawn: drawing, pageId } = args
+  const isFitted = edited.warnings.includes(FITTED)
+  const [old, planned] = [findCanvasPage(before, pageId), findCanvasPage(edited.body, pageId)]
+  if (drawing === undefined || isFitted || isRefusal(old) || isRefusal(planned)) return null
+  const ground = groundOf(now, args, environment)
+  if (isRefusal(ground)) return null
+  const { diagram, geometry, scene } = ground
+  const { nodes, edges, bounds: at } = edited.result
+  const bounds = { left: at.x, top: at.y, right: at.x + at.w, bottom: at.y + at.h }
+  const there = isFree(diagram) ? boundsOfPage(geometry) : null
+  const isCovered = there !== null && overlaps(there, aroundDrawing(bounds))
+  const shapes = planned.shapes.slice(old.shapes.length)
+  if (isCovered || !isSeen(drawing.seen, scene, drawing.layout) || !areFree(now, shapes)) return null
+  return drawnOn(now, ground, {
+    ...{ nodes: diagram.nodes.map(({ id }) => nodes[id] as string), edges, shapes, drawn: drawing, isFitted },
+    place: { bounds, isNear: drawing.layout.isNear },
+  })
+}
+
+function isSeen(seen: SeenOfPage, scene: DiagramScene, { bounds }: DiagramLayout): boolean {
+  return equalJson(seen as unknown as Json, seenOfPage(scene, bounds) as unknown as Json)
+}
+
+/** Puts a drawing on top of a page and tells what the page is like then. */
+function drawnOn(body: DocumentBody, ground: Ground, drawing: Drawing): Edited<GeneratedDiagram> {
+  const { page, geometry, diagram } = ground
+  const { nodes, edges, shapes, place, isFitted } = drawing
+  const { layout, counts } = drawing.drawn
+  const after = () => pageGeometry(new Map([...geometry.shapes, ...shapes.map(({ id, value }) => [id, value] as const)]))
+  const apart = isFree(diagram) && counts !== null ? together(countsOfPage(geometry), movedCounts(counts, layout, place)) : null
+  const { left, top, right, bottom } = place.bounds
   return writtenTo<GeneratedDiagram>({
     page,
     body: withShapes(body, page, [...page.shapes, ...shapes]),
     result: {
-      nodes: Object.fromEntries(diagram.nodes.map(({ id }, place) => [id, made.nodes[place] as string])),
-      edges: made.edges,
+      nodes: Object.fromEntries(diagram.nodes.map(({ id }, node) => [id, nodes[node] as string])),
+      edges,
       layout: { name: diagram.layout, ...certified(apart ?? countsOfPage(after())) },
       direction: diagram.direction,
       routing: diagram.routing,
       bounds: { x: left, y: top, w: right - left, h: bottom - top },
     },
     fixes: diagram.fixes,
-    warnings: [...(isOld ? [FITTED] : []), ...nearWarnings(diagram, placed), ...coverWarnings(diagram, made.nodes, after)],
+    warnings: [...(isFitted ? [FITTED] : []), ...nearWarnings(diagram, place), ...coverWarnings(diagram, nodes, after)],
     selection: shapes.map(({ id }) => id),
   })
 }
 
 export const diagramEdits = {
-  generate_diagram: { edit: generateDiagram, flaw: diagramFlaw, routes: true },
+  generate_diagram: { edit: generateDiagram, flaw: diagramFlaw, routes: true, refit: refitDiagram },
 } as const satisfies Record<string, EditRow>
 
 const FITTED: Warning = {
@@ -108,13 +190,17 @@ function below(layout: DiagramLayout, page: PageGeometry): DiagramLayout {
 }
 
 /** The counts of a drawing that was moved as a whole. */
-function movedCounts({ bounds, ...counts }: Counts, from: DiagramLayout, to: DiagramLayout): Counts {
+function movedCounts(
+  { bounds, ...counts }: Counts,
+  from: Pick<DiagramLayout, 'bounds'>,
+  to: Pick<DiagramLayout, 'bounds'>,
+): Counts {
   const [dx, dy] = [to.bounds.left - from.bounds.left, to.bounds.top - from.bounds.top]
   return { ...counts, bounds: bounds && moved(bounds, dx, dy) }
 }
 
 /** What is told when the drawing is not where it was to be. [AG-107] */
-function nearWarnings({ near }: Diagram, { isNear, bounds }: DiagramLayout): readonly Warning[] {
+function nearWarnings({ near }: Diagram, { isNear, bounds }: Drawing['place']): readonly Warning[] {
   if (near === null || isNear) return []
   const [x, y] = [Math.round(bounds.left), Math.round(bounds.top)]
   const reason = `there is no room within 200 of "${quote(near)}", so the diagram stands elsewhere, from x ${x}, y ${y} on as bounds tells`

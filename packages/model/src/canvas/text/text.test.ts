@@ -1,3 +1,4 @@
+import { anyCharacter } from '../../testing/any-character.ts'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { charactersOf, measureText } from './measure-text.ts'
@@ -43,7 +44,7 @@ describe('width of text', () => {
 
   it('[DIAG-5] the characters of a text together are the text, and no surrogate pair is split', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const characters = seen(text)
         expect(characters.join('')).toBe(text)
         expect(characters.every((character) => character.isWellFormed()) || !text.isWellFormed()).toBe(true)

@@ -173,6 +173,19 @@ describe('group commit', () => {
     expect(durable()).toBe(true)
   })
 
+  it('[LIFE-4] a write whose caller waits for the answer ends the waiting of records before it', async () => {
+    const time = manualTime()
+    const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS, time })
+    const key = await bench.newDocument()
+    await passing(time, bench.appendMany(key, 50))
+    const record = begun(bench.append(key))
+    await time.advance(1)
+    expect(record()).toBe(false)
+    await bench.newDocument()
+    await time.advance(0)
+    expect(record()).toBe(true)
+  })
+
   it.each([
     ['256 records', async (bench: Bench, key: number) => bench.appendMany(key, COMMIT_AT_RECORDS)],
     ['1 MiB', async (bench: Bench, key: number) => bench.append(key, 'ada', new Uint8Array(COMMIT_AT_BYTES))],

@@ -89,6 +89,8 @@ export class CommitQueue {
   #jobs: Job[] = []
   #records = 0
   #bytes = 0
+  /** How many queued jobs are no appends. */
+  #runs = 0
   #running: Promise<void> | null = null
   #wake: { readonly immediate: boolean; cancel(): void } | null = null
   /** Number of records in about the last tenth of a second, as a decaying count. */
@@ -157,6 +159,7 @@ export class CommitQueue {
       })
       this.#records += records
       this.#bytes += bytes
+      if (work.kind === 'run') this.#runs++
       this.#schedule()
     })
   }
@@ -167,8 +170,7 @@ export class CommitQueue {
     if (first === undefined) return
     const full = this.#records >= COMMIT_AT_RECORDS || this.#bytes >= COMMIT_AT_BYTES
     // The caller of anything but an append waits for the answer before it continues, so gathering would only delay it.
-    const gathers = first.work.kind === 'append'
-    const dueInMs = full || !gathers ? 0 : this.#commitAtMs(first) - this.#options.clock.monotonicMs()
+    const dueInMs = full || this.#runs > 0 ? 0 : this.#commitAtMs(first) - this.#options.clock.monotonicMs()
     if (this.#wake !== null) {
       if (dueInMs >= SHORTEST_WAIT_MS || this.#wake.immediate) return
       this.#wake.cancel()
@@ -233,6 +235,7 @@ export class CommitQueue {
       records += job.records
       bytes += job.bytes
       count++
+      if (job.work.kind === 'run') this.#runs--
     }
     this.#records -= records
     this.#bytes -= bytes

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { CAPTURE_REASONS } from '../../recovery/recovery-store.port.ts'
 import type { LogRecord, Snapshot } from '../../sync/update-log.port.ts'
 import type { StoredDocument, StoredPoint, StoredReference } from '../../verify/stored-contents.port.ts'
 import { bodyChecksum, snapshotChecksum, updateChecksum } from './checksum.ts'
@@ -9,7 +10,7 @@ import { isIntact, pointHead } from './recovery-points.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
-const REASONS: ReadonlySet<string> = new Set(['interval', 'last-leave', 'zeroing', 'restore', 'demand'])
+const REASONS: ReadonlySet<string> = new Set(CAPTURE_REASONS)
 
 /**
  * Returns everything stored for one document; `null` when there is no such document. `db` must be a transaction, so that all of it is of

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { BodyFacts } from '@docrelay/model/body-facts'
-import type { PointBeside, PointHead } from '../../recovery/recovery-store.port.ts'
+import type { CaptureReason, PointBeside, PointHead } from '../../recovery/recovery-store.port.ts'
 import { rowChecksum } from './checksum.ts'
 import { contentDigest } from './content-digest.ts'
 import type { Engine } from './engine.ts'
@@ -54,9 +54,10 @@ export function pointHead(row: {
   readonly version: number
   readonly created_at_ms: number
   readonly size_bytes: number
+  readonly reason: string
 }): PointHead {
-  const { version, created_at_ms: createdAtMs, size_bytes: sizeBytes } = row
-  return { pointId: `${createdAtMs}-v${version}`, createdAtMs, version, sizeBytes }
+  const { version, created_at_ms: createdAtMs, size_bytes: sizeBytes, reason } = row
+  return { pointId: `${createdAtMs}-v${version}`, createdAtMs, version, sizeBytes, reason: reason as CaptureReason }
 }
 
 /**

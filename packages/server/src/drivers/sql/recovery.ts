@@ -32,7 +32,7 @@ export function sqlRecovery({ reader }: Database, queue: CommitQueue, log: Logge
       reading(async () => {
         const rows = await reader
           .selectFrom('recovery_points')
-          .select((e) => ['version', 'created_at_ms', e.fn<number>('length', ['body']).as('size_bytes')])
+          .select((e) => ['version', 'created_at_ms', 'reason', e.fn<number>('length', ['body']).as('size_bytes')])
           .where('key', '=', key)
           .orderBy('point', 'desc')
           .execute()

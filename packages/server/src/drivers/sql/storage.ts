@@ -28,6 +28,8 @@ export interface StorageOptions {
    * claimed as its only relay, and a second relay on the same database server is refused.
    */
   readonly onLoss?: (loss: StoreLoss) => void
+  /** The module of the thread; the one beside this module when absent. A test may give it in few files, which load sooner. */
+  readonly thread?: URL
 }
 
 /** The store, run in its own thread. Disposing commits what is queued, merges SQLite's side file into the main file and ends the thread. */
@@ -59,7 +61,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     recovery,
     port: port2,
   }
-  const worker = new Worker(new URL('./storage-thread.ts', import.meta.url), {
+  const worker = new Worker(options.thread ?? new URL('./storage-thread.ts', import.meta.url), {
     workerData: data,
     transferList: [port2],
     name: 'storage',

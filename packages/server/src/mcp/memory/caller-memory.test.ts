@@ -64,6 +64,13 @@ describe('what a caller last saw of a document', () => {
     expect(pageOf(memory)?.blocks).toEqual(['b#2222', 'a#3333'])
   })
 
+  it('[AG-19] [AG-43] a block that others changed unseen stays as it was shown when the answer to the write of a part of it is brief', () => {
+    const memory = new DocumentMemory()
+    memory.saw([{ pageId: 'p', blocks: ['a#0000', 'b#0000'] }], ALL)
+    memory.wrote([delta({ written: ['a#2222', 'b#2222', 'n#2222'], gone: ['a#1111', 'b#0000'] })], true)
+    expect(pageOf(memory)?.blocks).toEqual(['a#0000', 'b#2222', 'n#2222'])
+  })
+
   it('[AG-18] of a document 5,000 blocks are known, the pages used last first; a longer page is never known as a whole', () => {
     const memory = new DocumentMemory()
     const blocks = (count: number, name: string) => Array.from({ length: count }, (_, i) => `${name}${i}#0000`)

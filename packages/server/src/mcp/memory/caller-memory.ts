@@ -116,18 +116,18 @@ export class DocumentMemory {
     this.saw(pages, { given: null, next: null })
   }
 
-  /** The caller changed this. */
-  wrote(delta: BodyDelta): void {
-    for (const change of delta) this.#wrote(change)
+  /** The caller changed this. `isBrief`: the answer does not show what it wrote. */
+  wrote(delta: BodyDelta, isBrief = false): void {
+    for (const change of delta) this.#wrote(change, isBrief)
   }
 
-  #wrote(change: PageDelta): void {
+  #wrote(change: PageDelta, isBrief: boolean): void {
     const { kind, pageId, written, gone, outlines, isNew, isGone } = change
     if (kind !== 'prose') return
     if (isGone === true) return this.#forget(pageId)
     if (!this.#pages.has(pageId) && isNew !== true && written.length === 0) return
     const page = this.#page(pageId)
-    const unseen = stillUnseen(change, (id) => page.byId.get(id))
+    const unseen = stillUnseen(change, (id) => page.byId.get(id), isBrief)
     const isTold = (block: ShownBlock) => !unseen.has(readShownBlock(block).id ?? '')
     for (const block of gone.filter(isTold)) this.#remove(page, block)
     for (const block of written.filter(isTold)) this.#add(page, block, true)

@@ -118,7 +118,7 @@ class CallGlance implements OpenGlance {
         memory.version = head.version
         memory.toldTo = this.#sequence
       }
-      memory.wrote(delta)
+      memory.wrote(delta, this.#args['brief'] === true)
       if (shown !== undefined) memory.wroteWhole(shown)
     })
   }

@@ -3,6 +3,8 @@ import { type Bodies, openBodies } from '../../documents/bodies.ts'
 import { type RestRelay, startRestRelay } from '../../http/testing/rest-relay.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { silentLogger } from '../../kernel/log.ts'
+import { openTaskPool } from '../../kernel/task-pool.ts'
+import type { PreviewResult, PreviewTask } from '../../previews/preview-task.ts'
 import { openPreviews, type Picture, type Previews } from '../../previews/previews.ts'
 import { toolCall } from '../testing/tool-call.ts'
 import type { JsonObject } from '../tool.ts'
@@ -17,10 +19,18 @@ const few = [box('a', 0, 0, 'One'), box('b', 250, 0, 'Two'), box('far', 9_000, 0
 let relay: RestRelay
 let bodies: Bodies
 let previews: Previews
+/** One whose threads may take their time while other tests hold the processor: a picture that comes too late is no picture. */
+const patientPool = () =>
+  openTaskPool<PreviewTask, PreviewResult>({
+    entry: new URL('../../previews/preview-worker.ts', import.meta.url),
+    size: 1,
+    deadline: 'processor',
+  })
+
 beforeEach(async () => {
   relay = await startRestRelay()
   bodies = openBodies({ maxBytes: 8_388_608, log: silentLogger })
-  previews = openPreviews({ documents: relay.documents, clock: systemClock, log: silentLogger })
+  previews = openPreviews({ documents: relay.documents, clock: systemClock, log: silentLogger, pool: patientPool() })
   await put(few)
 })
 afterEach(async () => {

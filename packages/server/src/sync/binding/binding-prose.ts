@@ -4,6 +4,7 @@ import type { ProseTree } from '@docrelay/model/prose/node'
 import { keepTree, storedTree } from '@docrelay/model/prose/stored-trees'
 import type { TextChange } from '@docrelay/model/prose/text-splices'
 import type * as Y from 'yjs'
+import type { EncodedValues } from './binding-encoded.ts'
 import type { ProjectionCache } from './binding-cache.ts'
 import { longestRise } from './binding-order.ts'
 import { isUntouched, proseRoot } from './binding-roots.ts'
@@ -17,6 +18,8 @@ export interface Hints {
   readonly words?: readonly TextChange[]
   /** The cache that is attached to this document. */
   readonly cache?: ProjectionCache
+  /** What an update says of shapes that are new in `after`. */
+  readonly encoded?: EncodedValues
 }
 
 const EMPTY_PAGE = '<p></p>'

@@ -2,6 +2,7 @@ import type { CanvasContainer, DocumentBody, ProseContainer } from '@docrelay/mo
 import { groupMembers, healOrder } from '@docrelay/model/body-order'
 import { equalJson, isJsonObject, type Json, type JsonObject } from '@docrelay/model/json'
 import type * as Y from 'yjs'
+import { useEncoded } from './binding-encoded.ts'
 import { mergeOrder, writeOrder } from './binding-order.ts'
 import { readArray } from './binding-project.ts'
 import { fillContent, type Hints, reconcileContent } from './binding-prose.ts'
@@ -45,7 +46,8 @@ interface Work {
  * or tags is dated `titleChangedAtMs` when given, so that older live titles lose against it. [YDOC-7]
  *
  * `hints.moved` names blocks by id: where two blocks of a page changed places, the named one is created anew and the other one stays.
- * `hints.words` says which words of a text block were replaced, so that no others are touched. [AG-48]
+ * `hints.words` says which words of a text block were replaced, so that no others are touched. [AG-48] `hints.encoded` spares the
+ * transaction the time of encoding new shapes. [CONC-14]
  *
  * Without concurrent changes the result is exact: `project(ydoc, after)` equals `after`. A record deleted since `before` is not restored:
  * the deletion wins over a change here. A root that never held anything takes all of `after`, whatever `before` is. [YDOC-9]
@@ -58,6 +60,7 @@ export function reconcile(
   titleChangedAtMs?: number,
   hints: Hints = {},
 ): void {
+  let end = (): void => undefined
   ydoc.transact(() => {
     const work: Work = { ydoc, seeded: seed(ydoc, after, origin, titleChangedAtMs), hints }
     reconcileMetadata(work, before, after, titleChangedAtMs)
@@ -69,7 +72,9 @@ export function reconcile(
     if (before.fields !== after.fields) {
       reconcileRecords(work, FIELDS, containerRecords(before.fields), containerRecords(after.fields))
     }
+    if (hints.encoded !== undefined) end = useEncoded(ydoc, after, hints.encoded)
   }, origin)
+  end()
 }
 
 function reconcileMetadata(

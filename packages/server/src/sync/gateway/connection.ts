@@ -60,7 +60,7 @@ export interface Binding {
   /** True once the first edit without permission is in the audit log; later ones are not logged again. [OPS-7] */
   editRefused: boolean
   chunks: ChunkBox | null
-  /** The newest AWARENESS update. When the worker ends, it is sent to the next worker. [C6] */
+  /** The newest AWARENESS update of its own states. When the worker ends, it is sent to the next worker. [C6] */
   presence: Uint8Array | null
 }
 

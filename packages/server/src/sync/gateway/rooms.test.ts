@@ -233,11 +233,17 @@ describe('failing workers and stores', () => {
     expect((await good.next(TAG.syncAck))[1]).toBe(2)
   })
 
-  it('[C6] [WS-45] after a worker ends, the new worker gets the newest presence of every connection after its join', async () => {
+  it('[C6] [WS-45] after a worker ends, the new worker gets the newest presence of every connection after its join, not what it repeated', async () => {
     await using bench = await startBench()
     bench.store.put(headOf('doc'))
     const client = await bench.joined('doc')
-    for (const clock of [1, 2]) client.send(awarenessFrame(Uint8Array.of(1, 9, clock, 2, 0x7b, 0x7d)))
+    const [own, repeated] = [9, 7]
+    for (const [id, clock] of [
+      [own, 1],
+      [own, 2],
+      [repeated, 5],
+    ] as const)
+      client.send(awarenessFrame(Uint8Array.of(1, id, clock, 2, 0x7b, 0x7d)))
     await client.settled()
     bench.workers.posted.length = 0
     bench.workers.end(null)

@@ -1,3 +1,4 @@
+import { Reader } from '@docrelay/protocol/bytes'
 import { chunkAckFrame, readAwareness, readChunk } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { type AckTracker, countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
@@ -105,8 +106,16 @@ export function handleAwareness(context: SessionContext, connection: Connection,
   const { room } = binding
   const update = readAwareness(message)
   if (update === null) return context.violation(connection)
-  if (update.length <= PRESENCE_KEPT_BYTES) binding.presence = new Uint8Array(update)
+  const isOwn = binding.presence === null || firstClientOf(binding.presence) === firstClientOf(update)
+  if (isOwn && update.length <= PRESENCE_KEPT_BYTES) binding.presence = new Uint8Array(update)
   context.rooms.post(room, { kind: 'awareness', room: room.number, connection: connection.id, payload: update })
+}
+
+/** A connection's own states come first; later frames about other ids repeat what it received. [WS-44] */
+function firstClientOf(update: Uint8Array): number {
+  const reader = new Reader(update)
+  reader.varUint()
+  return reader.varUint()
 }
 
 /** Handles one piece; the last piece completes the message, which is then handled. [WS-35..WS-37] */

@@ -162,6 +162,16 @@ describe('presence states that the relay accepts', () => {
     expect(said(presence.take(bob, [entry(7, 1, { of: 'bob' })], 0))).toEqual([[7, 4, { of: 'bob' }]])
   })
 
+  it('[WS-44] a newer connection of the same user that repeats what it received does not take the id over', () => {
+    const presence = new Presence()
+    const laptop = { connection: 9, sub: 'ann' }
+    presence.take(ann, [entry(7, 1, {})], 0)
+    presence.take(laptop, [entry(8, 0, {})], 0)
+    for (const repeated of [entry(7, 1, {}), entry(7, 2, null)]) expect(presence.take(laptop, [repeated], 0)).toEqual([])
+    expect(said(presence.take(ann, [entry(7, 2, { user: 'Ann' })], 0))).toEqual([[7, 2, { user: 'Ann' }]])
+    expect(said(presence.leave(laptop.connection)).map(([client]) => client)).toEqual([8])
+  })
+
   it('[WS-45] a state is shown until it was not renewed for 30 s', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 1, { a: 1 })], 0)

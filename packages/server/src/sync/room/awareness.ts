@@ -133,8 +133,12 @@ export class Presence {
   /**
    * Applies the entries that the sender may set and returns the states to broadcast. Entries beyond a limit are skipped. After four ids
    * that the sender may not introduce, the rest of the frame is skipped too. [WS-43]
+   *
+   * Only with the first states that it shows can a connection take ids over: what it later sends about ids of others repeats what it has
+   * received, as y-websocket does with every state. [WS-44]
    */
   take(sender: Sender, incoming: Iterable<StateEntry>, nowMs: number): OutgoingState[] {
+    const mayTakeOver = !this.owned.has(sender.connection)
     const changed = new Map<number, OutgoingState>()
     let refused = 0
     for (const entry of incoming) {
@@ -142,7 +146,7 @@ export class Presence {
         if (++refused >= MAX_REFUSED) break
         continue
       }
-      const outgoing = this.takeOne(sender, entry, nowMs)
+      const outgoing = this.takeOne(sender, entry, mayTakeOver, nowMs)
       if (outgoing !== null) changed.set(outgoing.client, outgoing)
     }
     return [...changed.values()]
@@ -155,7 +159,7 @@ export class Presence {
     return this.shown >= MAX_STATES || this.ownedBy(sender.connection) >= MAX_IDS
   }
 
-  private takeOne(sender: Sender, given: StateEntry, nowMs: number): OutgoingState | null {
+  private takeOne(sender: Sender, given: StateEntry, mayTakeOver: boolean, nowMs: number): OutgoingState | null {
     const state = isNull(given.json) ? null : given.json
     if (given.json.length > MAX_STATE_BYTES || given.clock > MAX_HEARD_CLOCK) return null
     const known = this.entries.get(given.client)
@@ -170,6 +174,7 @@ export class Presence {
       )
     }
     if (known.connection !== sender.connection) {
+      if (!mayTakeOver) return null
       // Negative connection numbers belong to agents: a client of the same `sub` may echo an agent's state but does not take it over.
       // [PRES-3]
       const isOwn = known.connection >= 0 && known.sub === sender.sub && sender.connection > known.connection

@@ -2,60 +2,16 @@ import { expect, it } from 'vitest'
 import { sharedSignal } from '../../kernel/given-up.ts'
 import { done, editIn, editRequest } from '../testing/room-editing.ts'
 import { RoomFixture, setShape } from '../testing/room-fixture.ts'
-import { TestWorker, until } from '../testing/worker-harness.ts'
+import { slowWorker } from '../testing/slow-worker.ts'
+import { until } from '../testing/worker-harness.ts'
 
 const STEADY = { saveIdleMs: 60_000, saveLatestMs: 60_000 }
 const at = new RoomFixture(STEADY)
 const prose = { pageId: 'p1', content: '<p>by the tool</p>', format: 'html' } as const
 
-/** A worker in which planning an edit takes long, by its own clock; `between` runs when the edit lets others have the worker. */
-function slowWorker(between: () => void) {
-  const order: string[] = []
-  const { documents, updates } = at.storage
-  let isEditing = false
-  let spentMs = 0
-  const worker = new TestWorker(
-    {
-      ...at.storage,
-      documents: {
-        ...documents,
-        write: (given) => {
-          if (given.bump) order.push('the edit is stored')
-          return documents.write(given)
-        },
-      },
-      updates: {
-        ...updates,
-        append: (records) => {
-          if (isEditing) order.push('an edit of another document is stored')
-          return updates.append(records)
-        },
-      },
-    },
-    {
-      rooms: STEADY,
-      processorMs: () => (isEditing ? (spentMs += 5) : spentMs),
-      soon: (work) => {
-        if (isEditing) between()
-        setImmediate(work)
-      },
-    },
-  )
-  return {
-    worker,
-    order,
-    edits: async <T>(edit: () => Promise<T>): Promise<T> => {
-      isEditing = true
-      const outcome = await edit()
-      isEditing = false
-      return outcome
-    },
-  }
-}
-
 it('[DIAG-17] between planning a long edit and applying it the worker stores edits of other documents', async () => {
   let person: Awaited<ReturnType<typeof at.joined>> | null = null
-  const { worker, order, edits } = slowWorker(() => {
+  const { worker, order, edits } = slowWorker(at.storage, STEADY, () => {
     if (person === null) return
     setShape(person, 'meanwhile')
     person = null
@@ -67,12 +23,12 @@ it('[DIAG-17] between planning a long edit and applying it the worker stores edi
   const { head, room } = await at.openRoom(worker)
   done(await edits(() => editIn(worker, room, editRequest(head, 'set_prose', prose))))
   await until(() => ann.settled === ann.ordinal)
-  expect(order.slice(0, 2)).toEqual(['an edit of another document is stored', 'the edit is stored'])
+  expect(order.slice(0, 2)).toEqual(['an edit by a person is stored', 'the edit is stored'])
 })
 
 it('[DIAG-17] what people type into the document meanwhile waits for the edit, and both are kept', async () => {
   let person: Awaited<ReturnType<typeof at.joined>> | null = null
-  const { worker, edits } = slowWorker(() => {
+  const { worker, edits } = slowWorker(at.storage, STEADY, () => {
     if (person === null) return
     setShape(person, 'meanwhile')
     person = null
@@ -90,7 +46,7 @@ it('[DIAG-17] what people type into the document meanwhile waits for the edit, a
 
 it('[DIAG-17] [MCP-15] a caller who gives up meanwhile gets nothing written', async () => {
   const caller = new AbortController()
-  const { worker, order, edits } = slowWorker(() => caller.abort())
+  const { worker, order, edits } = slowWorker(at.storage, STEADY, () => caller.abort())
   await using _ = worker
   const { head, room } = await at.openRoom(worker)
   const task = { kind: 'edit', request: editRequest(head, 'set_prose', prose), givenUp: sharedSignal(caller.signal) } as const
@@ -100,7 +56,7 @@ it('[DIAG-17] [MCP-15] a caller who gives up meanwhile gets nothing written', as
 
 it('[DIAG-17] a document that was closed meanwhile is not written to', async () => {
   let close: (() => void) | null = null
-  const { worker, order, edits } = slowWorker(() => close?.())
+  const { worker, order, edits } = slowWorker(at.storage, STEADY, () => close?.())
   await using _ = worker
   const { head, room } = await at.openRoom(worker)
   close = () => worker.host.abandon()

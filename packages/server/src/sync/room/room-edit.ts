@@ -1,41 +1,25 @@
 import type { DocumentBody } from '@docrelay/model/body'
-import { type BodyFacts, bodyFacts } from '@docrelay/model/body-facts'
-import { type BodyGrowth, bodyGrowth } from '@docrelay/model/body-growth'
+import { bodyFacts } from '@docrelay/model/body-facts'
 import { stampBody } from '@docrelay/model/body-title'
 import { writeSettledBody } from '@docrelay/model/body-write'
 import { type Edited, isRefusal, type Refusal } from '@docrelay/model/edit'
-import { runEdit } from '@docrelay/model/edits'
+import { canRefit } from '@docrelay/model/edits'
 import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
-import { editEnvironment } from '../../documents/edit-body.ts'
-import {
-  type CallChanges,
-  callChanges,
-  callMember,
-  captureMember,
-  type Effects,
-  NO_EFFECTS,
-  triedEffects,
-} from '../../documents/effects.ts'
-import {
-  contendedEdit,
-  editAnswer,
-  editNeedsRepair,
-  editOverQuota,
-  gatingQuota,
-  refuseEdit,
-  refuseGrownSize,
-} from '../../documents/edit-plan.ts'
+import { callMember, captureMember, type Effects, NO_EFFECTS, triedEffects } from '../../documents/effects.ts'
+import { contendedEdit, editAnswer, editOverQuota, gatingQuota } from '../../documents/edit-plan.ts'
 import { onceMember, repeated } from '../../documents/once.ts'
 import { zeroes } from '../../documents/put-plan.ts'
 import type { EditRequest } from '../../documents/residents.port.ts'
 import { isGivenUp } from '../../kernel/given-up.ts'
 import { refuseStaleTitle } from '../binding/binding.ts'
+import { encodeAdded } from '../binding/binding-encoded.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import { cursorOn } from './agent-cursor.ts'
 import type { Written } from './awareness-agents.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
+import { type Change, type Lost, planEdit, refitChange } from './room-edit-plan.ts'
 import { isLiveChange } from './room-edit-scope.ts'
 import { recordsBy } from './room-log.ts'
 import { failed, WRITE_LOST } from './room-outcomes.ts'
@@ -45,8 +29,6 @@ import type { RoomSaver } from './room-save.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
 
 const ATTEMPTS = 5
-/** Others are served after a plan that took this much processor time. */
-const LONG_STEP_MS = 8
 const GIVEN_UP: TaskOutcome = { kind: 'given-up' }
 
 type EditTask = Extract<RoomTask, { kind: 'edit' }>
@@ -83,31 +65,19 @@ async function currentBase(room: Room, saver: RoomSaver): Promise<Base | TaskOut
   return saver.base ?? WRITE_LOST
 }
 
-/** A planned edit that may be stored: the bodies before and after, and how much it adds. */
-interface Change {
-  readonly base: Base
-  readonly before: DocumentBody
-  readonly edited: Edited<object>
-  /** `null` when nothing changed. */
-  readonly changes: CallChanges | null
-  readonly growth: BodyGrowth
-  /** Growth in bytes compared with the stored body. Includes what people changed since that body was stored. */
-  readonly sinceStored: number
-  readonly facts: BodyFacts
-  readonly nowMs: number
-  /** Processor time that planning took. */
-  readonly planningMs: number
-}
-
-async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome | 'again'> {
+async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Lost> {
   const { host, log, sync } = room
   const { request } = task
+  const ahead = await planAhead(room, saver, request)
+  if (isGivenUp(task.givenUp)) return GIVEN_UP
+  if (!room.isReady) return WRITE_LOST
   host.turn(() => sync.pause())
   let isApplied = false
   let show: Change | null = null
   try {
-    const planned = await planStanding(room, saver, request)
-    if (planned === 'again' || 'kind' in planned) return planned
+    const standing = await planStanding(room, saver, request, ahead)
+    if (standing === 'again' || 'kind' in standing) return standing
+    const { planned } = standing
     const { base, edited } = planned
     if (planned.changes === null) return { kind: 'edit', outcome: editedOutcome(edited, NO_EFFECTS, base.head, false) }
     if (request.dryRun) {
@@ -117,13 +87,9 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
         outcome: refusal ?? editedOutcome(edited, triedEffects(effectsOf(planned)), base.head, true, changed(planned, request)),
       }
     }
-    if (planned.planningMs > LONG_STEP_MS) {
-      const lost = await letOthers(room, saver)
-      if (lost !== null) return lost
-    }
     if (isGivenUp(task.givenUp)) return GIVEN_UP
     isApplied = true
-    const stored = await applyEdit(room, saver, planned, task)
+    const stored = await applyEdit(room, saver, standing, task)
     if (stored !== 'again' && stored.kind === 'edit' && stored.outcome.kind === 'edited') show = planned
     return stored
   } catch (error) {
@@ -141,31 +107,73 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
   }
 }
 
+/** The plan of an edit whose document stands still. */
+interface Standing {
+  readonly planned: Change
+  /** Resolves to true once everything that was applied before is durable. */
+  readonly isStored: Promise<boolean>
+}
+
 /**
- * Plans the edit of a document that stands still. An edit that empties the document or removes much is kept as a recovery point, which is a
- * copy of the stored body: the body is saved first, and nobody writes between that and the edit, however fast people type. [LIFE-18, AG-31]
+ * Plans an edit that can be fitted to a newer document, while people go on changing this one; `null` for any other edit, and where planning
+ * does not come to its end. Dry runs are planned while the document stands still, as they write nothing. [CONC-14]
  */
-async function planStanding(room: Room, saver: RoomSaver, request: EditRequest): Promise<Change | TaskOutcome | 'again'> {
+async function planAhead(room: Room, saver: RoomSaver, request: EditRequest): Promise<Change | null> {
+  if (request.dryRun || !canRefit(request.edit) || !room.isReady) return null
+  const { doc } = room.live()
+  const letPeople = async () => {
+    await room.host.letOthers()
+    return room.isReady && room.live().doc === doc ? null : 'again'
+  }
+  const planned = await planEdit(room, saver, request, letPeople)
+  if (planned === 'again' || 'kind' in planned) return null
+  const encoded = room.watched(() => encodeAdded(planned.before, planned.edited.body))
+  return (await letPeople()) === null ? { ...planned, encoded } : null
+}
+
+/**
+ * Plans the edit of a document that stands still, or fits to it what was planned ahead. An edit that empties the document or removes much is
+ * kept as a recovery point, which is a copy of the stored body: the body is saved first, and nobody writes between that and the edit, however
+ * fast people type. [LIFE-18, AG-31]
+ */
+async function planStanding(room: Room, saver: RoomSaver, request: EditRequest, ahead: Change | null): Promise<Standing | Lost> {
   for (let isSaved = false; ; isSaved = true) {
     const ready = await standStill(room, saver, request)
     if (ready !== null) return ready
-    const planned = planEdit(room, saver, saver.base as Base, request)
-    if (isRefusal(planned)) return { kind: 'edit', outcome: planned }
+    const refit = ahead === null ? null : refitChange(room, saver, ahead, request)
+    // Nothing is applied any more, so the edit can be planned, or even be applied, while the last of what was applied is stored.
+    const isStored = storeApplied(room)
+    const planned = refit ?? (await planNow(room, saver, request, isStored))
+    if (planned === 'again') return planned
+    if ('kind' in planned) return isRefusal(planned) ? { kind: 'edit', outcome: planned } : planned
     const { changes } = planned
     const isKept = changes !== null && !request.dryRun && (isZeroing(planned) || changes.isKept)
-    if (!isKept || !saver.isBehind()) return planned
+    if ((isKept || changes === null) && !(await isStored)) return WRITE_LOST
+    if (!isKept || !saver.isBehind()) return { planned, isStored }
     if (isSaved) return 'again'
     const saved = await saver.save()
     if (saved !== 'saved') return failed(saved)
   }
 }
 
+async function planNow(
+  room: Room,
+  saver: RoomSaver,
+  request: EditRequest,
+  isStored: Promise<boolean>,
+): Promise<Change | Refusal | Lost> {
+  const fits = standOf(room, saver)
+  const planned = await planEdit(room, saver, request, () => letOthers(room, saver))
+  if (!(await isStored)) return WRITE_LOST
+  return fits() ?? planned
+}
+
 /**
- * Makes the document stand still: every gathered update is applied and durable and, when the request expects a version, the stored version
- * matches the live document exactly. Returns `null` on success. [CONC-7]
+ * Makes the document stand still: every gathered update is applied and, when the request expects a version, the stored version matches the
+ * live document exactly. Returns `null` on success. [CONC-7]
  */
-async function standStill(room: Room, saver: RoomSaver, request: EditRequest): Promise<TaskOutcome | 'again' | null> {
-  const { host, log } = room
+async function standStill(room: Room, saver: RoomSaver, request: EditRequest): Promise<Lost | null> {
+  const { host } = room
   if (!room.isReady || saver.base === null) return WRITE_LOST
   const { head, body } = saver.base
   if (!request.dryRun) host.turn(() => refuseStaleTitle(room.live().doc, body, head.titleChangedAtMs, RELAY))
@@ -173,19 +181,32 @@ async function standStill(room: Room, saver: RoomSaver, request: EditRequest): P
     const saved = await saver.save()
     if (saved !== 'saved') return failed(saved)
   }
-  if (!(await log.hold()) || !(await log.reach(log.emitted)) || !room.isReady) return WRITE_LOST
   return saver.base === null ? 'again' : null
 }
 
-/**
- * Lets the worker serve other documents between planning an edit and applying it. The document stands still meanwhile, so the plan fits
- * afterwards unless the document was closed or loaded again. Returns `null` when it fits. [DIAG-17]
- */
-async function letOthers(room: Room, saver: RoomSaver): Promise<TaskOutcome | 'again' | null> {
+/** Resolves to true once every update that was applied is durable, and keeps later ones back for the write of the edit. */
+async function storeApplied({ log }: Room): Promise<boolean> {
+  const { emitted } = log
+  return (await log.hold()) && (await log.reach(emitted))
+}
+
+/** Tells later whether a plan that is made now still fits: `null` unless the document was closed, loaded again or written meanwhile. */
+function standOf(room: Room, saver: RoomSaver): () => Lost | null {
   const [{ base }, { emitted }, { doc }] = [saver, room.log, room.live()]
+  return () => {
+    if (!room.isReady) return WRITE_LOST
+    return saver.base === base && room.log.emitted === emitted && room.live().doc === doc ? null : 'again'
+  }
+}
+
+/**
+ * Lets the worker serve other documents between the steps of a plan and before it is applied. The document stands still meanwhile. Returns
+ * `null` when the plan still fits. [DIAG-17]
+ */
+async function letOthers(room: Room, saver: RoomSaver): Promise<Lost | null> {
+  const fits = standOf(room, saver)
   await room.host.letOthers()
-  if (!room.isReady) return WRITE_LOST
-  return saver.base === base && room.log.emitted === emitted && room.live().doc === doc ? null : 'again'
+  return fits()
 }
 
 /** What awareness shows of the edit: page, selected ids and cursor. [PRES-1] */
@@ -194,27 +215,6 @@ function writtenBy(room: Room, { edited, changes }: Change): Written {
   const [first] = blocks
   const cursor = page === undefined || first === undefined ? null : cursorOn(room.live().doc, page, first)
   return { page, selection: selection ?? blocks, cursor, callId: changes?.effects.callId }
-}
-
-function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest): Change | Refusal {
-  const { access, edit, args } = request
-  const refusal = refuseEdit({ kind: 'document', head: base.head }, request)
-  if (refusal !== null) return refusal
-  if (room.hasGap) return editNeedsRepair(room.ref.id)
-  const startedMs = room.host.processorMs()
-  const before = saver.project(base.body)
-  const nowMs = room.host.clock.nowMs()
-  const environment = editEnvironment(nowMs, room.host.random, room.changes.seenAlso(request.seen))
-  const edited = room.watched(() => runEdit(edit, before, args, environment))
-  if (isRefusal(edited)) return edited
-  const growth = bodyGrowth(before, edited.body)
-  const sinceStored = bodyGrowth(base.body, before).bytes + growth.bytes
-  const facts = bodyFacts(edited.body, base.head.facts.clientVersion)
-  const isChanged = edited.body !== before
-  const changes = isChanged ? room.watched(() => callChanges(before, edited, args, environment)) : null
-  const planningMs = room.host.processorMs() - startedMs
-  const change = { base, before, edited, changes, growth, sinceStored, facts, nowMs, planningMs }
-  return refuseGrownSize(base.head.sizeBytes + sinceStored, growth.bytes, access) ?? change
 }
 
 /** The refusal that writing the change would get from the quota; used by dry runs. [TOOL-21] */
@@ -230,18 +230,19 @@ async function overQuota(room: Room, change: Change, { access }: EditRequest): P
   return outcome && editOverQuota(outcome, access)
 }
 
-async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: EditTask): Promise<TaskOutcome | 'again'> {
+async function applyEdit(room: Room, saver: RoomSaver, { planned: change, isStored }: Standing, task: EditTask): Promise<Lost> {
   const { host, log } = room
   const { base, before, edited, growth, sinceStored, nowMs } = change
   const { access, once } = task.request
   const lastSeq = log.emitted
   const isRetitled = change.facts.title !== bodyFacts(before).title
   const { doc } = room.live()
-  const hints = saver.hints({ moved: new Set(edited.writtenBlocks), words: edited.textChanges ?? [] })
+  const hints = saver.hints({ moved: new Set(edited.writtenBlocks), words: edited.textChanges ?? [], encoded: change.encoded })
   const bytes = base.head.sizeBytes + Math.max(0, growth.bytes)
   room.watched(() => reconcile(doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined, hints), bytes)
   const taken = log.takeHeld()
   const stored = storedNow(saver, change, taken.length, access.sub)
+  if (!(await isStored)) return WRITE_LOST
   if (isGivenUp(task.givenUp)) {
     await takeBack(room, saver, taken)
     return GIVEN_UP

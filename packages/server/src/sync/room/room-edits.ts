@@ -217,28 +217,6 @@ export function fillGap(owner: TurnOwner, live: LiveContent): void {
   live.structCount = countStructs(live.doc)
 }
 
-/**
- * Decides how long a room gathers its next edits: 0 ms while the room is quiet, so that a lone edit leaves at once, and longer as the load
- * grows. The load is a count of writes that decays over about a tenth of a second.
- */
-export class EditWindow {
-  private load = 0
-  private atMs = 0
-  private readonly widestMs: number
-
-  constructor(widestMs: number) {
-    this.widestMs = widestMs
-  }
-
-  /** Counts `writes` that leave now and returns the length of the next window. */
-  next(writes: number, nowMs: number): number {
-    this.load = this.load * Math.exp((this.atMs - nowMs) / 100) + writes
-    this.atMs = nowMs
-    const perSecond = this.load * 10
-    return Math.min(this.widestMs, Math.max(0, Math.floor((perSecond - 40) / 4)))
-  }
-}
-
 /** Whether the update is the empty one, which a client sends as its step2 when it has nothing to add. */
 export function isEmptyUpdate(update: Uint8Array): boolean {
   return update.length === 2 && update[0] === 0 && update[1] === 0

@@ -2,12 +2,13 @@ import { isWriteBearing, readSync } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
 import type { FullDocument } from '../guard/guard-full.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
+import { EditWindow } from './edit-window.ts'
 import { RoomAnswers } from './room-answers.ts'
 import { Backlog } from './room-backlog.ts'
 import type { LiveContent } from './room-content.ts'
 import { Broadcasts } from './room-broadcasts.ts'
 import type { Emitted } from './room-cut.ts'
-import { applyWrites, EditWindow, type Handled, isEmptyUpdate, type Refusal, refusedWrite, type Write } from './room-edits.ts'
+import { applyWrites, type Handled, isEmptyUpdate, type Refusal, refusedWrite, type Write } from './room-edits.ts'
 import type { RoomHost } from './room-host.ts'
 import { awaitOrdinal, type Member, settleOrdinals } from './room-members.ts'
 import { type TrialOwner, WriteTrials } from './room-trials.ts'
@@ -343,9 +344,9 @@ export class RoomSync implements TrialOwner {
     const ordinal = settleOrdinals(member, this.room.log.durable)
     if (ordinal > 0) {
       const settled = { kind: 'settled', connection: member.connection, join: member.join, ordinal } as const
-      // While a window is open, the ack is sent with the updates at its end, which saves a message between threads and a write to the
+      // While a long window is open, the ack is sent with the updates at its end, which saves a message between threads and a write to the
       // socket.
-      if (this.cancelWindow === null) this.host.emit(settled)
+      if (this.cancelWindow === null || !this.window.isLong) this.host.emit(settled)
       else this.host.emitByBeat(settled)
     }
     if (member.waiting.length === 0) this.acking.delete(member)

@@ -92,6 +92,7 @@ describe('while a commit is delayed', () => {
         if (body.name === 'second') learnt.add('GET')
         const listed = (await relay.rest().listDocuments()).find(({ id }) => id === 'put')
         if (listed?.serverVersion === 2) learnt.add('list')
+        await pause(5)
       }
     }
     const looked = looking()

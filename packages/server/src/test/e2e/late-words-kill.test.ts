@@ -1,7 +1,7 @@
 import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { mcpAgent } from '../mcp-agent.ts'
+import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { storesUnderTest } from '../stores-under-test.ts'
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
@@ -22,8 +22,10 @@ interface Story {
   readonly later?: readonly Call[]
 }
 
+const ONE_CALL: Story = { what: 'a block that becomes a heading', block: 'p1', calls: [heading] }
+
 const STORIES: readonly Story[] = [
-  { what: 'a block that becomes a heading', block: 'p1', calls: [heading] },
+  ONE_CALL,
   {
     what: 'a block whose text is replaced',
     block: 'p2',
@@ -73,7 +75,7 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
   })
 
   let documents = 0
-  async function desk() {
+  async function desk(story: Story = ONE_CALL) {
     const docId = `kill-${++documents}`
     const pages = [
       { id: 'p', name: 'P', content: CONTENT },
@@ -83,23 +85,19 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
     const typist = relay.sync(docId, { sub: 'ann' }, { url: relay.wsUrl.replace(/:\d+\//, `:${proxy.port}/`) })
     const reader = relay.sync(docId, { sub: 'ben' })
     await saved(typist, reader)
-    return { docId, typist, reader }
+    return { story, docId, typist, reader }
   }
   type Desk = Awaited<ReturnType<typeof desk>>
 
   const agent = () => mcpAgent(relay.mcpUrl, relay.token({ sub: 'agent', role: 'owner' }))
-  async function perform({ docId }: Desk, calls: readonly Call[]): Promise<void> {
-    const { call } = await agent()
+  async function perform({ call }: McpAgent, { docId }: Desk, calls: readonly Call[]): Promise<void> {
     for (const [tool, args] of calls) expect(await call(tool, { docId, ...args })).not.toMatchObject({ changed: 0 })
   }
 
-  async function killAndStart(): Promise<void> {
-    await relay.kill()
-    await relay.restart(settings)
-  }
-
   /** The words are once in every view of the document. */
-  async function expectWords({ docId, typist, reader }: Desk): Promise<void> {
+  async function expectWords(at: Desk | undefined): Promise<void> {
+    if (at === undefined) throw new Error('its documents were not made')
+    const { docId, typist, reader } = at
     for (const client of [typist, reader]) client.retryNow()
     await saved(typist, reader)
     await until('the reader to have the words', () => nodesOf(reader).includes(WORDS))
@@ -114,41 +112,58 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
     reader.destroy()
   }
 
-  it.each(STORIES)(
-    '[AG-98] [AG-110] come back when the relay is killed while their frame is on its way, in $what',
-    async ({ block, calls, later = [] }) => {
-      const at = await desk()
+  // The documents of a group share one kill and one start of the relay, which take longer than everything else here.
+  describe('in many documents, with their frames on the way', () => {
+    let desks: readonly Desk[] = []
+    beforeAll(async () => {
+      const first = await agent()
+      desks = await Promise.all(STORIES.map((story) => desk(story)))
       proxy.hold()
-      type(at.typist, block)
-      await perform(at, calls)
-      await until('the typist to see what the agent did', () => !nodesOf(at.typist).includes(WORDS))
-      await killAndStart()
-      await perform(at, later)
-      proxy.release()
-      await expectWords(at)
-    },
-  )
-
-  it.each(STORIES.slice(0, 2))(
-    '[AG-98] [AG-110] come back when they are typed without a connection around a kill of the relay, in $what',
-    async ({ block, calls }) => {
-      const at = await desk()
+      desks.forEach(type)
+      await Promise.all(desks.map((at) => perform(first, at, at.story.calls)))
+      await until('the typists to see what the agent did', () => !desks.some(({ typist }) => nodesOf(typist).includes(WORDS)))
+      await relay.kill()
+      // The typists come back after the last call: a call would otherwise replace words that have arrived, which are not late.
       await proxy.down()
-      type(at.typist, block)
-      await perform(at, calls)
-      await killAndStart()
+      await relay.restart(settings)
+      const second = await agent()
+      await Promise.all(desks.map((at) => perform(second, at, at.story.later ?? [])))
       await proxy.up()
-      await expectWords(at)
-    },
-  )
+    })
+
+    it.each(numbered(STORIES))(
+      '[AG-98] [AG-110] come back when the relay is killed while their frame is on its way, in $what',
+      async ({ i }) => expectWords(desks[i]),
+    )
+  })
+
+  describe('in two documents, without a connection', () => {
+    let desks: readonly Desk[] = []
+    beforeAll(async () => {
+      const first = await agent()
+      desks = await Promise.all(STORIES.slice(0, 2).map((story) => desk(story)))
+      await proxy.down()
+      desks.forEach(type)
+      await Promise.all(desks.map((at) => perform(first, at, at.story.calls)))
+      await relay.kill()
+      await relay.restart(settings)
+      await proxy.up()
+    })
+
+    it.each(numbered(STORIES.slice(0, 2)))(
+      '[AG-98] [AG-110] come back when they are typed without a connection around a kill of the relay, in $what',
+      async ({ i }) => expectWords(desks[i]),
+    )
+  })
 
   it('[AG-98] [AG-110] come back when the relay is killed after the commit of the call and before the typist hears of it', async () => {
     const at = await desk()
     proxy.silent()
-    type(at.typist, 'p1')
-    await perform(at, [heading])
+    type(at)
+    await perform(await agent(), at, at.story.calls)
     expect(nodesOf(at.typist)).toContain(WORDS)
-    await killAndStart()
+    await relay.kill()
+    await relay.restart(settings)
     await proxy.up()
     await expectWords(at)
   })
@@ -156,8 +171,8 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
   it('[AG-110] come back when they are typed without a connection around an orderly restart, which stores the document as a whole', async () => {
     const at = await desk()
     await proxy.down()
-    type(at.typist, 'p1')
-    await perform(at, [heading])
+    type(at)
+    await perform(await agent(), at, at.story.calls)
     expect(await relay.stop()).toBe(0)
     await relay.restart(settings)
     await proxy.up()
@@ -165,12 +180,16 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
   })
 })
 
+function numbered(stories: readonly Story[]): readonly (Story & { readonly i: number })[] {
+  return stories.map((story, i) => ({ ...story, i }))
+}
+
 function nodesOf({ doc }: SyncClient): string {
   return ['p', 'q'].map((id) => doc.getXmlFragment(`prose:${id}`).toString()).join('')
 }
 
-function type({ doc }: SyncClient, block: string): void {
-  const [text] = blockOf(doc.getXmlFragment('prose:p'), block)?.toArray() ?? []
+function type({ typist, story: { block } }: { readonly typist: SyncClient; readonly story: Story }): void {
+  const [text] = blockOf(typist.doc.getXmlFragment('prose:p'), block)?.toArray() ?? []
   if (!(text instanceof Y.XmlText)) throw new Error(`no text in ${block}`)
   text.insert(text.length, ` ${WORDS}`)
 }

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { saved, until } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let agent: McpAgent
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await sharedRelay()
   agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())

@@ -1,3 +1,4 @@
+import { anyCharacter } from '@docrelay/model/testing/any-character'
 import { markdownSoup } from '@docrelay/model/prose/testing/arbitrary-markdown'
 import { anyTree, tagSoup } from '@docrelay/model/prose/testing/arbitrary'
 import { dangers } from '@docrelay/model/prose/testing/dangers'
@@ -10,16 +11,17 @@ import { yXmlFragmentToProseMirrorRootNode } from 'y-prosemirror'
 import * as Y from 'yjs'
 import { openEditor } from '../../sync/testing/editor.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { saved } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 type Members = Readonly<Record<string, unknown>>
 type Call = readonly [tool: string, args: Members]
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let ann: McpAgent
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await sharedRelay()
   ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -132,7 +134,7 @@ const content: fc.Arbitrary<Members> = fc.oneof(
   tagSoup.map((html) => ({ content: html, format: 'html' })),
   markdownSoup.map((markdown) => ({ content: markdown })),
   fc.constantFrom(...xssVectors).map((html) => ({ content: html })),
-  fc.string({ unit: 'binary', maxLength: 40 }).map((text) => ({ content: text })),
+  fc.string({ unit: anyCharacter, maxLength: 40 }).map((text) => ({ content: text })),
 )
 const index = fc.nat(3)
 const tableCall: fc.Arbitrary<Call> = fc
@@ -148,11 +150,11 @@ const anyCall: fc.Arbitrary<Call> = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(target, content).map(([to, given]): Call => ['insert_block', { ...at, ...to, ...given }]) },
   content.map((given): Call => ['add_prose_page', given]),
   fc
-    .tuple(content, fc.string({ unit: 'binary', maxLength: 20 }), fc.integer({ min: -1, max: 9 }))
+    .tuple(content, fc.string({ unit: anyCharacter, maxLength: 20 }), fc.integer({ min: -1, max: 9 }))
     .map(([{ content: body, ...format }, title, level]): Call => ['insert_section', { ...at, ...format, body, title, level }]),
   tableCall,
   target.map((to): Call => ['delete_block', { ...at, ...to }]),
-  fc.tuple(fc.string({ unit: 'binary', maxLength: 12 }), fc.string({ unit: 'binary', maxLength: 12 })).map(
+  fc.tuple(fc.string({ unit: anyCharacter, maxLength: 12 }), fc.string({ unit: anyCharacter, maxLength: 12 })).map(
     ([name, value]): Call => [
       'set_fields',
       {

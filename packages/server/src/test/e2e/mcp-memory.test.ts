@@ -310,15 +310,22 @@ describe.concurrent('waiting for a change', () => {
   })
 })
 
-it('[AG-19] a long block that a person changed unseen is not taken as seen when its reader edits another part of it', async () => {
-  const long = `cat ${'and so on '.repeat(20)}end.`
-  const { at, agent, enter } = await start(`<p id="blk-1">${long}</p><p id="blk-2">two</p>`)
-  const person = await enter()
-  await agent.call('get_prose', at)
-  await type(person, at, 'blk-1', ' Typed by a person.')
-  await agent.call('edit_text', { ...at, edits: [{ find: 'cat', replace: 'dog' }] })
-  const content = `<p id="blk-1">${long.replace('cat', 'dog')}</p><p id="blk-2">two</p>`
-  const { warnings } = await agent.call('set_prose', { ...at, content, format: 'html', replace: true })
-  expect(JSON.stringify(warnings)).toContain('written by somebody after you read it')
-  await left(person)
-})
+const LONG = `cat ${'and so on '.repeat(20)}end.`
+
+it.each([
+  { what: 'a long block', text: LONG, brief: false },
+  { what: 'a short block, by a brief call,', text: 'cat and so on.', brief: true },
+])(
+  '[AG-19] [AG-43] $what that a person changed unseen is not taken as seen when its reader edits another part of it',
+  async ({ text, brief }) => {
+    const { at, agent, enter } = await start(`<p id="blk-1">${text}</p><p id="blk-2">two</p>`)
+    const person = await enter()
+    await agent.call('get_prose', at)
+    await type(person, at, 'blk-1', ' Typed by a person.')
+    await agent.call('edit_text', { ...at, edits: [{ find: 'cat', replace: 'dog' }], ...(brief && { brief }) })
+    const content = `<p id="blk-1">${text.replace('cat', 'dog')}</p><p id="blk-2">two</p>`
+    const { warnings } = await agent.call('set_prose', { ...at, content, format: 'html', replace: true })
+    expect(JSON.stringify(warnings)).toContain('written by somebody after you read it')
+    await left(person)
+  },
+)

@@ -3,12 +3,12 @@ import type { ArgumentsSchema } from '../../mcp/arguments.ts'
 import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let ann: McpAgent
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await sharedRelay()
   ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())

@@ -3,7 +3,7 @@ import type { ArgumentsSchema } from '../../mcp/arguments.ts'
 import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
 import { type AgentAnswer, type McpAgent, mcpAgent, validatorOf } from '../mcp-agent.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -12,7 +12,7 @@ interface Recorded extends AgentAnswer {
 }
 
 const recorded: Recorded[] = []
-let relay: RelayUnderTest
+let relay: SharedRelay
 
 /** An agent that keeps what it is answered. Each agent is another person's, so that the others' changes are news to it. */
 async function recordingAgent(sub: string): Promise<McpAgent['answer']> {
@@ -32,7 +32,7 @@ async function sample(): Promise<string> {
 }
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await sharedRelay()
   const [ann, bob] = [await recordingAgent('ann'), await recordingAgent('bob')]
   const refusals = await sample()
   for (const { name, inputSchema, examples, errors } of TOOL_ROWS) {

@@ -5,15 +5,16 @@ import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { mcpSession } from '../mcp-session.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { saved } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { openWire, type WireClient } from '../wire-client.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let agent: McpAgent
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await sharedRelay()
   agent = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'bot', role: 'owner' }))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())

@@ -3,16 +3,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openEditor, type Editor } from '../../sync/testing/editor.ts'
 import { readFragment } from '../../sync/prose/prose-fragment.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { saved } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { patience } from '../../kernel/testing/patience.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let ann: McpAgent
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await sharedRelay()
   ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let ann: McpAgent
 let viewer: McpAgent
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await sharedRelay()
   ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
   await relay.rest({ sub: 'ann' }).putDocument('doc', {
     name: 'T',

@@ -1,16 +1,18 @@
+import { anyCharacter } from '@docrelay/model/testing/any-character'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { comparable, failureFlaw } from '../mcp-answers.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { saved } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let ann: McpAgent
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await sharedRelay()
   ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -148,7 +150,7 @@ const WORDS = [
   '<td>x',
   '',
 ]
-const text = fc.oneof(fc.constantFrom(...WORDS), fc.string({ maxLength: 12, unit: 'binary' }))
+const text = fc.oneof(fc.constantFrom(...WORDS), fc.string({ maxLength: 12, unit: anyCharacter }))
 
 /** Arguments that mostly fit a schema. */
 function argsOf(schema: Members): fc.Arbitrary<Members> {

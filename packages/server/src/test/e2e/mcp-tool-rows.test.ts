@@ -5,15 +5,16 @@ import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
 import type { ToolRow } from '../../mcp/tools/tool-row.ts'
 import { comparable, failureFlaw } from '../mcp-answers.ts'
 import { type McpAgent, mcpAgent, validatorOf } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { saved } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let ann: McpAgent
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  relay = await sharedRelay()
   ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())

@@ -5,15 +5,16 @@ import * as Y from 'yjs'
 import { cursorAt } from '../../../../../scripts/example-cursor.ts'
 import { type Editor, openCursorEditor, shownCursors } from '../../sync/testing/editor.ts'
 import { mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { saved, until } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 /** People in editors on y-prosemirror with its own cursors, an agent, and the clients of the example: each is shown to the others. */
 
 const ANN = { sub: 'ann', role: 'member' }
 const PAGE = 'text'
-let relay: RelayUnderTest
+let relay: SharedRelay
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local' })
+  relay = await sharedRelay()
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 beforeAll(async () => {
-  relay = await startRelayUnderTest()
+  relay = await sharedRelay()
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
@@ -36,6 +36,7 @@ describe('RelayClient', () => {
     expect(point).toEqual({
       id: expect.stringMatching(/^\d+-v1$/),
       createdAt: expect.any(Number),
+      reason: 'demand',
       serverVersion: 1,
       sizeBytes: expect.any(Number),
     })

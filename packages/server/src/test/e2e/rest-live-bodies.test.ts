@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type Call, rawHttp } from '../raw-http.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { saved } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let call: Call
 let made = 0
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200' } })
+  relay = await sharedRelay()
   call = rawHttp(relay)
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())

@@ -2,14 +2,15 @@ import { platform } from '@docrelay/client/environment'
 import { SyncClient, type SyncClientOptions } from '@docrelay/client/sync/sync-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { saved, until } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
-let relay: RelayUnderTest
+let relay: SharedRelay
 const ann = () => relay.rest(ANN)
 const clients: SyncClient[] = []
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '100', RELAY_WRITES_PER_SEC: '0' } })
+  relay = await sharedRelay()
 })
 afterAll(async () => {
   for (const client of clients) client.destroy()

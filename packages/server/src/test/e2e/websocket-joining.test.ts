@@ -2,13 +2,14 @@ import { syncFrame } from '@docrelay/protocol/codec'
 import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { until } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { documentsOf, metric, openWire, pause, type WireClient } from '../wire-client.ts'
 import { patience, stopwatch } from '../../kernel/testing/patience.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '500', RELAY_WRITES_PER_SEC: '0' } })
+  relay = await sharedRelay()
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 

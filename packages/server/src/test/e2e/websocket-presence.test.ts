@@ -1,13 +1,14 @@
 import { awarenessFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { until } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { documentsOf, encodePresence, openWire, pause, type WireClient } from '../wire-client.ts'
 import { stopwatch } from '../../kernel/testing/patience.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '500' } })
+  relay = await sharedRelay()
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
@@ -103,6 +104,21 @@ describe('awareness', () => {
       { client: 7, clock: 42, state: { of: 'again', n: 2 } },
     ])
     close(watch, other, again)
+  })
+
+  it('[WS-44] one person is seen from two devices though each client sends on the states it receives, as y-websocket does', async () => {
+    const id = await newDocument()
+    const [watch, phone, laptop] = [await enter(id, 'wes'), await enter(id, 'ann'), await enter(id, 'ann')]
+    phone.presence({ client: 7, clock: 1, state: {} })
+    laptop.presence({ client: 8, clock: 1, state: {} })
+    await seen(watch, 2)
+    laptop.presence({ client: 7, clock: 1, state: {} })
+    laptop.presence({ client: 8, clock: 2, state: { name: 'Ann' } })
+    await seen(watch, 3)
+    phone.presence({ client: 7, clock: 2, state: { name: 'Ann' } })
+    await seen(watch, 4)
+    expect(states(watch).slice(2)).toEqual([8, 7].map((client) => ({ client, clock: 2, state: { name: 'Ann' } })))
+    close(watch, phone, laptop)
   })
 
   it('[WS-45] [WS-46] a joiner gets all other states in one frame, and a connection that breaks is removed within a second', async () => {

@@ -15,6 +15,7 @@ import { waitingTimers } from '../../../kernel/timers.ts'
 import { type Logger, silentLogger } from '../../../kernel/log.ts'
 import type { CommitFaults } from '../commit-faults.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery-ring.ts'
+import { STORAGE_THREAD } from '../../../test/relay-program.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
@@ -84,7 +85,7 @@ export const inProcess = (url: string): Promise<Opened> => openHost(url)
 
 /** The store in its thread, with the log reached through a worker's port, as rooms do. */
 export async function throughThread(url: string): Promise<Opened> {
-  const storage = await openStorage({ url, commitDelayMs: 4, log: silentLogger })
+  const storage = await openStorage({ url, commitDelayMs: 4, log: silentLogger, thread: STORAGE_THREAD })
   const { updates } = storageFromPort(storage.workerPort())
   return { ...storage, updates, [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose]() }
 }

@@ -54,9 +54,14 @@ export function agentTasks({ pageId, random, call, word }: Hands): { readonly ca
       return answer
     },
     () => {
-      const find = pick(own)
       const replace = word()
-      return async () => {
+      let find = pick(own)
+      return async (refusal) => {
+        // Somebody removed the word, so that the task is about another one.
+        if (refusal?.['code'] === 'ERR_TEXT_NOT_FOUND') {
+          own.splice(0, own.length, ...own.filter((each) => each !== find))
+          find = pick(own)
+        }
         if (find === undefined) return null
         const answer = await call('edit_text', { pageId, edits: [{ find, replace }] })
         if (!answer.isError) own[own.indexOf(find)] = replace

@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { generator } from '../mixed-load.ts'
 import { type RelayUnderTest, saved, until } from '../../relay-under-test.ts'
-import { post } from './mcp-post.ts'
+import { openDistantPeople } from './distant-people.ts'
 import type { Played } from './played.ts'
 import { openTypingPerson, type TypingPerson } from './typing-person.ts'
+import { type Losing, undoAll, type Undone } from './undoing.ts'
 import { differences, freshView, type Looking, type Views, viewsOf } from './views.ts'
 import { openWitnesses, type Witnesses } from './witnesses.ts'
 import { letters, type TypedCharacter } from './words.ts'
@@ -15,6 +19,7 @@ const PAGE = {
 }
 /** Nobody waits longer for people to be connected again and in sync. */
 const SETTLED_WITHIN_MS = 30_000
+const MOST_ROUND_SECS = 15
 
 export interface TypistsPlan {
   readonly seed: number
@@ -33,9 +38,18 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
   await relay.rest().putDocument(at.docId, { name: 'Plan', pages: [], richTextPages: [PAGE] })
   const random = generator(plan.seed)
   const letter = letters()
-  const people = Array.from({ length: plan.typists }, (_, number) =>
-    openTypingPerson(relay, {
-      ...at,
+  const distant = await openDistantPeople(relay, {
+    ...at,
+    keystrokesPerSec: plan.keystrokesPerSec,
+    people: Array.from({ length: distantOf(plan) }, (_, i) => ({
+      number: plan.typists - 1 - i,
+      seed: plan.seed * 1_000 + plan.typists - i,
+    })),
+  })
+  const people = Array.from({ length: plan.typists - distantOf(plan) }, (_, number) =>
+    openTypingPerson({
+      connect: (onState) => relay.sync(at.docId, { sub: `typist-${number}` }, { onState }),
+      pageId: at.pageId,
       number,
       keystrokesPerSec: plan.keystrokesPerSec,
       random: generator(plan.seed * 1_000 + number + 1),
@@ -49,40 +63,105 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
     openWritingAgent(relay, { ...at, number, random, pauseMs: 500, calls: plan.calls }),
   )
   const lag = watchLag(relay)
-  let isRunning = true
-  const work = [...people.map((one) => one.type(() => isRunning)), ...agents.map((one) => one.work(() => isRunning))]
-  const kills = await livingThrough(relay, plan, env)
-  isRunning = false
-  await Promise.all(work)
-  await until('everybody to be saved', () => clients.every(({ state }) => state.saved === 'saved'), SETTLED_WITHIN_MS)
+  const life = livingRelay(relay, plan, env)
+  const allMissing = new Set<string>()
+  const gone = new Set<string>()
+  const typed = (): readonly TypedCharacter[] => [...people.flatMap((one) => one.typed), ...distant.typed]
+  const undoneBefore = new Set<string>()
+  const losses: Losses[] = []
+  for (const secs of roundsOf(plan)) {
+    const told = agents.map((agent) => agent.calls.length)
+    let isRunning = true
+    distant.type()
+    const work = [...people.map((one) => one.type(() => isRunning)), ...agents.map((one) => one.work(() => isRunning))]
+    await life.pass(secs)
+    isRunning = false
+    await Promise.all(work)
+    await distant.stop()
+    await until('everybody to be saved', () => clients.every(({ state }) => state.saved === 'saved'), SETTLED_WITHIN_MS)
+    const expected = typed().filter(({ isSaved, text }) => isSaved && !gone.has(text))
+    const missing = missingIn(await agreed(relay, clients, at), expected)
+    const calls = agents.flatMap((agent, number) => agent.calls.slice(told[number]))
+    const lost = await lossesOf(relay, at.docId, plan, missing, { expected, calls, witnesses, undoneBefore })
+    for (const { text } of missing) allMissing.add(text)
+    for (const { text } of lost.gone) gone.add(text)
+    losses.push(lost)
+  }
   const worstLagMs = lag.stop()
-  const views = await agreed(relay, clients, at)
+  await distant.close()
   const sum = (name: 'done' | 'failed' | 'calls' | 'unanswered') => agents.reduce((total, { tasks }) => total + tasks[name], 0)
-  const calls = agents.flatMap((agent) => agent.calls)
-  const acknowledged = people.flatMap(({ typed }) => typed.filter(({ isSaved }) => isSaved))
-  const missing = missingIn(views, acknowledged)
-  const unanswered = sum('unanswered')
-  const notTold = plan.calls === 'careful' ? missing : missing.filter(({ text }) => !isTold(calls, text, witnesses))
-  const undone = plan.calls === 'careful' ? NOTHING_UNDONE : await undoAll(relay, at.docId, { missing, calls, witnesses })
-  const answered = new Set(calls.map(({ callId }) => callId))
-  // A call whose answer was lost with the relay can have told nothing; its undo still has to bring everything back.
-  const isOwed = ({ text }: TypedCharacter) => answered.has(undone.removedBy.get(text) ?? '')
-  const untold = plan.calls === 'any' && unanswered > 0 ? notTold.filter(isOwed) : notTold
   const different = await differencesAtTheEnd(relay, clients, at, env)
   return {
-    acknowledged: acknowledged.length,
-    missing: missing.length,
-    untold,
-    notBack: undone.notBack,
+    acknowledged: typed().filter(({ isSaved }) => isSaved).length,
+    missing: allMissing.size,
+    untold: losses.flatMap(({ untold }) => untold),
+    notBack: losses.flatMap(({ notBack }) => notBack),
+    notJudged: losses.reduce((total, { notJudged }) => total + notJudged, 0),
     different,
-    kills,
+    kills: life.kills(),
     calls: sum('calls'),
-    unanswered,
+    unanswered: sum('unanswered'),
     tasks: { done: sum('done'), failed: sum('failed') },
-    ackMs: people.flatMap(({ ackMs }) => ackMs),
+    ackMs: distantOf(plan) > 0 ? distant.ackMs : people.flatMap(({ ackMs }) => ackMs),
     worstLagMs,
     refusals: added(agents.map(({ refusals }) => refusals)),
   }
+}
+
+/**
+ * The seconds of each round. Calls of any kind are undone after each round: a document keeps the records of its newest 500 calls only, and
+ * an undo lists 20 blocks that it kept. [AG-67, AG-70]
+ */
+function roundsOf({ secs, calls }: TypistsPlan): readonly number[] {
+  const round = calls === 'careful' ? secs : MOST_ROUND_SECS
+  return Array.from({ length: Math.ceil(secs / round) }, (_, i) => Math.min(round, secs - i * round))
+}
+
+interface Losses extends Omit<Undone, 'removedBy' | 'undos'> {
+  readonly untold: readonly TypedCharacter[]
+}
+
+/** What counts as lost after a round. `missing`: letters that are nowhere before its calls are undone. */
+async function lossesOf(
+  relay: RelayUnderTest,
+  docId: string,
+  { calls: kind }: TypistsPlan,
+  missing: readonly TypedCharacter[],
+  losing: Losing,
+): Promise<Losses> {
+  const { calls, witnesses } = losing
+  if (kind === 'careful') return { untold: missing, gone: missing, notBack: [], notJudged: 0 }
+  const notTold = missing.filter(({ text }) => !isTold(calls, text, witnesses))
+  const { removedBy, undos, ...undone } = await undoAll(relay, docId, losing)
+  const answered = new Set(calls.map(({ callId }) => callId))
+  const hasUnanswered = answered.has(null)
+  // A call whose answer was lost with the relay can have told nothing; its undo still has to bring everything back.
+  const isOwed = ({ text }: TypedCharacter) => answered.has(removedBy.get(text) ?? '')
+  const untold = hasUnanswered ? notTold.filter(isOwed) : notTold
+  if (untold.length + undone.notBack.length > 0) keepTrace(docId, { untold, notBack: undone.notBack, undos, calls, witnesses })
+  return { untold, ...undone }
+}
+
+/** Writes what is known of lost letters to a file, since no run is played twice the same. */
+function keepTrace(
+  docId: string,
+  {
+    untold,
+    notBack,
+    undos,
+    calls,
+    witnesses,
+  }: Omit<Losing, 'expected' | 'undoneBefore'> & Pick<Losses, 'untold' | 'notBack'> & Pick<Undone, 'undos'>,
+): void {
+  const file = join(tmpdir(), `typists-${docId}-${process.pid}.json`)
+  const lost = [...untold, ...notBack].map((each) => ({ ...each, seenIn: [...witnesses.lastSeenIn(each.text)] }))
+  writeFileSync(file, JSON.stringify({ untold: untold.length, lost, calls, undos }))
+  console.log(`what is known of lost letters: ${file}`)
+}
+
+/** How many of the people type in a thread of their own: none in runs with kills, in which each person must see what becomes of the own letters. */
+function distantOf({ typists, killEverySecs }: TypistsPlan): number {
+  return killEverySecs === null ? Math.floor(typists / 10) : 0
 }
 
 /** One editor sees all that happens. While the relay is down for some, only each person sees what becomes of the own letters. */
@@ -90,23 +169,33 @@ function watchersOf(clients: readonly TypingPerson['client'][], { killEverySecs 
   return killEverySecs === null ? clients.slice(0, 1) : clients
 }
 
-/** Lets the time of the plan pass and answers how often the relay was killed meanwhile. */
-async function livingThrough(
-  relay: RelayUnderTest,
-  { secs, killEverySecs }: TypistsPlan,
-  env: Readonly<Record<string, string>>,
-): Promise<number> {
-  const endsAt = performance.now() + secs * 1_000
-  const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)))
+interface LivingRelay {
+  /** Lets so much time pass, in which the relay is killed and started again as often as the plan says. */
+  pass(secs: number): Promise<void>
+  kills(): number
+}
+
+function livingRelay(relay: RelayUnderTest, { killEverySecs }: TypistsPlan, env: Readonly<Record<string, string>>): LivingRelay {
+  const sleep = (secs: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, secs * 1_000)))
+  let untilKillSecs = killEverySecs ?? Number.POSITIVE_INFINITY
   let kills = 0
-  while (killEverySecs !== null && performance.now() + killEverySecs * 1_000 < endsAt) {
-    await pass(killEverySecs * 1_000)
-    await relay.kill()
-    await relay.restart(env)
-    kills++
+  return {
+    kills: () => kills,
+    async pass(secs) {
+      const endsAt = performance.now() / 1_000 + secs
+      const leftSecs = () => endsAt - performance.now() / 1_000
+      while (killEverySecs !== null && untilKillSecs < leftSecs()) {
+        await sleep(untilKillSecs)
+        await relay.kill()
+        await relay.restart(env)
+        kills++
+        untilKillSecs = killEverySecs
+      }
+      const rest = leftSecs()
+      await sleep(rest)
+      untilKillSecs -= Math.max(0, rest)
+    },
   }
-  await pass(endsAt - performance.now())
-  return kills
 }
 
 /** The views of everybody, once those of the editors are the same. */
@@ -128,62 +217,6 @@ function isTold(calls: readonly ToldCall[], letter: string, witnesses: Witnesses
     ({ told, named, isCut }) =>
       isCut || told.includes(letter) || named.includes(letter) || blocks.some((id) => named.includes(id) || told.includes(id)),
   )
-}
-
-interface Losing {
-  readonly missing: readonly TypedCharacter[]
-  readonly calls: readonly ToldCall[]
-  readonly witnesses: Witnesses
-}
-
-interface Undone {
-  /** What is neither there afterwards nor named as kept. */
-  readonly notBack: readonly TypedCharacter[]
-  /** For each letter that came back, the call whose undo brought it. */
-  readonly removedBy: ReadonlyMap<string, string>
-}
-
-const NOTHING_UNDONE: Undone = { notBack: [], removedBy: new Map() }
-
-/** Undoes every call, the newest first. [AG-98] */
-async function undoAll(relay: RelayUnderTest, docId: string, { missing, calls, witnesses }: Losing): Promise<Undone> {
-  if (missing.length === 0) return NOTHING_UNDONE
-  const bearer = relay.token({ sub: 'undoer', role: 'owner' })
-  // Agents undid calls too. What these undos kept stays, as nothing can be undone twice.
-  let kept = calls.map((call) => call.kept).join('')
-  let isCut = false
-  const removedBy = new Map<string, string>()
-  const stored = async () => JSON.stringify(await relay.rest().getDocument(docId))
-  for (const callId of await undoableCalls(relay, docId)) {
-    const { result } = await post({ url: () => relay.mcpUrl, bearer, tool: 'undo', args: { docId, callId } })
-    if (typeof result['code'] === 'string') console.log(`${callId} was not undone: ${result['code']}`)
-    isCut ||= result['keptTotal'] !== undefined
-    kept += JSON.stringify(result['kept'] ?? '')
-    const now = await stored()
-    for (const { text } of missing) if (!removedBy.has(text) && now.includes(text)) removedBy.set(text, callId)
-  }
-  const rest = await stored()
-  const isKept = (letter: string) =>
-    kept.includes(letter) || [...witnesses.lastSeenIn(letter)].some((id) => kept.includes(JSON.stringify(id)))
-  const notBack = missing.filter(({ text }) => !rest.includes(text) && !isKept(text))
-  // A list that is cut says only how much more there is.
-  if (isCut && notBack.length > 0) console.log(`${notBack.length} letters are not judged: an undo kept more than it lists`)
-  return { notBack: isCut ? [] : notBack, removedBy }
-}
-
-/** Ids of all calls whose work is still there, the newest first: neither undone calls nor the undos of them. [AG-73] */
-async function undoableCalls(relay: RelayUnderTest, docId: string): Promise<readonly string[]> {
-  const ids: string[] = []
-  for (let cursor: string | undefined; ; ) {
-    const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const answer = await relay.fetch(`/api/v1/docs/${docId}/calls?limit=100${query}`, {
-      headers: { authorization: `Bearer ${relay.token({ sub: 'undoer', role: 'owner' })}` },
-    })
-    const page = (await answer.json()) as { calls: { callId: string; tool: string; undoneBy?: string }[]; nextCursor?: string }
-    ids.push(...page.calls.filter(({ tool, undoneBy }) => tool !== 'undo' && undoneBy === undefined).map(({ callId }) => callId))
-    if (page.nextCursor === undefined) return ids
-    cursor = page.nextCursor
-  }
 }
 
 /** What differs among the views at the end, and between these and a fresh load after a restart. [AG-103] */

@@ -4,12 +4,14 @@ import type { TypedCharacter } from './words.ts'
 export interface Played {
   /** Typed letters that the relay acknowledged. */
   readonly acknowledged: number
-  /** Of these, letters that are nowhere at the end. */
+  /** Of these, letters that were nowhere at the end of a round. */
   readonly missing: number
   /** Missing letters of which no call told. Of careful calls: all that are missing. [AG-97, AG-98] */
   readonly untold: readonly TypedCharacter[]
-  /** Missing letters that were neither back after all calls were undone nor named as kept. [AG-98] */
+  /** Missing letters that were neither back after the calls of their round were undone nor named as kept. [AG-98] */
   readonly notBack: readonly TypedCharacter[]
+  /** How many missing letters nobody can say this of, as the undo of a call kept more blocks than it lists. */
+  readonly notJudged: number
   /** How the views of the document differ. [AG-103] */
   readonly different: readonly string[]
   readonly kills: number

@@ -31,14 +31,14 @@ function planCells({ store, plan, isUnlimited }: Run): string {
 
 /** One line about a run, a row of the table. */
 export function rowOf(run: Run, played: Played): string {
-  const { acknowledged, missing, untold, notBack, different, calls, tasks } = played
+  const { acknowledged, missing, untold, notBack, notJudged, different, calls, tasks } = played
   const at = quantiles(played.ackMs)
   const cells = [
     planCells(run),
     number(acknowledged),
     number(missing),
     untold.length,
-    run.plan.calls === 'careful' ? '–' : notBack.length,
+    run.plan.calls === 'careful' ? '–' : `${notBack.length}${notJudged === 0 ? '' : ` (${number(notJudged)} not judged)`}`,
     different.length === 0 ? 'equal' : 'DIFFERENT',
     number(calls),
     `${tasks.done} of ${tasks.done + tasks.failed}`,

@@ -1,6 +1,5 @@
 import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
-import type { RelayUnderTest } from '../../relay-under-test.ts'
 import { charactersOf, textNodes, type TypedCharacter } from './words.ts'
 
 /** A paragraph that has grown to this length gets no more words, so that an answer can quote it whole. */
@@ -21,7 +20,7 @@ export interface TypingPerson {
 }
 
 export interface PersonPlan {
-  readonly docId: string
+  readonly connect: (onState: (state: SyncClient['state']) => void) => SyncClient
   readonly pageId: string
   readonly number: number
   readonly keystrokesPerSec: number
@@ -30,8 +29,8 @@ export interface PersonPlan {
   readonly letter: () => string
 }
 
-export function openTypingPerson(relay: RelayUnderTest, plan: PersonPlan): TypingPerson {
-  const { docId, pageId, number, keystrokesPerSec, random, letter } = plan
+export function openTypingPerson(plan: PersonPlan): TypingPerson {
+  const { connect, pageId, number, keystrokesPerSec, random, letter } = plan
   const typist = `typist-${number}`
   const typed: TypedCharacter[] = []
   let unsaved: TypedCharacter[] = []
@@ -44,7 +43,7 @@ export function openTypingPerson(relay: RelayUnderTest, plan: PersonPlan): Typin
     for (const character of unsaved) character.isSaved = true
     unsaved = []
   }
-  const client = relay.sync(docId, { sub: typist }, { onState })
+  const client = connect(onState)
   const page = client.doc.getXmlFragment(`prose:${pageId}`)
   const note = (text: string): void => {
     const character = { text, typist, isSaved: false }
@@ -62,7 +61,9 @@ export function openTypingPerson(relay: RelayUnderTest, plan: PersonPlan): Typin
     ackMs,
     async type(running) {
       while (running()) {
-        const place = random() * 100 < NEW_PARAGRAPHS ? newParagraph(page, random) : placeIn(page, random)
+        const place = placeIn(page, random) ?? newParagraph(page, random)
+        // The key that begins a paragraph is a keystroke too.
+        if (place.isNew) await keystroke()
         let at = Y.createRelativePositionFromTypeIndex(place.text, place.index)
         for (let left = WORD_CHARACTERS; left >= 0; left--) {
           const found = running() ? Y.createAbsolutePositionFromRelativePosition(at, client.doc) : null
@@ -82,22 +83,29 @@ export function openTypingPerson(relay: RelayUnderTest, plan: PersonPlan): Typin
   }
 }
 
-/** A place before which is the start of the text or a space, so that words do not cut each other. */
-function placeIn(page: Y.XmlFragment, random: () => number): { readonly text: Y.XmlText; readonly index: number } {
-  const nodes = textNodes(page).filter((text) => text.length < FULL_CHARACTERS)
-  const text = nodes[Math.floor(random() * nodes.length)]
-  if (text === undefined) return newParagraph(page, random)
-  const characters = charactersOf(text)
-  const starts = [0, ...[...characters].flatMap((character, i) => (character === ' ' ? [i + 1] : []))]
-  return { text, index: starts[Math.floor(random() * starts.length)] ?? 0 }
+interface Place {
+  readonly text: Y.XmlText
+  readonly index: number
+  readonly isNew: boolean
 }
 
-function newParagraph(page: Y.XmlFragment, random: () => number): { readonly text: Y.XmlText; readonly index: number } {
+/** A place before which is the start of the text or a space, so that words do not cut each other; `null`: a paragraph is to begin. */
+function placeIn(page: Y.XmlFragment, random: () => number): Place | null {
+  const isNew = random() * 100 < NEW_PARAGRAPHS
+  const nodes = isNew ? [] : textNodes(page).filter((text) => text.length < FULL_CHARACTERS)
+  const text = nodes[Math.floor(random() * nodes.length)]
+  if (text === undefined) return null
+  const characters = charactersOf(text)
+  const starts = [0, ...[...characters].flatMap((character, i) => (character === ' ' ? [i + 1] : []))]
+  return { text, index: starts[Math.floor(random() * starts.length)] ?? 0, isNew: false }
+}
+
+function newParagraph(page: Y.XmlFragment, random: () => number): Place {
   const paragraph = new Y.XmlElement('paragraph')
   const text = new Y.XmlText()
   paragraph.insert(0, [text])
   page.insert(Math.floor(random() * (page.length + 1)), [paragraph])
-  return { text, index: 0 }
+  return { text, index: 0, isNew: true }
 }
 
 function isIn(type: Y.AbstractType<unknown>, page: Y.XmlFragment): boolean {

@@ -1,10 +1,10 @@
 // `npm run faults:typists [-- --seed 1 --seeds 5 --secs 60 --typists 20 --agents 5 --keystrokes 1.5 --calls careful --store PostgreSQL
 // --kill-every 20 --unlimited --resume]`: people type letters into a page on which agents write. With `--calls careful` no acknowledged
 // letter may be missing at the end [AG-97]; with `--calls any` a call must have told of each missing letter or named the block that it
-// stood in, and undoing all calls must bring it back unless the block was kept as others changed it [AG-98]. At the end all editors, REST,
-// a tool and a fresh load after a restart must show the same [AG-103]. With `--kill-every` the relay is killed so often with kill -9.
-// `--seeds` plays so many seeds, the first of which is `--seed`. `--resume` appends a row for each seed to bench/results and leaves out
-// those that have one. The exit code is 0 only when nothing was lost.
+// stood in, and undoing the calls of the last 15 s must bring it back unless the block was kept as others changed it [AG-98]. At the
+// end all editors, REST, a tool and a fresh load after a restart must show the same [AG-103]. With `--kill-every` the relay is killed
+// so often with kill -9. `--seeds` plays so many seeds, the first of which is `--seed`. `--resume` appends a row for each seed to
+// bench/results and leaves out those that have one. The exit code is 0 only when nothing was lost.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startRelayUnderTest } from '../../relay-under-test.ts'

@@ -5,8 +5,8 @@ import { charactersOf, isLetter, textNodes } from './words.ts'
 /** Editors that remember from which blocks letters vanished: the calls that removed them speak of these blocks. */
 export interface Witnesses {
   /**
-   * Ids of the blocks in which a letter stood each time that it vanished from what an editor shows: of its own block, and the first one in the
-   * list, table or quote around it, which names that as a whole.
+   * Ids of the blocks from which a letter vanished in what an editor shows, also when a write had the same letter elsewhere: of its own
+   * block, and the first one in the list, table or quote around it, which names that as a whole.
    */
   lastSeenIn(letter: string): ReadonlySet<string>
 }
@@ -21,13 +21,20 @@ export function openWitnesses(clients: readonly SyncClient[], pageId: string): W
 function watch({ doc }: SyncClient, pageId: string, vanished: Map<string, Set<string>>): void {
   const page = doc.getXmlFragment(`prose:${pageId}`)
   let places = placesOn(page)
-  doc.on('update', () => {
+  doc.on('afterTransaction', (transaction: Y.Transaction) => {
+    const typedIn = onlyTypedIn(transaction)
+    if (typedIn !== null) {
+      for (const text of typedIn) addPlaces(places, text, page)
+      return
+    }
     const now = placesOn(page)
     for (const [letter, blocks] of places) {
-      if (now.has(letter)) continue
+      const stays = new Set(now.get(letter)?.map(({ block }) => block))
+      if (blocks.every(({ block }) => stays.has(block))) continue
       const known = vanished.get(letter) ?? new Set()
       vanished.set(letter, known)
       for (const { block, ids } of blocks) {
+        if (stays.has(block)) continue
         for (const id of ids) known.add(id)
         // The block of a paragraph that had no id may stay and get one.
         const id = idOf(block)
@@ -43,21 +50,41 @@ interface Place {
   readonly ids: readonly string[]
 }
 
+/** The texts that a transaction wrote into, when it did nothing else: nearly all do, and the whole page is long. */
+function onlyTypedIn({ changed, deleteSet }: Y.Transaction): readonly Y.XmlText[] | null {
+  const texts = [...changed.keys()].flatMap((type) => (type instanceof Y.XmlText ? [type] : []))
+  return deleteSet.clients.size === 0 && texts.length === changed.size ? texts : null
+}
+
 /** For each letter the blocks that have it. */
 function placesOn(page: Y.XmlFragment): Map<string, readonly Place[]> {
   const places = new Map<string, readonly Place[]>()
   for (const top of page.toArray()) {
     const texts = top instanceof Y.XmlElement ? textNodes(top) : []
-    const blocks = texts.map((text) => text.parent as Y.XmlElement)
-    const first = blocks.map(idOf).find((id) => id !== null)
-    for (const [index, text] of texts.entries()) {
-      const block = blocks[index] as Y.XmlElement
-      const ids = [idOf(block), first].filter((id) => typeof id === 'string')
-      for (const character of charactersOf(text))
-        if (isLetter(character)) places.set(character, [...(places.get(character) ?? []), { block, ids }])
-    }
+    const first = firstId(texts)
+    for (const text of texts) notePlaces(places, text, first)
   }
   return places
+}
+
+function addPlaces(places: Map<string, readonly Place[]>, text: Y.XmlText, page: Y.XmlFragment): void {
+  let top = text.parent
+  while (top?.parent && top.parent !== page) top = top.parent as Y.XmlElement
+  notePlaces(places, text, firstId(top instanceof Y.XmlElement ? textNodes(top) : []))
+}
+
+function notePlaces(places: Map<string, readonly Place[]>, text: Y.XmlText, first: string | null): void {
+  const block = text.parent as Y.XmlElement
+  const ids = [idOf(block), first].filter((id) => id !== null)
+  for (const character of charactersOf(text)) {
+    if (!isLetter(character)) continue
+    const others = places.get(character)?.filter((place) => place.block !== block) ?? []
+    places.set(character, [...others, { block, ids }])
+  }
+}
+
+function firstId(texts: readonly Y.XmlText[]): string | null {
+  return texts.map((text) => idOf(text.parent as Y.XmlElement)).find((id) => id !== null) ?? null
 }
 
 function idOf(block: Y.XmlElement): string | null {

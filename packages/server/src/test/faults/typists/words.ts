@@ -22,7 +22,16 @@ export function isLetter(character: string): boolean {
 
 /** Answers another letter at each call, and throws when there are no more. */
 export function letters(): () => string {
-  const all = lettersInOrder()
+  return lettersOf(LETTERS.slice(0, 2))
+}
+
+/** The same for people in a thread of their own: none of these is among the others. */
+export function distantLetters(): () => string {
+  return lettersOf(LETTERS.slice(2))
+}
+
+function lettersOf(ranges: readonly (typeof LETTERS)[number][]): () => string {
+  const all = lettersInOrder(ranges)
   return () => {
     const { value, done } = all.next()
     if (done === true) throw new Error('more was typed than there are letters')
@@ -30,8 +39,8 @@ export function letters(): () => string {
   }
 }
 
-function* lettersInOrder(): Generator<string, void> {
-  for (const { first, last } of LETTERS) for (let code = first; code <= last; code++) yield String.fromCharCode(code)
+function* lettersInOrder(ranges: readonly (typeof LETTERS)[number][]): Generator<string, void> {
+  for (const { first, last } of ranges) for (let code = first; code <= last; code++) yield String.fromCharCode(code)
 }
 
 /** Every text node below a fragment, in document order. */

@@ -4,8 +4,11 @@ import { type Answer, type Members, post, UNANSWERED } from './mcp-post.ts'
 
 /** One call that changed something, with all that its answer says of text. */
 export interface ToldCall {
+  readonly tool: string
   /** `null` of a call that was not answered. */
   readonly callId: string | null
+  /** The version that it made, if it was answered. */
+  readonly version: unknown
   /** The `removed`, `warnings` and `deleted` of the answer, as JSON. [AG-98] */
   readonly told: string
   /** The `kept` of an undo, as JSON. [AG-70] */
@@ -55,6 +58,8 @@ export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): Writin
     else if (answer.isError) refusals.set(String(code), (refusals.get(String(code)) ?? 0) + 1)
     if (typeof callId === 'string' || kept !== undefined || answer === UNANSWERED)
       calls.push({
+        tool,
+        version: answer.result['serverVersion'],
         callId: typeof callId === 'string' ? callId : null,
         told: JSON.stringify([removed, warnings, deleted]),
         kept: JSON.stringify(kept ?? []),

@@ -4,6 +4,9 @@ import { stopwatch } from '../../kernel/testing/patience.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 import { openWire, pause } from '../wire-client.ts'
 
+/** Of fewer messages the 99th percentile would be the slowest one. */
+const TYPED = 110
+
 let relay: RelayUnderTest
 beforeAll(async () => {
   relay = await startRelayUnderTest({ mcp: 'local' })
@@ -58,7 +61,7 @@ describe('an agent that writes as fast as it can', () => {
     await ann.write(ann.put('first'))
     const loops = Array.from({ length: 8 }, loop)
     const waits: number[] = []
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < TYPED; i++) {
       const waited = stopwatch()
       await ann.write(ann.put(`word${i}`))
       waits.push(waited())
@@ -69,8 +72,8 @@ describe('an agent that writes as fast as it can', () => {
     expect(ann.errors()).toEqual([])
     waits.sort((a, b) => a - b)
     expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThanOrEqual(100)
-    // The agent had its part: at least an eighth of 40 a second, over the 6 s and more.
-    expect(written).toBeGreaterThan(30)
+    // The agent had its part: at least an eighth of 40 a second, over the 11 s and more.
+    expect(written).toBeGreaterThan(TYPED / 2)
     ann.socket.close()
     await client.close()
   })

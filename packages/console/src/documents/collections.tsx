@@ -1,0 +1,119 @@
+import type { CollectionDefinition, DocumentMetadata } from '@docrelay/client'
+import { useRef, useState } from 'preact/hooks'
+import { Problem } from '../app/problem.tsx'
+import { useAction } from '../app/use-relay.ts'
+import type { Session } from '../app/views.ts'
+import { Button } from '../controls/button.tsx'
+import { ConfirmDialog, Dialog } from '../controls/dialog.tsx'
+import { Field } from '../controls/field.tsx'
+import { messages } from '../messages.en.ts'
+
+const texts = messages.documents
+/** No id of a collection: those that the console makes are UUIDs, and an id has at least one character. */
+const [NONE, NEW] = ['', ' new']
+
+/** Asks into which collection a document goes, which may be a new one. */
+export function MoveDialog(props: {
+  readonly session: Session
+  readonly document: DocumentMetadata
+  readonly title: string
+  readonly collections: readonly CollectionDefinition[]
+  readonly onClose: () => void
+}) {
+  const { document, collections, onClose } = props
+  const { relay, announce } = props.session
+  const [chosen, choose] = useState(document.collectionId ?? NONE)
+  const [name, setName] = useState('')
+  const form = useRef<HTMLFormElement>(null)
+  const moving = useAction()
+  const move = () =>
+    moving.run(async () => {
+      const id = chosen === NEW ? crypto.randomUUID() : chosen
+      if (chosen === NEW) {
+        const { collections: known, version } = await relay.collections.get()
+        await relay.collections.put([...known, { id, name: name.trim() }], { expectedVersion: version })
+      }
+      await relay.documents.setCollection(document.id, id === NONE ? null : id)
+      announce(texts.moved)
+      onClose()
+    })
+  return (
+    <Dialog
+      title={props.title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{messages.controls.cancel}</Button>
+          <Button kind="primary" disabled={moving.isRunning} onClick={() => form.current?.requestSubmit()}>
+            {texts.moveAction}
+          </Button>
+        </>
+      }
+    >
+      <form
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault()
+          move()
+        }}
+      >
+        <select aria-label={texts.collection} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+          <option value={NONE}>{texts.noCollection}</option>
+          {collections.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name}
+            </option>
+          ))}
+          <option value={NEW}>{texts.newCollection}</option>
+        </select>
+        {chosen === NEW && <Field label={texts.newCollectionName} value={name} onInput={setName} required />}
+      </form>
+      <Problem words={moving.problem} />
+    </Dialog>
+  )
+}
+
+/** A button that removes a collection, after asking. */
+export function RemoveCollection(props: {
+  readonly session: Session
+  readonly collection: CollectionDefinition
+  readonly onRemoved: () => void
+}) {
+  const { relay } = props.session
+  const { id, name } = props.collection
+  const [isAsking, setAsking] = useState(false)
+  const removing = useAction()
+  const remove = () =>
+    removing.run(async () => {
+      // A document keeps the id of its collection, by which nothing would find it any more.
+      for (const document of await relay.collections.documents(id))
+        if (document.access !== 'view') await relay.documents.setCollection(document.id, null)
+      const { collections, version } = await relay.collections.get()
+      await relay.collections.put(
+        collections.filter((one) => one.id !== id),
+        { expectedVersion: version },
+      )
+      props.onRemoved()
+    })
+  return (
+    <>
+      <Button icon="remove" label={texts.removeCollection} onClick={() => setAsking(true)} />
+      {isAsking && (
+        <ConfirmDialog
+          title={texts.removeCollectionTitle(name)}
+          text={
+            <>
+              <p>{texts.removeCollectionText}</p>
+              <Problem words={removing.problem} />
+            </>
+          }
+          action={texts.removeCollection}
+          danger
+          busy={removing.isRunning}
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  )
+}

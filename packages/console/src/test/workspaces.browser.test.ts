@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { openConsole } from './open-console.ts'
+import { badge, editorOf, minutes } from './pages.ts'
+
+const dora = {
+  id: 'dora',
+  wsp: [
+    { id: 'default', role: 'member' },
+    { id: 'second', role: 'owner' },
+  ],
+} as const
+
+it('[CON-20] who belongs to several workspaces chooses one, sees its documents alone, and changes it in the menu', async (context) => {
+  const { rest, openSignedOut } = await openConsole(context, {
+    people: [dora],
+    env: { RELAY_TENANCY_MODE: 'shared' },
+  })
+  const owner = await rest('ann')
+  await owner.putDocument('minutes', minutes())
+  await owner.shareDocument('minutes', [{ userId: 'dora', permission: 'edit' }])
+  const page = await openSignedOut('#documents?as=dora')
+  await page.getByRole('heading', { name: 'Choose a workspace' }).waitFor()
+  await page.getByRole('button', { name: 'second' }).click()
+  await page.getByRole('heading', { name: 'No documents yet' }).waitFor()
+  await page.getByRole('banner').getByRole('button').click()
+  await page.getByRole('menuitem', { name: 'Change workspace' }).click()
+  await page.getByRole('button', { name: 'default' }).click()
+  await page.getByRole('link', { name: 'Weekly minutes' }).click()
+  await badge(page, 'saved').waitFor()
+  await editorOf(page).click()
+  await page.keyboard.type('Dora too. ')
+  await badge(page, 'saved').waitFor()
+  // The choice is that of the tab.
+  await page.reload()
+  await badge(page, 'saved').waitFor()
+  expect(await editorOf(page).textContent()).toContain('Dora too.')
+})
