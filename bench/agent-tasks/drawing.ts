@@ -42,6 +42,8 @@ export const DRAWING: readonly Task[] = [
     document: canvas(box('mine', 0)),
     async play(stage) {
       const { agent, onlooker, saved, stored } = stage
+      // The agent has read the box before: the relay records who changes a document only for callers who know it.
+      await agent.before('get_shape', { ...C, id: 'mine' })
       let x = 0
       const timer = setInterval(() => draw(stage, 'mine', { x: (x += 7) }), 30)
       // The drag has begun when the relay has passed some of it on, which takes longer than it on a busy machine.
