@@ -1,13 +1,13 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MIGRATIONS } from '../../drivers/sql/migrations/migrate.ts'
 import { openHost } from '../../drivers/sql/testing/store-under-test.ts'
 import { relayCommandHere } from '../relay-command.ts'
 import { startRelayUnderTest } from '../relay-under-test.ts'
 import { contentsOf } from './contents.ts'
+import { killMigrations, type StopAt } from './kill-migrations.ts'
 import { type FormerStore, formerPostgres, formerSqlite, type Rows } from './open-former.ts'
 
 /** Nothing ends by its age while a test looks. */
@@ -78,22 +78,38 @@ describe.each(opens)('a store written by commit 926e332 on %s', (engine, open) =
     }
   })
 
-  const pending = Object.keys(MIGRATIONS).slice(STEPS_THEN)
-  it.each(pending.flatMap((name, i) => (['before', 'after'] as const).map((moment) => [moment, name, i + 1] as const)))(
-    '[LIFE-29] a kill %s %s is recorded loses nothing of the old store',
-    async (moment, _name, step) => {
-      const store = await open()
-      if (typeof store === 'string') return
-      await using former = store
-      const then = await former.rows()
-      const script = join(import.meta.dirname, 'migrate-until.ts')
-      const { signal, status } = spawnSync(process.execPath, [script, former.url, String(step), moment], { encoding: 'utf8' })
-      // Behind the last step nothing may come but the commit.
-      expect(signal === 'SIGKILL' || (moment === 'after' && step === pending.length && status === 0)).toBe(true)
+  describe('killed within its migrations', () => {
+    const pending = Object.keys(MIGRATIONS).slice(STEPS_THEN)
+    const places = pending.flatMap((name, i) =>
+      (['before', 'after'] as const).map((moment) => ({ moment, name, step: i + 1, title: `${moment} ${name}` })),
+    )
+    const killed = new Map<string, FormerStore>()
+    let then: Rows = {}
+    let ended: readonly [string | null, string] | null = null
+    beforeAll(async () => {
+      const stops: StopAt[] = []
+      for (const { title, moment, step } of places) {
+        const former = await open()
+        if (typeof former === 'string') return
+        killed.set(title, former)
+        // All are copies of one store.
+        if (stops.length === 0) then = await former.rows()
+        stops.push({ url: former.url, moment, step })
+      }
+      ended = await killMigrations(stops)
+    })
+    afterAll(async () => {
+      for (const former of killed.values()) await former[Symbol.asyncDispose]()
+    })
+
+    it.each(places)('[LIFE-29] a kill $title is recorded loses nothing of the old store', async ({ title }) => {
+      const former = killed.get(title)
+      if (former === undefined) return
+      expect(ended).toEqual(['SIGKILL', ''])
       await (await openHost(former.url))[Symbol.asyncDispose]()
       expect(asThen(await former.rows(), then)).toEqual(then)
-    },
-  )
+    })
+  })
 })
 
 function countOf(rows: Rows): number {

@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../kernel/log.ts'
 import { connect } from '../../drivers/sql/database.ts'
 import type { Database } from '../../drivers/sql/engine.ts'
 import { appliedSteps, applySteps, MIGRATIONS, setFact, tableNames } from '../../drivers/sql/migrations/migrate.ts'
 import { openPostgresUnderTest } from '../../drivers/sql/testing/postgres-under-test.ts'
 import { openHost, temporaryStore } from '../../drivers/sql/testing/store-under-test.ts'
+import { killMigrations, type StopAt } from './kill-migrations.ts'
 
 const STEPS = Object.keys(MIGRATIONS)
 /** The store of commit 926e332 has them; `former-store.test.ts` kills the later ones. */
@@ -72,24 +71,41 @@ const engines: readonly (readonly [string, () => Promise<Opened | string>])[] = 
   ],
 ]
 
+const PLACES = FIRST_STEPS.flatMap((name) =>
+  (['before', 'after'] as const).map((moment) => ({ moment, name, title: `${moment} ${name}` })),
+)
+
 describe.each(engines)('a kill within one of the first migrations on %s', (_, open) => {
-  it.each(FIRST_STEPS.flatMap((name) => (['before', 'after'] as const).map((moment) => [moment, name] as const)))(
-    '[LIFE-29] a kill %s %s is recorded leaves the store as it was, and the next start runs every migration',
-    async (moment, name) => {
+  const killed = new Map<string, { readonly store: Opened; readonly done: readonly string[]; readonly before: string }>()
+  let ended: readonly [string | null, string] | null = null
+  beforeAll(async () => {
+    const stops: StopAt[] = []
+    for (const { title, moment, name } of PLACES) {
       const store = await open()
       if (typeof store === 'string') return void process.stderr.write(`skipped on PostgreSQL: ${store}\n`)
       const done = STEPS.slice(0, STEPS.indexOf(name))
       await makeStore(store.url, done)
-      const before = await contentsOf(store.url)
-      const script = join(import.meta.dirname, 'migrate-until.ts')
-      const killed = spawnSync(process.execPath, [script, store.url, '1', moment], { encoding: 'utf8' })
-      expect([killed.signal, killed.stderr]).toEqual(['SIGKILL', ''])
+      killed.set(title, { store, done, before: await contentsOf(store.url) })
+      stops.push({ url: store.url, moment, step: 1 })
+    }
+    ended = await killMigrations(stops)
+  })
+  afterAll(async () => {
+    for (const { store } of killed.values()) await store.remove()
+  })
+
+  it.each(PLACES)(
+    '[LIFE-29] a kill $title is recorded leaves the store as it was, and the next start runs every migration',
+    async ({ title }) => {
+      const kept = killed.get(title)
+      if (kept === undefined) return
+      expect(ended).toEqual(['SIGKILL', ''])
+      const { store, done, before } = kept
       // All steps are one transaction: none of them is there, not even the table that would record them.
       expect([await stepsOf(store.url), await contentsOf(store.url)]).toEqual([done, before])
       await (await openHost(store.url))[Symbol.asyncDispose]()
       expect(await stepsOf(store.url)).toEqual(STEPS)
       if (done.length > 0) expect(await contentsOf(store.url)).toBe(before)
-      await store.remove()
     },
   )
 })
