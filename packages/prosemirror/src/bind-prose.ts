@@ -1,6 +1,6 @@
 import { EditorState, type Plugin } from 'prosemirror-state'
 import { EditorView, type NodeViewConstructor } from 'prosemirror-view'
-import { initProseMirrorDoc, ySyncPlugin, yUndoPlugin } from 'y-prosemirror'
+import { initProseMirrorDoc, ySyncPlugin } from 'y-prosemirror'
 import type { Awareness } from 'y-protocols/awareness'
 import type * as Y from 'yjs'
 import { blockIds } from './block-ids.ts'
@@ -13,6 +13,7 @@ import { quietHtml } from './pasted-html.ts'
 import { proseSchema } from './prose-schema.ts'
 import { bindingOf, makeSafe } from './safe-binding.ts'
 import { type LoadBlob, StoredImages } from './stored-images.ts'
+import { undoHistory } from './undo-history.ts'
 
 /** The document to edit, for example what `relay.open()` of @docrelay/client returns. Its content must be here before it is bound. */
 export interface LiveDocument {
@@ -55,7 +56,8 @@ export interface ProseBinding {
 }
 
 /**
- * Shows a prose page of a live document in an editor: everybody's edits, carets, and undo of this person's own edits.
+ * Shows a prose page of a live document in an editor: everybody's edits, carets, and undo of this person's own edits, also of those made
+ * before the page was shown the last time.
  *
  * A page that holds something this schema does not know is only shown: the binding of y-prosemirror would delete such content for
  * everybody. The same happens when such content arrives while the page is open; when it goes, the page can be edited again.
@@ -212,7 +214,12 @@ class PageBinding implements ProseBinding {
 
   #boundState(): EditorState {
     const { doc, mapping } = initProseMirrorDoc(this.#fragment, proseSchema)
-    const binding = [ySyncPlugin(this.#fragment, { mapping }), ...this.#viewPlugins(), yUndoPlugin(), blockIds()] as Plugin[]
+    const binding = [
+      ySyncPlugin(this.#fragment, { mapping }),
+      ...this.#viewPlugins(),
+      undoHistory(this.#fragment),
+      blockIds(),
+    ] as Plugin[]
     const state = EditorState.create({
       schema: proseSchema,
       // A page without blocks is edited as one empty paragraph, which is stored with the first edit.

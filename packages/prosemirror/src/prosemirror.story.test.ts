@@ -90,6 +90,7 @@ const enterSeen = planned(
   update((page) => page.insert(0, [paragraph('words', { id: 'blk-a' })])),
 )
 const undoSeen = planned('undo', words)
+const undoLaterSeen = planned('undoLater', words)
 const emptiedSeen = planned(
   'emptied',
   update(() => undefined),
@@ -212,6 +213,10 @@ describe('an editor on a prose page, in Chromium under a strict Content-Security
 
   it('[CONC-8] undo takes back what this person typed and leaves what others wrote', () => {
     expect(undoSeen()).toBe('theirswords')
+  })
+
+  it('[CONC-8] who shows the page anew can still undo and redo what was typed before, one edit after another', () => {
+    expect(undoLaterSeen()).toEqual(['two one words', 'one words', 'words', 'one words'])
   })
 
   it('[CONC-8] what was undone down to an empty page can be redone', () => {

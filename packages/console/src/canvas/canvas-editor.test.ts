@@ -149,6 +149,16 @@ describe('keys', () => {
     expect(editor.history.value).toEqual({ canUndo: true, canRedo: true })
   })
 
+  it('undo takes back what was drawn before another page was shown', () => {
+    using canvas = openedCanvas(shapes)
+    canvas.editor.label('a', 'mine')
+    const editor = canvas.shownAgain()
+    expect(editor.history.value).toEqual({ canUndo: true, canRedo: false })
+    editor.undo()
+    expect(canvas.stored('a')).toEqual(box('a', 0, 0))
+    expect(editor.history.value).toEqual({ canUndo: false, canRedo: true })
+  })
+
   it('the space bar selects, unless the page was moved with it', () => {
     using canvas = openedCanvas(shapes)
     const { editor, gestures, keys } = canvas

@@ -29,6 +29,7 @@ import { PageDrawing } from './page-drawing.ts'
 import { PageState } from './page-state.ts'
 import { OwnPresence, type Peer, peersOn } from './peers.ts'
 import { readingOrder } from './reading-order.ts'
+import { undoHistoryOf } from './undo-histories.ts'
 import { fitted, showing, type Size, toPage, type View, zoomed } from './view-area.ts'
 
 export type Tool = 'select' | 'hand' | NewShape['kind']
@@ -92,7 +93,7 @@ export class CanvasEditor {
     this.#environment = environment
     this.#state = new PageState(document.ydoc, pageId)
     this.drawing = new PageDrawing(() => this.page, environment.onFrame)
-    this.#undo = document.undoManager([`shapes:${pageId}`, `shapeOrder:${pageId}`], { captureTimeout: 0 })
+    this.#undo = undoHistoryOf(document, pageId)
     this.presence = new OwnPresence(document.awareness, pageId)
     this.readOnly.value = document.level === 'view' || document.gone !== null
     const awarenessChanged = (change: Readonly<Record<'added' | 'updated' | 'removed', readonly number[]>>) => {
@@ -109,8 +110,10 @@ export class CanvasEditor {
       document.on('level', (level) => (this.readOnly.value = level === 'view' || document.gone !== null)),
       document.on('gone', () => (this.readOnly.value = true)),
       () => document.awareness.off('change', awarenessChanged),
-      () => this.#undo.destroy(),
+      () => this.#undo.off('stack-item-added', stackChanged),
+      () => this.#undo.off('stack-item-popped', stackChanged),
     )
+    stackChanged()
     this.#peersChanged()
   }
 

@@ -6,7 +6,7 @@ import { Icon } from '../controls/icon.tsx'
 import { Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
 import { savedWords } from './saved-words.ts'
-import { useDocumentState } from './use-live.ts'
+import { useDocumentState, useGone } from './use-live.ts'
 
 /** So often at most is the word read out: it changes with every few keys. */
 const TOLD_EVERY_MS = 5_000
@@ -15,7 +15,8 @@ const BANNER_AFTER_MS = 5_000
 /** One word with a drawing: whether what was typed is safe. More is shown at the pointer and on request. */
 export function SavedBadge({ session, live }: { readonly session: Session; readonly live: LiveDocument }) {
   const state = useDocumentState(live)
-  const { word, icon, tone, sentences } = savedWords(state)
+  const gone = useGone(live)
+  const { word, icon, tone, sentences } = savedWords(state, gone !== null)
   const told = useSlowly(word, session.now)
   const id = useId()
   const [open, setOpen] = useState(false)
@@ -53,6 +54,7 @@ export function SavedBadge({ session, live }: { readonly session: Session; reado
 /** Stands above the page when something has not been saved for a while. */
 export function UnsavedBanner({ session, live }: { readonly session: Session; readonly live: LiveDocument }) {
   const state = useDocumentState(live)
+  const gone = useGone(live)
   const { unsavedSince } = state
   const [due, setDue] = useState(false)
   useEffect(() => {
@@ -61,8 +63,8 @@ export function UnsavedBanner({ session, live }: { readonly session: Session; re
     const timer = setTimeout(() => setDue(true), Math.max(0, unsavedSince + BANNER_AFTER_MS - session.now()))
     return () => clearTimeout(timer)
   }, [unsavedSince])
-  // A refusal has a notice of its own, with what can be done.
-  if (!due || unsavedSince === null || state.saved === 'refused') return null
+  // A refusal, and a document that has gone, have notices of their own, with what can be done.
+  if (!due || unsavedSince === null || state.saved === 'refused' || gone !== null) return null
   const text = messages.document
   const waits = state.link === 'waiting' || state.link === 'stopped'
   return (

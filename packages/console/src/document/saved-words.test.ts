@@ -31,6 +31,8 @@ describe('the word about what was typed', () => {
       error: error('ERR_WORKSPACE_CONNECTION_LIMIT'),
     }
     expect(savedWords(state).sentences).toEqual([text.savedWhy.local, text.since(1), text.reasons.full, text.copyOff])
+    // Nobody wants a copy of a document that was taken back.
+    expect(savedWords(state, true).sentences).toEqual([text.savedWhy.local, text.since(1), text.reasons.full])
   })
 
   it('[CON-22] has a reason in words for what people meet, and the words of the relay for the rest', () => {

@@ -13,12 +13,15 @@ export interface SavedWords {
   readonly sentences: readonly string[]
 }
 
-/** Tells whether words are safe and whether there is a connection, which are two things: a document may be saved without one. */
-export function savedWords({ link, saved, unsavedSince, error, localCopy }: DocumentState): SavedWords {
+/**
+ * Tells whether words are safe and whether there is a connection, which are two things: a document may be saved without one. `isGone`: the
+ * document is not there for this person any more, so that a copy on the device is not wanted.
+ */
+export function savedWords({ link, saved, unsavedSince, error, localCopy }: DocumentState, isGone = false): SavedWords {
   const text = messages.document
   const away = link === 'waiting' || link === 'stopped'
   const because = away || saved === 'refused' ? reasonOf(error) : null
-  const copy = localCopy === 'off' && saved !== 'saved' ? text.copyOff : null
+  const copy = localCopy === 'off' && saved !== 'saved' && !isGone ? text.copyOff : null
   const since = unsavedSince === null || saved === 'saved' ? null : text.since(unsavedSince)
   const told = (...sentences: readonly (string | null)[]) => sentences.filter((sentence) => sentence !== null)
   if (saved === 'saved' && away)

@@ -53,6 +53,6 @@ export const documentsTexts = {
   renameTitle: (name: string) => `Rename “${name}”`,
   remove: 'Delete',
   removeTitle: (name: string) => `Delete “${name}”?`,
-  removeText: 'It disappears for everybody who has it. Recovery points can bring it back under a new address.',
+  removeText: 'It disappears for everybody who has it, with its recovery points. Only a backup of the relay has it then.',
   removed: (name: string) => `“${name}” was deleted.`,
 }

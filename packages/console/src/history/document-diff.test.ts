@@ -2,7 +2,7 @@ import { parseBody } from '@docrelay/model/body-parse'
 import type { DocumentBody } from '@docrelay/model/body'
 import type { Json } from '@docrelay/model/json'
 import { expect, it } from 'vitest'
-import { comparePages, diffShapes } from './document-diff.ts'
+import { comparePages, diffEntries, diffShapes } from './document-diff.ts'
 
 function bodyOf(json: Json): DocumentBody {
   const parsed = parseBody(json, 'stored')
@@ -61,4 +61,33 @@ it('names shapes that came, changed and went', () => {
 it('takes all shapes of a page that is new for added', () => {
   const page = bodyOf({ pages: [{ id: 'p', shapes: [shape('a', 'Start')] }] }).canvas.pages[0]
   expect(diffShapes(null, page ?? null)).toEqual([{ id: 'a', name: 'Start', kind: 'added' }])
+})
+
+it('names fields with both values, and references by their title, that came, changed and went', () => {
+  const before = {
+    fields: {
+      fields: { client: { name: 'client', value: 'Acme' }, due: { name: 'due', value: 3 }, same: { name: 'same', value: 'x' } },
+    },
+    references: { items: { k: { id: 'k', title: 'Structured programming' }, old: { id: 'old' } } },
+  }
+  const after = {
+    fields: {
+      fields: {
+        client: { name: 'client', value: 'Beta' },
+        same: { value: 'x', name: 'same' },
+        open: { name: 'open', value: true },
+      },
+    },
+    references: { items: { k: { id: 'k', title: 'Structured programming with go to' } } },
+  }
+  expect(diffEntries(bodyOf(before), bodyOf(after))).toEqual([
+    { id: 'field client', kind: 'changed', name: 'client', before: 'Acme', after: 'Beta' },
+    { id: 'field open', kind: 'added', name: 'open', before: null, after: 'true' },
+    { id: 'field due', kind: 'removed', name: 'due', before: '3', after: null },
+    { id: 'reference k', kind: 'changed', name: 'Structured programming with go to', before: null, after: null },
+    { id: 'reference old', kind: 'removed', name: 'old', before: null, after: null },
+  ])
+  expect(diffEntries(bodyOf({ fields: {} }), bodyOf(before)).map(({ kind }) => kind)).toEqual(
+    Array.from({ length: 5 }, () => 'added'),
+  )
 })

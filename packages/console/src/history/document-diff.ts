@@ -1,5 +1,5 @@
-import type { CanvasPage, DocumentBody, ProsePage, Shape } from '@docrelay/model/body'
-import { equalJson, memberOf } from '@docrelay/model/json'
+import type { CanvasPage, DocumentBody, Fields, Opaque, ProsePage, References, Shape } from '@docrelay/model/body'
+import { equalJson, type JsonObject, memberOf } from '@docrelay/model/json'
 import { pageName } from '@docrelay/model/pages'
 
 type Sides<P> = { readonly before: P | null; readonly after: P | null }
@@ -82,4 +82,59 @@ function nameOf({ id, value }: Shape): string {
     if (typeof text === 'string' && text.trim() !== '') return text
   }
   return id
+}
+
+/** A field or a reference that is not what it was. */
+export interface EntryChange {
+  readonly id: string
+  readonly kind: ShapeChange['kind']
+  /** The name of the field, the title of the reference. */
+  readonly name: string
+  /** Values of a field; `null` for what was not there, and for references. */
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** Lists the fields and references of a document that came, changed, and went. */
+export function diffEntries(before: DocumentBody, after: DocumentBody): readonly EntryChange[] {
+  const value = (entry: JsonObject): string => {
+    const stored = memberOf(entry, 'value')
+    return typeof stored === 'object' || stored === undefined ? '' : String(stored)
+  }
+  const title = (id: string, entry: JsonObject): string => {
+    const stored = memberOf(entry, 'title')
+    return typeof stored === 'string' && stored.trim() !== '' ? stored : id
+  }
+  const fields = changedItems(before.fields, after.fields).map(
+    ({ id, kind, was, is }): EntryChange => ({
+      id: `field ${id}`,
+      kind,
+      name: id,
+      before: was && value(was),
+      after: is && value(is),
+    }),
+  )
+  const references = changedItems(before.references, after.references).map(
+    ({ id, kind, was, is }): EntryChange => ({
+      id: `reference ${id}`,
+      kind,
+      name: title(id, is ?? was ?? {}),
+      before: null,
+      after: null,
+    }),
+  )
+  return [...fields, ...references]
+}
+
+type Container = Fields | References | Opaque | undefined
+
+function changedItems(before: Container, after: Container) {
+  const itemsOf = (all: Container): ReadonlyMap<string, JsonObject> =>
+    all === undefined || all.kind === 'opaque' ? new Map() : all.items
+  const [old, now] = [itemsOf(before), itemsOf(after)]
+  return [...new Set([...now.keys(), ...old.keys()])].flatMap((id) => {
+    const [was, is] = [old.get(id) ?? null, now.get(id) ?? null]
+    if (was !== null && is !== null && equalJson(was, is)) return []
+    return { id, was, is, kind: was === null ? ('added' as const) : is === null ? ('removed' as const) : ('changed' as const) }
+  })
 }

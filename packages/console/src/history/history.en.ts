@@ -61,7 +61,10 @@ export const historyTexts = {
   tally: ({ added, removed, changed }: Tally) =>
     [`${added} added`, `${changed} changed`, `${removed} removed`].filter((part) => !part.startsWith('0 ')).join(', '),
   block: { added: 'Added', removed: 'Removed' } satisfies Partial<Record<BlockChange['kind'], string>>,
-  shape: { added: 'Added', removed: 'Removed', changed: 'Changed' } satisfies Record<ShapeChange['kind'], string>,
+  part: { added: 'Added', removed: 'Removed', changed: 'Changed' } satisfies Record<ShapeChange['kind'], string>,
+  entries: 'Fields and references',
+  entryOf: (name: string, before: string | null, after: string | null) =>
+    `${name}${before === null && after === null ? '' : ': '}${[before, after].flatMap((text) => (text === null ? [] : `“${text}”`)).join(' → ')}`,
   picture: (alt: string) => (alt === '' ? 'Picture' : `Picture: ${alt}`),
   drawing: (page: string, when: string) => `Drawing of the page ${page}: ${when}`,
 

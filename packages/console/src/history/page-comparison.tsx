@@ -65,10 +65,10 @@ function CanvasComparison({ page, sides, when }: { readonly page: Canvas; readon
       {changes.length === 0 ? (
         <p class="tally">{texts.same}</p>
       ) : (
-        <ul class="shape-changes">
+        <ul class="part-changes">
           {changes.map(({ id, name, kind }) => (
             <li key={id} class={`change-${kind}`}>
-              <span class="change-sign">{texts.shape[kind]}</span> {name}
+              <span class="change-sign">{texts.part[kind]}</span> {name}
             </li>
           ))}
         </ul>

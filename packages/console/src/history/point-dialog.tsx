@@ -13,7 +13,7 @@ import { ConfirmDialog, Dialog } from '../controls/dialog.tsx'
 import { Loading } from '../controls/notice.tsx'
 import { useLevel } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
-import { comparePages, type PageChange } from './document-diff.ts'
+import { comparePages, diffEntries, type EntryChange, type PageChange } from './document-diff.ts'
 import { PageComparison } from './page-comparison.tsx'
 
 const texts = messages.history
@@ -101,9 +101,16 @@ function Comparison({
   readonly when: string
 }) {
   const pages = useMemo(() => comparePages(former, present), [former, present])
+  const entries = useMemo(() => diffEntries(former, present), [former, present])
   const [chosen, choose] = useState<PageChange | undefined>(() => pages.find(({ state }) => state !== 'same') ?? pages[0])
   const [sides, setSides] = useState(false)
-  if (chosen === undefined) return <p>{texts.noPages}</p>
+  if (chosen === undefined)
+    return (
+      <>
+        <p>{texts.noPages}</p>
+        <EntryChanges entries={entries} />
+      </>
+    )
   return (
     <>
       <div class="point-choices">
@@ -131,7 +138,25 @@ function Comparison({
         </fieldset>
       </div>
       <PageComparison key={`${chosen.kind} ${chosen.id}`} page={chosen} sides={sides} when={when} />
+      <EntryChanges entries={entries} />
     </>
+  )
+}
+
+/** What changed beside the pages. Pages show fields and references, but their text does not change with them. */
+function EntryChanges({ entries }: { readonly entries: readonly EntryChange[] }) {
+  if (entries.length === 0) return null
+  return (
+    <section aria-label={texts.entries}>
+      <h3>{texts.entries}</h3>
+      <ul class="part-changes">
+        {entries.map(({ id, kind, name, before, after }) => (
+          <li key={id} class={`change-${kind}`}>
+            <span class="change-sign">{texts.part[kind]}</span> {texts.entryOf(name, before, after)}
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

@@ -173,6 +173,24 @@ const CASES = {
     return binding.view.state.doc.textContent
   },
 
+  /** A page that is shown again, by a new view and by one that was read-only for a moment. */
+  async undoLater([doc]: readonly Y.Doc[]) {
+    const { redo, undo } = await import('y-prosemirror')
+    const first = open(doc as Y.Doc)
+    first.view.dispatch(first.view.state.tr.insertText('one ', 1))
+    first.destroy()
+    const second = open(doc as Y.Doc)
+    second.view.dispatch(second.view.state.tr.insertText('two ', 1))
+    second.setReadOnly(true)
+    second.setReadOnly(false)
+    const seen = [second.view.state.doc.textContent]
+    for (const step of [undo, undo, redo]) {
+      step(second.view.state)
+      seen.push(second.view.state.doc.textContent)
+    }
+    return seen
+  },
+
   async emptied([doc]: readonly Y.Doc[]) {
     const { redo, undo } = await import('y-prosemirror')
     const { view } = open(doc as Y.Doc)

@@ -31,11 +31,14 @@ export function openedCanvas(shapes: readonly WithId[], level: 'edit' | 'view' =
   }
   const said: string[] = []
   let ids = 0
-  const editor = new CanvasEditor(opened, 'p', {
-    announce: (text) => void said.push(text),
-    newId: () => `n${++ids}`,
-    onFrame: (draw) => draw(),
-  })
+  const newEditor = () =>
+    new CanvasEditor(opened, 'p', {
+      announce: (text) => void said.push(text),
+      newId: () => `n${++ids}`,
+      onFrame: (draw) => draw(),
+    })
+  const editor = newEditor()
+  let shown = editor
   let writes = 0
   ydoc.on('afterTransaction', ({ origin, changed }: Y.Transaction) => {
     if (origin === null && changed.size > 0) writes++
@@ -47,6 +50,12 @@ export function openedCanvas(shapes: readonly WithId[], level: 'edit' | 'view' =
     keys: new CanvasKeys(editor, gestures),
     awareness,
     said,
+    /** The editor of the next time that the page is shown. */
+    shownAgain(): CanvasEditor {
+      shown.destroy()
+      shown = newEditor()
+      return shown
+    },
     stored: (id: string) => ydoc.getMap('shapes:p').get(id),
     order: () => ydoc.getArray('shapeOrder:p').toArray(),
     /** How many transactions this person made. */
@@ -59,7 +68,7 @@ export function openedCanvas(shapes: readonly WithId[], level: 'edit' | 'view' =
       Y.applyUpdate(ydoc, Y.encodeStateAsUpdate(other), 'relay')
     },
     [Symbol.dispose]() {
-      editor.destroy()
+      shown.destroy()
       awareness.destroy()
     },
   }

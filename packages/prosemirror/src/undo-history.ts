@@ -1,0 +1,48 @@
+import { Plugin } from 'prosemirror-state'
+import type { EditorView } from 'prosemirror-view'
+import { defaultDeleteFilter, defaultProtectedNodes, ySyncPluginKey, yUndoPlugin, yUndoPluginKey } from 'y-prosemirror'
+import * as Y from 'yjs'
+
+/** Pages outlive their views: who looks at another page and comes back can still undo. A closed document takes its entries with it. */
+const histories = new WeakMap<Y.XmlFragment, Y.UndoManager>()
+
+/** Undo of this person's own edits of a page, for as long as its Y.Doc is there. */
+export function undoHistory(fragment: Y.XmlFragment): Plugin {
+  const history = historyOf(fragment)
+  const { spec } = yUndoPlugin({ undoManager: history })
+  // The view of that plugin would end the history with itself.
+  return new Plugin({ ...spec, view: (view) => keepSelections(history, view) })
+}
+
+function historyOf(fragment: Y.XmlFragment): Y.UndoManager {
+  const known = histories.get(fragment)
+  if (known !== undefined) return known
+  const made = new Y.UndoManager(fragment, {
+    trackedOrigins: new Set([ySyncPluginKey]),
+    deleteFilter: (item) => defaultDeleteFilter(item, defaultProtectedNodes),
+    captureTransaction: ({ meta }) => meta.get('addToHistory') !== false,
+  })
+  histories.set(fragment, made)
+  return made
+}
+
+/** Whoever undoes an edit finds the selection as it was before that edit. */
+function keepSelections(history: Y.UndoManager, view: EditorView): { destroy(): void } {
+  const { binding } = ySyncPluginKey.getState(view.state)
+  const added = ({ stackItem }: { readonly stackItem: Y.UndoManager['undoStack'][number] }) =>
+    stackItem.meta.set(binding, yUndoPluginKey.getState(view.state).prevSel)
+  const popped = ({ stackItem }: { readonly stackItem: Y.UndoManager['undoStack'][number] }) => {
+    binding.beforeTransactionSelection = stackItem.meta.get(binding) ?? binding.beforeTransactionSelection
+  }
+  history.on('stack-item-added', added)
+  history.on('stack-item-popped', popped)
+  return {
+    destroy() {
+      history.off('stack-item-added', added)
+      history.off('stack-item-popped', popped)
+      for (const { meta } of [...history.undoStack, ...history.redoStack]) meta.delete(binding)
+      // What is typed in the next view is an edit of its own.
+      history.stopCapturing()
+    },
+  }
+}
