@@ -179,6 +179,8 @@ describe('the packages, installed from tarballs into a project outside the repos
       target,
       context: project.folder,
       entry: './app.mjs',
+      // The minifier takes four times as long as the bundler, and says nothing of the packages.
+      optimization: { minimize: false },
       output: { path: join(project.folder, 'packed') },
     })
     const stats = await promisify(compiler.run.bind(compiler))()

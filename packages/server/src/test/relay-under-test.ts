@@ -11,7 +11,7 @@ import { checkedFetch, createExchangeCheck } from '../http/testing/exchange-chec
 import { routeTable } from '../http/route-table.ts'
 import { patienceClock } from '../kernel/testing/patience.ts'
 import { COMPILED_CODE } from './compiled-code.ts'
-import { RELAY_PROGRAM, RELAY_SOURCES } from './relay-program.ts'
+import { RELAY_PROGRAM } from './relay-program.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../auth/testing/test-issuer.ts'
 
 /** The relay as an operator runs it, in a process of its own, with a real issuer; data survives `kill` and `restart`. */
@@ -48,8 +48,6 @@ interface RelayOptions {
   readonly mcp?: 'local' | 'public'
   /** After `serve`, at the first start. */
   readonly args?: readonly string[]
-  /** Starts the sources instead of the bundle: for what is about loading them. */
-  readonly fromSources?: boolean
   /** Gets the lines of its log, which can so be read before it is ready. */
   readonly logLines?: string[]
 }
@@ -76,9 +74,8 @@ export async function startRelayUnderTest(options: RelayOptions = {}): Promise<R
     ...env,
   })
   const awaited = options.mcp === 'local' ? ['main', 'mcp'] : ['main']
-  const program = options.fromSources === true ? RELAY_SOURCES : RELAY_PROGRAM
   const start = (env: NodeJS.ProcessEnv, args: readonly string[] = []) =>
-    launch([program, 'serve', ...args], env, folder, logLines, awaited)
+    launch([RELAY_PROGRAM, 'serve', ...args], env, folder, logLines, awaited)
   let running = await start(variables(0), options.args)
   const baseUrl = running.listeners.get('main') ?? ''
   const port = Number(new URL(baseUrl).port)

@@ -10,14 +10,14 @@ const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile())
 
 it('[OPS-12] the relay keeps compiled code in a private folder of the data directory, and starts when that code is damaged', async () => {
-  await using relay = await startRelayUnderTest({ env, fromSources: true })
+  await using relay = await startRelayUnderTest({ env })
   await relay.stop()
   await relay.restart()
   await relay.stop()
   const folder = join(relay.dataDir, 'compiled-code')
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   const files = filesIn(folder)
-  expect(files.length).toBeGreaterThan(100)
+  expect(files.length).toBeGreaterThan(10)
 
   for (const [i, file] of files.entries()) writeFileSync(join(folder, file), i % 2 === 0 ? Buffer.alloc(5_000, i) : '')
   await relay.restart()

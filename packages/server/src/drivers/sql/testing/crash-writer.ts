@@ -2,8 +2,10 @@
  * The process that the crash test kills: appends and saves continuously and reports to its parent only what was confirmed. Arguments:
  * storage URL, number of documents.
  */
+import { flushCompileCache } from 'node:module'
 import { creation, change, written } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'
+import { STORAGE_THREAD } from '../../../test/relay-program.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorage } from '../storage.ts'
 
@@ -14,7 +16,9 @@ export type Confirmed =
 export const fillOf = (key: number, seq: number) => (key * 31 + seq * 7) % 251
 
 const [url = '', count = '4', round = '0'] = process.argv.slice(2)
-const storage = await openStorage({ url, commitDelayMs: 1, log: silentLogger })
+const storage = await openStorage({ url, commitDelayMs: 1, log: silentLogger, thread: STORAGE_THREAD })
+// A process that is killed would keep no compiled code, and the next one would compile the same anew.
+flushCompileCache()
 const { updates } = storageFromPort(storage.workerPort())
 const confirm = (confirmed: Confirmed) => process.send?.(confirmed)
 

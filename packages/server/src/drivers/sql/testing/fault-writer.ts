@@ -4,6 +4,7 @@
  */
 import { creation, written } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'
+import { STORAGE_THREAD } from '../../../test/relay-program.ts'
 import { openStorage } from '../storage.ts'
 
 export interface FaultReport {
@@ -13,7 +14,7 @@ export interface FaultReport {
   readonly fatal: boolean
 }
 
-const storage = await openStorage({ url: process.argv[2] ?? '', commitDelayMs: 0, log: silentLogger })
+const storage = await openStorage({ url: process.argv[2] ?? '', commitDelayMs: 0, log: silentLogger, thread: STORAGE_THREAD })
 let fatal = false
 storage.onFatal(() => {
   fatal = true
