@@ -1,5 +1,5 @@
 import type { SyncClient } from '@docrelay/client/sync/sync-client'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
@@ -57,25 +57,24 @@ const stores = await storesUnderTest()
 describe.each(stores)('words typed into a block that an agent has just replaced, on $name', ({ env, remove }) => {
   const settings = { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0', ...env }
   let relay: RelayUnderTest
-  let proxy: TcpProxy
+  const proxies = new AsyncDisposableStack()
   beforeAll(async () => {
     relay = await startRelayUnderTest({ mcp: 'local', env: settings })
-    const { hostname, port } = new URL(relay.baseUrl)
-    proxy = await startTcpProxy({ host: hostname, port: Number(port) })
-  })
-  // A test that fails while it holds frames does not hold those of the next.
-  afterEach(async () => {
-    proxy?.release()
-    await proxy?.up()
   })
   afterAll(async () => {
-    await proxy?.[Symbol.asyncDispose]()
+    await proxies.disposeAsync()
     await relay?.[Symbol.asyncDispose]()
     await remove()
   })
 
+  /** The typists of a group have a way to the relay of their own. */
+  async function newProxy(): Promise<TcpProxy> {
+    const { hostname, port } = new URL(relay.baseUrl)
+    return proxies.use(await startTcpProxy({ host: hostname, port: Number(port) }))
+  }
+
   let documents = 0
-  async function desk(story: Story = ONE_CALL) {
+  async function desk(proxy: TcpProxy, story: Story) {
     const docId = `kill-${++documents}`
     const pages = [
       { id: 'p', name: 'P', content: CONTENT },
@@ -112,64 +111,54 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
     reader.destroy()
   }
 
-  // The documents of a group share one kill and one start of the relay, which take longer than everything else here.
-  describe('in many documents, with their frames on the way', () => {
-    let desks: readonly Desk[] = []
+  // All these documents share one kill and one start of the relay, which take longer than everything else here.
+  describe('around a kill', () => {
+    let held: readonly Desk[] = []
+    let cutOff: readonly Desk[] = []
+    let unheard: Desk | undefined
+    let seenUnheard = ''
     beforeAll(async () => {
+      const [holding, down, silent] = [await newProxy(), await newProxy(), await newProxy()]
       const first = await agent()
-      desks = await Promise.all(STORIES.map((story) => desk(story)))
-      proxy.hold()
-      desks.forEach(type)
-      await Promise.all(desks.map((at) => perform(first, at, at.story.calls)))
-      await until('the typists to see what the agent did', () => !desks.some(({ typist }) => nodesOf(typist).includes(WORDS)))
+      held = await Promise.all(STORIES.map((story) => desk(holding, story)))
+      cutOff = await Promise.all(STORIES.slice(0, 2).map((story) => desk(down, story)))
+      unheard = await desk(silent, ONE_CALL)
+      const all = [...held, ...cutOff, unheard]
+      holding.hold()
+      await down.down()
+      silent.silent()
+      all.forEach(type)
+      await Promise.all(all.map((at) => perform(first, at, at.story.calls)))
+      await until('the typists to see what the agent did', () => !held.some(({ typist }) => nodesOf(typist).includes(WORDS)))
+      seenUnheard = nodesOf(unheard.typist)
       await relay.kill()
       // The typists come back after the last call: a call would otherwise replace words that have arrived, which are not late.
-      await proxy.down()
+      await holding.down()
       await relay.restart(settings)
       const second = await agent()
-      await Promise.all(desks.map((at) => perform(second, at, at.story.later ?? [])))
-      await proxy.up()
+      await Promise.all(held.map((at) => perform(second, at, at.story.later ?? [])))
+      await Promise.all([holding.up(), down.up(), silent.up()])
     })
 
     it.each(numbered(STORIES))(
       '[AG-98] [AG-110] come back when the relay is killed while their frame is on its way, in $what',
-      async ({ i }) => expectWords(desks[i]),
+      async ({ i }) => expectWords(held[i]),
     )
-  })
-
-  describe('in two documents, without a connection', () => {
-    let desks: readonly Desk[] = []
-    beforeAll(async () => {
-      const first = await agent()
-      desks = await Promise.all(STORIES.slice(0, 2).map((story) => desk(story)))
-      await proxy.down()
-      desks.forEach(type)
-      await Promise.all(desks.map((at) => perform(first, at, at.story.calls)))
-      await relay.kill()
-      await relay.restart(settings)
-      await proxy.up()
-    })
 
     it.each(numbered(STORIES.slice(0, 2)))(
       '[AG-98] [AG-110] come back when they are typed without a connection around a kill of the relay, in $what',
-      async ({ i }) => expectWords(desks[i]),
+      async ({ i }) => expectWords(cutOff[i]),
     )
-  })
 
-  it('[AG-98] [AG-110] come back when the relay is killed after the commit of the call and before the typist hears of it', async () => {
-    const at = await desk()
-    proxy.silent()
-    type(at)
-    await perform(await agent(), at, at.story.calls)
-    expect(nodesOf(at.typist)).toContain(WORDS)
-    await relay.kill()
-    await relay.restart(settings)
-    await proxy.up()
-    await expectWords(at)
+    it('[AG-98] [AG-110] come back when the relay is killed after the commit of the call and before the typist hears of it', async () => {
+      expect(seenUnheard).toContain(WORDS)
+      await expectWords(unheard)
+    })
   })
 
   it('[AG-110] come back when they are typed without a connection around an orderly restart, which stores the document as a whole', async () => {
-    const at = await desk()
+    const proxy = await newProxy()
+    const at = await desk(proxy, ONE_CALL)
     await proxy.down()
     type(at)
     await perform(await agent(), at, at.story.calls)
