@@ -1,8 +1,8 @@
 import type { LiveDocument } from '@docrelay/client'
 import { useRef, useState } from 'preact/hooks'
-import { Button } from '../controls/button.tsx'
-import { ConfirmDialog, Dialog } from '../controls/dialog.tsx'
+import { ConfirmDialog } from '../controls/dialog.tsx'
 import { Field } from '../controls/field.tsx'
+import { FormDialog } from '../controls/form-dialog.tsx'
 import { Icon } from '../controls/icon.tsx'
 import { Menu } from '../controls/menu.tsx'
 import { messages } from '../messages.en.ts'
@@ -115,32 +115,19 @@ export function PageTabs(props: {
 function RenameDialog(props: { readonly name: string; readonly onRename: (name: string) => void; readonly onClose: () => void }) {
   const text = messages.document
   const [name, setName] = useState(props.name)
-  const form = useRef<HTMLFormElement>(null)
   return (
-    <Dialog
+    <FormDialog
       title={text.renamePage}
+      action={text.save}
+      isDisabled={name.trim() === ''}
+      onSubmit={() => {
+        props.onRename(name.trim())
+        props.onClose()
+      }}
       onClose={props.onClose}
-      actions={
-        <>
-          <Button onClick={props.onClose}>{messages.controls.cancel}</Button>
-          <Button kind="primary" disabled={name.trim() === ''} onClick={() => form.current?.requestSubmit()}>
-            {text.save}
-          </Button>
-        </>
-      }
     >
-      <form
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (name.trim() === '') return
-          props.onRename(name.trim())
-          props.onClose()
-        }}
-      >
-        <Field label={text.pageName} value={name} onInput={setName} />
-      </form>
-    </Dialog>
+      <Field label={text.pageName} value={name} onInput={setName} />
+    </FormDialog>
   )
 }
 

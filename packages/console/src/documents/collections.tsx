@@ -1,11 +1,12 @@
 import type { CollectionDefinition, DocumentMetadata } from '@docrelay/client'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Problem } from '../app/problem.tsx'
 import { useAction } from '../app/use-relay.ts'
 import type { Session } from '../app/views.ts'
 import { Button } from '../controls/button.tsx'
-import { ConfirmDialog, Dialog } from '../controls/dialog.tsx'
+import { ConfirmDialog } from '../controls/dialog.tsx'
 import { Field } from '../controls/field.tsx'
+import { FormDialog } from '../controls/form-dialog.tsx'
 import { messages } from '../messages.en.ts'
 
 const texts = messages.documents
@@ -24,7 +25,6 @@ export function MoveDialog(props: {
   const { relay, announce } = props.session
   const [chosen, choose] = useState(document.collectionId ?? NONE)
   const [name, setName] = useState('')
-  const form = useRef<HTMLFormElement>(null)
   const moving = useAction()
   const move = () =>
     moving.run(async () => {
@@ -38,38 +38,65 @@ export function MoveDialog(props: {
       onClose()
     })
   return (
-    <Dialog
-      title={props.title}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{messages.controls.cancel}</Button>
-          <Button kind="primary" disabled={moving.isRunning} onClick={() => form.current?.requestSubmit()}>
-            {texts.moveAction}
-          </Button>
-        </>
-      }
-    >
-      <form
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault()
-          move()
-        }}
-      >
-        <select aria-label={texts.collection} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-          <option value={NONE}>{texts.noCollection}</option>
-          {collections.map((one) => (
-            <option key={one.id} value={one.id}>
-              {one.name}
-            </option>
-          ))}
-          <option value={NEW}>{texts.newCollection}</option>
-        </select>
-        {chosen === NEW && <Field label={texts.newCollectionName} value={name} onInput={setName} required />}
-      </form>
+    <FormDialog title={props.title} action={texts.moveAction} isDisabled={moving.isRunning} onSubmit={move} onClose={onClose}>
+      <select aria-label={texts.collection} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        <option value={NONE}>{texts.noCollection}</option>
+        {collections.map((one) => (
+          <option key={one.id} value={one.id}>
+            {one.name}
+          </option>
+        ))}
+        <option value={NEW}>{texts.newCollection}</option>
+      </select>
+      {chosen === NEW && <Field label={texts.newCollectionName} value={name} onInput={setName} required />}
       <Problem words={moving.problem} />
-    </Dialog>
+    </FormDialog>
+  )
+}
+
+/** A button that gives a collection another name. Its documents keep their place: they know its id. */
+export function RenameCollection(props: {
+  readonly session: Session
+  readonly collection: CollectionDefinition
+  readonly onRenamed: (renamed: CollectionDefinition) => void
+}) {
+  const { relay } = props.session
+  const { id } = props.collection
+  const [isAsking, setAsking] = useState(false)
+  const [name, setName] = useState('')
+  const renaming = useAction()
+  const rename = () =>
+    renaming.run(async () => {
+      const { collections, version } = await relay.collections.get()
+      const renamed = { ...(collections.find((one) => one.id === id) ?? props.collection), name: name.trim() }
+      await relay.collections.put(
+        collections.map((one) => (one.id === id ? renamed : one)),
+        { expectedVersion: version },
+      )
+      setAsking(false)
+      props.onRenamed(renamed)
+    })
+  const ask = () => {
+    setName(props.collection.name)
+    renaming.forget()
+    setAsking(true)
+  }
+  return (
+    <>
+      <Button icon="edit" label={texts.renameCollection} onClick={ask} />
+      {isAsking && (
+        <FormDialog
+          title={texts.renameTitle(props.collection.name)}
+          action={texts.rename}
+          isDisabled={renaming.isRunning || name.trim() === ''}
+          onSubmit={rename}
+          onClose={() => setAsking(false)}
+        >
+          <Field label={texts.newCollectionName} value={name} onInput={setName} required />
+          <Problem words={renaming.problem} />
+        </FormDialog>
+      )}
+    </>
   )
 }
 

@@ -1,9 +1,8 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { sentenceOf } from '../app/error-words.ts'
 import type { Session } from '../app/views.ts'
-import { Button } from '../controls/button.tsx'
-import { Dialog } from '../controls/dialog.tsx'
 import { Field } from '../controls/field.tsx'
+import { FormDialog } from '../controls/form-dialog.tsx'
 import { messages } from '../messages.en.ts'
 
 /** Asks for a name, makes a document with one empty text page, and opens it. */
@@ -21,7 +20,6 @@ export function CreateDialog({
   const [name, setName] = useState('')
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
-  const form = useRef<HTMLFormElement>(null)
 
   const create = async (): Promise<void> => {
     setBusy(true)
@@ -39,27 +37,8 @@ export function CreateDialog({
     }
   }
   return (
-    <Dialog
-      title={text.create}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{messages.controls.cancel}</Button>
-          <Button kind="primary" disabled={busy} onClick={() => form.current?.requestSubmit()}>
-            {text.createAction}
-          </Button>
-        </>
-      }
-    >
-      <form
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!busy) void create()
-        }}
-      >
-        <Field label={text.name} value={name} onInput={setName} error={problem} placeholder={text.namelessTitle} />
-      </form>
-    </Dialog>
+    <FormDialog title={text.create} action={text.createAction} isDisabled={busy} onSubmit={() => void create()} onClose={onClose}>
+      <Field label={text.name} value={name} onInput={setName} error={problem} placeholder={text.namelessTitle} />
+    </FormDialog>
   )
 }

@@ -5,7 +5,7 @@ import { Button } from '../controls/button.tsx'
 import { Field } from '../controls/field.tsx'
 import { Empty, Loading, Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
-import { RemoveCollection } from './collections.tsx'
+import { RemoveCollection, RenameCollection } from './collections.tsx'
 import { CreateDialog } from './create-dialog.tsx'
 import { DocumentList, type ListState } from './document-list.ts'
 import { DocumentRow } from './document-row.tsx'
@@ -70,14 +70,21 @@ export function DocumentsView({ session }: { readonly session: Session }) {
           </select>
         )}
         {collection !== undefined && (
-          <RemoveCollection
-            session={session}
-            collection={collection}
-            onRemoved={() => {
-              setCollectionId(null)
-              setCollections(collections.filter((one) => one !== collection))
-            }}
-          />
+          <>
+            <RenameCollection
+              session={session}
+              collection={collection}
+              onRenamed={(renamed) => setCollections(collections.map((one) => (one === collection ? renamed : one)))}
+            />
+            <RemoveCollection
+              session={session}
+              collection={collection}
+              onRemoved={() => {
+                setCollectionId(null)
+                setCollections(collections.filter((one) => one !== collection))
+              }}
+            />
+          </>
         )}
       </div>
       {state === null || (state.status === 'loading' && state.documents.length === 0) ? (

@@ -26,6 +26,7 @@ export const documentsTexts = {
   moveTitle: (name: string) => `Where does “${name}” belong?`,
   moveAction: 'Move',
   moved: 'The document was moved.',
+  renameCollection: 'Rename this collection',
   removeCollection: 'Remove this collection',
   removeCollectionTitle: (name: string) => `Remove the collection “${name}”?`,
   removeCollectionText: 'Its documents stay; they are in no collection then.',

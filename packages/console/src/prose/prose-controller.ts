@@ -9,7 +9,7 @@ import { type AgentEdit, agentMarks, marked, MARKED_MS, watchAgents } from './ag
 import { AgentNotices } from './agent-notices.ts'
 import { chipViews } from './chips.ts'
 import { Following } from './following.ts'
-import type { FormRequest } from './form-dialog.tsx'
+import type { FormRequest } from './request-dialog.tsx'
 import { citationForm, fieldForm, formulaForm, imageForm, linkForm } from './forms.ts'
 import { typedForms } from './input-rules.ts'
 import { keys } from './keys.ts'

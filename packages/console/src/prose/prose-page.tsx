@@ -2,7 +2,7 @@ import { useComputed, useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { PageViewProps } from '../app/views.ts'
 import { messages } from '../messages.en.ts'
-import { FormDialog } from './form-dialog.tsx'
+import { RequestDialog } from './request-dialog.tsx'
 import { ProseController } from './prose-controller.ts'
 import { NoticeList, ProblemBanner, UploadList } from './prose-notices.tsx'
 import { shownOf } from './shown-page.ts'
@@ -75,7 +75,7 @@ export function ProsePage({ session, document, pageId }: PageViewProps) {
       />
       {controller !== null && <Dock controller={controller} session={session} document={document} pageId={pageId} />}
       {controller !== null && form !== null && (
-        <FormDialog
+        <RequestDialog
           request={form}
           onClose={() => {
             controller.form.value = null

@@ -69,7 +69,7 @@ it('[CON-25] a person makes a document, names it, adds and renames pages, and de
   expect(await owner.listDocuments()).toEqual([])
 })
 
-it('[CON-25] a person puts a document into a new collection, others see it there, and it stays when the collection is removed', async (context) => {
+it('[CON-25] a person puts a document into a new collection and renames that, others see it there, and it stays when the collection is removed', async (context) => {
   const { rest, openAs, allowProblems } = await openConsole(context)
   allowProblems(/status of 400/)
   const owner = await rest('ann')
@@ -91,6 +91,12 @@ it('[CON-25] a person puts a document into a new collection, others see it there
   await ann.getByLabel('Collection', { exact: true }).selectOption('Meetings')
   await ann.getByRole('link', { name: 'Plan' }).waitFor({ state: 'detached' })
   await ann.getByRole('link', { name: 'Weekly minutes' }).waitFor()
+
+  await ann.getByRole('button', { name: 'Rename this collection' }).click()
+  await dialog.getByLabel('Name of the collection').fill('Standups')
+  await ann.keyboard.press('Enter')
+  await ann.locator('.document-row .tag', { hasText: 'Standups' }).waitFor()
+  expect((await owner.collections()).collections.map(({ name }) => name)).toEqual(['Standups'])
 
   await ann.getByRole('button', { name: 'Remove this collection' }).click()
   await ann.getByRole('dialog').getByRole('button', { name: 'Remove this collection' }).click()

@@ -1,7 +1,6 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Button } from '../controls/button.tsx'
-import { Dialog } from '../controls/dialog.tsx'
-import { messages } from '../messages.en.ts'
+import { FormDialog } from '../controls/form-dialog.tsx'
 
 /** One thing that a small dialog asks for. */
 export interface FormField {
@@ -30,9 +29,8 @@ export interface FormRequest {
   readonly changed?: (name: string, values: FormValues) => FormValues
 }
 
-export function FormDialog({ request, onClose }: { readonly request: FormRequest; readonly onClose: () => void }) {
+export function RequestDialog({ request, onClose }: { readonly request: FormRequest; readonly onClose: () => void }) {
   const { remove } = request
-  const form = useRef<HTMLFormElement>(null)
   const [values, setValues] = useState<FormValues>(Object.fromEntries(request.fields.map(({ name, value }) => [name, value])))
   const [flaw, setFlaw] = useState<string | null>(null)
   const set = (name: string, value: string) => {
@@ -40,52 +38,44 @@ export function FormDialog({ request, onClose }: { readonly request: FormRequest
     setValues(request.changed?.(name, next) ?? next)
     setFlaw(null)
   }
-  const submit = (event: Event) => {
-    event.preventDefault()
+  const submit = () => {
     const problem = request.done(values)
     if (problem === null) onClose()
     else setFlaw(problem)
   }
   return (
-    <Dialog
+    <FormDialog
       title={request.title}
+      action={request.submit}
+      formClass="prose-form"
+      onSubmit={submit}
       onClose={onClose}
-      actions={
-        <>
-          {remove !== undefined && (
-            <Button
-              kind="danger"
-              onClick={() => {
-                remove.done()
-                onClose()
-              }}
-            >
-              {remove.label}
-            </Button>
-          )}
-          <Button onClick={onClose}>{messages.controls.cancel}</Button>
-          <Button kind="primary" onClick={() => form.current?.requestSubmit()}>
-            {request.submit}
+      other={
+        remove !== undefined && (
+          <Button
+            kind="danger"
+            onClick={() => {
+              remove.done()
+              onClose()
+            }}
+          >
+            {remove.label}
           </Button>
-        </>
+        )
       }
     >
-      <form ref={form} class="prose-form" onSubmit={submit}>
-        {request.fields.map((field) => (
-          <label key={field.name}>
-            {field.label}
-            <Input field={field} value={values[field.name] ?? ''} onValue={(value) => set(field.name, value)} />
-          </label>
-        ))}
-        {flaw !== null && (
-          <p role="alert" class="field-error">
-            {flaw}
-          </p>
-        )}
-        {/* By it Enter in a line submits; the button that is seen stands outside the form. */}
-        <button type="submit" hidden />
-      </form>
-    </Dialog>
+      {request.fields.map((field) => (
+        <label key={field.name}>
+          {field.label}
+          <Input field={field} value={values[field.name] ?? ''} onValue={(value) => set(field.name, value)} />
+        </label>
+      ))}
+      {flaw !== null && (
+        <p role="alert" class="field-error">
+          {flaw}
+        </p>
+      )}
+    </FormDialog>
   )
 }
 
