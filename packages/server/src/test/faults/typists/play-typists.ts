@@ -96,7 +96,7 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
     missing: allMissing.size,
     untold: losses.flatMap(({ untold }) => untold),
     notBack: losses.flatMap(({ notBack }) => notBack),
-    notJudged: losses.reduce((total, { notJudged }) => total + notJudged, 0),
+    notJudged: losses.reduce((total, { notJudged }) => total + notJudged.length, 0),
     different,
     kills: life.kills(),
     calls: sum('calls'),
@@ -130,16 +130,22 @@ async function lossesOf(
   losing: Losing,
 ): Promise<Losses> {
   const { calls, witnesses } = losing
-  if (kind === 'careful') return { untold: missing, gone: missing, notBack: [], notJudged: 0 }
+  if (kind === 'careful') return { untold: missing, gone: missing, notBack: [], notJudged: [] }
   const notTold = missing.filter(({ text }) => !isTold(calls, text, witnesses))
-  const { removedBy, undos, ...undone } = await undoAll(relay, docId, losing)
+  const { removedBy, undos, notJudged, ...undone } = await undoAll(relay, docId, losing)
   const answered = new Set(calls.map(({ callId }) => callId))
+  const cut = new Set(calls.flatMap(({ callId, isCut }) => (isCut ? callId : [])))
   const hasUnanswered = answered.has(null)
   // A call whose answer was lost with the relay can have told nothing; its undo still has to bring everything back.
-  const isOwed = ({ text }: TypedCharacter) => answered.has(removedBy.get(text) ?? '')
-  const untold = hasUnanswered ? notTold.filter(isOwed) : notTold
+  const isOwed = ({ text }: TypedCharacter) => !hasUnanswered || answered.has(removedBy.get(text) ?? '')
+  // An answer lists 20 blocks and counts the others: what stood in those cannot be looked for.
+  const isInCut = ({ text }: TypedCharacter) => {
+    const callId = removedBy.get(text)
+    return callId === undefined ? cut.size > 0 : cut.has(callId)
+  }
+  const untold = notTold.filter((one) => isOwed(one) && !isInCut(one))
   if (untold.length + undone.notBack.length > 0) keepTrace(docId, { untold, notBack: undone.notBack, undos, calls, witnesses })
-  return { untold, ...undone }
+  return { untold, ...undone, notJudged: [...new Set([...notJudged, ...notTold.filter(isInCut)])] }
 }
 
 /** Writes what is known of lost letters to a file, since no run is played twice the same. */
@@ -210,12 +216,12 @@ function missingIn({ editors, rest }: Views, characters: readonly TypedCharacter
   return characters.filter(({ text }) => !seen.every((all) => all.has(text)))
 }
 
-/** Whether a call told of a letter, named it or the block in which it stood, or told only how much more it removed. [AG-30, AG-98] */
+/** Whether a call told of a letter, or named it or the block in which it stood. [AG-98] */
 function isTold(calls: readonly ToldCall[], letter: string, witnesses: Witnesses): boolean {
   const blocks = [...witnesses.lastSeenIn(letter)].map((id) => JSON.stringify(id))
   return calls.some(
-    ({ told, named, isCut }) =>
-      isCut || told.includes(letter) || named.includes(letter) || blocks.some((id) => named.includes(id) || told.includes(id)),
+    ({ told, named }) =>
+      told.includes(letter) || named.includes(letter) || blocks.some((id) => named.includes(id) || told.includes(id)),
   )
 }
 

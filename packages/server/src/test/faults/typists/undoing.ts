@@ -18,8 +18,8 @@ export interface Undone {
   readonly gone: readonly TypedCharacter[]
   /** Of these, what is not named as kept. */
   readonly notBack: readonly TypedCharacter[]
-  /** How many letters are not there afterwards while a list of what was kept was cut, so that nobody can say whether they were named. */
-  readonly notJudged: number
+  /** What is not there afterwards while a list of what was kept was cut, so that nobody can say whether it was named. */
+  readonly notJudged: readonly TypedCharacter[]
   /** For each letter that came back, the call whose undo brought it. */
   readonly removedBy: ReadonlyMap<string, string>
   /** The undos in their order, with the letters that each of them brought or took. */
@@ -60,7 +60,7 @@ export async function undoAll(
     kept.includes(letter) || [...witnesses.lastSeenIn(letter)].some((id) => kept.includes(JSON.stringify(id)))
   const gone = expected.filter(({ text }) => !there.has(text))
   const notBack = gone.filter(({ text }) => !isKept(text))
-  const judged = isCut ? { notBack: [], notJudged: notBack.length } : { notBack, notJudged: 0 }
+  const judged = isCut ? { notBack: [], notJudged: notBack } : { notBack, notJudged: [] }
   return { gone, ...judged, removedBy, undos }
 }
 

@@ -15,7 +15,7 @@ export interface ToldCall {
   readonly kept: string
   /** The arguments, as JSON, and of a write of a whole page the page as the agent had read it: what these name was replaced on purpose. */
   readonly named: string
-  /** Whether the answer says how many more blocks were removed than it lists. [AG-30] */
+  /** Whether the answer says of how many more blocks text was removed than it lists. [AG-26, AG-30] */
   readonly isCut: boolean
 }
 
@@ -39,6 +39,8 @@ export interface AgentPlan {
 }
 
 const TRIES = 3
+/** The last of the warnings of a write over many blocks that its caller had not seen: the relay that showed them was killed. */
+const MORE_UNSEEN = /\d+ more blocks that you had not seen/
 
 export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): WritingAgent {
   const { docId, pageId, number, random, pauseMs } = plan
@@ -64,7 +66,7 @@ export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): Writin
         told: JSON.stringify([removed, warnings, deleted]),
         kept: JSON.stringify(kept ?? []),
         named: JSON.stringify(args) + (tool === 'set_prose' && args['id'] === undefined ? pageRead : ''),
-        isCut: removedTotal !== undefined,
+        isCut: removedTotal !== undefined || MORE_UNSEEN.test(JSON.stringify(warnings ?? [])),
       })
     return answer
   }
