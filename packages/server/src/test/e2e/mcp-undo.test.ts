@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { patience } from '../../kernel/testing/patience.ts'
 import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
+import { canonicalHtml } from '../../sync/binding/binding-prose.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 
@@ -49,13 +50,14 @@ async function htmlOf(docId: string, pageId = 'p'): Promise<string> {
   return content
 }
 
-/** What a write may change of a document, as REST answers it: pages with canonical HTML, shapes, lists, libraries and title. */
+/** What a write may change of a document: all that REST answers of it but versions and times, with canonical HTML. */
 async function contentOf(docId: string): Promise<unknown> {
-  const told = await ann.call('get_document', { docId })
-  const [pages, prosePages] = [told['pages'], told['prosePages']] as readonly (readonly { readonly id: string }[])[]
-  const prose = await Promise.all((prosePages ?? []).map(({ id }) => htmlOf(docId, id)))
-  const { name, pages: canvas, references, fields } = await relay.rest({ sub: 'ann' }).getDocument(docId)
-  return { pages, prosePages, prose, name, canvas, references, fields }
+  const { name, pages, richTextPages, references, fields } = await relay.rest({ sub: 'ann' }).getDocument(docId)
+  const prose = (richTextPages as readonly { readonly content: string }[]).map((shown) => ({
+    ...shown,
+    content: canonicalHtml(shown.content),
+  }))
+  return { name, pages, prose, references, fields }
 }
 
 describe('undo of a call', () => {
