@@ -55,16 +55,21 @@ export async function mcpAgent(url: string, bearer: string, search = ''): Promis
   }
   const { tools } = (await post('tools/list', {})) as { readonly tools: readonly Members[] }
   const schemas = new Map(tools.map(({ name, outputSchema }) => [String(name), outputSchema as object]))
+  const validatorsOfTools = new Map<string, ValidateFunction>()
+  /** Found by the text of its schema once for each tool: some schemas are long. */
+  const validatorOfTool = (name: string): ValidateFunction | undefined => {
+    const schema = schemas.get(name)
+    const validate = validatorsOfTools.get(name) ?? (schema && validatorOf(schema))
+    if (validate !== undefined) validatorsOfTools.set(name, validate)
+    return validate
+  }
 
   async function answer(tool: string, args: Members = {}): Promise<AgentAnswer> {
     const name = `service_${tool}`
     const { content, structuredContent, isError } = await post('tools/call', { name, arguments: args })
     const result = structuredContent as AgentAnswer['result']
-    const schema = schemas.get(name)
-    if (schema !== undefined) {
-      const validate = validatorOf(schema)
-      expect(validate(result), `${tool}: ${ajv.errorsText(validate.errors)}`).toBe(true)
-    }
+    const validate = validatorOfTool(name)
+    if (validate !== undefined) expect(validate(result), `${tool}: ${ajv.errorsText(validate.errors)}`).toBe(true)
     const text = isError === true ? `${result.code ?? ''}: ${String(result['message'])}` : JSON.stringify(result)
     expect(content).toEqual([{ type: 'text', text }])
     expect(namedWithoutPrefix(result), `${tool} names tools as they cannot be called`).toEqual([])

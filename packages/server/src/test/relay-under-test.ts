@@ -25,6 +25,7 @@ export interface RelayUnderTest extends AsyncDisposable {
   readonly pid: number
   /** Lines of stderr so far: the log. */
   readonly logLines: readonly string[]
+  /** Of this second; calls with the same options within it may return the same token. */
   token(options?: TokenOptions): string
   /** fetch of a path of the relay; rejects when the answer is not one that OpenAPI tells of. [REST-36] */
   fetch(path: string, init?: RequestInit): Promise<Response>
@@ -84,14 +85,15 @@ export async function startRelayUnderTest(options: RelayOptions = {}): Promise<R
 
   const signed = new Map<string, { readonly token: string; readonly second: number }>()
   /** Tokens of one second differ in nothing but their `jti`, and signing one takes as long as a small request. */
-  const tokenOfThisSecond = (claims: TokenOptions = {}): string => {
-    const key = JSON.stringify(claims)
+  const token = (claims: TokenOptions = {}): string => {
+    // A member of value `undefined` says something, too: it leaves a claim out.
+    const key = issuer.key.kid + JSON.stringify(claims, (_, value: unknown) => (value === undefined ? '(none)' : value))
     const second = Math.floor(Date.now() / 1000)
     const last = signed.get(key)
     if (last?.second === second) return last.token
-    const token = issuer.token(claims)
-    signed.set(key, { token, second })
-    return token
+    const made = issuer.token(claims)
+    signed.set(key, { token: made, second })
+    return made
   }
 
   const relay: RelayUnderTest = {
@@ -106,11 +108,11 @@ export async function startRelayUnderTest(options: RelayOptions = {}): Promise<R
     get pid() {
       return running.child.pid as number
     },
-    token: (claims) => issuer.token(claims),
+    token,
     fetch: (path, init = {}) => environment.fetch(baseUrl + path, init),
-    rest: (claims) => new RelayClient({ baseUrl, token: () => tokenOfThisSecond(claims), environment }),
+    rest: (claims) => new RelayClient({ baseUrl, token: () => token(claims), environment }),
     sync(docId, claims, more) {
-      const client = new SyncClient({ url: wsUrl, docId, doc: new Y.Doc(), token: () => tokenOfThisSecond(claims), ...more })
+      const client = new SyncClient({ url: wsUrl, docId, doc: new Y.Doc(), token: () => token(claims), ...more })
       clients.push(client)
       client.connect()
       return client

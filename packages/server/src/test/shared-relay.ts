@@ -3,7 +3,10 @@ import type { TokenOptions } from '../auth/testing/test-issuer.ts'
 import { type RelayUnderTest, startRelayUnderTest } from './relay-under-test.ts'
 
 /** What a file may do with a relay that others use after it: nothing that they would notice. */
-export type SharedRelay = Omit<RelayUnderTest, 'dataDir' | 'issuer' | 'pid' | 'kill' | 'stop' | 'restart'>
+export interface SharedRelay extends Omit<RelayUnderTest, 'dataDir' | 'issuer' | 'pid' | 'kill' | 'stop' | 'restart'> {
+  /** Of this file alone; tokens are for it unless their claims say otherwise. */
+  readonly workspace: string
+}
 
 /** For files that are not about the limits of a workspace. */
 const FEW_LIMITS = {
@@ -27,6 +30,7 @@ export async function sharedRelay(): Promise<SharedRelay> {
   const logStart = relay.logLines.length
   const destroyed: (() => void)[] = []
   return {
+    workspace,
     baseUrl: relay.baseUrl,
     wsUrl: relay.wsUrl,
     mcpUrl: relay.mcpUrl,

@@ -3,19 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { applyAwarenessUpdate, Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { encodePresence, openWire, pause, type WireClient } from '../wire-client.ts'
 import { patience } from '../../kernel/testing/patience.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let agent: McpAgent
 beforeAll(async () => {
-  relay = await startRelayUnderTest({
-    mcp: 'local',
-    env: { RELAY_ENFORCE_PRIVATE_DOCS: 'true', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' },
-  })
+  relay = await sharedRelay()
   agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { saved } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
 const BOB = { sub: 'bob', role: 'member' }
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let agent: McpAgent
 beforeAll(async () => {
-  const env = { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0', RELAY_ENFORCE_PRIVATE_DOCS: 'true' }
-  relay = await startRelayUnderTest({ mcp: 'local', env })
+  relay = await sharedRelay()
   agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
   await relay.rest(BOB).putDocument('secret-plans', { ...SAMPLE_DOCUMENT, name: 'Secret plans' })
   await relay.rest(ANN).putDocument('budget-2026', { ...SAMPLE_DOCUMENT, name: 'Money' })

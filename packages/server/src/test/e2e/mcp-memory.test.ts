@@ -2,15 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { mcpSession } from '../mcp-session.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { openWire, type WireClient } from '../wire-client.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 beforeAll(async () => {
-  relay = await startRelayUnderTest({
-    mcp: 'local',
-    env: { RELAY_ENFORCE_PRIVATE_DOCS: 'true', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' },
-  })
+  relay = await sharedRelay()
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 

@@ -2,14 +2,15 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { saved, until } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { stopwatch } from '../../kernel/testing/patience.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_ENFORCE_PRIVATE_DOCS: 'true' } })
+  relay = await sharedRelay()
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
@@ -337,7 +338,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, c
   it('[RES-11] a caller that lost its right to read gets no notification', async () => {
     const id = `rights-${mode}`
     await put(id, bodyOf('Shared'))
-    const shares = (list: Parameters<ReturnType<RelayUnderTest['rest']>['shareDocument']>[1]) =>
+    const shares = (list: Parameters<ReturnType<SharedRelay['rest']>['shareDocument']>[1]) =>
       relay.rest(ANN).shareDocument(id, list)
     await shares([{ userId: 'bob', permission: 'viewer' }])
     await using watching = await connect(mode, { sub: 'bob', role: 'member' })

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Call, type RawAnswer, rawHttp } from '../raw-http.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let call: Call
 let made = 0
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest()
+  relay = await sharedRelay()
   call = rawHttp(relay)
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -268,8 +268,8 @@ describe('members that the relay sets itself', () => {
       owner_id: 'ann',
       ownerId: 'ann',
       ownerName: 'ann',
-      workspace_id: 'default',
-      workspaceId: 'default',
+      workspace_id: relay.workspace,
+      workspaceId: relay.workspace,
       is_relay_document: true,
       isRelayDocument: true,
       collectionId: null,

@@ -2,19 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type Call, rawHttp } from '../raw-http.ts'
-import { logged, type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { logged, saved } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-const WORKSPACE = 'w1'
-const ANN = { sub: 'ann', role: 'member', workspace: WORKSPACE } as const
+const ANN = { sub: 'ann', role: 'member' } as const
 const BEN = { ...ANN, sub: 'ben' }
-const VI = { sub: 'vi', role: 'viewer', workspace: WORKSPACE } as const
+const VI = { sub: 'vi', role: 'viewer' } as const
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let call: Call
 let ann: McpAgent
 beforeAll(async () => {
-  const env = { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0', RELAY_TENANCY_MODE: 'shared' }
-  relay = await startRelayUnderTest({ mcp: 'public', env })
+  relay = await sharedRelay()
   call = rawHttp(relay, { as: ANN })
   ann = await mcpAgent(relay.mcpUrl, relay.token(ANN))
 })
@@ -137,7 +136,7 @@ describe('undo over REST', () => {
       await write(docId, 'blk-a', 'Long words. '.repeat(50))
       const callId = await write(docId, 'blk-a', 'Short')
       const before = await textOf(docId)
-      const limited = { sub: 'ann', wsp: [{ id: WORKSPACE, role: 'member', ...claim }] }
+      const limited = { sub: 'ann', wsp: [{ id: relay.workspace, role: 'member', ...claim }] }
       const { status, json } = await undo(docId, callId, {}, limited)
       expect({ status, ...json }).toMatchObject(refusal)
       expect(await textOf(docId)).toBe(before)
@@ -180,7 +179,7 @@ describe('undo over REST', () => {
     await list(docId, '', VI)
     await logged(relay, 'document.calls_listed', '"vi"', docId)
     const lines = relay.logLines.filter((line) => line.includes(docId)).map((line) => JSON.parse(line) as { event: string })
-    const who = { audit: true, workspace: WORKSPACE, docId }
+    const who = { audit: true, workspace: relay.workspace, docId }
     const undone = { ...who, sub: 'ben', undid, callId, changed: 1, version: 3 }
     expect(lines.filter(({ event }) => event === 'document.call_undone')).toMatchObject([undone])
     expect(lines.filter(({ event }) => event === 'document.calls_listed')).toMatchObject([{ ...who, sub: 'vi' }])

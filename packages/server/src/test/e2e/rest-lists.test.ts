@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Call, type RawAnswer, rawHttp } from '../raw-http.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let call: Call
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_TENANCY_MODE: 'shared' } })
+  relay = await sharedRelay()
   call = rawHttp(relay)
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Call, type RawAnswer, rawHttp } from '../raw-http.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let call: Call
 const ANN = { sub: 'ann', role: 'member' }
 const BOB = { sub: 'bob', role: 'member' }
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest()
+  relay = await sharedRelay()
   call = rawHttp(relay, { as: ANN })
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -125,7 +125,7 @@ describe('versions', () => {
 
 describe('the order of checks', () => {
   it('[REST-15] token, id, body syntax, tombstone, level, version and size are checked in this order, and the first failure answers', async () => {
-    const small = { ...BOB, wsp: [{ id: 'default', role: 'member', max_doc_bytes: 10 }] }
+    const small = { ...BOB, wsp: [{ id: relay.workspace, role: 'member', max_doc_bytes: 10 }] }
     await third('order')
     await third('gone')
     expect((await call('DELETE', '/api/docs/gone')).status).toBe(204)
@@ -147,7 +147,7 @@ describe('the order of checks', () => {
     expect(await answer('/api/docs/order?expectedVersion=3', { as: owner, body: {} })).toEqual([413, 'DOC_TOO_LARGE'])
     expect(
       await answer('/api/docs/new?expectedVersion=9', {
-        as: { ...owner, role: undefined, wsp: [{ id: 'default', role: 'viewer' }] },
+        as: { ...owner, role: undefined, wsp: [{ id: relay.workspace, role: 'viewer' }] },
         body: {},
       }),
     ).toEqual([403, 'EDIT_FORBIDDEN'])
