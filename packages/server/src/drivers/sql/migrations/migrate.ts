@@ -64,16 +64,18 @@ export function migrateStore(
 ): Promise<void> {
   return db.transaction().execute(async (writer) => {
     await lock(writer)
-    const found = await storedFormat(writer)
+    // Asked for once: the query reads the columns of every table, and takes longer than all others here.
+    const tables = await tableNames(writer)
+    const found = await storedFormat(writer, tables)
     if (found !== null && found > STORE_FORMAT) throw new StoreTooNewError(found)
-    if (await isUnfinished(writer)) throw new Error('a restore into it was not finished: run `relay restore` again')
-    const done = await appliedSteps(writer)
+    if (await isUnfinished(writer, tables)) throw new Error('a restore into it was not finished: run `relay restore` again')
+    const done = await appliedSteps(writer, tables)
     if (done.some((name) => !(name in MIGRATIONS))) return
     const pending = pendingSteps(done).filter((name) => name <= through)
     const unsafe = pending.filter((name) => MIGRATIONS[name]?.safe === false)
     if (done.length > 0 && allowed === 'safe steps' && unsafe.length > 0)
       throw new Error(`it needs the steps ${unsafe.join(', ')}: stop the relay and run \`relay migrate\``)
-    await applySteps(writer, types, [...done, ...pending])
+    if (pending.length > 0) await applySteps(writer, types, [...done, ...pending])
     if (found === STORE_FORMAT) return
     await setFact(writer, 'format', String(STORE_FORMAT))
   })
@@ -95,8 +97,8 @@ export async function applySteps(writer: Writer, types: ColumnTypes, names: read
  * Names of the steps that ran, in their order. A newer program with the same format may have run steps that this one does not know; they
  * are left alone.
  */
-export async function appliedSteps(db: Connection): Promise<readonly string[]> {
-  if (!(await tableNames(db)).includes(DEFAULT_MIGRATION_TABLE)) return []
+export async function appliedSteps(db: Connection, tables?: readonly string[]): Promise<readonly string[]> {
+  if (!(tables ?? (await tableNames(db))).includes(DEFAULT_MIGRATION_TABLE)) return []
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(db)
   return rows.map(({ name }) => name)
 }
@@ -109,20 +111,21 @@ export async function tableNames(db: Connection): Promise<readonly string[]> {
   return (await db.introspection.getTables({ withInternalKyselyTables: true })).map(({ name }) => name)
 }
 
-export async function storedFormat(db: Connection): Promise<number | null> {
-  const value = await fact(db, 'format')
+export async function storedFormat(db: Connection, tables?: readonly string[]): Promise<number | null> {
+  const value = await fact(db, 'format', tables)
   if (value === null) return null
   const format = Number(value)
   if (!Number.isSafeInteger(format)) throw new Error(`the store names its format as ${JSON.stringify(value)}`)
   return format
 }
 
-export async function isUnfinished(db: Connection): Promise<boolean> {
-  return (await fact(db, RESTORE_MARK)) !== null
+export async function isUnfinished(db: Connection, tables?: readonly string[]): Promise<boolean> {
+  return (await fact(db, RESTORE_MARK, tables)) !== null
 }
 
-export async function fact(db: Connection, name: string): Promise<string | null> {
-  if (!(await tableNames(db)).includes('store_facts')) return null
+/** `tables` are those of the store, for a caller who knows them. */
+export async function fact(db: Connection, name: string, tables?: readonly string[]): Promise<string | null> {
+  if (!(tables ?? (await tableNames(db))).includes('store_facts')) return null
   const row = await db.selectFrom('store_facts').select('value').where('name', '=', name).executeTakeFirst()
   return row?.value ?? null
 }
