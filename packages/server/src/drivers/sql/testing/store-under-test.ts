@@ -7,23 +7,30 @@ import type { OpenBlobLedger } from '../../../blobs/blob-ledger.contract.ts'
 import type { OpenRegistryStore } from '../../../collections/registry-store.contract.ts'
 import type { OpenCallStore } from '../../../documents/call-store.contract.ts'
 import type { OpenDocumentStore } from '../../../documents/document-store.contract.ts'
+import type { OpenRememberedWrites } from '../../../documents/remembered-writes.contract.ts'
 import type { OpenRecoveryStore } from '../../../recovery/recovery-store.contract.ts'
 import type { OpenShareLinkStore } from '../../../share-links/share-link-store.contract.ts'
 import { systemClock } from '../../../kernel/clock.ts'
 import { systemRandom } from '../../../kernel/ids.ts'
 import { waitingTimers } from '../../../kernel/timers.ts'
 import { type Logger, silentLogger } from '../../../kernel/log.ts'
+import { DEFAULT_UNDO_BYTES, recordCall } from '../call-records.ts'
 import type { CommitFaults } from '../commit-faults.ts'
+import { openDatabase } from '../database.ts'
+import type { Engine } from '../engine.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery-ring.ts'
 import { STORAGE_THREAD } from '../../../test/relay-program.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
+import { rememberWrite } from '../remembered-writes.ts'
 import type { Stores } from '../stores.ts'
+import type { Writer } from '../tables.ts'
 
 export interface StoreUnderTest
   extends OpenDocumentStore,
     OpenCallStore,
+    OpenRememberedWrites,
     OpenRevocationStore,
     OpenRegistryStore,
     OpenShareLinkStore,
@@ -101,21 +108,36 @@ export async function reopenable(
     const { [Symbol.asyncDispose]: _, ...stores } = opened
     Object.assign(store, stores)
   }
+  /** Runs in one transaction of a closed store, and opens it again. */
+  const within = async (work: (writer: Writer, engine: Engine) => Promise<void>): Promise<void> => {
+    await opened[Symbol.asyncDispose]()
+    const database = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)
+    await database.writer.transaction().execute((writer) => work(writer, database.engine))
+    await database.close()
+    await openAgain()
+  }
   const store: StoreUnderTest = {
     ...opened,
     async reopen() {
       await opened[Symbol.asyncDispose]()
       await openAgain()
     },
-    async clear() {
-      const { openDatabase } = await import('../database.ts')
-      await opened[Symbol.asyncDispose]()
-      const database = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)
-      await database.writer.deleteFrom('revocations').execute()
-      await database.writer.deleteFrom('store_facts').where('name', '!=', 'format').execute()
-      await database.close()
-      await openAgain()
-    },
+    clear: () =>
+      within(async (writer) => {
+        await writer.deleteFrom('revocations').execute()
+        await writer.deleteFrom('store_facts').where('name', '!=', 'format').execute()
+      }),
+    remember: (writes) =>
+      within(async (writer) => {
+        for (const write of writes) if (write.once !== undefined) await rememberWrite(writer, write, write.once, 1)
+      }),
+    record: ({ key, workspaceId, version }, calls) =>
+      within(async (writer, engine) => {
+        for (const [i, call] of calls.entries()) {
+          const made = { key, workspaceId, version: version - calls.length + i, nowMs: 1000 }
+          await recordCall(writer, engine, call, made, DEFAULT_UNDO_BYTES)
+        }
+      }),
     async [Symbol.asyncDispose]() {
       await opened[Symbol.asyncDispose]()
       await finish()
