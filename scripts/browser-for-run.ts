@@ -4,13 +4,35 @@ import { builtConsole } from './console-build.ts'
 
 /** Where a Chromium may be; the first that is there is taken. */
 const PLACES = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-// They keep it from calling hosts of its maker.
+/**
+ * What the browser would do for its own window. The pages in which its address bar shows suggestions take a second of processor time for each
+ * profile, more than the page under test.
+ */
+const OF_ITS_WINDOW = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup']
+/** What playwright-core switches off: a browser takes one list only, the last. */
+const OF_PLAYWRIGHT = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+]
+// All but the last keep it from calling hosts of its maker.
 const FLAGS = [
   '--disable-gpu',
   '--disable-quic',
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  `--disable-features=${[...OF_PLAYWRIGHT, ...OF_ITS_WINDOW].join(',')}`,
 ]
 
 /**

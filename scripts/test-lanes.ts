@@ -44,7 +44,7 @@ export const LANES: readonly Lane[] = [
   {
     name: 'browser',
     files: ['packages/console/src/test/**/*.browser.test.ts'],
-    sharesModules: false,
+    sharesModules: true,
     needsPostgres: false,
     startsRelay: true,
     opensPages: true,

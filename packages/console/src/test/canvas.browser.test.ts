@@ -125,13 +125,11 @@ it('[CON-20] a shape is drawn, named, connected and deleted by mouse alone, and 
 })
 
 it('[CON-20] [PRES-1] shapes that an agent writes are marked with its name for some seconds', async (context) => {
-  const { rest, openAs, relay, issuer } = await openConsole(context, {
-    env: { RELAY_MCP_ENABLED: 'true', RELAY_MCP_EXPOSE: 'public' },
-  })
+  const { rest, openAs, relay, issuer } = await openConsole(context)
   await (await rest('ann')).putDocument('board', board(SHAPES))
   const ann = await openAs('ann', '#doc/board/p')
   await drawn(ann, 'd').waitFor()
-  const agent = await mcpAgent(`${relay.baseUrl}/mcp`, await issuer.mint('ann'))
+  const agent = await mcpAgent(relay.mcpUrl, await issuer.mint('ann'))
   await agent.call('update_shape', { docId: 'board', pageId: 'p', id: 'b', patch: { text: 'Written' } })
   const marked = ann.getByRole('option', { name: /^Written, rectangle, just written by / })
   await marked.waitFor({ state: 'attached' })

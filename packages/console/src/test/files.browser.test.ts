@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { openConsole } from './open-console.ts'
+import { openConsole, openConsoleAlone } from './open-console.ts'
 
 const MINUTES = { name: 'Weekly minutes', richTextPages: [{ id: 'p', name: 'Minutes', content: '<p>Present: Ann</p>' }] }
 const file = (name: string, mimeType: string, content: string) => ({ name, mimeType, buffer: Buffer.from(content) })
@@ -25,7 +25,7 @@ it('[BLOB-3] a file is put on a page, saved by another person and removed', asyn
 })
 
 it('[LIM-4] a file for which there is no space is refused before it is sent, in words', async (context) => {
-  const { rest, openAs } = await openConsole(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '5000' } })
+  const { rest, openAs } = await openConsoleAlone(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '5000' } })
   await (await rest('ann')).putDocument('minutes', MINUTES)
   const ann = await openAs('ann', '#doc/minutes?panel=files')
   const sent: string[] = []
@@ -36,7 +36,7 @@ it('[LIM-4] a file for which there is no space is refused before it is sent, in 
 })
 
 it('[REST-28] usage shows what is used, the limits and where they come from', async (context) => {
-  const { rest, openAs } = await openConsole(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '50000' } })
+  const { rest, openAs } = await openConsoleAlone(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '50000' } })
   await (await rest('ann')).putDocument('minutes', MINUTES)
   const ann = await openAs('ann', '#usage')
   await ann.getByText(/ of 50 kB/).waitFor()

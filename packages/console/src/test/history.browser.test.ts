@@ -53,7 +53,7 @@ it('[LIFE-20] the state of now is kept, and kept once', async (context) => {
 })
 
 it('[AG-73] a call of an agent is undone from the list of calls, in every open page and once; readers are not offered it', async (context) => {
-  const { relay, issuer, rest, openAs } = await openConsole(context, { mcp: 'local' })
+  const { relay, issuer, rest, openAs } = await openConsole(context)
   const ann = await rest('ann')
   await ann.putDocument('minutes', page('<p id="blk-a">Mine</p>'))
   await ann.shareDocument('minutes', [{ userId: 'ben', permission: 'view' }])

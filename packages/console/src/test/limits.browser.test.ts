@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { openConsole } from './open-console.ts'
+import { openConsoleAlone } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
 /** Pastes a file of this many bytes into the text. */
@@ -16,7 +16,7 @@ function paste(page: Page, name: string, size: number): Promise<void> {
 }
 
 it('[LIM-4] a workspace without space says so in words for a new document and a pasted file, and what is there is still edited', async (context) => {
-  const { rest, openAs, allowProblems } = await openConsole(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '2000' } })
+  const { rest, openAs, allowProblems } = await openConsoleAlone(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '2000' } })
   allowProblems(/status of 507/)
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes())
@@ -41,7 +41,7 @@ it('[LIM-4] a workspace without space says so in words for a new document and a 
 })
 
 it('[BLOB-3] a file that is larger than the relay takes is refused in words with the limit', async (context) => {
-  const { rest, openAs, allowProblems } = await openConsole(context, { env: { RELAY_MAX_BLOB_BYTES: '1000' } })
+  const { rest, openAs, allowProblems } = await openConsoleAlone(context, { env: { RELAY_MAX_BLOB_BYTES: '1000' } })
   allowProblems(/status of 413/)
   await (await rest('ann')).putDocument('minutes', minutes())
   const ann = await openAs('ann', '#doc/minutes')
@@ -54,7 +54,7 @@ it('[BLOB-3] a file that is larger than the relay takes is refused in words with
 })
 
 it('[WS-67] one connection too many says so in words and comes by itself a minute later', async (context) => {
-  const { rest, openAs } = await openConsole(context, { env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '1' } })
+  const { rest, openAs } = await openConsoleAlone(context, { env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '1' } })
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes())
   await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])

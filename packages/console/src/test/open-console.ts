@@ -12,27 +12,27 @@
  * })
  * ```
  *
- * Every call of `openConsole` starts a relay of its own, and every call of `openAs` a browser profile of its own, in which that person is
+ * The calls of one process share a relay, in which each has a workspace of its own; `openConsoleAlone` starts another one, for what stops it
+ * or is about its limits. Every call of `openAs` opens a browser profile of its own, in which that person is
  * signed in. People: ann (owner of the workspace), ben (member), cleo (viewer). Find things as a person does, by role and name. Wait for
  * conditions (`locator.waitFor`, `expect.poll`), never for a time. What the page writes to its console as an error, an uncaught exception
  * and a report of the Content-Security-Policy all fail the test; `allowProblems(/…/)` excepts what the test itself provokes, such as the
  * browser's line about a socket that could not be opened.
  * Run: `vitest run packages/console/src/test/<file>`. A picture to look at: `await ann.screenshot({ path: '/tmp/x.png' })`.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { RelayClient } from '@docrelay/client/rest/relay-client'
-import { type DevIssuer, startDevIssuer } from '@docrelay/dev-issuer/dev-issuer'
+import type { DevIssuer } from '@docrelay/dev-issuer/dev-issuer'
 import { type Person, tryOutPeople } from '@docrelay/dev-issuer/people'
 import { patience } from '@docrelay/server/kernel/testing/patience'
-import { type RelayUnderTest, startRelayUnderTest } from '@docrelay/server/test/relay-under-test'
+import type { RelayUnderTest } from '@docrelay/server/test/relay-under-test'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { TestContext } from 'vitest'
 import { type ConsoleOrigin, openConsoleOrigin } from './console-origin.ts'
+import { type ConsoleRelay, sharedConsoleRelay, startConsoleRelay } from './console-relay.ts'
+import { openSignedIn } from './profile-start.ts'
 
-export interface ConsoleUnderTest {
-  readonly relay: RelayUnderTest
+export interface ConsoleUnderTest<Relay = Pick<RelayUnderTest, 'baseUrl' | 'mcpUrl' | 'fetch'>> {
+  readonly relay: Relay
   readonly issuer: DevIssuer
   /** The address of the page, which ends in `/console/`. */
   readonly url: string
@@ -42,6 +42,8 @@ export interface ConsoleUnderTest {
   rest(person: string): Promise<RelayClient>
   /** Opens the console in a profile of its own, signed in as this person, at a place such as `#doc/minutes`. */
   openAs(person: string, hash?: string, options?: ProfileOptions): Promise<Page>
+  /** The same by way of the issuer, to which the page leaves and from which it comes back. For what is about signing in. */
+  signInAs(person: string, hash?: string, options?: ProfileOptions): Promise<Page>
   /** Opens a profile at the page without signing in. */
   openSignedOut(hash?: string, options?: ProfileOptions): Promise<Page>
   /** Lets pages write lines that match one of these patterns to their console without failing the test. */
@@ -54,25 +56,30 @@ export interface ProfileOptions extends BrowserContextOptions {
 }
 
 export const NEEDS_CHROMIUM = 'needs Chromium: CHROMIUM_PATH, or /usr/bin/chromium'
-const RESOURCE = 'http://127.0.0.1/mcp'
 const TIMEOUT_MS = patience(8_000)
 
-/**
- * Starts all of it, with `mcp` also for agents, and ends all of it with the test. Skips the test where there is no browser. `people` may
- * sign in besides ann, ben and cleo.
- */
-export async function openConsole(
+/** Opens all of it for one test, on the relay that the process has. Skips the test where there is no browser. */
+export function openConsole(context: TestContext): Promise<ConsoleUnderTest> {
+  return open(context, sharedConsoleRelay)
+}
+
+/** The same with a relay that starts and ends with the test. `people` may sign in besides ann, ben and cleo. */
+export function openConsoleAlone(
   context: TestContext,
-  {
-    env = {},
-    mcp,
-    people: others = [],
-  }: {
-    readonly env?: Readonly<Record<string, string>>
-    readonly mcp?: 'local'
-    readonly people?: readonly Person[]
-  } = {},
-): Promise<ConsoleUnderTest> {
+  { env = {}, people = [] }: { readonly env?: Readonly<Record<string, string>>; readonly people?: readonly Person[] } = {},
+): Promise<ConsoleUnderTest<RelayUnderTest>> {
+  return open(context, async (folder, ending) =>
+    ending.use(await startConsoleRelay({ folder, env, people: [...tryOutPeople('default'), ...people] })),
+  )
+}
+
+/** One connection for all tests of the process; it ends with it. */
+let connected: Promise<Browser> | null = null
+
+async function open(
+  context: TestContext,
+  start: (folder: string, ending: AsyncDisposableStack) => Promise<ConsoleRelay>,
+): Promise<ConsoleUnderTest<RelayUnderTest>> {
   const endpoint = process.env['DOCRELAY_TEST_BROWSER']
   const folder = process.env['DOCRELAY_TEST_CONSOLE']
   if (endpoint === undefined || folder === undefined) return context.skip(NEEDS_CHROMIUM)
@@ -85,37 +92,22 @@ export async function openConsole(
     if (remaining.length > 0) throw new Error(`the pages reported problems:\n${remaining.join('\n')}`)
   })
 
-  const issuerFolder = mkdtempSync(join(tmpdir(), 'docrelay-issuer-'))
-  opened.defer(() => rmSync(issuerFolder, { recursive: true, force: true }))
-  const people = [...tryOutPeople('default'), ...others]
-  const issuer = opened.use(
-    await startDevIssuer({ port: 0, dataDir: issuerFolder, people, audience: 'service-relay', resource: RESOURCE }),
-  )
-  let relayUrl = ''
-  const frames = opened.use(await openConsoleOrigin(() => relayUrl))
+  const { relay, issuer, signIn } = await start(folder, opened)
+  const frames = opened.use(await openConsoleOrigin(() => relay.baseUrl))
   const url = `${frames.origin}/console/`
-  const consoleEnv = {
-    RELAY_CONSOLE_ENABLED: 'true',
-    RELAY_CONSOLE_DIR: folder,
-    RELAY_CONSOLE_CLIENT_ID: await registeredClient(issuer.url, url),
-    RELAY_CONSOLE_SCOPE: 'openid docs',
-  }
-  const relay = opened.use(
-    await startRelayUnderTest({
-      ...(mcp && { mcp }),
-      env: { RELAY_JWT_ISSUER: issuer.url, RELAY_JWT_JWKS_URL: issuer.jwksUrl, ...consoleEnv, ...env },
-    }),
-  )
-  relayUrl = relay.baseUrl
-  const browser: Browser = await chromium.connect(endpoint)
-  opened.defer(() => browser.close())
+  connected ??= chromium.connect(endpoint)
+  const browser = await connected
 
-  const openProfile = async (hash: string, { onProfile, ...options }: ProfileOptions = {}): Promise<Page> => {
+  const openProfile = async ({ onProfile, ...options }: ProfileOptions = {}): Promise<Page> => {
     const profile = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options })
+    opened.defer(() => profile.close())
     profile.setDefaultTimeout(TIMEOUT_MS)
     watch(profile, problems)
     await onProfile?.(profile)
-    const page = await profile.newPage()
+    return profile.newPage()
+  }
+  const openSignedOut = async (hash = '', options?: ProfileOptions): Promise<Page> => {
+    const page = await openProfile(options)
     await page.goto(url + hash)
     return page
   }
@@ -129,11 +121,17 @@ export async function openConsole(
       return new RelayClient({ baseUrl: relay.baseUrl, token: () => token })
     },
     async openAs(person, hash = '#documents', options) {
-      const page = await openProfile(`${hash}${hash.includes('?') ? '&' : '?'}as=${person}`, options)
+      const page = await openProfile(options)
+      await openSignedIn(page, { address: url + hash, person, signIn })
       await page.locator(`[data-person="${person}"]`).waitFor()
       return page
     },
-    openSignedOut: (hash = '', options) => openProfile(hash, options),
+    async signInAs(person, hash = '#documents', options) {
+      const page = await openSignedOut(`${hash}${hash.includes('?') ? '&' : '?'}as=${person}`, options)
+      await page.locator(`[data-person="${person}"]`).waitFor()
+      return page
+    },
+    openSignedOut,
     allowProblems: (...patterns) => void allowed.push(...patterns),
   }
 }
@@ -144,20 +142,4 @@ function watch(profile: BrowserContext, problems: string[]): void {
   profile.on('console', (line) => {
     if (line.type() === 'error') problems.push(`console: ${line.text()} (${line.location().url})`)
   })
-}
-
-async function registeredClient(issuer: string, redirect: string): Promise<string> {
-  const answer = await fetch(`${issuer}/reg`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      application_type: 'native',
-      redirect_uris: [redirect],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    }),
-  })
-  const { client_id } = (await answer.json()) as { readonly client_id: string }
-  return client_id
 }

@@ -44,7 +44,7 @@ async function select(page: Page, shape: string): Promise<void> {
 }
 
 it('[CON-34] the pictures of the README show two people and an agent in one text, a drawing, and what changed since a recovery point', async (context) => {
-  const { relay, rest, openAs, issuer } = await openConsole(context, { mcp: 'local' })
+  const { relay, rest, openAs, issuer } = await openConsole(context)
   const owner = await rest('ann')
   const pages = {
     richTextPages: [{ id: 'p', name: 'Minutes', content: MINUTES }],

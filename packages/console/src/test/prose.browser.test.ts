@@ -103,7 +103,7 @@ it('[CON-30] everything can be written with keys alone: headings, lists, tasks, 
 })
 
 it('[CON-31] [PRES-1] an edit of an agent is marked with its name, own undo leaves it, and "Undo this" takes it back', async (context) => {
-  const opened = await openConsole(context, { mcp: 'local' })
+  const opened = await openConsole(context)
   await documentWith('<p id="blk-a">mine</p><p id="blk-b">theirs</p>', opened)
   const ann = await opened.openAs('ann', '#doc/minutes')
   await caretAfter(ann, 'mine')
@@ -185,7 +185,7 @@ it('[PROSE-7] [WS-65] a page with content of another schema is shown and kept, a
 })
 
 it('[CON-32] a page of 3,000 blocks beside 2,000 shapes opens, and an edit of an agent does not draw it anew', async (context) => {
-  const opened = await openConsole(context, { mcp: 'local' })
+  const opened = await openConsole(context)
   await (await opened.rest('ann')).putDocument('minutes', largeDocument())
   const ann = await opened.openAs('ann', '#doc/minutes')
   await ann.locator('.prose-text p').nth(2_999).waitFor({ state: 'attached' })

@@ -1,12 +1,11 @@
 import { TAG } from '@docrelay/protocol/frames'
-import { expect, it, type TestContext } from 'vitest'
+import { expect, it } from 'vitest'
 import { until } from '@docrelay/server/test/relay-under-test'
-import { openConsole } from './open-console.ts'
+import { type ConsoleUnderTest, openConsole, openConsoleAlone } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
 /** Ann's page of a stored document, before she types. */
-async function openMinutes(context: TestContext) {
-  const opened = await openConsole(context)
+async function openMinutes<Opened extends ConsoleUnderTest>(opened: Opened) {
   await (await opened.rest('ann')).putDocument('minutes', minutes())
   const ann = await opened.openAs('ann', '#doc/minutes')
   await badge(ann, 'saved').waitFor()
@@ -14,7 +13,7 @@ async function openMinutes(context: TestContext) {
 }
 
 it('[CON-22] the page says saved only when the relay has acknowledged what was typed', async (context) => {
-  const { rest, ann, frames } = await openMinutes(context)
+  const { rest, ann, frames } = await openMinutes(await openConsole(context))
   frames.hold(TAG.syncAck)
   await editorOf(ann).click()
   await ann.keyboard.type('Held')
@@ -32,7 +31,7 @@ it('[CON-22] the page says saved only when the relay has acknowledged what was t
 })
 
 it('[CON-22] what is typed while the relay is away is kept in the page and saved when it is back', async (context) => {
-  const { relay, rest, ann, allowProblems } = await openMinutes(context)
+  const { relay, rest, ann, allowProblems } = await openMinutes(await openConsoleAlone(context))
   // The browser writes a line for every socket that it could not open.
   allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
   await editorOf(ann).click()
@@ -52,7 +51,7 @@ it('[CON-22] what is typed while the relay is away is kept in the page and saved
 })
 
 it('[CON-22] a page with words that are not saved asks before it is closed', async (context) => {
-  const { ann, frames } = await openMinutes(context)
+  const { ann, frames } = await openMinutes(await openConsole(context))
   frames.hold(TAG.syncAck)
   await editorOf(ann).click()
   await ann.keyboard.type('x')

@@ -4,14 +4,14 @@ import { openConsole } from './open-console.ts'
 const MINUTES = { name: 'Weekly minutes', richTextPages: [{ id: 'p', name: 'Minutes', content: '<p>Present: Ann</p>' }] }
 
 it('[SHARE-4] a share link is redeemed by whoever opens it, and opens nothing once it is taken back', async (context) => {
-  const { rest, openAs, allowProblems } = await openConsole(context)
+  const { rest, openAs, signInAs, allowProblems } = await openConsole(context)
   allowProblems(/status of 404/)
   await (await rest('ann')).putDocument('minutes', MINUTES)
   const ann = await openAs('ann', '#doc/minutes?panel=sharing')
   await ann.getByRole('button', { name: 'Make a link' }).click()
   const token = new URL(await ann.getByLabel('The new link.').inputValue()).hash.replace(/^#(share=)?/, '')
 
-  const ben = await openAs('ben', `#share=${token}`)
+  const ben = await signInAs('ben', `#share=${token}`)
   await ben.getByText('Present: Ann').waitFor()
   expect(new URL(ben.url()).hash).toBe('#doc/minutes')
 

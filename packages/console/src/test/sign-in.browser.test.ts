@@ -1,14 +1,13 @@
 import { patience } from '@docrelay/server/kernel/testing/patience'
-import type { RelayUnderTest } from '@docrelay/server/test/relay-under-test'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { openConsole } from './open-console.ts'
+import { type ConsoleUnderTest, openConsole } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
 it('[CON-20] a person who signs in sees the documents and opens one', async (context) => {
-  const { rest, openAs } = await openConsole(context)
+  const { rest, signInAs } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', minutes())
-  const ann = await openAs('ann')
+  const ann = await signInAs('ann')
   await ann.getByRole('link', { name: 'Weekly minutes' }).click()
   await ann.getByRole('textbox', { name: 'Title of the document' }).waitFor()
   await editorOf(ann).getByText('Present: Ann').waitFor()
@@ -28,10 +27,10 @@ it('[CON-20] a page without a person asks to sign in and comes back to where the
 })
 
 it('[CON-21] a token that is about to end is renewed in an open document', async (context) => {
-  const { rest, openAs, issuer } = await openConsole(context)
+  const { rest, signInAs, issuer } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', minutes())
   let renewals = 0
-  const ann = await openAs('ann', '#doc/minutes', {
+  const ann = await signInAs('ann', '#doc/minutes', {
     // The first token ends soon, so that the client asks for another one while the document is open.
     async onProfile(profile) {
       await profile.route(`${issuer.url}/token`, async (route) => {
@@ -52,12 +51,12 @@ it('[CON-21] a token that is about to end is renewed in an open document', async
 })
 
 it('[CON-21] when the issuer gives no token any more the page asks to sign in again and keeps what was typed', async (context) => {
-  const { relay, rest, openAs, issuer, allowProblems } = await openConsole(context)
+  const { relay, rest, signInAs, issuer, allowProblems } = await openConsole(context)
   // The browser writes a line for the refusal of the issuer.
   allowProblems(/Failed to load resource.*400/)
   await (await rest('ann')).putDocument('minutes', minutes())
   let accessToken = ''
-  const ann = await openAs('ann', '#doc/minutes', {
+  const ann = await signInAs('ann', '#doc/minutes', {
     async onProfile(profile) {
       await profile.route(`${issuer.url}/token`, async (route) => {
         if (route.request().postData()?.includes('grant_type=refresh_token')) {
@@ -85,9 +84,9 @@ it('[CON-21] when the issuer gives no token any more the page asks to sign in ag
 })
 
 it('[CON-20] [CON-21] signing out removes the copies of documents from the device', async (context) => {
-  const { rest, openAs } = await openConsole(context)
+  const { rest, signInAs } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', minutes())
-  const ann = await openAs('ann', '#doc/minutes')
+  const ann = await signInAs('ann', '#doc/minutes')
   await badge(ann, 'saved').waitFor()
   await expect.poll(() => copiesIn(ann)).toBe(1)
   await ann.getByRole('banner').getByRole('button').click()
@@ -97,7 +96,7 @@ it('[CON-20] [CON-21] signing out removes the copies of documents from the devic
   expect(await ann.evaluate(() => sessionStorage.length)).toBe(0)
 })
 
-async function revoke(relay: RelayUnderTest, token: string): Promise<void> {
+async function revoke(relay: ConsoleUnderTest['relay'], token: string): Promise<void> {
   const { jti } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { jti: string }
   const answer = await relay.fetch('/api/v1/internal/revoke', {
     method: 'POST',

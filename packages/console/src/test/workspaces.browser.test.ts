@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openConsole } from './open-console.ts'
+import { openConsoleAlone } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
 const dora = {
@@ -11,7 +11,7 @@ const dora = {
 } as const
 
 it('[CON-20] who belongs to several workspaces chooses one, sees its documents alone, and changes it in the menu', async (context) => {
-  const { rest, openSignedOut } = await openConsole(context, {
+  const { rest, openSignedOut } = await openConsoleAlone(context, {
     people: [dora],
     env: { RELAY_TENANCY_MODE: 'shared' },
   })

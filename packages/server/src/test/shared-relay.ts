@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenOptions } from '../auth/testing/test-issuer.ts'
+import { endWithProcess } from './end-with-process.ts'
 import { type RelayUnderTest, startRelayUnderTest } from './relay-under-test.ts'
 
 /** What a file may do with a relay that others use after it: nothing that they would notice. */
@@ -53,7 +54,7 @@ export async function sharedRelay(): Promise<SharedRelay> {
 
 async function runningRelay(): Promise<RelayUnderTest> {
   if (running !== null && (await isReady(running))) return running
-  if (running === null) endWithProcess()
+  if (running === null) endWithProcess({ [Symbol.asyncDispose]: async () => running?.[Symbol.asyncDispose]() })
   else await running[Symbol.asyncDispose]()
   running = await startRelayUnderTest({ mcp: 'local', env: FEW_LIMITS })
   return running
@@ -63,14 +64,4 @@ async function runningRelay(): Promise<RelayUnderTest> {
 async function isReady({ baseUrl }: RelayUnderTest): Promise<boolean> {
   const answer = await fetch(`${baseUrl}/readyz`).catch(() => null)
   return answer?.status === 200
-}
-
-/** The test runner ends its processes by SIGTERM, and one that ends itself closes the channel to them. */
-function endWithProcess(): void {
-  const end = async () => {
-    await running?.[Symbol.asyncDispose]()
-    process.exit()
-  }
-  process.once('SIGTERM', () => void end())
-  process.once('disconnect', () => void end())
 }

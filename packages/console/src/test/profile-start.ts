@@ -1,0 +1,35 @@
+import type { Page } from 'playwright-core'
+import { redeemCode, signInAddress } from '../session/authorization.ts'
+import type { ConsoleConfig } from '../session/config.ts'
+import type { ConsoleRelay } from './console-relay.ts'
+
+/**
+ * Opens an address in a page as a tab whose person has signed in before. The tab that a person signs in with loads the console twice, and a
+ * redirect of the issuer lies between: most of the work of opening a page.
+ */
+export async function openSignedIn(
+  page: Page,
+  { address, person, signIn }: { readonly address: string; readonly person: string; readonly signIn: ConsoleRelay['signIn'] },
+): Promise<void> {
+  const refreshToken = await refreshTokenOf(page, { redirectUri: address.replace(/[?#].*/, ''), person, signIn })
+  const tools = await page.context().newCDPSession(page)
+  const source = `if (location.href.startsWith('http')) sessionStorage.setItem('docrelay.refresh-token', ${JSON.stringify(refreshToken)})`
+  await tools.send('Page.enable')
+  await tools.send('Page.addScriptToEvaluateOnNewDocument', { source })
+  await page.goto(address)
+  // The script goes with the session, so that no later document of the tab signs in by it.
+  await tools.detach()
+}
+
+/** Signs in by the code of the console and the cookies of the profile, without a page. */
+async function refreshTokenOf(
+  page: Page,
+  { redirectUri, person, signIn }: { readonly redirectUri: string; readonly person: string; readonly signIn: ConsoleRelay['signIn'] },
+): Promise<string> {
+  const config: ConsoleConfig = { ...signIn, authorizeParams: {}, mcpUrl: null, version: '' }
+  const { address, pending } = await signInAddress(config, { redirectUri, loginHint: person })
+  const answer = await page.context().request.get(address)
+  const { refreshToken } = await redeemCode(config, { returned: new URL(answer.url()), redirectUri, pending })
+  if (refreshToken === null) throw new Error(`the issuer gave ${person} no refresh token`)
+  return refreshToken
+}
