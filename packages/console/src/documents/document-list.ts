@@ -28,6 +28,8 @@ export class DocumentList {
   readonly #changed: (state: ListState) => void
   readonly #ended = new AbortController()
   readonly #off: (() => void)[]
+  /** For each answer that is on its way what events have told since it was asked for; `null`: deleted. The answer may be older. */
+  readonly #told = new Set<Map<string, DocumentMetadata | null>>()
 
   constructor(relay: Relay, query: ListQuery, changed: (state: ListState) => void) {
     this.#relay = relay
@@ -65,6 +67,7 @@ export class DocumentList {
 
   /** Shows a document as it is now, first in the list, when the query finds it. */
   put(document: DocumentMetadata): void {
+    for (const told of this.#told) told.set(document.id, document)
     const others = this.#state.documents.filter(({ id }) => id !== document.id)
     const { q, collectionId } = this.#query
     const titled = document.name.toLocaleLowerCase().includes(q.trim().toLocaleLowerCase())
@@ -73,6 +76,7 @@ export class DocumentList {
   }
 
   remove(id: string): void {
+    for (const told of this.#told) told.set(id, null)
     this.#set({ documents: this.#state.documents.filter((document) => document.id !== id) })
   }
 
@@ -93,10 +97,18 @@ export class DocumentList {
   }
 
   async #answer(ask: () => Promise<Pick<ListState, 'documents' | 'next'>>): Promise<void> {
+    const told = new Map<string, DocumentMetadata | null>()
+    this.#told.add(told)
     try {
       this.#set({ ...(await ask()), status: 'ready', error: null })
     } catch (error) {
       if (!this.#ended.signal.aborted) this.#set({ status: 'failed', error: sentenceOf(error) })
+    } finally {
+      this.#told.delete(told)
+    }
+    for (const [id, document] of told) {
+      if (document === null) this.remove(id)
+      else this.put(document)
     }
   }
 
