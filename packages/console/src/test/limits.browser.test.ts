@@ -1,3 +1,4 @@
+import { until } from '@docrelay/server/test/relay-under-test'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { openConsoleAlone } from './open-console.ts'
@@ -63,6 +64,8 @@ it('[WS-67] one connection too many says so in words and comes by itself a minut
   const ben = await openAs('ben', '#doc/minutes', { onProfile: (profile) => profile.clock.install() })
   await ben.getByText('as many connections as it may have').first().waitFor()
   await ann.close()
+  // Ben tries once when his clock has moved, and not again while it stands.
+  await until('the relay to let go of the connection of Ann', async () => (await owner.usage()).connections === 0)
   await ben.clock.fastForward(61_000)
   await badge(ben, 'saved').waitFor()
   await editorOf(ben).getByText('Present: Ann').waitFor()
