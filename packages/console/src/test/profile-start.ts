@@ -4,8 +4,8 @@ import type { ConsoleConfig } from '../session/config.ts'
 import type { ConsoleRelay } from './console-relay.ts'
 
 /**
- * Opens an address in a page as a tab whose person has signed in before. The tab that a person signs in with loads the console twice, and a
- * redirect of the issuer lies between: most of the work of opening a page.
+ * Opens an address in a page as a tab whose person has signed in before. The tab that a person signs in with loads the console twice, which takes
+ * another third of a second of processor time.
  */
 export async function openSignedIn(
   page: Page,
@@ -24,7 +24,11 @@ export async function openSignedIn(
 /** Signs in by the code of the console and the cookies of the profile, without a page. */
 async function refreshTokenOf(
   page: Page,
-  { redirectUri, person, signIn }: { readonly redirectUri: string; readonly person: string; readonly signIn: ConsoleRelay['signIn'] },
+  {
+    redirectUri,
+    person,
+    signIn,
+  }: { readonly redirectUri: string; readonly person: string; readonly signIn: ConsoleRelay['signIn'] },
 ): Promise<string> {
   const config: ConsoleConfig = { ...signIn, authorizeParams: {}, mcpUrl: null, version: '' }
   const { address, pending } = await signInAddress(config, { redirectUri, loginHint: person })
