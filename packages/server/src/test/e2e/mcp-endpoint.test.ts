@@ -32,7 +32,7 @@ async function connected(relay: RelayUnderTest, bearer: string, mode: 'legacy' |
   return client
 }
 
-it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has its own listener and accepts the static token of its host', async () => {
+it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has its own listener and accepts the static token of its host, which a public one refuses', async () => {
   await using relay = await startRelayUnderTest({ mcp: 'local' })
   const token = readFileSync(join(relay.dataDir, 'mcp_token'), 'utf8').trim()
   expect(new URL(relay.mcpUrl).hostname).toBe('127.0.0.1')
@@ -57,34 +57,6 @@ it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has its own lis
   await relay.restart()
   expect((await post(relay.mcpUrl, token)).status).toBe(200)
   expect(relay.logLines.join('\n')).not.toContain(token)
-})
-
-it('[MCP-2] [MCP-21] [MCP-52] [LIFE-28] a public endpoint is on the main listener, checks revocations, and ends its streams at shutdown', async () => {
-  await using relay = await startRelayUnderTest({ mcp: 'public' })
-  const client = await connected(relay, relay.token(), 'auto')
-  const subscription = await client.listen({ resourcesListChanged: true })
-  const pushed = await relay.fetch('/api/v1/internal/revoke', {
-    method: 'POST',
-    headers: { authorization: 'Bearer revocation-secret-for-tests', 'content-type': 'application/json' },
-    body: JSON.stringify({ revocations: [{ jti: 'gone', revoked_at: new Date().toISOString() }] }),
-  })
-  expect(pushed.status).toBeLessThan(300)
-  expect((await post(relay.mcpUrl, relay.token({ jti: 'gone' }))).status).toBe(401)
-  const closed = subscription.closed
-  expect(await relay.stop()).toBe(0)
-  expect(await closed).toBe('graceful')
-  await client.close()
-})
-
-it('[MCP-2] an endpoint that is switched off answers 404', async () => {
-  await using relay = await startRelayUnderTest()
-  expect(relay.mcpUrl).toBe('')
-  expect((await post(`${relay.baseUrl}/mcp`, relay.token())).status).toBe(404)
-})
-
-it('[MCP-2] [MCP-18] a public endpoint refuses the static token of a local one', async () => {
-  await using relay = await startRelayUnderTest({ mcp: 'local' })
-  const token = readFileSync(join(relay.dataDir, 'mcp_token'), 'utf8').trim()
   await relay.kill()
   await using open = await startRelayUnderTest({ mcp: 'public', dataDir: relay.dataDir })
   expect([(await post(open.mcpUrl, token)).status, (await post(open.mcpUrl, open.token())).status]).toEqual([401, 200])
@@ -114,7 +86,7 @@ it('[MCP-54] [MCP-55] [MCP-56] [OPS-4] [WS-28] sockets and write tools share the
   frames.socket.close()
 })
 
-describe('a caller that disconnects during a write to an open document', () => {
+describe('a public endpoint', () => {
   const commits = commitHold()
   let relay: RelayUnderTest
   beforeAll(async () => void (relay = await startRelayUnderTest({ mcp: 'public', env: commits.env })))
@@ -145,6 +117,23 @@ describe('a caller that disconnects during a write to an open document', () => {
       expect(JSON.parse(text).result.structuredContent).toMatchObject({ serverVersion: serverVersion + written + 1 })
     },
   )
+
+  // The last one of this relay, which it stops.
+  it('[MCP-2] [MCP-21] [MCP-52] [LIFE-28] a public endpoint is on the main listener, checks revocations, and ends its streams at shutdown', async () => {
+    const client = await connected(relay, relay.token(), 'auto')
+    const subscription = await client.listen({ resourcesListChanged: true })
+    const pushed = await relay.fetch('/api/v1/internal/revoke', {
+      method: 'POST',
+      headers: { authorization: 'Bearer revocation-secret-for-tests', 'content-type': 'application/json' },
+      body: JSON.stringify({ revocations: [{ jti: 'gone', revoked_at: new Date().toISOString() }] }),
+    })
+    expect(pushed.status).toBeLessThan(300)
+    expect((await post(relay.mcpUrl, relay.token({ jti: 'gone' }))).status).toBe(401)
+    const closed = subscription.closed
+    expect(await relay.stop()).toBe(0)
+    expect(await closed).toBe('graceful')
+    await client.close()
+  })
 })
 
 /** Until the relay has taken what was sent to it before, over whatever connection. */

@@ -112,34 +112,39 @@ describe.each(places.flat())('files that an agent adds, kept $where with $name',
     await remove()
   })
 
-  it.each([
-    ['cold', false],
-    ['live', true],
-  ] as const)(
-    '[FILE-5] [FILE-7] [FILE-9] to a %s document are read back whole, named by the document, and there after a restart',
-    async (kind, isLive) => {
-      const rest = relay.rest(ANN)
-      await rest.putDocument(kind, empty)
-      if (isLive) await saved(relay.sync(kind, ANN))
-      const agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
-      const bytes = someBytes(70_000, isLive ? 8 : 9)
+  it('[FILE-5] [FILE-7] [FILE-9] to a cold and to a live document are read back whole, named by the document, and there after a restart', async () => {
+    const rest = relay.rest(ANN)
+    for (const kind of ['cold', 'live']) await rest.putDocument(kind, empty)
+    await saved(relay.sync('live', ANN))
+    const agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
+    const files = [
+      { docId: 'cold', bytes: someBytes(70_000, 9) },
+      { docId: 'live', bytes: someBytes(70_000, 8) },
+    ]
+    const calls = files.map(({ docId: kind, bytes }) => {
       const base64 = Buffer.from(bytes).toString('base64')
-      const call = { docId: kind, pageId: 'c', fileName: 'a.png', base64, requestId: kind }
-      const added = await agent.call('add_file', call)
+      return { docId: kind, pageId: 'c', fileName: 'a.png', base64, requestId: kind }
+    })
+    const answers: Readonly<Record<string, unknown>>[] = []
+    for (const [i, { bytes }] of files.entries()) {
+      const added = await agent.call('add_file', calls[i])
       expect(added).toMatchObject({ hash: hashOf(bytes), size: 70_000, fileCategory: 'image', mimeType: 'image/png' })
-      await relay.kill()
-      await relay.restart()
-      const after = await mcpAgent(relay.mcpUrl, relay.token(ANN))
-      expect(await after.call('add_file', call)).toEqual({ ...added, replayed: true })
+      answers.push(added)
+    }
+    await relay.kill()
+    await relay.restart()
+    const after = await mcpAgent(relay.mcpUrl, relay.token(ANN))
+    for (const [i, { docId: kind, bytes }] of files.entries()) {
+      expect(await after.call('add_file', calls[i])).toEqual({ ...answers[i], replayed: true })
       expect((await after.call('list_files', { docId: kind }))['files']).toMatchObject([
-        { id: added['shapeId'], inStore: true, sizeBytes: 70_000, blobRef: hashOf(bytes) },
+        { id: answers[i]?.['shapeId'], inStore: true, sizeBytes: 70_000, blobRef: hashOf(bytes) },
       ])
       const file = await after.call('get_file', { docId: kind, blobRef: `blob://${hashOf(bytes)}` })
       expect(Buffer.compare(await bytesOf(file), bytes)).toBe(0)
       const { blobReferences } = (await rest.getDocument(kind)) as unknown as { readonly blobReferences: readonly string[] }
       expect(blobReferences).toEqual([hashOf(bytes)])
-    },
-  )
+    }
+  })
 
   it('[FILE-5] [FILE-9] add_file takes a file that the workspace holds by its hash alone, and refuses a hash that nobody stored', async () => {
     await relay.rest(ANN).putDocument('again', empty)

@@ -5,15 +5,14 @@ import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay
 import { storedRows } from '../store-file.ts'
 
 const ANN = { sub: 'ann', role: 'member' } as const
-const ENV = { RELAY_WRITES_PER_SEC: '0' }
 /** What is committed is answered so much later: time enough to see the commit and to kill. */
-const LATE = { ...ENV, RELAY_TEST_HOOKS: '1', RELAY_TEST_ANSWER_HOLD_MS: '1500' }
+const LATE = { RELAY_WRITES_PER_SEC: '0', RELAY_TEST_HOOKS: '1', RELAY_TEST_ANSWER_HOLD_MS: '1500' }
 /** Housekeeping commits too, and is waited for. */
 const LONG_MS = 40_000
 
 let relay: RelayUnderTest
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'local', env: ENV })
+  relay = await startRelayUnderTest({ mcp: 'local', env: LATE })
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
@@ -31,15 +30,13 @@ async function callAndKill(tool: string, args: Readonly<Record<string, unknown>>
   await until('the commit', () => remembered() > before, LONG_MS / 2)
   await relay.kill()
   expect(await answered).toBe(false)
-  await relay.restart(ENV)
+  await relay.restart()
 }
 
 describe('a call whose relay is killed after the commit and before the answer', () => {
   it(
     '[TOOL-22] repeating create_document with its request id returns the document already made',
     async () => {
-      await relay.stop()
-      await relay.restart(LATE)
       const args = { name: ' Plan ', requestId: 'create' }
       await callAndKill('create_document', args)
       const ann = await agent()
@@ -64,7 +61,6 @@ describe('a call whose relay is killed after the commit and before the answer', 
       await (await agent()).call('set_prose', { ...page, content: 'first' })
       let person: SyncClient | null = null
       if (form === 'live') {
-        // The document is open, and stored, before commits begin to take long.
         person = relay.sync(String(docId), ANN)
         await saved(person)
       }
@@ -72,9 +68,6 @@ describe('a call whose relay is killed after the commit and before the answer', 
         (await (await agent()).call('get_prose', page)) as { readonly page: { readonly content: string } }
       const first = /id="(blk-[^"]+)"/.exec((await blocks()).page.content)?.[1]
       const args = { ...page, id: first, content: 'Said once.', requestId: `insert ${form}` }
-      await relay.stop()
-      await relay.restart(LATE)
-      if (person !== null) await until('the document is open again', () => person?.state.synced === true)
       await callAndKill('insert_block', args)
       const ann = await agent()
       const repeat = await ann.call('insert_block', args)

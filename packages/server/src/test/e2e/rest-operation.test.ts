@@ -46,6 +46,13 @@ describe('health and version', () => {
   })
 })
 
+it('[MCP-2] an MCP endpoint that is switched off answers 404', async () => {
+  expect(relay.mcpUrl).toBe('')
+  const headers = { authorization: `Bearer ${relay.token()}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+  expect((await fetch(`${relay.baseUrl}/mcp`, { method: 'POST', headers, body })).status).toBe(404)
+})
+
 describe('metrics', () => {
   it('[OPS-3] metrics are text format 0.0.4 with the same names at every scrape, and contain no id', async () => {
     const as = { sub: 'sub-in-no-label', workspace: 'default', jti: 'jti-in-no-label' }
@@ -153,16 +160,17 @@ describe('a key-set address that does not answer', () => {
   })
 })
 
+/** At the end of the file: these stop the relay. */
 describe('draining', () => {
   /** A request whose body waits; `finish` sends the rest and resolves with the answer. */
-  async function slowPut(at: RelayUnderTest, id: string): Promise<{ socket: Socket; finish: () => Promise<string> }> {
-    const { hostname, port } = new URL(at.baseUrl)
+  async function slowPut(id: string): Promise<{ socket: Socket; finish: () => Promise<string> }> {
+    const { hostname, port } = new URL(relay.baseUrl)
     const body = JSON.stringify({ name: 'slow', pad: 'x'.repeat(100) })
     const socket = connect(Number(port), hostname)
     const head = [
       `PUT /api/docs/${id} HTTP/1.1`,
       'Host: relay',
-      `Authorization: Bearer ${at.token()}`,
+      `Authorization: Bearer ${relay.token()}`,
       `Content-Length: ${body.length}`,
       'Expect: 100-continue',
     ]
@@ -186,18 +194,16 @@ describe('draining', () => {
   }
 
   it('[LIFE-28] [REST-13] [OPS-1] while draining, running requests finish, new ones get 503 with Retry-After, /health answers, and the exit code is 0', async () => {
-    await using stopping = await startRelayUnderTest()
-    const there = rawHttp(stopping)
-    await there('PUT', '/api/docs/before', { body: {} })
-    const slow = await slowPut(stopping, 'slow')
-    const ended = stopping.stop()
-    await until('draining', async () => (await there('GET', '/readyz')).status === 503)
-    expect((await there('GET', '/readyz')).json).toMatchObject({
+    await call('PUT', '/api/docs/before', { body: {} })
+    const slow = await slowPut('slow')
+    const ended = relay.stop()
+    await until('draining', async () => (await call('GET', '/readyz')).status === 503)
+    expect((await call('GET', '/readyz')).json).toMatchObject({
       status: 'unavailable',
       checks: { draining: { ok: false }, storage: { ok: true } },
     })
-    expect((await there('GET', '/health')).text).toBe('ok')
-    for (const path of ['/livez', '/version', '/metrics']) expect((await there('GET', path)).status).toBe(200)
+    expect((await call('GET', '/health')).text).toBe('ok')
+    for (const path of ['/livez', '/version', '/metrics']) expect((await call('GET', path)).status).toBe(200)
     for (const [method, path] of [
       ['GET', '/api/docs'],
       ['GET', '/api/docs/before'],
@@ -206,27 +212,26 @@ describe('draining', () => {
       ['GET', '/nowhere'],
       ['DELETE', '/api/docs/before'],
     ] as const) {
-      const answer = await there(method, path, { body: {} })
+      const answer = await call(method, path, { body: {} })
       expect([path, answer.status, answer.json.errorCode]).toEqual([path, 503, 'UNAVAILABLE'])
       expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1)
     }
-    process.kill(stopping.pid, 'SIGTERM')
-    process.kill(stopping.pid, 'SIGINT')
+    process.kill(relay.pid, 'SIGTERM')
+    process.kill(relay.pid, 'SIGINT')
     expect(await slow.finish()).toMatch(/^HTTP\/1\.1 200 [^]*"newVersion":1/)
     expect(await ended).toBe(0)
-    await stopping.restart()
-    expect((await there('GET', '/api/docs/slow')).json.name).toBe('slow')
+    await relay.restart({ RELAY_SHUTDOWN_GRACE_SECS: '1' })
+    expect((await call('GET', '/api/docs/slow')).json.name).toBe('slow')
   })
 
   it('[LIFE-28] a request that never ends delays the exit only for the grace period, and the exit code is 1', async () => {
-    await using stopping = await startRelayUnderTest({ env: { RELAY_SHUTDOWN_GRACE_SECS: '1' } })
-    await rawHttp(stopping)('PUT', '/api/docs/kept', { body: { name: 'kept' } })
-    const slow = await slowPut(stopping, 'slow')
+    await call('PUT', '/api/docs/kept', { body: { name: 'kept' } })
+    const slow = await slowPut('never')
     const took = stopwatch()
-    expect(await stopping.stop()).toBe(1)
+    expect(await relay.stop()).toBe(1)
     expect(took()).toBeLessThan(4_000)
     slow.socket.destroy()
-    await stopping.restart()
-    expect((await rawHttp(stopping)('GET', '/api/docs/kept')).json.name).toBe('kept')
+    await relay.restart()
+    expect((await call('GET', '/api/docs/kept')).json.name).toBe('kept')
   })
 })

@@ -93,7 +93,7 @@ const ROWS = readTable(RIGHTS)
 interface World {
   readonly call: Call
   readonly agent: McpAgent
-  /** A document of its own for every cell, so that no cell meets what another one did. */
+  /** A document of its own for every cell that writes, so that no cell meets what another one did. */
   document(): Promise<string>
 }
 
@@ -274,13 +274,24 @@ function outcomeOf({ status, text }: RawAnswer): string {
   return Object.keys(CODES).find((letter) => CODES[letter] === errorCode) ?? errorCode
 }
 
+/** What reads leave as it was serves all cells of their row. */
+const readable = new Map<string, Promise<Asked>>()
+function askedOf(label: string, within: World): Promise<Asked> {
+  const request = REQUESTS[label]
+  if (request === undefined) throw new Error(`nothing is known of ${label}`)
+  if (!label.startsWith('GET ')) return request(within)
+  const key = `${within === worlds.open ? 'open' : 'enforced'} ${label}`
+  const asked = readable.get(key) ?? request(within)
+  readable.set(key, asked)
+  return asked
+}
+
 /** One cell: what came of it, in the words of the table. */
 async function ask(label: string, column: string): Promise<string> {
   const kind = CALLERS[column]
-  const request = REQUESTS[label]
-  if (kind === undefined || request === undefined) throw new Error(`nothing is known of ${label} or ${column}`)
+  if (kind === undefined) throw new Error(`nothing is known of ${column}`)
   const within = kind.isOpen === true ? worlds.open : worlds.enforced
-  const { path, body, docId } = await request(within)
+  const { path, body, docId } = await askedOf(label, within)
   const method = label.split(' ')[0] ?? ''
   const stored = async (): Promise<string | null> =>
     docId === undefined ? null : (await within.call('GET', `/api/docs/${docId}`, { as: { sub: 'boss', role: 'owner' } })).text

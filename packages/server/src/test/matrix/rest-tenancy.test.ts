@@ -4,7 +4,7 @@ import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { routeTable } from '../../http/route-table.ts'
 import { mcpAgent } from '../mcp-agent.ts'
 import { type Call, rawHttp } from '../raw-http.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { readTable } from './table.ts'
 
 /**
@@ -63,7 +63,8 @@ const CONSOLE = ['', '/', '/config.json', '/:file', '/assets/:file'].map((path) 
 const NO_TENANT = [...WITHOUT, ...CONSOLE, DISCOVERY, `${DISCOVERY}/mcp`]
 const INTERNAL = '/internal/'
 const ROWS = readTable(TABLE)
-const HOME: TokenOptions = { sub: 'ann', workspace: 'w1', role: 'owner' }
+/** In the workspace of this file. */
+const HOME: TokenOptions = { sub: 'ann', role: 'owner' }
 
 interface Things {
   readonly docId: string
@@ -77,7 +78,7 @@ interface Things {
 }
 
 let asked = 1000
-let relay: RelayUnderTest
+let relay: SharedRelay
 let call: Call
 /** What another workspace has, and what nobody has; every id as long as its counterpart. */
 let foreign: Things
@@ -92,7 +93,7 @@ const unknown: Things = {
   bytes: 'not theirs',
 }
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ mcp: 'public', env: { RELAY_TENANCY_MODE: 'shared' } })
+  relay = await sharedRelay()
   call = rawHttp(relay)
   foreign = await fill()
 })
@@ -198,7 +199,7 @@ const REQUESTS: Readonly<Record<string, (things: Things) => Asked>> = {
 
 /** Asks in a workspace of its own for this cell; what of the answer may differ is the id that was asked for, and the time. */
 async function ask(label: string, role: string, things: Things): Promise<{ readonly status: number; readonly shown: string }> {
-  const workspace = `w-${++asked}`
+  const workspace = `cell-${++asked}`
   const mine = { as: { sub: 'ann', workspace, role: 'owner' }, body: { sharedWith: ['bob'] } }
   expect((await call('PUT', '/api/docs/mine', mine)).status).toBe(200)
   const request = REQUESTS[label]?.(things)

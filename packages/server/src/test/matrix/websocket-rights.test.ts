@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type Call, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { openWire, rawUpgrade, type WireClient } from '../wire-client.ts'
 import { CALLERS, type CallerKind, REVOKED_JTI, SHARES, tokenOf } from './callers.ts'
 import { readTable } from './table.ts'
@@ -42,14 +43,14 @@ const ROWS = readTable(RIGHTS)
 
 let enforced: RelayUnderTest
 let open: RelayUnderTest
-let shared: RelayUnderTest
+let shared: SharedRelay
 beforeAll(async () => {
   const limits = { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '1000', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' }
   const env = { ...limits, RELAY_TRUSTED_PROXIES: '127.0.0.0/8' }
   ;[enforced, open, shared] = await Promise.all([
     startRelayUnderTest({ env }),
     startRelayUnderTest({ env: { ...env, RELAY_ENFORCE_PRIVATE_DOCS: 'false' } }),
-    startRelayUnderTest({ env: { RELAY_TENANCY_MODE: 'shared' } }),
+    sharedRelay(),
   ])
   const revocations = [{ jti: REVOKED_JTI, revoked_at: new Date().toISOString() }]
   const headers = { authorization: 'Bearer revocation-secret-for-tests' }
