@@ -89,7 +89,7 @@ describe('a store under writes', () => {
     ])
     const found: unknown[] = []
     for (let i = 0; i < 8; i++) {
-      await pause(250)
+      await pause(100)
       found.push(...(await findingsIn(busy.dataDir)))
     }
     await busy.kill()

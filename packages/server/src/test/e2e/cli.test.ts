@@ -218,16 +218,19 @@ describe('relay serve', () => {
     RELAY_JWT_JWKS_URL: '',
   }
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    '[CFG-12] [CFG-13] [MCP-19] [LIFE-28] serve prints only its listeners on stdout, logs only JSON, and exits with 0 at %s',
-    async (signal) => {
+  it.each([
+    { signal: 'SIGTERM', program: LAUNCHER },
+    { signal: 'SIGINT', program: RELAY_PROGRAM },
+  ] as const)(
+    '[CFG-12] [CFG-13] [MCP-19] [LIFE-28] serve prints only its listeners on stdout, logs only JSON, and exits with 0 at $signal',
+    async ({ signal, program }) => {
       await using issuer = await startTestIssuer()
       const { code, out, err } = await relay(
         'serve --data-dir store --region eu --tenancy=dedicated --tenancy-workspace=w',
         { ...env, RELAY_JWT_JWKS_URL: issuer.jwksUrl },
         signal,
         undefined,
-        LAUNCHER,
+        program,
       )
       expect(code).toBe(0)
       expect(lines(out)).toEqual([

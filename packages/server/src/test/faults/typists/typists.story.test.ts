@@ -1,14 +1,18 @@
-import { expect, it } from 'vitest'
-import { startRelayUnderTest } from '../../relay-under-test.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type RelayUnderTest, startRelayUnderTest } from '../../relay-under-test.ts'
 import { play, type TypistsPlan } from './play-typists.ts'
 
 const env = { RELAY_LOG_LEVEL: 'error', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' }
 const SHORT = { secs: 10, typists: 6, agents: 3, keystrokesPerSec: 4, killEverySecs: null } as const
 
-async function played(plan: TypistsPlan) {
-  await using relay = await startRelayUnderTest({ env, mcp: 'local' })
-  return await play(relay, plan, env)
-}
+// Each seed has a document of its own, and a relay that has just started when the one before has ended.
+let relay: RelayUnderTest
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ env, mcp: 'local' })
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+const played = (plan: TypistsPlan) => play(relay, plan, env)
 
 const nothing = { untold: [], notBack: [], different: [] }
 
