@@ -1,6 +1,7 @@
 // Runs before each test file.
 import { afterAll, vi } from 'vitest'
 import { patience } from '../packages/server/src/kernel/testing/patience.ts'
+import './byte-equality.ts'
 import { processorSecondsSinceLast } from './processor-seconds.ts'
 
 declare module 'vitest' {

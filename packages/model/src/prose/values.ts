@@ -118,7 +118,10 @@ export const colour: ReadValue = (raw) => {
  * and spaces are removed first. `''`: relative.
  */
 function schemeOf(url: string): string {
-  return /^([a-z][a-z0-9+.-]*):/i.exec(url.replace(/[\p{C}\p{Z}\ufffd]/gu, ''))?.[1]?.toLowerCase() ?? ''
+  // Only what precedes the first colon can be a scheme, so a long relative URL costs one search, however many runs of text it is on.
+  const end = url.indexOf(':')
+  const before = end === -1 ? '' : url.slice(0, end).replace(/[\p{C}\p{Z}\ufffd]/gu, '')
+  return /^[a-z][a-z0-9+.-]*$/i.test(before) ? before.toLowerCase() : ''
 }
 
 const blobUrl = /^blob:\/\/[0-9a-f]{64}$/

@@ -142,11 +142,23 @@ export function quadratic(count: number, from = 0): Uint8Array {
     .deletes([])
 }
 
+interface HonestHistory {
+  readonly updates: readonly Uint8Array[]
+  readonly state: Uint8Array
+}
+
+/** Laws ask for the few hundred histories of their seeds thousands of times. */
+const honestHistories = new Map<string, HonestHistory>()
+
 /** What three editors do to one document, by seed: their updates in an order in which each can be applied, and the state at the end. */
-export function honestHistory(
-  seed: number,
-  edits: number,
-): { readonly updates: readonly Uint8Array[]; readonly state: Uint8Array } {
+export function honestHistory(seed: number, edits: number): HonestHistory {
+  const key = `${seed} ${edits}`
+  const made = honestHistories.get(key) ?? makeHistory(seed, edits)
+  honestHistories.set(key, made)
+  return made
+}
+
+function makeHistory(seed: number, edits: number): HonestHistory {
   const random = dice(seed)
   const updates: Uint8Array[] = []
   const docs = [11, 12, 13].map((id) => {

@@ -17,6 +17,7 @@ import { readSync, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
 import type { UpdateLog } from '../update-log.port.ts'
 import type { FromWorker, RoomTask, TaskOutcome } from '../worker-messages.ts'
+import { indexedDoc } from '../room/root-index.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
 
 /** Real SQLite in a directory of its own; in a thread of its own where a test measures what its own thread does. */
@@ -60,7 +61,7 @@ export async function createDocument(
 
 /** A connection with a real Y.Doc behind it, which does what editors do: step1 at join, step2 to a step1, every own update as one message. */
 export class TestClient {
-  readonly doc = new Y.Doc()
+  readonly doc = indexedDoc()
   readonly connection: number
   join = 0
   room = 0
