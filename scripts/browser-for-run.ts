@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
-import { builtConsole } from './console-build.ts'
+import { builtConsole } from './built-console.ts'
 
 /** Where a Chromium may be; the first that is there is taken. */
 const PLACES = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -42,10 +42,8 @@ const FLAGS = [
 export default async function setup(): Promise<() => Promise<void>> {
   const executablePath = PLACES.find((path) => path !== undefined && existsSync(path))
   if (executablePath === undefined) return async () => {}
-  const [folder, browser] = await Promise.all([
-    builtConsole(),
-    chromium.launchServer({ executablePath, args: FLAGS, chromiumSandbox: false }),
-  ])
+  const folder = builtConsole()
+  const browser = await chromium.launchServer({ executablePath, args: FLAGS, chromiumSandbox: false })
   process.env['DOCRELAY_TEST_CONSOLE'] = folder
   process.env['DOCRELAY_TEST_BROWSER'] = browser.wsEndpoint()
   return async () => {

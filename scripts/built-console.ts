@@ -41,7 +41,8 @@ function build(folder: string): void {
   const unfinished = mkdtempSync(join(CACHE, 'unfinished-'))
   try {
     const args = [VITE, 'build', 'packages/console', '--outDir', unfinished, '--emptyOutDir', '--logLevel', 'error']
-    const env = { ...process.env, NODE_ENV: 'production' }
+    // In a process that knows of the test runner the bundler would make a page for development.
+    const env = { ...process.env, NODE_ENV: 'production', VITEST: '' }
     execFileSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
     renameSync(unfinished, folder)
   } catch (error) {

@@ -75,8 +75,15 @@ function published(): object {
   }
 }
 
+let modulesOfConsole: Promise<readonly string[]> | null = null
+
 /** The modules of which the page is made, by a build that writes nothing. */
-export async function consoleModules(): Promise<readonly string[]> {
+export function consoleModules(): Promise<readonly string[]> {
+  modulesOfConsole ??= readConsoleModules()
+  return modulesOfConsole
+}
+
+async function readConsoleModules(): Promise<readonly string[]> {
   const built = await build({ root: join(ROOT, 'packages/console'), logLevel: 'error', build: { write: false } })
   return modulesOf('output' in built ? [built] : Array.isArray(built) ? built : [])
 }
