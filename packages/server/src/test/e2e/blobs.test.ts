@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
+import { patience } from '../../kernel/testing/patience.ts'
+import { mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 
 const member = (sub: string): TokenOptions => ({ sub, role: 'member' })
@@ -41,10 +43,12 @@ const filesOf = (relay: RelayUnderTest): readonly string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
+const ONE = '<p id="blk-0">One</p>'
+
 describe('the life of a blob', () => {
   let relay: RelayUnderTest
   beforeAll(async () => {
-    relay = await startRelayUnderTest({ env: { RELAY_BLOB_GC_GRACE_SECS: '1' } })
+    relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_BLOB_GC_GRACE_SECS: '1' } })
   })
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
@@ -61,6 +65,27 @@ describe('the life of a blob', () => {
     await relay.rest(ann).deleteDocument('shown')
     await until('the bytes to be removed', () => filesOf(relay).length === 0)
     expect([(await get(relay, hash)).status, await blobBytes(relay)]).toEqual([404, 0])
+  })
+
+  it('[BLOB-16] [AG-67] a picture that only the record of a call references stays readable without being metered, and the undo counts it again', {
+    timeout: patience(60_000),
+  }, async () => {
+    const content = (html: string) => ({ docId: 'pictured', pageId: 'p', format: 'html', replace: true, content: html })
+    await relay.rest(ann).putDocument('pictured', { name: 'P', richTextPages: [{ id: 'p', name: 'P', content: ONE }] })
+    const agent = await mcpAgent(relay.mcpUrl, relay.token(ann))
+    const bytes = someBytes(7, 3)
+    const hash = hashOf(bytes)
+    expect((await post(relay, bytes)).status).toBe(204)
+    await agent.call('set_prose', content(`${ONE}<img src="blob://${hash}">`))
+    expect(await blobBytes(relay)).toBe(bytes.length)
+    const { callId } = await agent.call('set_prose', content(ONE))
+    await until('the picture to be metered no more', async () => (await blobBytes(relay)) === 0, 30_000)
+    const read = await get(relay, hash)
+    expect([read.status, read.bytes]).toEqual([200, bytes])
+    await agent.call('undo', { docId: 'pictured', callId })
+    expect(await blobBytes(relay)).toBe(bytes.length)
+    const { page } = await agent.call('get_prose', { docId: 'pictured', pageId: 'p', format: 'html' })
+    expect((page as { readonly content: string }).content).toContain(hash)
   })
 
   it('[OPS-2] /readyz checks the blob storage', async () => {

@@ -29,44 +29,6 @@ async function inStore(agent: McpAgent): Promise<readonly unknown[]> {
   )
 }
 
-describe('files kept on disk', () => {
-  let relay: RelayUnderTest
-  beforeAll(async () => void (relay = await startRelayUnderTest({ mcp: 'local' })))
-  afterAll(() => relay?.[Symbol.asyncDispose]())
-
-  it('[FILE-4] get_file returns a file inline up to 1 MiB, and names the REST path for a larger one', async () => {
-    const files = [someBytes(MIB, 1), someBytes(MIB + 1, 2), someBytes(0)]
-    const agent = await withFiles(relay, files)
-    for (const i of [0, 2]) {
-      const { base64, ...file } = await agent.call('get_file', { docId, id: `s${i}` })
-      expect(file).toMatchObject({ transport: 'inline', size: files[i]?.byteLength, mimeType: 'image/png' })
-      expect(Buffer.from(String(base64), 'base64').equals(files[i] as Uint8Array)).toBe(true)
-    }
-    const refused = await agent.refused('get_file', { docId, id: 's1' })
-    const path = `/api/blobs/${hashOf(files[1] as Uint8Array)}`
-    expect(refused).toMatchObject({ code: 'ERR_FILE_TOO_LARGE_FOR_INLINE', sizeBytes: MIB + 1, maxBytes: MIB, path })
-    expect(refused['message']).toContain(path)
-    const got = await relay.fetch(path, { headers: { authorization: `Bearer ${relay.token(ANN)}` } })
-    expect((await got.arrayBuffer()).byteLength).toBe(MIB + 1)
-  })
-
-  it('[FILE-1] [FILE-3] a file whose bytes are missing or truncated is reported as not in the store', async () => {
-    const files = [someBytes(10, 3), someBytes(11, 4), someBytes(12, 5)]
-    const agent = await withFiles(relay, files)
-    expect(await inStore(agent)).toEqual([10, 11, 12])
-    const [lost = '', cut = ''] = files.map((bytes) => {
-      const hash = hashOf(bytes)
-      return join(relay.dataDir, 'blobs', hash.slice(0, 2), hash.slice(2))
-    })
-    rmSync(lost)
-    truncateSync(cut, 4)
-    expect(await inStore(agent)).toEqual([null, null, 12])
-    for (const id of ['s0', 's1']) {
-      expect(await agent.refused('get_file', { docId, id })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
-    }
-  })
-})
-
 interface Keeping extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
 }
@@ -99,7 +61,7 @@ const places = await Promise.all(
   Object.entries(KEEPINGS).map(async ([where, keep]) => (await storesUnderTest()).map((store) => ({ ...store, where, keep }))),
 )
 
-describe.each(places.flat())('files that an agent adds, kept $where with $name', ({ env, remove, keep }) => {
+describe.each(places.flat())('files kept $where with $name', ({ env, remove, where, keep }) => {
   let keeping: Keeping
   let relay: RelayUnderTest
   beforeAll(async () => {
@@ -161,6 +123,40 @@ describe.each(places.flat())('files that an agent adds, kept $where with $name',
     })
     expect((await agent.call('list_files', { docId: 'again' }))['files']).toHaveLength(2)
   })
+
+  if (where === 'on disk') {
+    it('[FILE-4] get_file returns a file inline up to 1 MiB, and names the REST path for a larger one', async () => {
+      const files = [someBytes(MIB, 1), someBytes(MIB + 1, 2), someBytes(0)]
+      const agent = await withFiles(relay, files)
+      for (const i of [0, 2]) {
+        const { base64, ...file } = await agent.call('get_file', { docId, id: `s${i}` })
+        expect(file).toMatchObject({ transport: 'inline', size: files[i]?.byteLength, mimeType: 'image/png' })
+        expect(Buffer.from(String(base64), 'base64').equals(files[i] as Uint8Array)).toBe(true)
+      }
+      const refused = await agent.refused('get_file', { docId, id: 's1' })
+      const path = `/api/blobs/${hashOf(files[1] as Uint8Array)}`
+      expect(refused).toMatchObject({ code: 'ERR_FILE_TOO_LARGE_FOR_INLINE', sizeBytes: MIB + 1, maxBytes: MIB, path })
+      expect(refused['message']).toContain(path)
+      const got = await relay.fetch(path, { headers: { authorization: `Bearer ${relay.token(ANN)}` } })
+      expect((await got.arrayBuffer()).byteLength).toBe(MIB + 1)
+    })
+
+    it('[FILE-1] [FILE-3] a file whose bytes are missing or truncated is reported as not in the store', async () => {
+      const files = [someBytes(10, 3), someBytes(11, 4), someBytes(12, 5)]
+      const agent = await withFiles(relay, files)
+      expect(await inStore(agent)).toEqual([10, 11, 12])
+      const [lost = '', cut = ''] = files.map((bytes) => {
+        const hash = hashOf(bytes)
+        return join(relay.dataDir, 'blobs', hash.slice(0, 2), hash.slice(2))
+      })
+      rmSync(lost)
+      truncateSync(cut, 4)
+      expect(await inStore(agent)).toEqual([null, null, 12])
+      for (const id of ['s0', 's1']) {
+        expect(await agent.refused('get_file', { docId, id })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
+      }
+    })
+  }
 })
 
 describe('files kept in an object store', () => {

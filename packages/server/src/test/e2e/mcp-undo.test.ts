@@ -1,22 +1,18 @@
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { patience } from '../../kernel/testing/patience.ts'
 import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
 import { canonicalHtml } from '../../sync/binding/binding-prose.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { saved } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let ann: McpAgent
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({
-    mcp: 'local',
-    env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0', RELAY_BLOB_GC_GRACE_SECS: '1' },
-  })
+  relay = await sharedRelay()
   ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -246,31 +242,5 @@ describe('what is kept for an undo', () => {
       },
       pages(paragraphs(0, 12), paragraphs(20, 2)),
     )
-  })
-
-  it('[BLOB-16] [AG-67] a picture that only the record of a call references stays readable without being metered, and the undo counts it again', {
-    timeout: patience(60_000),
-  }, async () => {
-    const docId = 'undo-picture'
-    await relay.rest({ sub: 'ann' }).putDocument(docId, pages(text('blk-0', 'One')))
-    const bytes = Buffer.from('picture')
-    const hash = createHash('sha256').update(bytes).digest('hex')
-    const headers = { ...asBen().headers, 'content-type': 'application/octet-stream' }
-    const upload = await relay.fetch(`/api/blobs/${hash}`, { method: 'POST', body: bytes, headers })
-    expect(upload.status).toBe(204)
-    const metered = async () =>
-      ((await (await relay.fetch('/api/v1/usage', asBen())).json()) as { readonly blobBytes: number }).blobBytes
-    // Documents of other tests hold blobs, too.
-    const others = (await metered()) - bytes.length
-    const page = { docId, pageId: 'p0', format: 'html', replace: true }
-    await ann.call('set_prose', { ...page, content: `<p id="blk-0">One</p><img src="blob://${hash}">` })
-    expect(await metered()).toBe(others + bytes.length)
-    const { callId } = await ann.call('set_prose', { ...page, content: '<p id="blk-0">One</p>' })
-    await until('the picture to be metered no more', async () => (await metered()) === others, 30_000)
-    const read = await relay.fetch(`/api/blobs/${hash}`, asBen())
-    expect([read.status, Buffer.from(await read.arrayBuffer())]).toEqual([200, bytes])
-    await ann.call('undo', { docId, callId })
-    expect(await metered()).toBe(others + bytes.length)
-    expect(await htmlOf(docId, 'p0')).toContain(hash)
   })
 })

@@ -2,14 +2,15 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Call, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-let relay: RelayUnderTest
+let relay: SharedRelay
 let listed: RelayUnderTest
 let call: Call
 
 beforeAll(async () => {
   const cors = { RELAY_CORS_ORIGINS: 'https://one.example, https://two.example' }
-  ;[relay, listed] = await Promise.all([startRelayUnderTest(), startRelayUnderTest({ env: cors })])
+  ;[relay, listed] = await Promise.all([sharedRelay(), startRelayUnderTest({ env: cors })])
   call = rawHttp(relay)
   await call('PUT', '/api/docs/d1', { body: { name: 'One' } })
 })

@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { type Call, type RawAnswer, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-let enforced: RelayUnderTest
+let enforced: SharedRelay
 let open: RelayUnderTest
 const ROOT: TokenOptions = { sub: 'root', role: 'owner' }
 
 beforeAll(async () => {
   const env = { RELAY_ENFORCE_PRIVATE_DOCS: 'false' }
-  ;[enforced, open] = await Promise.all([startRelayUnderTest(), startRelayUnderTest({ env })])
+  ;[enforced, open] = await Promise.all([sharedRelay(), startRelayUnderTest({ env })])
 })
 afterAll(async () => {
   await enforced?.[Symbol.asyncDispose]()
