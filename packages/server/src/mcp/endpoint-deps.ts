@@ -7,11 +7,14 @@ import type { Timers } from '../kernel/timers.ts'
 import type { ReadCredential } from './credentials.ts'
 import type { McpParts } from './methods.ts'
 import type { TakeRate } from './rate.ts'
+import type { SessionLimits } from './sessions.ts'
 
 export interface EndpointDeps {
   readonly parts: McpParts
   readonly readCredential: ReadCredential
   readonly takeRate: TakeRate
+  /** Replaces the limits of MCP-34 in tests. */
+  readonly sessionLimits?: SessionLimits
   /** Parses strict JSON, long bytes off the main thread; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
   readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
   /** The budget of the REST routes. [H3] */

@@ -40,7 +40,7 @@ export interface McpEndpoint {
 export function createEndpoint(deps: EndpointDeps): McpEndpoint {
   const { clock, timers, random, log } = deps
   const parts = createPartTurns()
-  const sessions = createSessions(clock, random)
+  const sessions = createSessions(clock, random, deps.sessionLimits)
   const streams = createStreams(deps.parts.content.resources, timers)
   const handleMessage = createMessages({ ...deps, sessions, streams })
 

@@ -73,15 +73,15 @@ export function createSessionTable(): SessionTable {
     overPrincipal({ workspaceId, principalKey }, max) {
       const own = workspaces.get(workspaceId)?.principals.get(principalKey)
       const above = (own?.size ?? 0) - max
-      return own === undefined || above <= 0 ? [] : [...own.values()].filter(isIdle).slice(0, above)
+      return own === undefined || above <= 0 ? [] : firstIdle(own, above)
     },
     idleOfLargest() {
       let best: { readonly sizes: readonly [number, number]; readonly entry: LiveSession } | null = null
       for (const { size, principals } of workspaces.values()) {
         for (const own of principals.values()) {
           if (best !== null && !isMore([size, own.size], best.sizes)) continue
-          const entry = firstIdle(own)
-          if (entry !== null) best = { sizes: [size, own.size], entry }
+          const [entry] = firstIdle(own, 1)
+          if (entry !== undefined) best = { sizes: [size, own.size], entry }
         }
       }
       return best?.entry ?? null
@@ -93,7 +93,12 @@ function isMore([workspace, principal]: readonly [number, number], [w, p]: reado
   return workspace > w || (workspace === w && principal > p)
 }
 
-function firstIdle(own: ReadonlyMap<string, LiveSession>): LiveSession | null {
-  for (const entry of own.values()) if (isIdle(entry)) return entry
-  return null
+/** The oldest idle sessions, at most `count`. Looks at no more sessions than it must: a principal at its limit calls this for each new one. */
+function firstIdle(own: ReadonlyMap<string, LiveSession>, count: number): readonly LiveSession[] {
+  const found: LiveSession[] = []
+  for (const entry of own.values()) {
+    if (isIdle(entry)) found.push(entry)
+    if (found.length === count) break
+  }
+  return found
 }

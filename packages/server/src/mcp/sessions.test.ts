@@ -60,6 +60,14 @@ it('[MCP-34] above the total limit the oldest idle session of the principal with
   expect(beside.map(({ id }) => sessions.find(id, 'beside').kind)).toEqual(['live', 'live'])
 })
 
+it('[MCP-34] without other limits a principal has 1,000 sessions and the node 10,000', () => {
+  const { sessions, open } = opened()
+  for (let i = 0; i < 1_001; i++) open('a')
+  expect(sessions.size).toBe(1_000)
+  for (let i = 0; i < 9_001; i++) open(`other-${i}`)
+  expect(sessions.size).toBe(10_000)
+})
+
 it('[MCP-34] many principals of one workspace displace no session of another workspace', () => {
   const { sessions, open } = opened({ sessions: 5, perPrincipal: 10, closedIds: 10 })
   const quiet = [open('ann', 'quiet'), open('ann', 'quiet')]

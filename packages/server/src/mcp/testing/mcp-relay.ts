@@ -18,6 +18,7 @@ import { createCredentialReader } from '../credentials.ts'
 import { createEndpoint } from '../endpoint.ts'
 import { loopbackRoot, mcpRoutes } from '../mcp.routes.ts'
 import { createRate } from '../rate.ts'
+import type { SessionLimits } from '../sessions.ts'
 import type { ToolServer } from '../tool.ts'
 import { type FakeContent, fakeContent } from './fake-content.ts'
 import { type FakeTools, fakeTools } from './fake-tools.ts'
@@ -100,6 +101,7 @@ export interface McpRelayOptions {
   readonly content?: McpContent
   readonly timeouts?: HttpTimeouts
   readonly buckets?: Partial<Readonly<Record<'read' | 'write', Bucket>>>
+  readonly sessionLimits?: SessionLimits
 }
 
 const UNLIMITED = { ratePerSec: null, burst: 0 }
@@ -157,6 +159,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
         timers,
         refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
       }),
+      ...(options.sessionLimits && { sessionLimits: options.sessionLimits }),
       parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
       budget,
       isDraining: () => state.draining,
