@@ -14,19 +14,31 @@ export interface ConsoleOrigin extends AsyncDisposable {
   release(): void
   /** Frames of this tag that the relay has sent and that were passed on. */
   passed(tag: number): number
+  /** Ends every connection and takes no other one, as when the relay is away, until `mend`. */
+  cut(): void
+  mend(): void
 }
 
 /** `relayUrl`: e.g. `http://127.0.0.1:9876`. The relay may be away for a time. */
 export async function openConsoleOrigin(relayUrl: () => string): Promise<ConsoleOrigin> {
   const frames = new HeldFrames()
-  const server = createServer((request, response) => forward(request, response, relayUrl()))
+  let isCut = false
+  const server = createServer((request, response) => {
+    if (isCut) response.destroy()
+    else forward(request, response, relayUrl())
+  })
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (isCut) return void socket.destroy()
     const far = new WebSocket(relayUrl().replace('http', 'ws') + (request.url ?? ''), { perMessageDeflate: false })
     far.once('error', () => socket.destroy())
     far.once('open', () => sockets.handleUpgrade(request, socket, head, (near) => relayFrames(near, far, frames)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const endAll = (): void => {
+    for (const socket of sockets.clients) socket.terminate()
+    server.closeAllConnections()
+  }
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     hold: (tag) => frames.hold(tag),
@@ -35,9 +47,15 @@ export async function openConsoleOrigin(relayUrl: () => string): Promise<Console
     },
     release: () => frames.release(),
     passed: (tag) => frames.passed(tag),
+    cut() {
+      isCut = true
+      endAll()
+    },
+    mend() {
+      isCut = false
+    },
     async [Symbol.asyncDispose]() {
-      for (const socket of sockets.clients) socket.terminate()
-      server.closeAllConnections()
+      endAll()
       await new Promise((resolve) => server.close(resolve))
     },
   }

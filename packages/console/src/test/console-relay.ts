@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DevIssuer, startDevIssuer } from '@docrelay/dev-issuer/dev-issuer'
-import { type Person, tryOutPeople } from '@docrelay/dev-issuer/people'
+import { type Person, tryOutPeople, type WorkspaceMembership } from '@docrelay/dev-issuer/people'
 import { endWithProcess } from '@docrelay/server/test/end-with-process'
 import { type RelayUnderTest, startRelayUnderTest } from '@docrelay/server/test/relay-under-test'
 import type { ConsoleConfig } from '../session/config.ts'
@@ -14,6 +14,9 @@ export interface ConsoleRelay extends AsyncDisposable {
   /** What the relay tells pages about signing in. */
   readonly signIn: Pick<ConsoleConfig, 'issuer' | 'clientId' | 'scope'>
 }
+
+/** As tokens name them. */
+export type WorkspaceLimits = Pick<WorkspaceMembership, 'quota_bytes'>
 
 interface ConsoleRelayOptions {
   /** The built console. */
@@ -59,14 +62,14 @@ export async function startConsoleRelay({ folder, env, people }: ConsoleRelayOpt
 }
 
 let shared: Promise<ConsoleRelay> | null = null
-let workspace = ''
+let workspace: Omit<WorkspaceMembership, 'role'> = { id: '' }
 
 /**
  * The relay that the files of one process use one test after another, with ann, ben and cleo in a new workspace: starting one takes longer
- * than most tests use it. It ends with the process.
+ * than most tests use it. It ends with the process. `limits`: what the issuer says of the workspace.
  */
-export function sharedConsoleRelay(folder: string): Promise<ConsoleRelay> {
-  workspace = `console-${randomUUID()}`
+export function sharedConsoleRelay(folder: string, limits: WorkspaceLimits = {}): Promise<ConsoleRelay> {
+  workspace = { id: `console-${randomUUID()}`, ...limits }
   shared ??= startShared(folder)
   return shared
 }
@@ -75,7 +78,7 @@ async function startShared(folder: string): Promise<ConsoleRelay> {
   const people = tryOutPeople('').map((person) => ({
     ...person,
     get wsp() {
-      return person.wsp.map((membership) => ({ ...membership, id: workspace }))
+      return person.wsp.map((membership) => ({ ...membership, ...workspace }))
     },
   }))
   const running = await startConsoleRelay({ folder, env: { RELAY_TENANCY_MODE: 'shared' }, people })

@@ -1,26 +1,25 @@
-import type { RelayUnderTest } from '@docrelay/server/test/relay-under-test'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { type ConsoleUnderTest, openConsoleAlone } from './open-console.ts'
+import { type ConsoleUnderTest, openConsole } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
 /** Ann's page with words of a time without a connection, in which the document was deleted and made anew. */
-async function divergedPage({ relay, rest, openAs, allowProblems }: ConsoleUnderTest<RelayUnderTest>): Promise<Page> {
+async function divergedPage({ frames, rest, openAs, allowProblems }: ConsoleUnderTest): Promise<Page> {
   allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
   await (await rest('ann')).putDocument('minutes', minutes())
   const ann = await openAs('ann', '#doc/minutes')
   await badge(ann, 'saved').waitFor()
   await editorOf(ann).click()
   await ann.keyboard.press('Control+End')
-  await relay.stop()
+  frames.cut()
   await ann.locator('[data-link=waiting]').waitFor()
   await ann.context().setOffline(true)
   await ann.keyboard.type(' and me')
   await badge(ann, 'local').waitFor()
-  await relay.restart()
   const owner = await rest('ann')
   await owner.deleteDocument('minutes')
   await owner.putDocument('minutes', minutes('<p>Present: Ben</p>'), { overrideTombstone: true })
+  frames.mend()
   await ann.context().setOffline(false)
   await ann.getByText('the document was deleted and made anew').waitFor()
   expect(await editorOf(ann).textContent()).toBe('Present: Ann and me')
@@ -28,7 +27,7 @@ async function divergedPage({ relay, rest, openAs, allowProblems }: ConsoleUnder
 }
 
 it('[WS-62] words of a former life of a document become a document of their own, and the new life has none of them', async (context) => {
-  const opened = await openConsoleAlone(context)
+  const opened = await openConsole(context)
   const ann = await divergedPage(opened)
   await ann.getByRole('button', { name: 'Keep as a new document' }).click()
   await ann.waitForURL(({ hash }) => hash.startsWith('#doc/') && !hash.startsWith('#doc/minutes'))
@@ -41,7 +40,7 @@ it('[WS-62] words of a former life of a document become a document of their own,
 })
 
 it('[WS-62] words of a former life of a document can be dropped; the page shows the new life then and is written on', async (context) => {
-  const opened = await openConsoleAlone(context)
+  const opened = await openConsole(context)
   const ann = await divergedPage(opened)
   await ann.getByRole('button', { name: 'Drop my changes' }).click()
   await editorOf(ann).getByText('Present: Ben').waitFor()

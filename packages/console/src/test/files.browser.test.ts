@@ -25,7 +25,7 @@ it('[BLOB-3] a file is put on a page, saved by another person and removed', asyn
 })
 
 it('[LIM-4] a file for which there is no space is refused before it is sent, in words', async (context) => {
-  const { rest, openAs } = await openConsoleAlone(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '5000' } })
+  const { rest, openAs } = await openConsole(context, { quota_bytes: 5_000 })
   await (await rest('ann')).putDocument('minutes', MINUTES)
   const ann = await openAs('ann', '#doc/minutes?panel=files')
   const sent: string[] = []

@@ -1,7 +1,7 @@
 import { until } from '@docrelay/server/test/relay-under-test'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { openConsoleAlone } from './open-console.ts'
+import { openConsole, openConsoleAlone } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
 /** Pastes a file of this many bytes into the text. */
@@ -17,7 +17,7 @@ function paste(page: Page, name: string, size: number): Promise<void> {
 }
 
 it('[LIM-4] a workspace without space says so in words for a new document and a pasted file, and what is there is still edited', async (context) => {
-  const { rest, openAs, allowProblems } = await openConsoleAlone(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '2000' } })
+  const { rest, openAs, allowProblems } = await openConsole(context, { quota_bytes: 2_000 })
   allowProblems(/status of 507/)
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes())

@@ -28,7 +28,7 @@ import type { RelayUnderTest } from '@docrelay/server/test/relay-under-test'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { TestContext } from 'vitest'
 import { type ConsoleOrigin, openConsoleOrigin } from './console-origin.ts'
-import { type ConsoleRelay, sharedConsoleRelay, startConsoleRelay } from './console-relay.ts'
+import { type ConsoleRelay, sharedConsoleRelay, startConsoleRelay, type WorkspaceLimits } from './console-relay.ts'
 import { openSignedIn } from './profile-start.ts'
 
 export interface ConsoleUnderTest<Relay = Pick<RelayUnderTest, 'baseUrl' | 'mcpUrl' | 'fetch'>> {
@@ -59,8 +59,8 @@ export const NEEDS_CHROMIUM = 'needs Chromium: CHROMIUM_PATH, or /usr/bin/chromi
 const TIMEOUT_MS = patience(8_000)
 
 /** Opens all of it for one test, on the relay that the process has. Skips the test where there is no browser. */
-export function openConsole(context: TestContext): Promise<ConsoleUnderTest> {
-  return open(context, sharedConsoleRelay)
+export function openConsole(context: TestContext, limits?: WorkspaceLimits): Promise<ConsoleUnderTest> {
+  return open(context, (folder) => sharedConsoleRelay(folder, limits))
 }
 
 /** The same with a relay that starts and ends with the test. `people` may sign in besides ann, ben and cleo. */
