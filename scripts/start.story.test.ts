@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMPILED_CODE } from '../packages/server/src/test/compiled-code.ts'
 import { until } from '../packages/server/src/test/relay-under-test.ts'
 import { freePort } from './free-port.ts'
@@ -112,60 +112,65 @@ describe.concurrent('npm start', () => {
     await until('everything to end', () => started.pids().length === 0, 20_000)
   })
 
-  it('npm start prints on one screen what runs and the names of the token files, and no token', {
-    timeout: patience(120_000),
-  }, async () => {
-    await using started = await start()
-    await running(started)
-    const text = started.text()
-    const token = readFileSync(join(started.state, 'tokens/ann'), 'utf8').trim()
-    expect(text).not.toContain(token)
-    expect(text.split('\n').length).toBeLessThan(26)
-    expect(text).not.toMatch(/warn/i)
-    expect(
-      readdirSync(join(started.state, 'tokens')).map((name) => [
-        name,
-        statSync(join(started.state, 'tokens', name)).mode & 0o777,
-      ]),
-    ).toEqual(['ann', 'ben', 'cleo'].map((name) => [name, 0o600]))
-    const [command] = text.split('\n').filter((line) => line.startsWith('  curl'))
-    const answer = execFileSync('sh', ['-c', `${command} -o /dev/null -w '%{http_code}'`], { encoding: 'utf8' })
-    expect(answer).toBe('200')
-    process.kill(started.pids()[2] as number, 'SIGINT')
-    await until('the last words', () => started.text().includes('Stopped.'), 20_000)
-    expect(started.text()).toMatch(/Stopping: .*\nStopped\. .* keeps the documents and the tokens/)
-  })
+  describe('once it runs', { concurrent: false }, () => {
+    let started: Start
+    beforeAll(async () => {
+      started = await start()
+      await running(started)
+    }, patience(120_000))
+    afterAll(() => started?.[Symbol.asyncDispose]())
 
-  it('npm start prints links first, whose page signs in at the issuer of this start and has an agent beside it', {
-    timeout: patience(120_000),
-  }, async () => {
-    await using started = await start()
-    await running(started)
-    const [links = ''] = started.text().split('Docrelay is running.')
-    const [, link = ''] = /^ {2}Ann {2}(http:\S+)$/m.exec(links) ?? []
-    expect(links).toContain(`\n  Ben  ${link.replace('as=ann', 'as=ben')}\n`)
-    expect(new URL(link).hash).toBe('#doc/meeting-minutes?as=ann')
+    it('npm start prints links first, whose page signs in at the issuer of this start and has an agent beside it', {
+      timeout: patience(120_000),
+    }, async () => {
+      const [links = ''] = started.text().split('Docrelay is running.')
+      const [, link = ''] = /^ {2}Ann {2}(http:\S+)$/m.exec(links) ?? []
+      expect(links).toContain(`\n  Ben  ${link.replace('as=ann', 'as=ben')}\n`)
+      expect(new URL(link).hash).toBe('#doc/meeting-minutes?as=ann')
 
-    const page = await fetch(link)
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    const script = /src="\.\/(assets\/[^"]+\.js)"/.exec(await page.text())?.[1] ?? ''
-    expect((await fetch(new URL(script, link))).headers.get('cache-control')).toContain('immutable')
-    const config = (await (await fetch(new URL('config.json', link))).json()) as Readonly<Record<string, string>>
-    const { mcpUrl } = JSON.parse(readFileSync(join(started.state, 'session.json'), 'utf8')) as { mcpUrl: string }
-    expect(config).toMatchObject({ clientId: 'docrelay-console', scope: 'openid docs', mcpUrl })
+      const page = await fetch(link)
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      const script = /src="\.\/(assets\/[^"]+\.js)"/.exec(await page.text())?.[1] ?? ''
+      expect((await fetch(new URL(script, link))).headers.get('cache-control')).toContain('immutable')
+      const config = (await (await fetch(new URL('config.json', link))).json()) as Readonly<Record<string, string>>
+      const { mcpUrl } = JSON.parse(readFileSync(join(started.state, 'session.json'), 'utf8')) as { mcpUrl: string }
+      expect(config).toMatchObject({ clientId: 'docrelay-console', scope: 'openid docs', mcpUrl })
 
-    const request = new URLSearchParams({
-      response_type: 'code',
-      client_id: config['clientId'] ?? '',
-      redirect_uri: link.slice(0, link.indexOf('#')),
-      scope: config['scope'] ?? '',
-      login_hint: 'ann',
-      code_challenge: 'x'.repeat(43),
-      code_challenge_method: 'S256',
+      const request = new URLSearchParams({
+        response_type: 'code',
+        client_id: config['clientId'] ?? '',
+        redirect_uri: link.slice(0, link.indexOf('#')),
+        scope: config['scope'] ?? '',
+        login_hint: 'ann',
+        code_challenge: 'x'.repeat(43),
+        code_challenge_method: 'S256',
+      })
+      const asked = await fetch(`${config['issuer']}/auth?${request}`, { redirect: 'manual' })
+      expect([asked.status, asked.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/interaction\//)])
+      expect(started.text()).toContain('@agent list the open points')
     })
-    const asked = await fetch(`${config['issuer']}/auth?${request}`, { redirect: 'manual' })
-    expect([asked.status, asked.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/interaction\//)])
-    expect(started.text()).toContain('@agent list the open points')
+
+    it('npm start prints on one screen what runs and the names of the token files, and no token', {
+      timeout: patience(120_000),
+    }, async () => {
+      const text = started.text()
+      const token = readFileSync(join(started.state, 'tokens/ann'), 'utf8').trim()
+      expect(text).not.toContain(token)
+      expect(text.split('\n').length).toBeLessThan(26)
+      expect(text).not.toMatch(/warn/i)
+      expect(
+        readdirSync(join(started.state, 'tokens')).map((name) => [
+          name,
+          statSync(join(started.state, 'tokens', name)).mode & 0o777,
+        ]),
+      ).toEqual(['ann', 'ben', 'cleo'].map((name) => [name, 0o600]))
+      const [command] = text.split('\n').filter((line) => line.startsWith('  curl'))
+      const answer = execFileSync('sh', ['-c', `${command} -o /dev/null -w '%{http_code}'`], { encoding: 'utf8' })
+      expect(answer).toBe('200')
+      process.kill(started.pids()[2] as number, 'SIGINT')
+      await until('the last words', () => started.text().includes('Stopped.'), 20_000)
+      expect(started.text()).toMatch(/Stopping: .*\nStopped\. .* keeps the documents and the tokens/)
+    })
   })
 
   it('npm start refuses an option that it does not have, and names those that it has', {
