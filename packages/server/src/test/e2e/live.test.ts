@@ -169,7 +169,7 @@ describe.each(await storesUnderTest())('live documents on $name', ({ env, remove
   })
 
   describe('durability', () => {
-    it('[LIFE-3] [AUTH-14] after kill -9 everything acknowledged is there, over WebSocket and REST, and so is a revocation, which had closed live sockets', async () => {
+    it('[LIFE-3] [A-10] [AUTH-14] after kill -9 everything acknowledged is there, over WebSocket and REST, and from the first request on so is a revocation, which had closed live sockets', async () => {
       const id = await document()
       const jti = 'to-be-revoked'
       const [ann, revoked] = [relay.sync(id), relay.sync(id, { jti })]
@@ -188,12 +188,12 @@ describe.each(await storesUnderTest())('live documents on $name', ({ env, remove
       ann.destroy()
       await relay.kill()
       await relay.restart()
+      await expect(relay.rest({ jti }).listDocuments()).rejects.toSatisfy((error: RelayError) => error.code === 'TOKEN_REVOKED')
       expect((await get(id)).richTextPages[0]?.content).toContain('hello 0 1 2 3')
       const fresh = relay.sync(id)
       await saved(fresh)
       expect(page(fresh.doc).toString()).toBe(text)
       fresh.destroy()
-      await expect(relay.rest({ jti }).listDocuments()).rejects.toSatisfy((error: RelayError) => error.code === 'TOKEN_REVOKED')
     })
 
     it('[LIFE-28] SIGTERM closes sockets with 1012, saves and exits with 0, and a client reconnects by itself', {

@@ -1,6 +1,6 @@
 import { chunkFrames, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC, TAG } from '@docrelay/protocol/frames'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { dice } from '../../kernel/testing/dice.ts'
 import { startRelayUnderTest, type RelayUnderTest, until } from '../relay-under-test.ts'
@@ -13,6 +13,7 @@ const ROUNDS = 300
 /** A person with a document of their own who edits through one socket after another, and knows which edits were promised to be safe. */
 class Person {
   readonly name: string
+  readonly docId: string
   readonly safe = new Set<string>()
   made = 0
   client: WireClient | null = null
@@ -20,8 +21,9 @@ class Person {
   #sent: { readonly ordinal: number; readonly key: string }[] = []
   #refused = new Set<number>()
 
-  constructor(name: string) {
+  constructor(name: string, docId: string) {
     this.name = name
+    this.docId = docId
   }
 
   async connect(relay: RelayUnderTest): Promise<void> {
@@ -33,7 +35,7 @@ class Person {
     this.#refused = new Set()
     client.socket.on('message', (data: Buffer) => this.#receive(client, data))
     this.client = client
-    await client.enter(relay.token({ sub: this.name }), 'd', ['ack'])
+    await client.enter(relay.token({ sub: this.name }), this.docId, ['ack'])
   }
 
   edit(how: 'plain' | 'chunked' | 'bad', id: number): void {
@@ -68,13 +70,19 @@ function unstored(people: readonly Person[], stored: readonly string[]): string[
   return people.flatMap(({ safe }) => [...safe]).filter((key) => !present.has(key))
 }
 
+let relay: RelayUnderTest
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0' } })
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
 it.each([1, 2])(
   '[WS-40] [LIFE-3] [WS-31] with breaking sockets, a killed process and bad updates, no acknowledged edit is lost and all clients agree (%i)',
   async (seed) => {
-    await using relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0' } })
-    await relay.rest().putDocument('d', {})
+    const docId = `churned-${seed}`
+    await relay.rest().putDocument(docId, {})
     const next = dice(seed)
-    const people = Array.from({ length: CLIENTS }, (_, i) => new Person(`p${i}`))
+    const people = Array.from({ length: CLIENTS }, (_, i) => new Person(`p${i}`, docId))
     await Promise.all(people.map((person) => person.connect(relay)))
     let stay: WireClient | null = people[0]?.client ?? null
     for (let round = 0; round < ROUNDS; round++) {
@@ -93,7 +101,7 @@ it.each([1, 2])(
         await relay.kill()
         await relay.restart()
         // Before anyone brings it back.
-        expect(unstored(people, await storedKeys(relay, 'd'))).toEqual([])
+        expect(unstored(people, await storedKeys(relay, docId))).toEqual([])
         await Promise.all(people.map((one) => one.connect(relay)))
         stay = people[0]?.client ?? null
       }
@@ -104,7 +112,7 @@ it.each([1, 2])(
       await Promise.all(people.map(async (person) => person.client?.socket.readyState === 1 || person.connect(relay)))
       return people.every((person) => person.client?.keys().length === made)
     })
-    const stored = await storedKeys(relay, 'd')
+    const stored = await storedKeys(relay, docId)
     expect(stored.length).toBe(made)
     expect(unstored(people, stored)).toEqual([])
     expect(people.reduce((sum, { safe }) => sum + safe.size, 0)).toBeGreaterThan(made / 3)
