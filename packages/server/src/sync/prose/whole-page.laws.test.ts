@@ -106,10 +106,10 @@ function coldPage(stored: DocumentBody, content: string): string {
 
 const page = fc
   .tuple(anyTree, anyTable)
-  .map(([blocks, table]) => mapIdBearing([...blocks, table], (block) => withBlockId(block, null)))
-  .map((tree) => completeIds(treeOf(serialiseHtml(tree)), counter()))
+  .map(([blocks, table]) => serialiseHtml(mapIdBearing([...blocks, table], (block) => withBlockId(block, null))))
   // Labels of chips come from the fields of the document, which has none.
-  .filter((tree) => !serialiseHtml(tree).includes('data-field'))
+  .filter((html) => !html.includes('data-field'))
+  .map((html) => completeIds(treeOf(html), counter()))
 
 function counter(): () => string {
   let count = 0
