@@ -32,7 +32,8 @@ it('[CON-33] a person who is followed leads the page to their caret and to their
   await ann.getByRole('tab', { name: 'Appendix', selected: true }).waitFor()
   await ben.getByRole('tab', { name: 'Text' }).click()
   await ann.getByRole('tab', { name: 'Text', selected: true }).waitFor()
-  await editorOf(ben).locator('p').nth(0).click()
+  // By its words: the tab is selected before its page has taken the place of the other one.
+  await editorOf(ben).getByText('Block 0', { exact: true }).click()
   await expect.poll(() => isSeen(ann, 0)).toBe(true)
 
   await editorOf(ann).locator('p').nth(2).click()
