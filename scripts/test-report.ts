@@ -32,8 +32,8 @@ export interface Summary {
   readonly skipped: number
   readonly failures: readonly { readonly name: string; readonly message: string }[]
   readonly skips: readonly { readonly name: string; readonly reason: string }[]
-  /** The files that took the longest, slowest first. */
-  readonly slowest: readonly { readonly name: string; readonly seconds: number }[]
+  /** The files that took a second or longer, slowest first. `atSecond`: when the file began, after the first of the run. */
+  readonly slowest: readonly { readonly name: string; readonly seconds: number; readonly atSecond: number }[]
   /** All files that got to their end, by the processor time that they used, the most first. */
   readonly costs: readonly { readonly name: string; readonly processorSeconds: number }[]
 }
@@ -55,8 +55,6 @@ export function withSecondRun(first: VitestReport, second: VitestReport | null):
   const again = new Map((second?.testResults ?? []).map((file) => [file.name, file]))
   return { testResults: first.testResults.map((file) => again.get(file.name) ?? file) }
 }
-
-const SLOWEST = 10
 
 /**
  * Counts every test, and each check as one test. A file that could not be loaded counts as one failure. The reason for a skipped test is at
@@ -96,11 +94,16 @@ export function summarise(report: VitestReport | null, notes: RunNotes, checks: 
 }
 
 function slowestOf(report: VitestReport | null): Summary['slowest'] {
-  return (report?.testResults ?? [])
-    .map(({ name, startTime = 0, endTime = 0 }) => ({ name, seconds: (endTime - startTime) / 1000 }))
+  const files = report?.testResults ?? []
+  const firstAt = Math.min(...files.map(({ startTime = 0 }) => startTime))
+  return files
+    .map(({ name, startTime = 0, endTime = 0 }) => ({
+      name,
+      seconds: (endTime - startTime) / 1000,
+      atSecond: (startTime - firstAt) / 1000,
+    }))
     .filter(({ seconds }) => seconds >= 1)
     .toSorted((a, b) => b.seconds - a.seconds)
-    .slice(0, SLOWEST)
 }
 
 function costsOf(notes: RunNotes): Summary['costs'] {

@@ -1,6 +1,6 @@
 // `npm test`: runs everything that CI runs. `--lanes=unit,engines` runs only these lanes, without the checks and with fewer runs of laws.
 // Other arguments filter the files. Up to three failed files run once more, alone: a test that then passes is printed as flaky, with its
-// first failure, and counts as passed. `--once` disables that. `--costs` lists every file with its processor time. The last line is
+// first failure, and counts as passed. `--once` disables that. `--costs` lists every file with its time and processor time. The last line is
 // `N passed, N failed, N skipped`; a step that is not a test suite counts as one.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { openTestFolder } from './test-folder.ts'
 import { filesToRunAgain, NO_NOTES, type RunNotes, summarise, type VitestReport, withSecondRun } from './test-report.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** How many of the costliest files are listed. */
+/** How many of the slowest and of the costliest files are listed. */
 const SHOWN = 10
 const BIN = join(ROOT, 'node_modules', '.bin')
 
@@ -109,7 +109,7 @@ interface Wanted {
   readonly filters: readonly string[]
   /** Whether failed files are not run again. */
   readonly once: boolean
-  /** Whether every file is listed with what it cost, not only the ten costliest. */
+  /** Whether every file is listed with its time and what it cost, not only the ten slowest and costliest. */
   readonly costs: boolean
 }
 
@@ -202,8 +202,8 @@ async function main(): Promise<number> {
   )
   for (const failure of summary.failures) console.log(`FAIL ${failure.name}\n${indented(failure.message)}`)
   for (const skip of summary.skips) console.log(`skip ${skip.name}: ${skip.reason}`)
-  for (const { name, seconds } of summary.slowest)
-    console.log(`slow ${seconds.toFixed(1).padStart(5)} s  ${relative(ROOT, name)}`)
+  for (const { name, seconds, atSecond } of wanted.costs ? summary.slowest : summary.slowest.slice(0, SHOWN))
+    console.log(`slow ${seconds.toFixed(1).padStart(5)} s from second ${atSecond.toFixed(0)}  ${relative(ROOT, name)}`)
   for (const { name, processorSeconds: used } of wanted.costs ? summary.costs : summary.costs.slice(0, SHOWN))
     console.log(`cost ${used.toFixed(1).padStart(5)} s of processor time  ${relative(ROOT, name)}`)
   const took = `${once.outcome.seconds.toFixed(1)} s, ${processorSeconds().toFixed(0)} s of processor time`

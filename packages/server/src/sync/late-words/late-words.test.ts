@@ -4,17 +4,19 @@ import * as Y from 'yjs'
 import { readFragment, reconcileFragment } from '../prose/prose-fragment.ts'
 import { element, page, plain, root, tree } from '../testing/live-page.ts'
 import { LateWords } from './late-words.ts'
-import { KEPT_MS, MOST_BLOCKS } from './removed-blocks.ts'
+import { KEPT_MS, RemovedBlocks } from './removed-blocks.ts'
 
 const RELAY = 'relay'
 
-/** A relay's copy of a page that remembers what it removes, and a person whose frames are held back until `send`. */
-function scene(html: string) {
+/**
+ * A relay's copy of a page that remembers what it removes, and a person whose frames are held back until `send`. `removed`: the memory.
+ */
+function scene(html: string, removed = new RemovedBlocks()) {
   const relay = page(html)
   relay.getMap('prosePages').set('p', {})
   const ann = new Y.Doc()
   Y.applyUpdate(ann, Y.encodeStateAsUpdate(relay))
-  const at = { late: new LateWords(relay), nowMs: 0, before: html, dropped: 0 }
+  const at = { late: new LateWords(relay, removed), nowMs: 0, before: html, dropped: 0 }
   relay.on('afterTransaction', (transaction: Y.Transaction) => {
     if (transaction.origin === RELAY) at.late.remember(transaction, at.nowMs)
   })
@@ -235,18 +237,30 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<h1 id="a">one</h1><h2 id="b">two kept</h2>')
   })
 
-  it(`[AG-110] late characters are placed for the newest ${MOST_BLOCKS} removed blocks`, () => {
-    const blocks = (count: number, tag: string) =>
-      Array.from({ length: count }, (_, i) => `<${tag} id="b${i}">text ${i}</${tag}>`).join('')
-    const { page: shownToAnn, edit, send } = scene(`<p id="first">one</p>${blocks(MOST_BLOCKS, 'p')}`)
+  const blocks = (count: number, tag: string) =>
+    Array.from({ length: count }, (_, i) => `<${tag} id="b${i}">text ${i}</${tag}>`).join('')
+
+  it('[AG-110] late characters are placed for as many removed blocks as the memory holds, the newest', () => {
+    const most = 100
+    const { page: shownToAnn, edit, send } = scene(`<p id="first">one</p>${blocks(most, 'p')}`, new RemovedBlocks(most))
     const texts = textsIn(shownToAnn)
-    edit(`<h1 id="first">one</h1>${blocks(MOST_BLOCKS, 'p')}`)
-    edit(`<h1 id="first">one</h1>${blocks(MOST_BLOCKS, 'h2')}`)
+    edit(`<h1 id="first">one</h1>${blocks(most, 'p')}`)
+    edit(`<h1 id="first">one</h1>${blocks(most, 'h2')}`)
     type(texts[0] as Y.XmlText, 3, ' late')
-    type(texts[MOST_BLOCKS] as Y.XmlText, 4, ' kept')
+    type(texts[most] as Y.XmlText, 4, ' kept')
     const html = send()
     expect(html).toContain('<h1 id="first">one</h1>')
-    expect(html).toContain(`<h2 id="b${MOST_BLOCKS - 1}">text kept ${MOST_BLOCKS - 1}</h2>`)
+    expect(html).toContain(`<h2 id="b${most - 1}">text kept ${most - 1}</h2>`)
+  })
+
+  it('[AG-110] one write may replace all blocks of a long page while a person types in any of them', () => {
+    const count = 3_000
+    const { page: shownToAnn, edit, send } = scene(blocks(count, 'p'))
+    const texts = textsIn(shownToAnn)
+    edit('<h2 id="new">something else</h2>')
+    for (const at of [0, count / 2, count - 1]) type(texts[at] as Y.XmlText, 4, `late${at} `)
+    const html = send()
+    for (const at of [0, count / 2, count - 1]) expect(html).toContain(`late${at}`)
   })
 
   it('[AG-110] the memory is bounded: with more than 100,000 runs of characters the oldest blocks are forgotten', () => {

@@ -150,13 +150,22 @@ function blockOf(element: Y.XmlElement): Block {
   return { element, id: idAttribute(element, isThere), content: readBlockText(element, isThere) }
 }
 
+interface CreatedBlock extends Block {
+  /** Its place among all that were made. */
+  readonly at: number
+}
+
 /** The text blocks that a transaction made, read when the first removed block looks for its successor. */
 class Created {
   private readonly transaction: Y.Transaction
-  private blocks: readonly Block[] | null = null
-  private readonly byId = new Map<string, Block>()
-  private readonly byText = new Map<string, Block[]>()
-  private readonly taken = new Set<Block>()
+  private isRead = false
+  private readonly byId = new Map<string, CreatedBlock>()
+  private readonly byText = new Map<string, CreatedBlock[]>()
+  private readonly taken = new Set<CreatedBlock>()
+  /** By an item that the transaction made: the first text blocks within it. */
+  private readonly within = new Map<Y.Item, CreatedBlock[]>()
+  /** By a removed item: the next one that is there. */
+  private readonly neighbours = { left: new Map<Y.Item, Y.Item | null>(), right: new Map<Y.Item, Y.Item | null>() }
 
   constructor(transaction: Y.Transaction) {
     this.transaction = transaction
@@ -170,47 +179,57 @@ class Created {
     return found ?? null
   }
 
-  private equal(text: string): Block | undefined {
+  private equal(text: string): CreatedBlock | undefined {
     return text === '' ? undefined : this.byText.get(text)?.find((block) => !this.taken.has(block))
   }
 
-  private alike(text: string, top: Y.Item): Block | undefined {
+  private alike(text: string, top: Y.Item): CreatedBlock | undefined {
     const near = this.near(top).filter((block) => !this.taken.has(block))
     const rated = near.map((block) => ({ block, share: likeness(text, block.content.text) }))
     return rated.filter(({ share }) => share >= LIKE).toSorted((a, b) => b.share - a.share)[0]?.block
   }
 
-  /** New text blocks that stand where the removed item was. */
-  private near(top: Y.Item): Block[] {
-    const sides: Y.Item[] = []
-    for (const side of ['left', 'right'] as const) {
-      let item = top[side]
-      while (item?.deleted === true) item = item[side]
-      if (item !== null && isNew(this.transaction, item)) sides.push(item)
+  /** The first new text blocks that stand where the removed item was. */
+  private near(top: Y.Item): CreatedBlock[] {
+    const sides = [this.beside(top, 'left'), this.beside(top, 'right')]
+    const inside = sides.flatMap((side) => (side === null ? [] : (this.within.get(side) ?? [])))
+    return [...new Set(inside)].toSorted((a, b) => a.at - b.at).slice(0, NEAR)
+  }
+
+  /** The next item that is there. Many blocks that were removed together have the same one, which is looked for once. */
+  private beside(top: Y.Item, side: 'left' | 'right'): Y.Item | null {
+    const known = this.neighbours[side]
+    const passed: Y.Item[] = []
+    let item = top[side]
+    while (item?.deleted === true && !known.has(item)) {
+      passed.push(item)
+      item = item[side]
     }
-    const inside = (block: Block): boolean => {
-      for (let item: Y.Item | null = block.element._item; item !== null; item = parentItem(item))
-        if (sides.includes(item)) return true
-      return false
-    }
-    const found: Block[] = []
-    if (sides.length > 0) for (const block of this.blocks ?? []) if (found.length < NEAR && inside(block)) found.push(block)
+    const found = item?.deleted === true ? (known.get(item) ?? null) : item
+    for (const each of passed) known.set(each, found)
     return found
   }
 
   private read(): void {
-    if (this.blocks !== null) return
-    const blocks: Block[] = []
+    if (this.isRead) return
+    this.isRead = true
+    let count = 0
     for (const element of createdElements(this.transaction)) {
       if (!isTextBlock(element)) continue
-      const block = blockOf(element)
-      blocks.push(block)
+      const block = { ...blockOf(element), at: count++ }
+      this.noteWithin(block)
       if (block.id !== undefined) this.byId.set(block.id, block)
       const same = this.byText.get(block.content.text)
       if (same === undefined) this.byText.set(block.content.text, [block])
       else same.push(block)
     }
-    this.blocks = blocks
+  }
+
+  private noteWithin(block: CreatedBlock): void {
+    for (let item = block.element._item; item !== null && isNew(this.transaction, item); item = parentItem(item)) {
+      const known = this.within.get(item) ?? []
+      if (known.length < NEAR) this.within.set(item, [...known, block])
+    }
   }
 }
 

@@ -45,7 +45,8 @@ export interface DeletedRanges {
 }
 
 export const KEPT_MS = 60_000
-export const MOST_BLOCKS = 1_000
+/** More than a page of text has: one write may replace all blocks of a page while people type in them. */
+export const MOST_BLOCKS = 10_000
 const MOST_RUNS = 100_000
 
 /** The text blocks that the relay removed from one document a short time ago, found by the names of their characters. Bounded. [AG-110] */
@@ -60,13 +61,19 @@ export class RemovedBlocks {
   private nextNumber = 0
   /** What was remembered since the last record. */
   private notes: Note[] = []
+  private readonly most: number
+
+  /** `most`: so many removed blocks are remembered. */
+  constructor(most = MOST_BLOCKS) {
+    this.most = most
+  }
 
   /** Remembers again what was stored with the records of a log, in their order, as if all of it had happened at `nowMs`. */
   static restored(stored: readonly string[], nowMs: number): RemovedBlocks {
     const removed = new RemovedBlocks()
     for (const text of stored) for (const note of readNotes(text)) removed.recall(note, nowMs)
     removed.notes = []
-    removed.keepNewest(MOST_BLOCKS)
+    removed.keepNewest(removed.most)
     removed.forgetManyRuns()
     return removed
   }
@@ -119,8 +126,8 @@ export class RemovedBlocks {
 
   remember(transaction: Y.Transaction, nowMs: number): void {
     this.expire(nowMs)
-    for (const removal of readRemovals(transaction, MOST_BLOCKS)) this.add(removal, nowMs)
-    this.keepNewest(MOST_BLOCKS)
+    for (const removal of readRemovals(transaction, this.most)) this.add(removal, nowMs)
+    this.keepNewest(this.most)
     this.forgetManyRuns()
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { generator } from '../mixed-load.ts'
 import { type RelayUnderTest, saved, until } from '../../relay-under-test.ts'
 import { openDistantPeople } from './distant-people.ts'
+import { post } from './mcp-post.ts'
 import type { Played } from './played.ts'
 import { openTypingPerson, type TypingPerson } from './typing-person.ts'
 import { type Losing, undoAll, type Undone } from './undoing.ts'
@@ -80,11 +81,13 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
     await distant.stop()
     await until('everybody to be saved', () => clients.every(({ state }) => state.saved === 'saved'), SETTLED_WITHIN_MS)
     const expected = typed().filter(({ isSaved, text }) => isSaved && !gone.has(text))
-    const missing = missingIn(await agreed(relay, clients, at), expected)
+    const views = await agreed(relay, clients, at)
+    const missing = missingIn(views, expected)
     const calls = agents.flatMap((agent, number) => agent.calls.slice(told[number]))
     const lost = await lossesOf(relay, at.docId, plan, missing, { expected, calls, witnesses, undoneBefore })
+    if (plan.calls === 'any') undoneBefore.add(await putBack(relay, at, views.rest))
     for (const { text } of missing) allMissing.add(text)
-    for (const { text } of lost.gone) gone.add(text)
+    for (const { text } of [...missing, ...lost.gone]) gone.add(text)
     losses.push(lost)
   }
   const worstLagMs = lag.stop()
@@ -115,6 +118,18 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
 function roundsOf({ secs, calls }: TypistsPlan): readonly number[] {
   const round = calls === 'careful' ? secs : MOST_ROUND_SECS
   return Array.from({ length: Math.ceil(secs / round) }, (_, i) => Math.min(round, secs - i * round))
+}
+
+/**
+ * Gives the page what it had before the calls were undone. Otherwise it would grow with each round by all that was ever removed, and be no
+ * page that people write. Answers the id of the call, which nobody undoes.
+ */
+async function putBack(relay: RelayUnderTest, { docId, pageId }: Looking, content: string): Promise<string> {
+  const bearer = relay.token({ sub: 'undoer', role: 'owner' })
+  const args = { docId, pageId, content, replace: true }
+  const { result } = await post({ url: () => relay.mcpUrl, bearer, tool: 'set_prose', args })
+  if (typeof result['code'] === 'string') throw new Error(`the page was not put back: ${result['code']}`)
+  return String(result['callId'])
 }
 
 interface Losses extends Omit<Undone, 'removedBy' | 'undos'> {
@@ -159,7 +174,7 @@ function keepTrace(
     witnesses,
   }: Omit<Losing, 'expected' | 'undoneBefore'> & Pick<Losses, 'untold' | 'notBack'> & Pick<Undone, 'undos'>,
 ): void {
-  const file = join(tmpdir(), `typists-${docId}-${process.pid}.json`)
+  const file = join(tmpdir(), `typists-${docId}-${process.pid}-${Math.round(performance.now())}.json`)
   const lost = [...untold, ...notBack].map((each) => ({ ...each, seenIn: [...witnesses.lastSeenIn(each.text)] }))
   writeFileSync(file, JSON.stringify({ untold: untold.length, lost, calls, undos }))
   console.log(`what is known of lost letters: ${file}`)

@@ -21,19 +21,26 @@ export async function viewsOf(relay: RelayUnderTest, clients: readonly SyncClien
   const stored = await relay.rest().getDocument(docId)
   const body = readStoredBody(Buffer.from(JSON.stringify(stored)))
   const contentIn = ({ prose }: typeof body) => prose.pages.find(({ id }) => id === pageId)?.content ?? ''
-  const { result } = await post({
-    url: () => relay.mcpUrl,
-    bearer: relay.token({ sub: 'reader', role: 'owner' }),
-    tool: 'get_prose',
-    args: { docId, pageId, limit: 1_000 },
-  })
   return {
     editors: clients.map(({ doc }) => ({
       nodes: doc.getXmlFragment(`prose:${pageId}`).toString(),
       html: contentIn(project(doc, body)),
     })),
     rest: contentIn(body),
-    getProse: String((result['page'] as { readonly content?: unknown } | undefined)?.content),
+    getProse: await proseOf(relay, { docId, pageId }),
+  }
+}
+
+/** The page as get_prose tells it, of a long one part by part. */
+async function proseOf(relay: RelayUnderTest, { docId, pageId }: Looking): Promise<string> {
+  const bearer = relay.token({ sub: 'reader', role: 'owner' })
+  let all = ''
+  for (let cursor: unknown; ; ) {
+    const args = { docId, pageId, limit: 1_000, ...(cursor !== undefined && { cursor }) }
+    const { result } = await post({ url: () => relay.mcpUrl, bearer, tool: 'get_prose', args })
+    all += String((result['page'] as { readonly content?: unknown } | undefined)?.content)
+    cursor = result['nextCursor']
+    if (typeof cursor !== 'string') return all
   }
 }
 
