@@ -1,8 +1,10 @@
+import { likeness, pairsOf } from '../nearest.ts'
 import { blockId, idsOf, isIdBearing } from '../prose/blocks.ts'
 import { equalAttrs } from '../prose/equal.ts'
 import { serialiseHtml } from '../prose/html.ts'
 import type { ProseElement, ProseTree } from '../prose/node.ts'
 import { saysTheSame } from '../prose/same-blocks.ts'
+import { blockText } from '../prose/text.ts'
 import type { Pair } from './sequence.ts'
 
 /** Whether a block says what it said before; an id that it had not may have come. */
@@ -12,8 +14,8 @@ export function isUnchanged(before: ProseElement, after: ProseElement): boolean 
 
 /**
  * Pairs each top-level block of the page before the edit with the same block after it. Equal blocks at both ends are paired first, then blocks
- * with the same id. Blocks without an id are paired by equal content, and those that remain by type and position. The pairs are in the order of
- * the page after the edit.
+ * with the same id. Blocks without an id are paired by equal content, and those that remain by type and place. The pairs are in the order of the page
+ * after the edit.
  */
 export function alignBlocks(before: ProseTree, after: ProseTree): readonly Pair[] {
   const most = Math.min(before.length, after.length)
@@ -28,6 +30,10 @@ export function alignBlocks(before: ProseTree, after: ProseTree): readonly Pair[
   for (let i = end; i > 0; i--) pairs.push({ before: before.length - i, after: after.length - i })
   return pairs
 }
+
+/** So much alike a block without id must be, beside one neighbour, to count as the other one rewritten. */
+const LIKE = 0.3
+const COMPARED = 1_000
 
 /** What lies between the equal ends. */
 class Middle {
@@ -87,18 +93,31 @@ class Middle {
     }
   }
 
+  /**
+   * What stands alone between the same neighbours is the same block, whatever it says. Beside one of its neighbours it must say something
+   * like it: else a write of the whole page would take a paragraph that somebody has just begun for another one.
+   */
   private byPlace(): void {
     const fresh = new Set(this.freshAfter())
     for (const index of this.namelessBefore()) {
-      const previous = index === 0 ? -1 : this.found.get(index - 1)
-      const next = this.found.get(index + 1)
-      const match = [previous === undefined ? -1 : previous + 1, next === undefined ? -1 : next - 1].find(
-        (place) => fresh.has(place) && this.after[place]?.type === this.before[index]?.type,
+      const behind = index === 0 ? 0 : plus(this.found.get(index - 1), 1)
+      const ahead = index === this.before.length - 1 ? this.after.length - 1 : plus(this.found.get(index + 1), -1)
+      const match = [behind, ahead].find(
+        (place) =>
+          place !== null &&
+          fresh.has(place) &&
+          this.after[place]?.type === this.before[index]?.type &&
+          (behind === ahead || this.isAlike(index, place)),
       )
-      if (match === undefined) continue
+      if (match === undefined || match === null) continue
       fresh.delete(match)
       this.pair(index, match)
     }
+  }
+
+  private isAlike(before: number, after: number): boolean {
+    const pairs = (block: ProseElement | undefined) => pairsOf(blockText(block as ProseElement), COMPARED)
+    return likeness(new Set(pairs(this.before[before])), pairs(this.after[after])) >= LIKE
   }
 
   private namelessBefore(): readonly number[] {
@@ -110,6 +129,10 @@ class Middle {
     const known = new Set(idsOf(this.before))
     return indexesOf(this.after, (block, index) => !this.taken.has(index) && !idsOf([block]).some((id) => known.has(id)))
   }
+}
+
+function plus(place: number | undefined, step: number): number | null {
+  return place === undefined ? null : place + step
 }
 
 function indexesOf(tree: ProseTree, isMeant: (block: ProseElement, index: number) => boolean): readonly number[] {

@@ -59,6 +59,32 @@ describe('undo of a call that took a container apart', () => {
   })
 })
 
+describe('undo of a write of the page over a paragraph without id', () => {
+  const before = page(
+    '<p id="blk-a">first</p><p id="blk-b">second</p><p>begun just now</p><p id="blk-c"></p><p id="blk-d">last</p>',
+  )
+  const after = edited(before, 'set_prose', { content: '<p>quite</p><p>something</p><p>other</p><p id="blk-c"></p><p>end</p>' })
+  const { set, counts } = changesBetween(before, after, {})
+
+  it('[AG-30] the write tells the words of that paragraph', () => {
+    expect(counts.removed.map(({ text }) => text)).toContain('begun just now')
+  })
+
+  it('[AG-69] [AG-98] the undo brings it back, also where somebody wrote in what stands in its place since', () => {
+    const other = after.prose.pages[0]?.content.match(/<p id="([^"]+)">other/)?.[1]
+    const typed = edited(after, 'set_prose', { id: other, content: '<p>other, and more</p>' })
+    const { body: undone, kept } = undoChanges(typed, set, environment)
+    expect(contentOf(undone)).toContain('>begun just now</p>')
+    expect(kept).toEqual([{ id: other, text: 'other, and more' }])
+  })
+})
+
+it('[AG-29] a paragraph without id that a write gives other words between the same neighbours is one change', () => {
+  const before = page('<p id="blk-a">first</p><p>one</p><p id="blk-b">last</p>')
+  const after = edited(before, 'set_prose', { content: '<p id="blk-a">first</p><p>quite other words</p><p id="blk-b">last</p>' })
+  expect(changesBetween(before, after, {}).counts).toMatchObject({ changed: 1, removed: [] })
+})
+
 describe('undo of what is not there any more', () => {
   it('[AG-70] says that a page was removed since, and not that somebody changed it', () => {
     const before = body({ name: 'T', pages: [], richTextPages: [prosePage('p', '<p id="blk-a">one</p>'), prosePage('q', '')] })

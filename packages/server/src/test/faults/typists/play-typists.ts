@@ -73,12 +73,14 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
   for (const secs of roundsOf(plan)) {
     const told = agents.map((agent) => agent.calls.length)
     let isRunning = true
+    await lag.begin()
     distant.type()
     const work = [...people.map((one) => one.type(() => isRunning)), ...agents.map((one) => one.work(() => isRunning))]
     await life.pass(secs)
     isRunning = false
     await Promise.all(work)
     await distant.stop()
+    await lag.end()
     await until('everybody to be saved', () => clients.every(({ state }) => state.saved === 'saved'), SETTLED_WITHIN_MS)
     const expected = typed().filter(({ isSaved, text }) => isSaved && !gone.has(text))
     const views = await agreed(relay, clients, at)
@@ -90,7 +92,6 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
     for (const { text } of [...missing, ...lost.gone]) gone.add(text)
     losses.push(lost)
   }
-  const worstLagMs = lag.stop()
   await distant.close()
   const sum = (name: 'done' | 'failed' | 'calls' | 'unanswered') => agents.reduce((total, { tasks }) => total + tasks[name], 0)
   const different = await differencesAtTheEnd(relay, clients, at, env)
@@ -106,7 +107,7 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
     unanswered: sum('unanswered'),
     tasks: { done: sum('done'), failed: sum('failed') },
     ackMs: distantOf(plan) > 0 ? distant.ackMs : people.flatMap(({ ackMs }) => ackMs),
-    worstLagMs,
+    worstLagMs: lag.worstMs,
     refusals: added(agents.map(({ refusals }) => refusals)),
   }
 }
@@ -256,23 +257,38 @@ async function differencesAtTheEnd(
   return [...differences(before), ...differences(after), ...(isSame ? [] : ['a fresh load after a restart differs'])]
 }
 
-/** Samples the longest delay of the relay's main loop once a second. [AG-97] */
-function watchLag(relay: RelayUnderTest): { stop(): number } {
+interface Lag {
+  /** People begin to type: delays from before do not count. */
+  begin(): Promise<void>
+  /** They have stopped. */
+  end(): Promise<void>
+  /** The longest delay while people typed. */
+  readonly worstMs: number
+}
+
+/** Watches the delay of the relay's main loop, of which the relay tells the longest since it was last asked. [AG-97] */
+function watchLag(relay: RelayUnderTest): Lag {
   let worstSecs = 0
-  const timer = setInterval(() => {
-    void relay
+  let timer: ReturnType<typeof setInterval> | undefined
+  const ask = async (counts: boolean): Promise<void> => {
+    const text = await relay
       .fetch('/metrics')
       .then((answer) => answer.text())
-      .then((text) => {
-        const [, secs = '0'] = /^nodejs_eventloop_lag_seconds ([\d.e-]+)$/m.exec(text) ?? []
-        worstSecs = Math.max(worstSecs, Number(secs))
-      })
       // The relay may just be killed.
-      .catch(() => {})
-  }, 1_000)
+      .catch(() => '')
+    const [, secs = '0'] = /^nodejs_eventloop_lag_seconds ([\d.e-]+)$/m.exec(text) ?? []
+    if (counts) worstSecs = Math.max(worstSecs, Number(secs))
+  }
   return {
-    stop() {
+    async begin() {
+      await ask(false)
+      timer = setInterval(() => void ask(true), 1_000)
+    },
+    async end() {
       clearInterval(timer)
+      await ask(true)
+    },
+    get worstMs() {
       return worstSecs * 1_000
     },
   }
