@@ -28,7 +28,7 @@ export class DocumentList {
   readonly #changed: (state: ListState) => void
   readonly #ended = new AbortController()
   readonly #off: (() => void)[]
-  /** For each answer that is on its way what events have told since it was asked for; `null`: deleted. The answer may be older. */
+  /** For each load that still runs: the documents of which events have told since it began, as its answer may be older; `null`: deleted. */
   readonly #told = new Set<Map<string, DocumentMetadata | null>>()
 
   constructor(relay: Relay, query: ListQuery, changed: (state: ListState) => void) {

@@ -2,19 +2,23 @@ import { expect, it } from 'vitest'
 import { mcpAgent } from '@docrelay/server/test/mcp-agent'
 import { openConsole } from './open-console.ts'
 
-const page = (content: string) => ({
+const page = (content: string, client = 'Acme') => ({
   name: 'Weekly minutes',
+  fields: { fields: { client: { name: 'client', value: client } }, order: ['client'] },
   richTextPages: [{ id: 'p', name: 'Minutes', content }],
   pages: [{ id: 'c', name: 'Plan', shapes: [] }],
 })
 
-it('[LIFE-22] a former state is compared word by word and restored, and every open page follows', async (context) => {
+it('[LIFE-22] a former state is compared word by word, with its fields, and restored, and every open page follows', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const ann = await rest('ann')
   await ann.putDocument('minutes', page('<h2>Agenda</h2>\n<ul>\n<li><p>One</p></li>\n</ul>\n<p>Present: Ann and Ben.</p>'))
   await ann.captureRecoveryPoint('minutes')
   await ann.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
-  await ann.putDocument('minutes', page('<h2>Agenda</h2><ul><li><p>One</p></li></ul><p>Present: Ann and Carla.</p><p>More.</p>'))
+  await ann.putDocument(
+    'minutes',
+    page('<h2>Agenda</h2><ul><li><p>One</p></li></ul><p>Present: Ann and Carla.</p><p>More.</p>', 'Beta'),
+  )
   const [hers, his] = await Promise.all([openAs('ann', '#doc/minutes?panel=history'), openAs('ben', '#doc/minutes')])
   await his.getByText('More.').waitFor()
 
@@ -28,6 +32,9 @@ it('[LIFE-22] a former state is compared word by word and restored, and every op
   expect(await changes.locator('del').allTextContents()).toEqual(['Ben'])
   expect(await changes.locator('ins').allTextContents()).toEqual(['Carla'])
   expect(await changes.locator('.change').allInnerTexts()).toEqual([expect.stringContaining('More.')])
+  expect(await dialog.getByRole('region', { name: 'Fields and references' }).getByRole('listitem').allInnerTexts()).toEqual([
+    'Changed client: “Acme” → “Beta”',
+  ])
   await dialog.getByRole('radio', { name: 'Side by side' }).check()
   await dialog.getByRole('region', { name: 'Then' }).getByText('Present: Ann and Ben.').waitFor()
 

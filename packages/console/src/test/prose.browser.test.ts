@@ -102,6 +102,34 @@ it('[CON-30] everything can be written with keys alone: headings, lists, tasks, 
   expect(await ann.evaluate(() => document.activeElement?.closest('.prose-text'))).toBeNull()
 })
 
+it('[CON-30] what was written and drawn before another page was shown can be undone', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const box = { id: 'box', type: 'rectangle', x: 0, y: 0, width: 160, height: 80, label: 'Box' }
+  await (await rest('ann')).putDocument('notes', {
+    name: 'Notes',
+    richTextPages: [{ id: 'p', name: 'Text', content: '<p>Words.</p>' }],
+    pages: [{ id: 'c', name: 'Plan', shapes: [box] }],
+  })
+  const ann = await openAs('ann', '#doc/notes/c')
+  const shape = ann.locator('.canvas-drawing [data-shape="box"]').first()
+  await shape.waitFor()
+  const { x, y, width, height } = (await shape.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+  await ann.mouse.click(x + width / 2, y + height / 2)
+  await ann.keyboard.press('Delete')
+  await shape.waitFor({ state: 'detached' })
+  await ann.getByRole('tab', { name: 'Text' }).click()
+  await ann.locator('.prose-text').click()
+  await ann.keyboard.type('Mine. ')
+  await ann.getByRole('tab', { name: 'Plan' }).click()
+  await ann.getByRole('button', { name: 'Undo' }).click()
+  await shape.waitFor()
+  await ann.getByRole('tab', { name: 'Text' }).click()
+  await expect.poll(() => textOf(ann)).toContain('Mine.')
+  await ann.locator('.prose-text').click()
+  await ann.keyboard.press('ControlOrMeta+z')
+  await expect.poll(() => textOf(ann)).toBe('Words.')
+})
+
 it('[CON-31] [PRES-1] an edit of an agent is marked with its name, own undo leaves it, and "Undo this" takes it back', async (context) => {
   const opened = await openConsole(context)
   await documentWith('<p id="blk-a">mine</p><p id="blk-b">theirs</p>', opened)

@@ -31,8 +31,9 @@ export function alignBlocks(before: ProseTree, after: ProseTree): readonly Pair[
   return pairs
 }
 
-/** So much alike a block without id must be, beside one neighbour, to count as the other one rewritten. */
+/** The likeness, from 0 to 1, from which on a block without id counts as a rewritten one that shares only one neighbour with it. */
 const LIKE = 0.3
+/** So many characters of each text are compared. */
 const COMPARED = 1_000
 
 /** What lies between the equal ends. */

@@ -48,7 +48,7 @@ const NOTHING: readonly string[] = []
  */
 class SortedJson {
   readonly #orders = new Map<string, readonly Member[]>()
-  /** By the number of names the last order, since comparing names is faster than looking them up. */
+  /** By the number of names: the last order of so many. Comparing the names with it is faster than looking the order up. */
   readonly #last = new Map<number, Order>()
 
   /** `without`: members of the value itself that are left out. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { anyCharacter } from './any-character.ts'
 
-it('strings of any characters are sometimes the names that objects have by themselves, and have no lone surrogate', () => {
+it('a generated string is sometimes the name of a member that every object has, and never has a lone surrogate', () => {
   const made: string[] = []
   const text = fc.string({ unit: anyCharacter, maxLength: 40 })
   fc.check(

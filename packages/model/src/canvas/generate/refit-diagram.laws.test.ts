@@ -129,7 +129,7 @@ function check(
 const RUNS = { seed: 14, numRuns: 400 }
 
 describe('a diagram that was planned before people changed the page', () => {
-  it('[CONC-14] the newer body gets the planned shapes on top and nothing else is another one, whatever people did', () => {
+  it('[CONC-14] the newer body gets the planned shapes on top of its page, and all else in it stays as people left it', () => {
     let fits = 0
     fc.assert(
       fc.property(call, meanwhile, (args, doings) => {

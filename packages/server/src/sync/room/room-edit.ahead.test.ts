@@ -127,7 +127,7 @@ const doing: fc.Arbitrary<Doing> = fc.oneof(
 )
 
 describe('an edit that is planned while people change the document', () => {
-  it('[CONC-14] [CONC-4] what they typed, moved, drew and deleted meanwhile is stored before it and kept, and the edit is one delta and one version', async () => {
+  it('[CONC-14] [CONC-4] what people typed, moved, drew and deleted while an edit was planned is stored before that edit and kept; the edit is one delta and one version', async () => {
     const { worker, ann, edit, order, updates, writes, settled, shapes, head } = await planning(draw)
     await using _ = worker
     const outcome = done(await edit())
@@ -143,7 +143,7 @@ describe('an edit that is planned while people change the document', () => {
     expect(stored).toContain('"x":-700')
   })
 
-  it('[CONC-14] [AG-66] its record names what it added and nothing of what people did, and one undo takes it back', async () => {
+  it('[CONC-14] [AG-66] the record of a planned edit names what the edit added and nothing of what people did, and one undo takes the edit back', async () => {
     const { worker, room, head, edit, writes, settled, shapes } = await planning(draw)
     await using _ = worker
     const outcome = done(await edit())
@@ -158,7 +158,7 @@ describe('an edit that is planned while people change the document', () => {
     expect(await shapes()).toEqual(['s0', 's2', 'own'])
   })
 
-  it('[CONC-14] [CONC-9] the size after it counts what people added meanwhile', async () => {
+  it('[CONC-14] [CONC-9] the size after a planned edit counts what people added while it was planned', async () => {
     const { worker, room, head, edit, writes, settled } = await planning((ann) => {
       setShape(ann, 's0', { ...shape('s0', 0), note: 'é'.repeat(3_000) })
     })
@@ -216,7 +216,7 @@ describe('an edit that is planned while people change the document', () => {
     expect(writes()).toEqual([])
   })
 
-  it('[CONC-14] [MCP-15] a caller who gives up while it is planned gets nothing written', async () => {
+  it('[CONC-14] [MCP-15] nothing is written for a caller who gives up while the edit is planned', async () => {
     const caller = new AbortController()
     const { worker, room, head, edits, writes, settled, shapes } = await planning((ann) => {
       draw(ann)

@@ -141,7 +141,7 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
     })
 
     it.each(numbered(STORIES))(
-      '[AG-98] [AG-110] come back when the relay is killed while their frame is on its way, in $what',
+      '[AG-98] [AG-110] late words come back when the relay is killed while their frame is on its way, in $what',
       async ({ i }) => expectWords(held[i]),
     )
 
@@ -150,7 +150,7 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
       async ({ i }) => expectWords(cutOff[i]),
     )
 
-    it('[AG-98] [AG-110] come back when the relay is killed after the commit of the call and before the typist hears of it', async () => {
+    it('[AG-98] [AG-110] late words come back when the relay is killed after the commit of the call and before the typist hears of it', async () => {
       expect(seenUnheard).toContain(WORDS)
       await expectWords(unheard)
     })

@@ -118,7 +118,7 @@ describe('a public endpoint', () => {
     },
   )
 
-  // The last one of this relay, which it stops.
+  // The last test of this relay: it stops the relay.
   it('[MCP-2] [MCP-21] [MCP-52] [LIFE-28] a public endpoint is on the main listener, checks revocations, and ends its streams at shutdown', async () => {
     const client = await connected(relay, relay.token(), 'auto')
     const subscription = await client.listen({ resourcesListChanged: true })

@@ -274,7 +274,7 @@ function outcomeOf({ status, text }: RawAnswer): string {
   return Object.keys(CODES).find((letter) => CODES[letter] === errorCode) ?? errorCode
 }
 
-/** What reads leave as it was serves all cells of their row. */
+/** One document serves all cells of a row that only reads. */
 const readable = new Map<string, Promise<Asked>>()
 function askedOf(label: string, within: World): Promise<Asked> {
   const request = REQUESTS[label]

@@ -108,7 +108,7 @@ export async function reopenable(
     const { [Symbol.asyncDispose]: _, ...stores } = opened
     Object.assign(store, stores)
   }
-  /** Runs in one transaction of a closed store, and opens it again. */
+  /** Closes the store, does the work in one transaction of its database, and opens the store again. */
   const within = async (work: (writer: Writer, engine: Engine) => Promise<void>): Promise<void> => {
     await opened[Symbol.asyncDispose]()
     const database = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)

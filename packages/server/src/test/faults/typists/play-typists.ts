@@ -6,6 +6,7 @@ import { type RelayUnderTest, saved, until } from '../../relay-under-test.ts'
 import { openDistantPeople } from './distant-people.ts'
 import { post } from './mcp-post.ts'
 import type { Played } from './played.ts'
+import { watchLag } from './relay-lag.ts'
 import { openTypingPerson, type TypingPerson } from './typing-person.ts'
 import { type Losing, undoAll, type Undone } from './undoing.ts'
 import { differences, freshView, type Looking, type Views, viewsOf } from './views.ts'
@@ -255,43 +256,6 @@ async function differencesAtTheEnd(
   const after = await freshView(relay, at)
   const isSame = after.rest === before.rest && after.editors[0]?.nodes === before.editors[0]?.nodes
   return [...differences(before), ...differences(after), ...(isSame ? [] : ['a fresh load after a restart differs'])]
-}
-
-interface Lag {
-  /** People begin to type: delays from before do not count. */
-  begin(): Promise<void>
-  /** They have stopped. */
-  end(): Promise<void>
-  /** The longest delay while people typed. */
-  readonly worstMs: number
-}
-
-/** Watches the delay of the relay's main loop, of which the relay tells the longest since it was last asked. [AG-97] */
-function watchLag(relay: RelayUnderTest): Lag {
-  let worstSecs = 0
-  let timer: ReturnType<typeof setInterval> | undefined
-  const ask = async (counts: boolean): Promise<void> => {
-    const text = await relay
-      .fetch('/metrics')
-      .then((answer) => answer.text())
-      // The relay may just be killed.
-      .catch(() => '')
-    const [, secs = '0'] = /^nodejs_eventloop_lag_seconds ([\d.e-]+)$/m.exec(text) ?? []
-    if (counts) worstSecs = Math.max(worstSecs, Number(secs))
-  }
-  return {
-    async begin() {
-      await ask(false)
-      timer = setInterval(() => void ask(true), 1_000)
-    },
-    async end() {
-      clearInterval(timer)
-      await ask(true)
-    },
-    get worstMs() {
-      return worstSecs * 1_000
-    },
-  }
 }
 
 function added(counts: readonly ReadonlyMap<string, number>[]): ReadonlyMap<string, number> {
