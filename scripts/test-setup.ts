@@ -11,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-vi.setConfig({ testTimeout: patience(20_000), hookTimeout: patience(60_000), expect: { poll: { timeout: patience(1_000) } } })
+vi.setConfig({ testTimeout: patience(20_000), hookTimeout: patience(60_000), expect: { poll: { timeout: patience(10_000) } } })
 
 // Registered before all others, so it runs after them, when relays that the file started have ended.
 // oxlint-disable-next-line no-empty-pattern -- vitest accepts nothing but a pattern as the first parameter
