@@ -122,10 +122,13 @@ function wantedOf(words: readonly string[]): Wanted {
   return { lanes, filters, once: words.includes('--once'), costs: words.includes('--costs') }
 }
 
-/** Files that wait for no relay keep a core busy each; every further process would only load the same modules once more. */
+/**
+ * Files that wait for no relay keep a core busy nearly all the time. One process more than cores fills the rest; every further one would only
+ * load the same modules once more.
+ */
 function workersFor(lanes: readonly string[]): readonly string[] {
   const waits = lanes.length === 0 || LANES.some(({ name, startsRelay }) => startsRelay && lanes.includes(name))
-  return waits ? [] : [`--maxWorkers=${availableParallelism()}`]
+  return waits ? [] : [`--maxWorkers=${availableParallelism() + 1}`]
 }
 
 async function runSuites(
