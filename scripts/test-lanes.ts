@@ -1,6 +1,6 @@
 /** A group of test files that run together, because they have the same requirements and time limits. */
 export interface Lane {
-  readonly name: 'page-time' | 'time' | 'browser' | 'stories' | 'engines' | 'laws' | 'unit'
+  readonly name: 'page-time' | 'time' | 'browser' | 'long' | 'stories' | 'engines' | 'laws' | 'unit'
   /** Patterns of names and folders. A file belongs to the first lane that matches. */
   readonly files: readonly string[]
   /**
@@ -48,6 +48,15 @@ export const LANES: readonly Lane[] = [
     needsPostgres: false,
     startsRelay: true,
     opensPages: true,
+  },
+  // Stories that take long: packages are built and installed, the whole try-out is started, relays are killed one after the other.
+  {
+    name: 'long',
+    files: ['**/*.long.test.ts'],
+    sharesModules: true,
+    needsPostgres: true,
+    startsRelay: true,
+    opensPages: false,
   },
   // Tests that run the relay as a process, and stories across folders.
   {
