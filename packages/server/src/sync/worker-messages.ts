@@ -68,6 +68,11 @@ export type RoomTask =
   | { readonly kind: 'encode' }
   /** Takes the presence of agents away for good: the relay stops. [PRES-3] */
   | { readonly kind: 'end-agents' }
+  /**
+   * Materialises and closes the room at a moment when every edit is durable; `reload` follows, after which the document is opened where it
+   * belongs by then. Refused (`busy`) while a call waits. [C8]
+   */
+  | { readonly kind: 'hand-over' }
   /** Materialises, compacts and forgets the room; refused (`busy`) when someone joined meanwhile. [LIFE-17] */
   | { readonly kind: 'evict' }
   /** Forgets the room without materialising: the document was deleted. */
@@ -144,7 +149,7 @@ export type FromWorker =
     }
   /**
    * The live copy was thrown away and holds nothing that is not in the log: the document is loaded again and everybody stays joined, but for the
-   * connection `without`, whose write broke it. [C10]
+   * connection `without`, whose write broke it (0: nobody, the room moves to another worker). [C8, C10]
    */
   | { readonly kind: 'reload'; readonly room: number; readonly without: number }
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Reader } from '@docrelay/protocol/bytes'
 import { readSync, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +11,11 @@ import type { Storage } from '../../drivers/sql/storage.ts'
 import { openStorageHere } from '../../drivers/sql/testing/storage-here.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { type DocumentWorkers, openDocumentWorkers } from '../workers/document-workers.ts'
+import type { FromWorker, ToWorker } from '../worker-messages.ts'
+import type { EndedRun } from './room-recovery.ts'
+import type { WorkerPool } from './worker-pool.ts'
 import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
+import { done, editRequest } from '../testing/room-editing.ts'
 import type { TestClient } from '../testing/test-client.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
 
@@ -46,13 +51,15 @@ describe('the gateway with real document workers and a real store', () => {
   let folder: string
   let storage: Storage
   let workers: DocumentWorkers
+  let pool: MovingPool
   let bench: Bench
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'relay-live-'))
     storage = await openStorageHere({ url: `sqlite:${join(folder, 'relay.db')}`, commitDelayMs: 4, log: silentLogger })
-    workers = openDocumentWorkers({ count: 1, storagePort: () => storage.workerPort(), log: silentLogger, options: {} })
+    workers = openDocumentWorkers({ count: 2, storagePort: () => storage.workerPort(), log: silentLogger, options: {} })
+    pool = new MovingPool(workers)
     bench = await startBench({
-      workers,
+      workers: pool,
       settings: { writes: { ratePerSec: null, burst: 0 }, maxConnectionsPerWorkspace: null },
       deps: { store: storage.documents },
       rooms: { store: storage.documents, idleMs: 200 },
@@ -118,6 +125,62 @@ describe('the gateway with real document workers and a real store', () => {
     expect(good.client.socket.readyState).toBe(good.client.socket.OPEN)
   })
 
+  it('[C8] [WS-40] a document that moves from worker to worker while two people type and calls come loses nothing and doubles nothing', async () => {
+    await create('moving')
+    const ref = { workspaceId: 'default', id: 'moving' }
+    const editors = [await editor('moving', ['ack']), await editor('moving', ['ack'])]
+    const typed: string[] = []
+    const before = pool.opened.length
+    let isTyping = true
+    const moving = (async () => {
+      while (isTyping) {
+        pool.move()
+        await wait(7)
+      }
+    })()
+    const state = await storage.documents.state(ref)
+    if (state.kind !== 'document') throw new Error('there is no document')
+    let written = 0
+    const calling = (async () => {
+      while (isTyping) {
+        await bench.rooms.settle(ref)
+        const fields = [{ name: 'count', value: `${written}` }]
+        const outcome = await bench.rooms.edit(editRequest(state.head, 'set_fields', { fields }))
+        if (outcome === 'not-resident' || done(outcome).kind !== 'edited') throw new Error('the edit did not reach the room')
+        written++
+        await wait(11)
+      }
+    })()
+    for (let at = 0; at < 150; at++) {
+      for (const [index, one] of editors.entries()) {
+        const word = `${index}.${at};`
+        one.text.insert(0, word)
+        typed.push(word)
+      }
+      await wait(at % 4)
+    }
+    isTyping = false
+    await Promise.all([moving, calling])
+    const wordsOf = (text: string) => text.split(/(?<=;)/).sort()
+    const all = typed.toSorted()
+    await until(() => editors.every((one) => one.text.length === all.join('').length))
+    for (const one of editors) {
+      expect(wordsOf(one.text.toString())).toEqual(all)
+      // 150 updates, and a step2 for each step1 of a room that was opened: the first one and those of its moves.
+      await until(() => Math.max(...one.client.of(TAG.syncAck).map(ackOf)) === 150 + 1 + pool.opened.length - before)
+      expect(one.client.of(TAG.error)).toEqual([])
+      expect(one.client.socket.readyState).toBe(one.client.socket.OPEN)
+    }
+    expect(pool.opened.length - before).toBeGreaterThan(5)
+    expect(written).toBeGreaterThan(5)
+    for (const one of editors) await until(() => JSON.stringify(one.doc.getMap('fields')).includes(`"${written - 1}"`))
+    for (const one of editors) one.client.socket.close()
+    await until(() => !bench.rooms.isResident(ref), 8_000)
+    const late = await editor('moving')
+    await until(() => late.text.length === all.join('').length)
+    expect(wordsOf(late.text.toString())).toEqual(all)
+  })
+
   it('[LIFE-28] drain stores the body of a document that was edited', async () => {
     await create('stopping')
     const one = await editor('stopping', ['ack'])
@@ -130,6 +193,49 @@ describe('the gateway with real document workers and a real store', () => {
     expect(record?.head.facts.title).toBe('Typed')
   })
 })
+
+/** The ordinal of a SYNC_ACK. */
+function ackOf(frame: Buffer): number {
+  return new Reader(frame.subarray(1)).varUint()
+}
+
+/** Real workers among which a test moves rooms at will. */
+class MovingPool implements WorkerPool {
+  readonly opened: { readonly room: number; readonly worker: number }[] = []
+  readonly #workers: DocumentWorkers
+  #move: (room: number) => void = () => {}
+
+  constructor(workers: DocumentWorkers) {
+    this.#workers = workers
+  }
+
+  /** The other one of two workers for each next room. */
+  leastLoaded(): number {
+    return this.opened.length % 2
+  }
+
+  post(worker: number, message: ToWorker): void {
+    if (message.kind === 'open') this.opened.push({ room: message.room, worker })
+    this.#workers.post(worker, message)
+  }
+
+  onMessage(listener: (worker: number, message: FromWorker) => void): void {
+    this.#workers.onMessage(listener)
+  }
+
+  onMisplaced(listener: (room: number) => void): void {
+    this.#move = listener
+  }
+
+  onEnded(listener: (worker: number, running: EndedRun | null) => void): void {
+    this.#workers.onEnded(listener)
+  }
+
+  /** Asks for a move of the room that was opened last. */
+  move(): void {
+    this.#move(this.opened.at(-1)?.room ?? 0)
+  }
+}
 
 async function until(holds: () => boolean, waitMs = 5_000): Promise<void> {
   const givenUp = patienceClock(waitMs)

@@ -12,6 +12,7 @@ import { sharedSignal } from '../../kernel/given-up.ts'
 import { bindingOf, type Connection, identityOf, memberRights } from './connection.ts'
 import { cannotLoad, failed, notWritten, RoomJobs } from './room-jobs.ts'
 import { type EndedRun, expulsion, RoomRecovery } from './room-recovery.ts'
+import { RoomMoves } from './room-moves.ts'
 import { RoomRecords } from './room-records.ts'
 import type { RoomSink } from './room-sink.ts'
 import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
@@ -58,6 +59,7 @@ class OpenRooms implements Rooms {
   readonly #deps: RoomsDeps
   readonly #table = new RoomTable()
   readonly #jobs: RoomJobs
+  readonly #moves: RoomMoves
   readonly #recovery: RoomRecovery
   readonly #records: RoomRecords
   readonly #reports = new Map<number, WorkerReport>()
@@ -69,10 +71,12 @@ class OpenRooms implements Rooms {
     this.#deps = deps
     const post = (worker: number, message: ToWorker): void => deps.workers.post(worker, message)
     this.#jobs = new RoomJobs({ timers: deps.timers, timeoutMs: deps.jobTimeoutMs ?? JOB_TIMEOUT_MS, post })
+    this.#moves = new RoomMoves(this.#jobs)
     this.#recovery = new RoomRecovery({ post, clock: deps.clock, log: deps.log })
     const { records, clock } = deps
     this.#records = new RoomRecords({ records, table: this.#table, clock, post: (room, message) => this.post(room, message) })
     deps.workers.onMessage((worker, message) => this.#receive(worker, message))
+    deps.workers.onMisplaced((number) => this.#withRoom(number, (room) => this.#moves.begin(room)))
     deps.workers.onEnded((worker, running) => this.#workerEnded(worker, running))
     this.#cancelSweep = deps.timers.after(SWEEP_MS, () => this.#sweep())
   }
@@ -346,14 +350,18 @@ class OpenRooms implements Rooms {
   }
 
   #reload(room: Room, without: number): void {
+    this.#moves.end(room)
     this.#jobs.failAll(room)
-    if (room.phase !== 'closed') this.#recovery.reopen(room, null, without)
+    if (room.phase === 'closed') return
+    room.worker = this.#deps.workers.leastLoaded(room.ref)
+    this.#recovery.reopen(room, null, without)
   }
 
   #workerEnded(worker: number, running: EndedRun | null): void {
     const rooms = [...this.#table.all()].filter((room) => room.worker === worker)
     this.#recovery.noteEnd(rooms.find((room) => room.number === running?.room)?.ref ?? null)
     for (const room of rooms) {
+      this.#moves.end(room)
       this.#jobs.failAll(room)
       // A drop or an eviction in progress has failed and reports that to its caller.
       if (room.phase === 'closed') continue

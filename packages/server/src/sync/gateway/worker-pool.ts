@@ -8,6 +8,8 @@ export interface WorkerPool {
   leastLoaded(ref: DocumentRef, sizeBytes?: number): number
   post(worker: number, message: ToWorker): void
   onMessage(listener: (worker: number, message: FromWorker) => void): void
+  /** Called when a room should move: its document belongs to another worker than the one that it is in. Repeated until it has moved. [C8] */
+  onMisplaced(listener: (room: number) => void): void
   /** Called when a worker ended and a new one has taken its number; everything posted to the old one is lost. */
   onEnded(listener: (worker: number, running: EndedRun | null) => void): void
 }

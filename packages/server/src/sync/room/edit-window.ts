@@ -1,5 +1,5 @@
 /** A window of this length is that of about 130 edits a second. */
-const LONG_WINDOW_MS = 24
+export const LONG_WINDOW_MS = 24
 
 /**
  * Decides how long a room gathers its next edits: 0 ms while the room is quiet, so that a lone edit leaves at once, and longer as the load

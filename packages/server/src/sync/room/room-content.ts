@@ -132,6 +132,12 @@ const SUSPECT_STRUCT_MS = 0.03
 
 /** Whether the document should not share a worker with small ones, because it is large or slow. [C8] */
 export function isHeavy(content: RoomContent): boolean {
+  // The count of structs only grows between two counts, although typed text becomes one struct.
+  if (seemsHeavy(content) && content.kind === 'live') content.live.structCount = countStructs(content.live.doc)
+  return seemsHeavy(content)
+}
+
+function seemsHeavy(content: RoomContent): boolean {
   if (lengthOf(content) > HEAVY_BYTES) return true
   if (content.kind === 'bytes') return false
   const { loadCostMs, structCount } = content.live

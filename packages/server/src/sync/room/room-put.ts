@@ -120,6 +120,6 @@ export async function takeBack(room: Room, saver: RoomSaver, taken: ReturnType<R
     room.host.turn(() => room.reset())
     return
   }
-  saver.forgetBase()
+  saver.base = null
   room.replaceContent(loaded.content)
 }

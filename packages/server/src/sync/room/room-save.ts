@@ -13,6 +13,7 @@ import { compactRoom } from './room-compact.ts'
 import { editInRoom } from './room-edit.ts'
 import { encodeRoom } from './room-encode.ts'
 import { evictRoom } from './room-evict.ts'
+import { handOverRoom } from './room-hand-over.ts'
 import { type OverCap, overCap } from './room-over-cap.ts'
 import { putIntoRoom } from './room-put.ts'
 import { failed, LOST, type SaveOutcome } from './room-outcomes.ts'
@@ -38,7 +39,7 @@ export interface Writer {
  * compaction, eviction. Jobs run one after another. [LIFE-8..LIFE-12]
  */
 export class RoomSaver {
-  /** `null` until the first job reads it. */
+  /** `null` until the next job reads it. */
   base: Base | null = null
   /** The stored body contains the log through this sequence; -1 when the body also contains a cold write that the log lacks. */
   covered: number
@@ -218,6 +219,8 @@ export class RoomSaver {
         return encodeRoom(this.room, this)
       case 'evict':
         return evictRoom(this.room, this)
+      case 'hand-over':
+        return handOverRoom(this.room, this)
       case 'end-agents':
         this.room.host.turn(() => this.room.agents.end())
         return { kind: 'settled', version: this.version }
@@ -346,10 +349,6 @@ export class RoomSaver {
     this.versionSeq = this.room.log.emitted
     this.room.log.versionedAtMs = head.updatedAtMs
     if (this.room.isReady) this.room.log.stored(appended)
-  }
-
-  forgetBase(): void {
-    this.base = null
   }
 
   /** Hints for `reconcile` about an edit of a projected body: what it knows of its own change, and the projection cache. */

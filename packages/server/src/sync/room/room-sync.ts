@@ -307,6 +307,11 @@ export class RoomSync implements TrialOwner {
     if (this.pauses === 0) this.broadcasts.handOut()
   }
 
+  /** Broadcasts what is left although the room is paused: all of it is durable, and the room is about to close. */
+  lastBroadcast(): void {
+    this.broadcasts.handOut()
+  }
+
   refuse(member: Member, ordinal: number, code: Refusal, text: string, full?: FullDocument): void {
     const violation = code === 'ERR_BAD_UPDATE' || code === 'ERR_BAD_FRAME'
     this.host.emit({ kind: 'refused', connection: member.connection, join: member.join, ordinal, code, text, violation, full })

@@ -298,6 +298,7 @@ export class Room implements SyncRoom, RoomLogOwner {
 
   edited(writer: Writer | null, updateBytes: number): void {
     this.ready.saver.edited(writer, updateBytes)
+    this.weighed()
     if (this.isGapAnnounced && !this.hasGap) this.mended()
   }
 
@@ -352,6 +353,13 @@ export class Room implements SyncRoom, RoomLogOwner {
     const { log } = this.phase
     this.close(WRITE_LOST)
     void log.quiet().then(() => this.host.emit({ kind: 'reload', room: this.id, without }))
+  }
+
+  /** Closes a room in which all is durable. The gateway opens the document again, in the worker where it belongs by then. [C8] */
+  handOver(): void {
+    this.sync.lastBroadcast()
+    this.changes.tell()
+    this.reload(0)
   }
 
   /** Closes the room without storing anything. */

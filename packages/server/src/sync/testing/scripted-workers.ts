@@ -9,6 +9,8 @@ import type { FromWorker, TaskOutcome, ToWorker } from '../worker-messages.ts'
  */
 export class ScriptedWorkers implements WorkerPool {
   readonly posted: ToWorker[] = []
+  /** The worker of each `open`. */
+  readonly openedIn: number[] = []
   openOutcome: 'opened' | 'gone' | 'unavailable' | 'hang' = 'opened'
   settles = true
   broadcasts = true
@@ -20,9 +22,12 @@ export class ScriptedWorkers implements WorkerPool {
   ])
   #listener: (worker: number, message: FromWorker) => void = () => {}
   #ended: (worker: number, running: EndedRun | null) => void = () => {}
+  #misplaced: (room: number) => void = () => {}
+  /** The worker that the next room is given to. */
+  best = 0
 
   leastLoaded(): number {
-    return 0
+    return this.best
   }
 
   onMessage(listener: (worker: number, message: FromWorker) => void): void {
@@ -33,6 +38,14 @@ export class ScriptedWorkers implements WorkerPool {
     this.#ended = listener
   }
 
+  onMisplaced(listener: (room: number) => void): void {
+    this.#misplaced = listener
+  }
+
+  misplace(room: number): void {
+    this.#misplaced(room)
+  }
+
   emit(message: FromWorker): void {
     this.#listener(0, message)
   }
@@ -41,7 +54,8 @@ export class ScriptedWorkers implements WorkerPool {
     this.#ended(0, running)
   }
 
-  post(_worker: number, message: ToWorker): void {
+  post(worker: number, message: ToWorker): void {
+    if (message.kind === 'open') this.openedIn.push(worker)
     this.posted.push(structuredClone(message))
     setImmediate(() => this.#answer(message))
   }

@@ -47,7 +47,7 @@ export interface DocumentWorkerOptions {
 
 const REPORT_MS = 500
 /** Longest time for which a busy worker gathers messages to the main thread. */
-const POST_WIDEST_MS = 4
+export const TO_MAIN_WIDEST_MS = 4
 const LOADS_AT_ONCE = 2
 /** A workspace's processor time is reported to the other workers once it reaches this much. */
 const TELL_SPENT_MS = 5
@@ -127,7 +127,7 @@ export class DocumentWorker {
       letOthers: () => new Promise((resolve) => soon(() => soon(resolve))),
       afterTurns: (room) => this.turns.afterTurns(room),
     }
-    this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock, timers, run: () => this.postAll() })
+    this.posts = new Pacer({ widestMs: TO_MAIN_WIDEST_MS, clock, timers, run: () => this.postAll() })
     this.cancelReport = this.reportLater()
   }
 

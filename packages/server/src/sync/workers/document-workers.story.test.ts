@@ -236,6 +236,41 @@ describe('worker threads', () => {
     )
   })
 
+  it('[C8] a heavy room among small ones is called misplaced until it is handed over and opened in the heavy worker', async () => {
+    const head = await createDocument(storage.documents)
+    const ref = { workspaceId: head.workspaceId, id: head.id }
+    const misplaced: number[] = []
+    workers.onMisplaced((number) => misplaced.push(number))
+    const room = await open(0, head)
+    const doc = new Y.Doc()
+    for (let i = 0; i < 9; i++) {
+      const before = Y.encodeStateVector(doc)
+      doc.getMap('shapes:c').set(`${i}`, { id: `${i}`, text: 'x'.repeat(1_000_000) })
+      send(0, room, i + 1, SYNC.update, Y.encodeStateAsUpdate(doc, before))
+    }
+    await until(() => settled(room, 9), 20_000)
+    // The size is known once the whole state is encoded, and compared at the next edit.
+    workers.post(0, { kind: 'job', job: 901, room, task: { kind: 'encode' } })
+    await until(() => got.some(({ message }) => message.kind === 'done' && message.job === 901), 10_000)
+    const before = Y.encodeStateVector(doc)
+    doc.getMap('shapes:c').set('last', { id: 'last' })
+    send(0, room, 10, SYNC.update, Y.encodeStateAsUpdate(doc, before))
+    await until(() => misplaced.filter((number) => number === room).length > 1, 10_000)
+    workers.post(0, { kind: 'job', job: 902, room, task: { kind: 'hand-over' } })
+    await until(() => got.some(({ message }) => message.kind === 'reload' && message.room === room), 10_000)
+    const best = workers.leastLoaded(ref, head.sizeBytes)
+    expect(best).toBe(workers.count + 1)
+    workers.post(best, { kind: 'open', room, ref, key: head.key })
+    await until(
+      () => got.some(({ worker, message }) => worker === best && message.kind === 'opened' && message.room === room),
+      10_000,
+    )
+    const callsOfIt = () => misplaced.filter((number) => number === room).length
+    const count = callsOfIt()
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    expect(callsOfIt()).toBe(count)
+  })
+
   it('[C2] [C3] an edit passes between the threads into the store and is reported as durable', async () => {
     const head = await createDocument(storage.documents)
     const worker = workers.leastLoaded()

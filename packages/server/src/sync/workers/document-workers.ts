@@ -47,6 +47,8 @@ export interface DocumentWorkers extends AsyncDisposable {
   /** Sends a message in order, together with the others of this turn. It is lost when the worker ends, which `onEnded` reports. */
   post(worker: number, message: ToWorker): void
   onMessage(listener: (worker: number, message: FromWorker) => void): void
+  /** Calls `listener` with a room that belongs to another worker than its own, again and again until it is there. [C8] */
+  onMisplaced(listener: (room: number) => void): void
   /**
    * The worker ran out of time or memory, or crashed. A new worker has its number, and everything posted before is lost. `running` is the
    * operation it was executing, `null` when none. That operation's update is not in the log, because an append follows the apply. [C6]
@@ -54,12 +56,14 @@ export interface DocumentWorkers extends AsyncDisposable {
   onEnded(listener: (worker: number, running: Running | null) => void): void
 }
 
+/** Interval of requests to move rooms: each costs the new worker a load of the document. */
+const MOVE_EVERY_MS = 500
 /** Interval of the watchdog's checks. A stuck worker blocks its other documents for up to this much longer than an operation may take. */
 const LOOK_MS = 50
 /** Factor per check by which the count of recent messages decays: half in a quarter of a second. */
 const BUSY_KEPT = 0.5 ** (LOOK_MS / 250)
 /** Longest time for which a busy relay gathers messages to the workers. */
-const POST_WIDEST_MS = 12
+export const TO_WORKER_WIDEST_MS = 12
 const HEAP_MIB = 1024
 const DRAIN_MS = 10_000
 const EARLY_MS = 1_000
@@ -106,7 +110,11 @@ class Workers implements DocumentWorkers {
   private readonly spent = new Turns<never>()
   /** Jobs that may close their room, by job number. */
   private readonly leaving = new Map<number, number>()
+  /** Heavy rooms in workers of small ones; the one that was asked last to move comes last. */
+  private readonly misplaced = new Set<number>()
+  private lastMoveMs = Number.NEGATIVE_INFINITY
   private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
+  private readonly misplacedListeners: ((room: number) => void)[] = []
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
   private readonly timers: Timers
   private cancelLook: () => void
@@ -120,7 +128,7 @@ class Workers implements DocumentWorkers {
     this.timers = given.options.timers ?? systemTimers
     this.given = given
     this.count = given.count
-    this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
+    this.posts = new Pacer({ widestMs: TO_WORKER_WIDEST_MS, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
     for (let worker = 0; worker <= this.heavyWorker; worker++) {
       this.slots.push(emptySlot())
       // The other two start when a document is first sent to them.
@@ -175,6 +183,7 @@ class Workers implements DocumentWorkers {
 
   private watch(): void {
     const now = this.clock.monotonicMs()
+    this.moveOne(now)
     this.slots.forEach((slot, worker) => {
       slot.busy *= BUSY_KEPT
       const { thread, watchdog } = slot
@@ -200,6 +209,7 @@ class Workers implements DocumentWorkers {
     const running = slot.watchdog.running()
     slot.thread = null
     slot.queue = []
+    for (const room of slot.rooms) this.misplaced.delete(room)
     slot.rooms.clear()
     slot.onDrained?.()
     const document = running === null ? undefined : this.documents.get(running.room)
@@ -264,10 +274,11 @@ class Workers implements DocumentWorkers {
     switch (message.kind) {
       case 'opened':
         slot.failedStarts = 0
-        if (message.outcome === 'opened') this.noteWeight(message.room, message.heavy ?? false)
+        if (message.outcome === 'opened') this.noteWeight(slot, message.room, message.heavy ?? false)
         else this.forget(slot, message.room)
         return
       case 'reset':
+      case 'reload':
         this.forget(slot, message.room)
         return
       case 'done': {
@@ -277,7 +288,7 @@ class Workers implements DocumentWorkers {
         return
       }
       case 'heavy':
-        this.noteWeight(message.room, true)
+        this.noteWeight(slot, message.room, true)
         return
       case 'spent':
         this.tellSpent(slot, message.workspaces)
@@ -296,13 +307,26 @@ class Workers implements DocumentWorkers {
     this.flushAll()
   }
 
-  private noteWeight(room: number, heavy: boolean): void {
+  private noteWeight(slot: Slot, room: number, heavy: boolean): void {
     const document = this.documents.get(room)
-    if (document !== undefined) this.heavy.note(document, heavy)
+    if (document === undefined) return
+    this.heavy.note(document, heavy)
+    if (heavy && this.slots.indexOf(slot) < this.count) this.misplaced.add(room)
+  }
+
+  /** Asks for the move of one room. A room that cannot move yet is asked again after the others. [C8] */
+  private moveOne(nowMs: number): void {
+    const [room] = this.misplaced
+    if (room === undefined || nowMs - this.lastMoveMs < MOVE_EVERY_MS) return
+    this.lastMoveMs = nowMs
+    this.misplaced.delete(room)
+    this.misplaced.add(room)
+    for (const listener of this.misplacedListeners) listener(room)
   }
 
   private forget(slot: Slot, room: number): void {
     slot.rooms.delete(room)
+    this.misplaced.delete(room)
     this.documents.delete(room)
   }
 
@@ -316,6 +340,10 @@ class Workers implements DocumentWorkers {
 
   onMessage(listener: (worker: number, message: FromWorker) => void): void {
     this.messageListeners.push(listener)
+  }
+
+  onMisplaced(listener: (room: number) => void): void {
+    this.misplacedListeners.push(listener)
   }
 
   onEnded(listener: (worker: number, running: Running | null) => void): void {

@@ -4,7 +4,7 @@ import type { RoomTurn, RoomTurns } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
 
 /** How long turns run before messages and timers are handled again. */
-const SLICE_MS = 8
+export const SLICE_MS = 8
 /** The same for workspaces in debt while others work. The others wait for at most this long. */
 const DEBTOR_SLICE_MS = 4
 /** A workspace is in debt when it owes more than this. */

@@ -1,0 +1,87 @@
+import { syncFrame } from '@docrelay/protocol/codec'
+import { expect, it } from 'vitest'
+import { silentLogger } from '../../kernel/log.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { headOf, startBench, TestStore } from '../testing/gateway-bench.ts'
+import { ScriptedWorkers } from '../testing/scripted-workers.ts'
+import { openRooms } from './rooms.ts'
+
+const EDIT = syncFrame(2, Uint8Array.of(0, 0))
+
+/** Rooms without a gateway, and a document that is open in worker 0. */
+async function openAlone() {
+  const time = manualTime()
+  const workers = new ScriptedWorkers()
+  const rooms = openRooms({ workers, store: new TestStore(), ...time, log: silentLogger })
+  const head = headOf('doc')
+  const entered = await rooms.enter(head)
+  if (entered.kind !== 'open') throw new Error('not open')
+  return { time, workers, rooms, head, number: entered.room.number }
+}
+
+it('[C8] a misplaced room moves to the best worker, with its connections and the writes that are not acknowledged, and calls wait', async () => {
+  await using bench = await startBench()
+  const { workers, rooms } = bench
+  const head = bench.store.put(headOf('doc'))
+  workers.settles = false
+  workers.broadcasts = false
+  workers.jobs.set('hand-over', 'hang')
+  const client = await bench.joined('doc', {}, ['ack'])
+  client.send(EDIT)
+  await client.settled()
+  const [{ room, ordinal } = { room: 0, ordinal: 0 }] = workers.of('sync')
+  workers.best = 3
+  workers.misplace(room)
+  const settling = rooms.settle(head)
+  await client.settled()
+  expect(workers.of('job').map(({ task }) => task.kind)).toEqual(['hand-over'])
+  workers.emit({ kind: 'reload', room, without: 0 })
+  await settling
+  expect(workers.openedIn).toEqual([0, 3])
+  expect(workers.of('sync').map((sync) => sync.ordinal)).toEqual([ordinal, ordinal])
+  expect(workers.posted.slice(-4).map(({ kind }) => kind)).toEqual(['open', 'join', 'sync', 'job'])
+  expect(client.socket.readyState).toBe(client.socket.OPEN)
+})
+
+it.each([
+  ['is busy', { kind: 'busy' }],
+  ['could not store the document', { kind: 'failed', code: 'UNAVAILABLE', message: 'no' }],
+] as const)('[C8] a misplaced room that %s stays where it is, and is usable at once', async (_, outcome) => {
+  const { rooms, workers, time, head, number } = await openAlone()
+  workers.jobs.set('hand-over', outcome)
+  workers.best = 3
+  workers.misplace(number)
+  await time.advance(10)
+  expect((await rooms.enter(head)).kind).toBe('open')
+  expect(workers.openedIn).toEqual([0])
+})
+
+it('[C8] [C6] when the worker ends under a move, the room opens once more and the answer to the move changes nothing', async () => {
+  const { rooms, workers, time, head, number } = await openAlone()
+  workers.jobs.set('hand-over', 'hang')
+  workers.misplace(number)
+  workers.openOutcome = 'hang'
+  workers.end(null)
+  await time.advance(10)
+  expect(workers.openedIn).toEqual([0, 0])
+  let isEntered = false
+  const again = rooms.enter(head).then(() => {
+    isEntered = true
+  })
+  await time.advance(10)
+  expect(isEntered).toBe(false)
+  workers.emit({ kind: 'opened', room: number, outcome: 'opened' })
+  await again
+})
+
+it('[C8] [LIFE-23] a document that is deleted under a move is gone', async () => {
+  const { rooms, workers, time, head, number } = await openAlone()
+  workers.jobs.set('hand-over', 'hang')
+  workers.misplace(number)
+  const dropping = rooms.drop(head)
+  workers.emit({ kind: 'reload', room: number, without: 0 })
+  await time.advance(10)
+  await dropping
+  expect(rooms.isResident(head)).toBe(false)
+  expect(workers.openedIn).toEqual([0])
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Storage } from '../../drivers/sql/storage.ts'
+import { createDocument, gatedUpdates, openTestStorage, TestWorker, until } from '../testing/worker-harness.ts'
+
+let storage: Storage
+beforeAll(async () => {
+  storage = await openTestStorage()
+})
+afterAll(() => storage[Symbol.asyncDispose]())
+
+const PAGE = { id: 'p1', name: 'P', content: '<p id="a">one</p>' }
+
+it('[C8] a room that is handed over has stored and broadcast every edit that it took, and says so last', async () => {
+  await using worker = new TestWorker(storage)
+  const head = await createDocument(storage.documents, { richTextPages: [PAGE], lastModifiedBy: 'ann' })
+  const room = await worker.open(head)
+  const [one, other] = [worker.client(), worker.client()]
+  for (const client of [one, other]) client.joinRoom(room, { sub: 'ben' })
+  await until(() => one.synced && other.synced)
+  one.doc.getMap('metadata').set('title', 'Typed')
+  expect(await worker.job(room, { kind: 'hand-over' })).toEqual({ kind: 'evicted' })
+  await until(() => worker.of('reload').length > 0)
+  expect(worker.of('reload')).toEqual([{ kind: 'reload', room, without: 0 }])
+  expect(one.settled).toBe(one.ordinal)
+  expect(other.doc.getMap('metadata').get('title')).toBe('Typed')
+  const record = await storage.documents.read(head)
+  expect(record?.head).toMatchObject({ facts: { title: 'Typed' } })
+  expect(record?.head.coveredSeq).toBe(record?.head.lastSeq)
+  expect(JSON.parse(new TextDecoder().decode(record?.body))).toMatchObject({ lastModifiedBy: 'ben' })
+})
+
+it('[C8] what is sent while a room is handed over is neither applied nor acknowledged, and reaches the room that follows', async () => {
+  const gate = gatedUpdates(storage.updates)
+  await using worker = new TestWorker({ ...storage, updates: gate.updates })
+  const head = await createDocument(storage.documents, { richTextPages: [PAGE] })
+  const room = await worker.open(head)
+  const client = worker.client()
+  client.joinRoom(room)
+  await until(() => client.synced && client.settled === client.ordinal)
+  gate.close()
+  client.doc.getMap('metadata').set('title', 'First')
+  const handing = worker.job(room, { kind: 'hand-over' })
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  gate.open()
+  expect(await handing).toEqual({ kind: 'evicted' })
+  await until(() => worker.of('reload').length > 0)
+  const settled = client.settled
+  client.doc.getMap('metadata').set('title', 'Late')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect([client.settled, client.ordinal]).toEqual([settled, settled + 1])
+  const next = await worker.open((await storage.documents.read(head))?.head ?? head)
+  const again = worker.client()
+  again.joinRoom(next)
+  await until(() => again.synced)
+  expect(again.doc.getMap('metadata').get('title')).toBe('First')
+  client.joinRoom(next)
+  await until(() => again.doc.getMap('metadata').get('title') === 'Late')
+})
+
+it('[C8] a room is not handed over while a call waits for its answer', async () => {
+  await using worker = new TestWorker(storage)
+  const head = await createDocument(storage.documents, { richTextPages: [PAGE] })
+  const room = await worker.open(head)
+  const encoding = worker.job(room, { kind: 'encode' })
+  expect(await worker.job(room, { kind: 'hand-over' })).toEqual({ kind: 'busy' })
+  expect((await encoding).kind).toBe('encoded')
+  expect(worker.of('reload')).toEqual([])
+})
+
+it('[C8] [LIFE-6] a room whose log refuses an edit under a hand-over is reset, and its writers are told', async () => {
+  const gate = gatedUpdates(storage.updates)
+  await using worker = new TestWorker({ ...storage, updates: gate.updates })
+  const head = await createDocument(storage.documents, { richTextPages: [PAGE] })
+  const room = await worker.open(head)
+  const client = worker.client()
+  client.joinRoom(room)
+  await until(() => client.synced && client.settled === client.ordinal)
+  gate.fail()
+  client.doc.getMap('metadata').set('title', 'Lost')
+  expect((await worker.job(room, { kind: 'hand-over' })).kind).toBe('failed')
+  await until(() => worker.of('reset').length > 0)
+  expect(worker.of('reset')[0]?.writers).toEqual([{ connection: client.connection, ordinal: client.ordinal }])
+  expect(worker.of('reload')).toEqual([])
+})
