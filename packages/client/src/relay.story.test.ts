@@ -251,6 +251,9 @@ describe('how a document ends', () => {
     const [point] = await relay.recovery.list(id)
     const { newDocId } = await relay.recovery.restore(id, point?.id ?? '')
     expect(await gone).toEqual({ reason: 'restored', successor: newDocId })
+    const later = relayOf().open(id)
+    await expect(later.ready).rejects.toMatchObject({ code: 'ERR_DELETED' })
+    expect(later.gone).toEqual({ reason: 'restored', successor: newDocId })
   })
 
   it('[WS-54] gone tells that the person may not read the document any more', async () => {

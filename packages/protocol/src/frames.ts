@@ -77,6 +77,8 @@ export interface ErrorFrame {
   readonly requestId: string | null
   /** Ordinal of a refused write-bearing message; only after feature `ack`. */
   readonly frame?: number
+  /** Id of the document that a restore put in the place of a deleted one; only with ERR_DELETED. [WS-63] */
+  readonly successor?: string
   /** The current lineage of the document; only with ERR_LINEAGE. [WS-62] */
   readonly lineage?: string
   /** What the document has too many of, and how many it may have; only with ERR_DOC_FULL. [WS-68] */

@@ -343,6 +343,7 @@ export class SyncClient {
 
   #receivedError(error: ErrorFrame): void {
     if (error.frame !== undefined) this.#tracker.refused(error.frame)
+    this.#successor = error.successor ?? this.#successor
     if (error.code === 'ERR_RATE_LIMIT') this.#pace.limited()
     // Any other error is followed by a step1 or a close, which say what to do.
     else if (ENDED.has(error.code) || EDIT_REFUSED.has(error.code)) this.#refuse(error.code)

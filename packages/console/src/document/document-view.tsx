@@ -29,6 +29,14 @@ export function DocumentView(props: {
   // Most documents open at a text page, and nothing else is as large: it comes while the content is on its way.
   useEffect(ProsePage.preload, [])
 
+  const { gone } = live
+  const successor = opening.kind === 'failed' && gone?.reason === 'restored' ? gone.successor : null
+  useEffect(() => {
+    if (successor === null) return
+    session.announce(messages.document.followed)
+    session.go({ view: 'document', id: successor, pageId: props.pageId, panel: props.panel })
+  }, [successor])
+
   const text = messages.document
   const toList = <a href={formatRoute({ view: 'documents' })}>{text.backToList}</a>
   if (opening.kind === 'opening') return <Waiting live={live} />

@@ -56,6 +56,11 @@ it('[CON-24] a page follows the document that was restored in its place', async 
   await ann.waitForURL((url) => url.hash.startsWith(`#doc/${newDocId}`))
   await badge(ann, 'saved').waitFor()
   await editorOf(ann).getByText('Present: Ann').waitFor()
+
+  // The old address still stands in bookmarks and messages.
+  const later = await openAs('ann', '#doc/minutes')
+  await later.waitForURL((url) => url.hash.startsWith(`#doc/${newDocId}`))
+  await editorOf(later).getByText('Present: Ann').waitFor()
 })
 
 it('[CON-24] a person from whom a document is taken sees that', async (context) => {

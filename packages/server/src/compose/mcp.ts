@@ -1,5 +1,7 @@
 import { bucketOf, writeBucketKey } from '../access/rate-limiter.port.ts'
+import type { Access } from '../access/access.ts'
 import { resolveLimits } from '../access/limits.ts'
+import { successorOf } from '../documents/successor.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import type { Route } from '../http/route.ts'
 import { systemTimers } from '../kernel/timers.ts'
@@ -18,6 +20,7 @@ import type { ToolServer } from '../mcp/tool.ts'
 import { allTools, offeredNames } from '../mcp/tools/all-tools.ts'
 import { openDiagramLayouts } from '../mcp/tools/diagram-layouts.ts'
 import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
+import { accessPolicyOf } from './access-policy.ts'
 import type { Base } from './base.ts'
 import type { Features } from './features.ts'
 import type { Live } from './live.ts'
@@ -147,5 +150,10 @@ function openTools(
   const offered = config.mcp.extraTools ? tools : tools.filter(({ extra }) => extra !== true)
   const memories = new Memories({ clock, timers: systemTimers, hold: (ref) => records.hold(ref) })
   const glances = { memories, callers: createCallers(clock), records, documents, blindWrites: config.mcp.blindWrites, clock }
-  return createToolServer({ tools: offered, clock, random, log, metrics, glances })
+  const successor = async (access: Access, id: string) => {
+    const { documents: store } = storage
+    const state = await store.state({ workspaceId: access.workspaceId, id })
+    return successorOf(access, state, { store, accessPolicy: accessPolicyOf(config) })
+  }
+  return createToolServer({ tools: offered, clock, random, log, metrics, glances, successorOf: successor })
 }

@@ -63,6 +63,8 @@ export interface Tombstone extends DocumentRef {
   readonly deletedAtMs: number
   readonly lastServerVersion: number
   readonly ownerId: string
+  /** The document that a restore put in its place; absent after a deletion. [LIFE-22] */
+  readonly successor?: string
   /** sharedWith and roles are gone; readers of the time are told by DOC_EVENT before the row is written. */
 }
 

@@ -2,7 +2,7 @@ import type { Access, Level } from '../access/access.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { changeBeside } from './change-beside.ts'
 import { createDocument, type CreateOutcome, type Creation } from './create.ts'
-import type { DocumentHead, DocumentRecord, DocumentRef, DocumentStore } from './document-store.port.ts'
+import type { DocumentHead, DocumentRecord, DocumentRef } from './document-store.port.ts'
 import { editDocument, type EditInput } from './edit.ts'
 import { type ListedPage, type ListQuery, pageOf } from './listing.ts'
 import { putDocument, type PutInput, type PutResult } from './put.ts'
@@ -10,6 +10,7 @@ import { type Readable, readable, readerOf } from './reader.ts'
 import type { EditOutcome, EncodedDocument, Residents } from './residents.port.ts'
 import { type Removal, removeDocument } from './remove.ts'
 import { grantView, type NewOwner, type NewShare, purgeMember, replaceShares, transfer } from './sharing.ts'
+import { noDocument } from './successor.ts'
 import { type DocumentsDeps, inTurn, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
 
 /**
@@ -70,10 +71,10 @@ export function createDocuments(given: DocumentsDeps): Documents {
 
   async function head(access: Access, id: string): Promise<Readable> {
     const ref = { workspaceId: access.workspaceId, id }
-    const first = readable(access, await stored(store, ref), deps)
+    const first = readable(access, await stored(access, ref, deps), deps)
     if (!isBehind(first.head, residents)) return first
     await residents.settle(ref)
-    return readable(access, await stored(store, ref), deps)
+    return readable(access, await stored(access, ref, deps), deps)
   }
 
   async function get(access: Access, id: string): Promise<Readable & { readonly record: DocumentRecord }> {
@@ -81,17 +82,17 @@ export function createDocuments(given: DocumentsDeps): Documents {
     // A live document is settled before its body is read; a cold one is read at once.
     const wasLive = residents.isResident(ref)
     if (wasLive) await head(access, id)
-    const record = (await store.read(ref)) ?? unknownDocument()
+    const record = (await store.read(ref)) ?? (await unread(access, ref, deps))
     const seen = readable(access, record.head, deps)
     if (wasLive || !isBehind(record.head, residents)) return { ...seen, record }
     await residents.settle(ref)
-    const settled = (await store.read(ref)) ?? unknownDocument()
+    const settled = (await store.read(ref)) ?? (await unread(access, ref, deps))
     return { ...readable(access, settled.head, deps), record: settled }
   }
 
   async function encode(access: Access, id: string): Promise<EncodedDocument> {
     const ref = { workspaceId: access.workspaceId, id }
-    readable(access, await stored(store, ref), deps)
+    readable(access, await stored(access, ref, deps), deps)
     return (await residents.encode(ref)) ?? unknownDocument()
   }
 
@@ -117,7 +118,7 @@ export function createDocuments(given: DocumentsDeps): Documents {
     setCollection: (access, id, collectionId) => setCollection(access, refOf(access, id), collectionId),
     inTurn: (ref, write) => inTurn(deps, ref, write),
     require: async (access, id, needed) => {
-      const found = await stored(store, refOf(access, id))
+      const found = await stored(access, refOf(access, id), deps)
       requireLevel(access, found, needed, deps)
       return found
     },
@@ -137,7 +138,12 @@ function isBehind(head: DocumentHead, residents: Residents): boolean {
   return residents.isResident(head) || head.coveredSeq < head.lastSeq
 }
 
-async function stored(store: DocumentStore, ref: DocumentRef): Promise<DocumentHead> {
-  const state = await store.state(ref)
-  return state.kind === 'document' ? state.head : unknownDocument()
+async function stored(access: Access, ref: DocumentRef, deps: WritingDeps): Promise<DocumentHead> {
+  const state = await deps.store.state(ref)
+  return state.kind === 'document' ? state.head : noDocument(access, state, deps)
+}
+
+/** Answers for a document that had no body a moment ago. */
+async function unread(access: Access, ref: DocumentRef, deps: WritingDeps): Promise<never> {
+  return noDocument(access, await deps.store.state(ref), deps)
 }

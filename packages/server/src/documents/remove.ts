@@ -2,6 +2,7 @@ import { type Access, reaches, refuse } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 import { documentLevel } from './put-plan.ts'
+import { noDocument } from './successor.ts'
 import { auditFields, inTurn, unknownDocument, type WritingDeps } from './writing.ts'
 
 /** Conditions of a deletion. */
@@ -59,7 +60,7 @@ async function remove(
 /** The head of a document that the caller may delete. */
 async function owned(access: Access, ref: DocumentRef, { store, accessPolicy }: WritingDeps): Promise<DocumentHead> {
   const state = await store.state(ref)
-  if (state.kind !== 'document') return unknownDocument()
+  if (state.kind !== 'document') return noDocument(access, state, { store, accessPolicy })
   const level = documentLevel(access, state.head, accessPolicy)
   if (reaches(level, 'owner')) return state.head
   throw refuse({ role: access.role, level, needed: 'owner', deletes: true, docId: ref.id })

@@ -31,7 +31,11 @@ export const ERRORS = {
   OWNER_REQUIRED: { status: 403, details: ['docId', 'role', 'access'], when: 'level owner is needed' },
   INGEST_DISABLED: { status: 403, details: [], when: 'no ingest host allowlist is configured' },
   URL_NOT_ALLOWED: { status: 403, details: ['host', 'hop'], when: 'ingest URL outside the allowlist or a blocked address' },
-  NOT_FOUND: { status: 404, details: ['resource'], when: 'unknown route or resource' },
+  NOT_FOUND: {
+    status: 404,
+    details: ['resource', 'successor'],
+    when: 'unknown route or resource; `successor` took the place of a restored document',
+  },
   OBJECT_NOT_UPLOADED: { status: 404, details: ['hash'], when: 'finalize before the upload' },
   METHOD_NOT_ALLOWED: { status: 405, details: ['allow'], when: 'a known route with another method' },
   VERSION_CONFLICT: {

@@ -10,6 +10,7 @@ import { type ArgumentsSchema, badArgument, checkArguments } from './arguments.t
 import { type GlanceDeps, openGlance } from './memory/glance.ts'
 import { BEYOND_INTERFACE, namingKnownTools } from './named-tools.ts'
 import { createReplays } from './replays.ts'
+import { type Successor, withSuccessor } from './restored-document.ts'
 import { callResult, failure, withFixes } from './results.ts'
 import { storeFailure } from './store-failure.ts'
 import {
@@ -35,6 +36,8 @@ export interface RegistryDeps {
   readonly metrics: Pick<Metrics, 'add'>
   /** What callers saw before; absent: nothing is remembered. [AG-17] */
   readonly glances?: GlanceDeps
+  /** Absent: what took the place of a deleted document is not told. */
+  readonly successorOf?: Successor
 }
 
 /**
@@ -54,7 +57,9 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
   async function run(tool: ToolDefinition, call: ToolCall): Promise<ToolSuccess | ToolFailure> {
     call.signal.throwIfAborted()
     try {
-      return await tool.run(call)
+      const outcome = await tool.run(call)
+      if (outcome.kind === 'success' || deps.successorOf === undefined) return outcome
+      return await withSuccessor(outcome, call.access, deps.successorOf)
     } catch (error) {
       if (call.signal.aborted && error === call.signal.reason) throw error
       return storeFailure(error, call) ?? unexpected(tool, call, error)

@@ -179,6 +179,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         })
         expect(head.key).not.toBe(source.key)
         expect(tombstone).toMatchObject({ id: 'doc', lastServerVersion: 2, ownerId: 'ada', deletedAtMs: request.nowMs })
+        expect(tombstone.successor).toBe(request.newRef.id)
         await store.reopen()
         expect(await store.documents.state(source)).toEqual({ kind: 'tombstone', tombstone })
         expect(await store.documents.state(request.newRef)).toEqual({ kind: 'document', head })

@@ -226,7 +226,7 @@ describe('restoring', () => {
       ...{ version: 1, serverVersion: 1, ownerId: 'ann', ownerName: 'ann', isRelayDocument: true },
       ...{ collectionId: 'col', sharedWith: SHARES },
     })
-    expect((await call('GET', id)).status).toBe(404)
+    expect(await call('GET', id)).toMatchObject({ status: 404, json: { errorCode: 'NOT_FOUND', successor: newDocId } })
     expect((await put(id, {})).json).toMatchObject({ errorCode: 'TOMBSTONED', lastServerVersion: 2 })
     const ring = await pointsOf(newDocId)
     expect(ring).toHaveLength(points + 1)

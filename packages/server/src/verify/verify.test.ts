@@ -230,7 +230,7 @@ describe('a damaged store', () => {
     ],
     [
       'a document that also has a tombstone',
-      (db) => db.exec("insert into tombstones select workspace_id, id, 0, 1, '', null from documents where id = 'doc-0'"),
+      (db) => db.exec("insert into tombstones select workspace_id, id, 0, 1, '', null, null from documents where id = 'doc-0'"),
       /^damage store document "doc-0" exists and is said to be deleted$/,
     ],
     [

@@ -13,9 +13,16 @@ const PARTS = ['share_links', 'removals', 'updates', 'snapshots', 'set_aside', '
 
 /**
  * Removes a document with all its rows and writes the tombstone. Answers `gone`, and changes nothing, when the id has
- * another key. [LIFE-23]
+ * another key. `successor`: the document that a restore puts in its place. [LIFE-22, LIFE-23]
  */
-export async function removeDocument(writer: Writer, engine: Engine, ref: DocumentRef, key: number, deletedAtMs: number) {
+export async function removeDocument(
+  writer: Writer,
+  engine: Engine,
+  ref: DocumentRef,
+  key: number,
+  deletedAtMs: number,
+  successor: string | null = null,
+) {
   const row = await writer
     .selectFrom('documents')
     .select(['version', 'owner_id'])
@@ -36,6 +43,7 @@ export async function removeDocument(writer: Writer, engine: Engine, ref: Docume
     deleted_at_ms: deletedAtMs,
     last_server_version: row.version,
     owner_id: row.owner_id,
+    successor,
   })
   await writer
     .insertInto('tombstones')
@@ -48,6 +56,7 @@ export async function removeDocument(writer: Writer, engine: Engine, ref: Docume
     deletedAtMs,
     lastServerVersion: row.version,
     ownerId: originalText(row.owner_id),
+    ...(successor !== null && { successor }),
   }
   return { kind: 'removed', tombstone } as const
 }

@@ -109,13 +109,13 @@ export async function readState(db: Connection, ref: DocumentRef): Promise<Docum
     .leftJoin('tombstones', (join) => join.on('tombstones.workspace_id', '=', workspaceId).on('tombstones.id', '=', ref.id))
     .select(HEAD_COLUMNS)
     .select(['tombstones.deleted_at_ms', 'tombstones.last_server_version', 'tombstones.owner_id as deleted_owner_id'])
-    .select('tombstones.crc32 as tombstone_crc32')
+    .select(['tombstones.crc32 as tombstone_crc32', 'tombstones.successor'])
     .executeTakeFirst()
   if (row === undefined) return { kind: 'absent' }
   if (row.key !== null) return { kind: 'document', head: headOf(row as HeadRow) }
   if (row.deleted_at_ms === null || row.last_server_version === null || row.deleted_owner_id === null) return { kind: 'absent' }
-  const { deleted_at_ms, last_server_version, deleted_owner_id: owner_id, tombstone_crc32: sum } = row
-  const stone = { workspace_id: workspaceId, id: ref.id, deleted_at_ms, last_server_version, owner_id, crc32: sum }
+  const { deleted_at_ms, last_server_version, deleted_owner_id: owner_id, tombstone_crc32: sum, successor } = row
+  const stone = { workspace_id: workspaceId, id: ref.id, deleted_at_ms, last_server_version, owner_id, successor, crc32: sum }
   if (!isAsWritten('tombstones', stone)) throw new DamagedDocumentError('row', 'its tombstone does not have its checksum', ref)
   const tombstone: Tombstone = {
     workspaceId: ref.workspaceId,
@@ -123,6 +123,7 @@ export async function readState(db: Connection, ref: DocumentRef): Promise<Docum
     deletedAtMs: deleted_at_ms,
     lastServerVersion: last_server_version,
     ownerId: originalText(owner_id),
+    ...(successor !== null && { successor }),
   }
   return { kind: 'tombstone', tombstone }
 }

@@ -122,7 +122,7 @@ async function restore(
       detail: lost,
     })
   }
-  const removed = await removeDocument(writer, engine, source, head.key, nowMs)
+  const removed = await removeDocument(writer, engine, source, head.key, nowMs, newRef.id)
   if (removed.kind === 'gone') throw new Error(`a locked document vanished: ${source.id}`)
   return { kind: 'restored', head: created.head, tombstone: removed.tombstone }
 }

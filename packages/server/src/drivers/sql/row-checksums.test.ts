@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { change, creation, written } from '../../documents/testing/document-writes.ts'
+import { bodyOf, change, creation, written } from '../../documents/testing/document-writes.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { openStoredContents } from './inspect-store.ts'
@@ -55,6 +55,14 @@ it('[LIFE-5] [LIFE-24] a changed tombstone makes its id unavailable, and no othe
   await expect(host.documents.state(REF)).rejects.toMatchObject(DAMAGED_ROW)
   await expect(host.documents.write(creation(REF))).rejects.toMatchObject(DAMAGED_ROW)
   written(await host.documents.write(creation({ ...REF, id: 'other' })))
+})
+
+it('[LIFE-5] [LIFE-22] a changed successor makes the id of the restored document unavailable', async () => {
+  const head = written(await host.documents.write(creation(REF)))
+  await host.recovery.restore({ source: head, hasGap: false, newRef: { ...REF, id: 'next' }, body: bodyOf('{}'), nowMs: 1000 })
+  expect(await host.documents.state(REF)).toMatchObject({ kind: 'tombstone', tombstone: { successor: 'next' } })
+  tamper("update tombstones set successor = 'other'")
+  await expect(host.documents.state(REF)).rejects.toMatchObject(DAMAGED_ROW)
 })
 
 it.each(['covered_seq = covered_seq + 1', 'body_ahead = 1 - body_ahead'])(

@@ -151,6 +151,8 @@ export interface Tables {
     last_server_version: number
     owner_id: string
     crc32: number | null
+    /** The document that a restore put in its place. */
+    successor: string | null
   }
   /** Y clients that wrote in earlier lineages of an id, as JSON, newest first. [WS-62] */
   former_clients: { workspace_id: string; id: string; until_ms: number; clients: string; crc32: number }

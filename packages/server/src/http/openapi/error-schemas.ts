@@ -27,6 +27,7 @@ const DETAILS: Readonly<Record<DetailName, JsonSchema>> = {
   host: TEXT,
   hop: COUNT,
   resource: TEXT,
+  successor: TEXT,
   hash: TEXT,
   allow: TEXT,
   currentVersion: COUNT,

@@ -75,6 +75,8 @@ export interface SessionContext extends SessionDeps {
     ordinal?: number,
     full?: Pick<ErrorFrame, 'bound' | 'limit'>,
   ): void
+  /** Sends ERR_DELETED for a document that could not be joined; it names the successor after a restore. [WS-63] */
+  sendDeleted(connection: Connection, successor: string | null): void
   /** Sends ERR_LINEAGE, which names the current lineage. [WS-62] */
   sendOtherLineage(connection: Connection, present: string): void
   violation(connection: Connection): void

@@ -2,6 +2,7 @@ import { jsonFrame, readJson } from '@docrelay/protocol/codec'
 import { type JoinedFrame, TAG } from '@docrelay/protocol/frames'
 import { decideLevel } from '../../access/access.ts'
 import type { DocumentHead, DocumentState } from '../../documents/document-store.port.ts'
+import { successorOf } from '../../documents/successor.ts'
 import { DAMAGED_RETRY_MS, damagedPartOf, damageText } from '../../kernel/damage.ts'
 import type { NotLoaded } from '../worker-messages.ts'
 import { newAckTracker } from './ack-tracker.ts'
@@ -18,7 +19,6 @@ type AskedJoin = NonNullable<ReturnType<typeof parseJoin>>
 
 const REFUSAL_TEXT = {
   ERR_UNKNOWN_DOC: '',
-  ERR_DELETED: '',
   ERR_VIEW_FORBIDDEN: 'you may not read this document',
 } as const
 
@@ -73,6 +73,13 @@ async function tryJoin(
   const decision = decideJoin(state, access, settings.accessPolicy, lineage)
   if (decision.kind === 'other-lineage') {
     context.sendOtherLineage(connection, decision.present)
+    return 'settled'
+  }
+  if (decision.kind === 'deleted') {
+    const deps = { store: context.store, accessPolicy: settings.accessPolicy }
+    // Without an answer of the store the document is deleted all the same.
+    const successor = await successorOf(access, state, deps).catch(() => null)
+    context.sendDeleted(connection, successor?.id ?? null)
     return 'settled'
   }
   if (decision.kind === 'refuse') {

@@ -106,7 +106,8 @@ export function parseJoin(json: unknown): { readonly docId: string; readonly lin
 
 export type JoinDecision =
   | { readonly kind: 'admit'; readonly head: DocumentHead; readonly level: Exclude<Level, 'none'> }
-  | { readonly kind: 'refuse'; readonly code: 'ERR_UNKNOWN_DOC' | 'ERR_DELETED' | 'ERR_VIEW_FORBIDDEN' }
+  | { readonly kind: 'refuse'; readonly code: 'ERR_UNKNOWN_DOC' | 'ERR_VIEW_FORBIDDEN' }
+  | { readonly kind: 'deleted' }
   | { readonly kind: 'other-lineage'; readonly present: string }
 
 /**
@@ -119,7 +120,7 @@ export function decideJoin(
   accessPolicy: AccessPolicy,
   lineage: string | null,
 ): JoinDecision {
-  if (state.kind === 'tombstone') return { kind: 'refuse', code: 'ERR_DELETED' }
+  if (state.kind === 'tombstone') return { kind: 'deleted' }
   if (state.kind === 'absent') return { kind: 'refuse', code: 'ERR_UNKNOWN_DOC' }
   const level = decideLevel(access, sharingOf(state.head), accessPolicy)
   if (level === 'none') return { kind: 'refuse', code: 'ERR_VIEW_FORBIDDEN' }

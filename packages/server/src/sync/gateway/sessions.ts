@@ -60,6 +60,7 @@ export class Sessions implements AsyncDisposable {
       refusedSignIns: new RefusedSignIns(),
       holdRefused: (connection) => this.#unauthenticated.hold(connection.address, connection, REFUSED_OF_ADDRESS),
       sendError: (...error) => this.#sendError(...error),
+      sendDeleted: (connection, successor) => this.#sendDeleted(connection, successor),
       sendOtherLineage: (connection, present) => this.#sendOtherLineage(connection, present),
       violation: (connection) => this.#violation(connection),
       unbind: (connection) => this.#unbind(connection),
@@ -269,6 +270,12 @@ export class Sessions implements AsyncDisposable {
       ...(ack && ordinal > 0 && { frame: ordinal }),
       ...(full?.bound && { bound: full.bound, limit: full.limit }),
     }
+    this.outbox.send(connection, jsonFrame(TAG.error, frame))
+  }
+
+  #sendDeleted(connection: Connection, successor: string | null): void {
+    const code = 'ERR_DELETED'
+    const frame: ErrorFrame = { error: wireErrorText(code, ''), code, requestId: null, ...(successor !== null && { successor }) }
     this.outbox.send(connection, jsonFrame(TAG.error, frame))
   }
 

@@ -23,7 +23,7 @@ EDIT_FORBIDDEN 403 docId,role,access
 OWNER_REQUIRED 403 docId,role,access
 INGEST_DISABLED 403
 URL_NOT_ALLOWED 403 host,hop
-NOT_FOUND 404 resource
+NOT_FOUND 404 resource,successor
 OBJECT_NOT_UPLOADED 404 hash
 METHOD_NOT_ALLOWED 405 allow
 VERSION_CONFLICT 409 currentVersion,collections,profiles,version

@@ -10,6 +10,7 @@ import * as instances from './0005-instances.ts'
 import * as shareSizes from './0006-share-sizes.ts'
 import * as callRecords from './0007-call-records.ts'
 import * as removals from './0008-removals.ts'
+import * as successors from './0009-successors.ts'
 
 /** Raised by one whenever an older program could no longer work on the store. [LIFE-29] */
 export const STORE_FORMAT = 1
@@ -34,6 +35,7 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0006-share-sizes': { up: shareSizes.up, safe: true, passesOver: [] },
   '0007-call-records': { up: callRecords.up, safe: true, passesOver: [] },
   '0008-removals': { up: removals.up, safe: true, passesOver: [] },
+  '0009-successors': { up: successors.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {

@@ -1,0 +1,34 @@
+import type { Access } from '../access/access.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { DocumentHead, DocumentState } from './document-store.port.ts'
+import { readerOf } from './reader.ts'
+import type { DocumentsDeps } from './writing.ts'
+
+type Deps = Pick<DocumentsDeps, 'accessPolicy'> & { readonly store: Pick<DocumentsDeps['store'], 'state'> }
+
+/** A document that was restored more often is not followed to its end. */
+const MOST_RESTORES = 32
+
+/**
+ * The document that restores put in the place of a deleted one, followed over later restores; `null` when there is none or the caller may
+ * not read it. [LIFE-22, X6]
+ */
+export async function successorOf(access: Access, deleted: DocumentState, deps: Deps): Promise<DocumentHead | null> {
+  let state = deleted
+  for (let restores = 0; restores < MOST_RESTORES && state.kind === 'tombstone'; restores++) {
+    const id = state.tombstone.successor
+    if (id === undefined) return null
+    state = await deps.store.state({ workspaceId: access.workspaceId, id })
+  }
+  return state.kind === 'document' && readerOf(access, state.head, deps) !== null ? state.head : null
+}
+
+/** Throws the answer for an id that names no document now. One that a restore replaced names its successor. [REST-6, LIFE-22] */
+export async function noDocument(access: Access, state: DocumentState, deps: Deps): Promise<never> {
+  const successor = await successorOf(access, state, deps)
+  if (successor === null) throw new RelayError('NOT_FOUND', 'There is no such document.', { resource: 'document' })
+  throw new RelayError('NOT_FOUND', 'The document was restored from a recovery point, as another one.', {
+    resource: 'document',
+    successor: successor.id,
+  })
+}

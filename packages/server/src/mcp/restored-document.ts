@@ -1,0 +1,17 @@
+import { quote } from '@docrelay/model/quote'
+import type { Access } from '../access/access.ts'
+import type { DocumentHead } from '../documents/document-store.port.ts'
+import type { ToolFailure } from './tool.ts'
+
+/** The document that a restore put in the place of a deleted one; `null` when there is none that the caller may read. */
+export type Successor = (access: Access, docId: string) => Promise<DocumentHead | null>
+
+/** Lets the failure of a call for a deleted document name the one that took its place. [MCP-27] */
+export async function withSuccessor(outcome: ToolFailure, access: Access, successorOf: Successor): Promise<ToolFailure> {
+  const { docId, deleted } = outcome.facts
+  if (outcome.code !== 'ERR_DOC_NOT_FOUND' || deleted !== true || typeof docId !== 'string') return outcome
+  const head = await successorOf(access, docId)
+  if (head === null) return outcome
+  const message = `Document ${docId} was restored from a recovery point and goes on as ${head.id}.`
+  return { ...outcome, message, facts: { ...outcome.facts, nearest: [{ id: head.id, name: quote(head.facts.title) }] } }
+}
