@@ -151,13 +151,15 @@ describe('the gateway with real document workers and a real store', () => {
         await wait(11)
       }
     })()
-    for (let at = 0; at < 150; at++) {
+    const isEnough = (): boolean => written > 5 && pool.opened.length - before > 5
+    let turns = 0
+    for (; turns < 150 || !isEnough(); turns++) {
       for (const [index, one] of editors.entries()) {
-        const word = `${index}.${at};`
+        const word = `${index}.${turns};`
         one.text.insert(0, word)
         typed.push(word)
       }
-      await wait(at % 4)
+      await wait(turns % 4)
     }
     isTyping = false
     await Promise.all([moving, calling])
@@ -166,13 +168,11 @@ describe('the gateway with real document workers and a real store', () => {
     await until(() => editors.every((one) => one.text.length === all.join('').length))
     for (const one of editors) {
       expect(wordsOf(one.text.toString())).toEqual(all)
-      // 150 updates, and a step2 for each step1 of a room that was opened: the first one and those of its moves.
-      await until(() => Math.max(...one.client.of(TAG.syncAck).map(ackOf)) === 150 + 1 + pool.opened.length - before)
+      // All updates, and a step2 for each step1 of a room that was opened: the first one and those of its moves.
+      await until(() => Math.max(...one.client.of(TAG.syncAck).map(ackOf)) === turns + 1 + pool.opened.length - before)
       expect(one.client.of(TAG.error)).toEqual([])
       expect(one.client.socket.readyState).toBe(one.client.socket.OPEN)
     }
-    expect(pool.opened.length - before).toBeGreaterThan(5)
-    expect(written).toBeGreaterThan(5)
     for (const one of editors) await until(() => JSON.stringify(one.doc.getMap('fields')).includes(`"${written - 1}"`))
     for (const one of editors) one.client.socket.close()
     await until(() => !bench.rooms.isResident(ref), 8_000)

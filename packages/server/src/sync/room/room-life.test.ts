@@ -1,3 +1,4 @@
+import { systemClock } from '../../kernel/clock.ts'
 import { prepareValue } from '@docrelay/model/body-prepare'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
@@ -196,11 +197,15 @@ describe('durability', () => {
         return at.storage.updates.append(records)
       },
     }
-    const counting = new TestWorker({ documents: at.storage.documents, updates })
+    // On a busy machine a turn could otherwise end between two rooms.
+    let standsAtMs: number | null = null
+    const clock = { ...systemClock, monotonicMs: () => standsAtMs ?? systemClock.monotonicMs() }
+    const counting = new TestWorker({ documents: at.storage.documents, updates }, { clock })
     const rooms = await Promise.all([openRoom(counting), openRoom(counting), openRoom(counting)])
     const clients = await Promise.all(rooms.map(({ room }) => joined(room, {}, counting)))
     await until(() => clients.every(({ settled, ordinal }) => settled === ordinal))
     appends.length = 0
+    standsAtMs = systemClock.monotonicMs()
     const batch = clients.map((client, i) => {
       const doc = new Y.Doc()
       doc.getMap('shapes:c1').set('a', { id: 'a' })
