@@ -2,7 +2,8 @@
  * The import table: what each part may import. `scripts/check-layers.ts` refuses an import that is not listed and a permission that
  * nothing uses. Paths are relative to the repository; `ours` names other parts, `ports` parts of which only `*.port.ts` may be imported,
  * `libraries` third-party packages (`node:*` by `node`).
- * Parts are matched by the longest prefix; test files (`*.test.ts`, `*.contract.ts`, `test/`, `testing/`) are not held to it.
+ * Parts are matched by the longest prefix; `suffixes`, at the end of this file, lets some files import more than the rest of their folder.
+ * Test files (`*.test.ts`, `*.contract.ts`, `test/`, `testing/`) are not held to the table.
  */
 const server = (name) => `packages/server/src/${name}`
 const model = 'packages/model/src'
@@ -99,38 +100,14 @@ export const layers = [
   // The one file that knows the WebSocket library.
   { part: server('sync/gateway/gateway.ts'), ours: [server('auth'), server('sync/gateway')], libraries: ['ws'], node: true },
 
-  // HTTP: a route is a value of its feature; only the table knows all of them.
-  { part: server('http/route.ts'), ours: [server('kernel'), server('auth'), server('access')], libraries: [], node: false },
+  // HTTP: what a route is, and how requests and replies are handled.
   {
     part: server('http'),
-    ours: [server('http/route.ts'), server('kernel'), server('auth'), server('access')],
+    ours: [server('kernel'), server('auth'), server('access')],
     libraries: ['hono', '@hono/node-server'],
     node: true,
   },
-  {
-    part: server('http/openapi'),
-    ours: [server('http'), server('http/route.ts'), server('kernel')],
-    libraries: [],
-    node: false,
-  },
-  {
-    part: server('auth/auth.routes.ts'),
-    ours: [server('http/route.ts'), server('kernel'), server('auth')],
-    libraries: [],
-    node: false,
-  },
-  {
-    part: server('documents/documents.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('documents')],
-    libraries: [],
-    node: false,
-  },
-  {
-    part: server('documents/purge-member.routes.ts'),
-    ours: [server('http/route.ts'), server('kernel'), server('documents')],
-    libraries: [],
-    node: false,
-  },
+  { part: server('http/openapi'), ours: [server('http'), server('kernel')], libraries: [], node: false },
   // What a workspace has around its documents.
   // Requests to addresses that callers name.
   { part: server('outbound'), ours: [server('kernel')], libraries: [], node: true },
@@ -141,26 +118,8 @@ export const layers = [
     node: false,
   },
   {
-    part: server('blobs/blobs.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('blobs')],
-    libraries: [],
-    node: false,
-  },
-  {
-    part: server('blobs/ingest.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('blobs')],
-    libraries: [],
-    node: false,
-  },
-  {
     part: server('recovery'),
     ours: [model, server('kernel'), server('access'), server('documents')],
-    libraries: [],
-    node: false,
-  },
-  {
-    part: server('recovery/recovery.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('recovery'), server('documents')],
     libraries: [],
     node: false,
   },
@@ -171,20 +130,8 @@ export const layers = [
     node: false,
   },
   {
-    part: server('collections/collections.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('collections'), server('documents')],
-    libraries: [],
-    node: false,
-  },
-  {
     part: server('style-profiles'),
     ours: [protocol, server('kernel'), server('collections')],
-    libraries: [],
-    node: false,
-  },
-  {
-    part: server('style-profiles/style-profiles.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('collections'), server('style-profiles')],
     libraries: [],
     node: false,
   },
@@ -196,20 +143,8 @@ export const layers = [
     node: false,
   },
   {
-    part: server('usage/usage.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('usage')],
-    libraries: [],
-    node: false,
-  },
-  {
     part: server('calls'),
     ours: [model, server('kernel'), server('access'), server('documents')],
-    libraries: [],
-    node: false,
-  },
-  {
-    part: server('calls/calls.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('calls'), server('documents')],
     libraries: [],
     node: false,
   },
@@ -220,22 +155,10 @@ export const layers = [
     node: false,
   },
   {
-    part: server('search/search.routes.ts'),
-    ours: [model, server('http'), server('http/route.ts'), server('kernel'), server('search')],
-    libraries: [],
-    node: false,
-  },
-  {
     part: server('share-links'),
     ours: [server('kernel'), server('access'), server('documents')],
     libraries: [],
     node: true,
-  },
-  {
-    part: server('share-links/share-links.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('share-links'), server('documents')],
-    libraries: [],
-    node: false,
   },
   {
     part: server('previews'),
@@ -243,50 +166,14 @@ export const layers = [
     libraries: ['@resvg/resvg-js'],
     node: true,
   },
-  {
-    part: server('previews/previews.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('documents'), server('previews')],
-    libraries: [],
-    node: false,
-  },
   // The page in the browser, as files and headers.
   { part: server('console'), ours: [server('kernel')], libraries: [], node: true },
   {
-    part: server('console/console.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('console')],
-    libraries: [],
-    node: false,
-  },
-  {
     part: server('operation'),
-    ours: [server('http/route.ts'), server('kernel'), server('auth'), server('sync/gateway'), server('sync/gateway/gateway.ts')],
+    ours: [server('kernel'), server('auth'), server('sync/gateway'), server('sync/gateway/gateway.ts')],
     ports: [server('documents'), server('share-links')],
     libraries: [],
     node: true,
-  },
-  {
-    part: server('http/route-table.ts'),
-    ours: [
-      server('http/route.ts'),
-      server('auth/auth.routes.ts'),
-      server('documents/documents.routes.ts'),
-      ...['blobs/blobs.routes.ts', 'blobs/ingest.routes.ts'].map(server),
-      ...['recovery/recovery.routes.ts', 'previews/previews.routes.ts'].map(server),
-      ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts'].map(server),
-      ...[
-        'style-profiles/style-profiles.routes.ts',
-        'usage/usage.routes.ts',
-        'share-links/share-links.routes.ts',
-        'search/search.routes.ts',
-        'calls/calls.routes.ts',
-        'console/console.routes.ts',
-      ].map(server),
-      server('http/openapi'),
-      server('mcp'),
-      server('operation'),
-    ],
-    libraries: [],
-    node: false,
   },
 
   // What DOIs stand for, asked of a resolver.
@@ -295,7 +182,7 @@ export const layers = [
   // The MCP endpoint: protocol, sessions and streams over HTTP. What it lists and calls comes through `tool.ts` and `content.ts`.
   {
     part: server('mcp'),
-    ours: [model, ...['kernel', 'auth', 'access', 'documents', 'http', 'http/route.ts'].map(server)],
+    ours: [model, ...['kernel', 'auth', 'access', 'documents', 'http'].map(server)],
     libraries: [],
     node: true,
   },
@@ -366,28 +253,11 @@ export const layers = [
     part: server('compose'),
     ours: [
       protocol,
-      ...['kernel', 'config', 'auth', 'auth/auth.routes.ts', 'access', 'documents', 'documents/documents.routes.ts'].map(server),
-      ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts', 'usage/usage.routes.ts'].map(server),
-      ...[
-        'style-profiles/style-profiles.routes.ts',
-        'share-links',
-        'share-links/share-links.routes.ts',
-        'search',
-        'search/search.routes.ts',
-        'calls',
-        'calls/calls.routes.ts',
-        'console',
-        'console/console.routes.ts',
-      ].map(server),
-      ...['previews', 'previews/previews.routes.ts', 'sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts'].map(server),
-      ...['blobs', 'blobs/blobs.routes.ts', 'recovery', 'recovery/recovery.routes.ts', 'http', 'http/route.ts', 'operation'].map(
-        server,
-      ),
-      ...['http/openapi', 'http/route-table.ts'].map(server),
-      ...['blobs/ingest.routes.ts', 'outbound', 'citations', 'mcp', 'mcp/tools', 'drivers', 'drivers/sql', 'drivers/s3'].map(
-        server,
-      ),
-      server('mcp/resources'),
+      ...['kernel', 'config', 'auth', 'access', 'documents', 'search', 'share-links', 'calls', 'console', 'previews'].map(server),
+      ...['sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts', 'blobs', 'recovery', 'http', 'http/openapi'].map(server),
+      ...['operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
+      ...['drivers', 'drivers/sql', 'drivers/s3'].map(server),
+      '*.routes.ts',
     ],
     libraries: [],
     node: true,
@@ -419,4 +289,13 @@ export const layers = [
     node: true,
   },
   { part: server('main.ts'), ours: ['commands', 'compose.ts'].map(server), libraries: [], node: true },
+]
+
+/**
+ * Files by the end of their names. Such a file may import its folder, what its folder may, and `ours`. Only parts that list `*` and the
+ * suffix may import such files.
+ */
+export const suffixes = [
+  // A route is a value of its feature; only the composition root knows all of them.
+  { suffix: '.routes.ts', ours: [server('http')] },
 ]

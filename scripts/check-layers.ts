@@ -1,7 +1,7 @@
 // Refuses imports that layers.js does not list, unused permissions, and names and clocks that the repository forbids.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkFile, checkTable, type Layer, type SourceFile, stalePermissions } from './layer-rules.ts'
+import { checkFile, checkTable, type Layer, type SourceFile, stalePermissions, type SuffixRule } from './layer-rules.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -18,8 +18,15 @@ async function sources(): Promise<readonly SourceFile[]> {
 }
 
 // Plain JavaScript, so that a linter can read it too.
-const { layers } = (await import(new URL('../layers.js', import.meta.url).href)) as { readonly layers: readonly Layer[] }
+const { layers, suffixes } = (await import(new URL('../layers.js', import.meta.url).href)) as {
+  readonly layers: readonly Layer[]
+  readonly suffixes: readonly SuffixRule[]
+}
 const files = await sources()
-const problems = [...checkTable(layers), ...files.flatMap((file) => checkFile(file, layers)), ...stalePermissions(files, layers)]
+const problems = [
+  ...checkTable(layers, suffixes),
+  ...files.flatMap((file) => checkFile(file, layers, suffixes)),
+  ...stalePermissions(files, layers, suffixes),
+]
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exitCode = 1

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkFile, checkTable, importsOf, type Layer, layerOf, stalePermissions } from './layer-rules.ts'
+import { checkFile, checkTable, importsOf, type Layer, layerOf, stalePermissions, type SuffixRule } from './layer-rules.ts'
 
 const SRC = 'packages/server/src'
 const layers: readonly Layer[] = [
@@ -106,6 +106,77 @@ describe('checks of the layer table', () => {
       'layers.js: a stands twice',
       'layers.js: a names b, which is no part',
       'layers.js: a names b, which is no part',
+    ])
+  })
+})
+
+describe('checks of files by the end of their names', () => {
+  const suffixes: readonly SuffixRule[] = [{ suffix: '.routes.ts', ours: [`${SRC}/http`] }]
+  const table: readonly Layer[] = [
+    { part: `${SRC}/kernel`, ours: [], libraries: [], node: false },
+    { part: `${SRC}/http`, ours: [`${SRC}/kernel`], libraries: [], node: false },
+    { part: `${SRC}/documents`, ours: [`${SRC}/kernel`], libraries: [], node: false },
+    { part: `${SRC}/calls`, ours: [`${SRC}/documents`], libraries: [], node: false },
+    { part: `${SRC}/compose`, ours: ['*.routes.ts'], libraries: [], node: false },
+  ]
+  const refused = (path: string, text: string) =>
+    checkFile({ path: `${SRC}/${path}`, text }, table, suffixes).map((line) => line.slice(line.indexOf(': ') + 2))
+
+  it('such a file may import its folder, what its folder may, and what the rule adds', () => {
+    const text = "import '../http/route.ts'\nimport '../kernel/errors.ts'\nimport './documents.ts'"
+    expect(refused('documents/documents.routes.ts', text)).toEqual([])
+    expect(refused('documents/documents.ts', text)).toEqual([`may not import ${SRC}/http/route.ts`])
+    expect(refused('documents/documents.routes.ts', "import '../calls/calls.ts'")).toEqual([
+      `may not import ${SRC}/calls/calls.ts`,
+    ])
+  })
+
+  it.each(['documents/documents.ts', 'documents/purge.routes.ts', 'calls/calls.ts', 'calls/calls.routes.ts', 'http/app.ts'])(
+    '%s may not import such a file',
+    (path) => {
+      expect(refused(path, "import '../documents/documents.routes.ts'")).toEqual([
+        `may not import ${SRC}/documents/documents.routes.ts`,
+      ])
+    },
+  )
+
+  it('a part that lists the suffix may import every such file, and no other file of its folder', () => {
+    expect(refused('compose/route-table.ts', "import '../documents/documents.routes.ts'")).toEqual([])
+    expect(refused('compose/route-table.ts', "import '../documents/documents.ts'")).toEqual([
+      `may not import ${SRC}/documents/documents.ts`,
+    ])
+  })
+
+  describe('stale permissions', () => {
+    const rows = (ofDocuments: readonly string[]): readonly Layer[] => [
+      { part: `${SRC}/http`, ours: [], libraries: [], node: false },
+      { part: `${SRC}/documents`, ours: ofDocuments, libraries: [], node: false },
+    ]
+    const route = { path: `${SRC}/http/route.ts`, text: '' }
+    const routes = (text: string) => ({ path: `${SRC}/documents/documents.routes.ts`, text })
+
+    it('what such a file imports by its rule is no use of the permissions of its folder', () => {
+      const files = [route, routes("import '../http/route.ts'")]
+      expect(stalePermissions(files, rows([]), suffixes)).toEqual([])
+      expect(stalePermissions(files, rows([`${SRC}/http`]), suffixes)).toEqual([
+        `layers.js: ${SRC}/documents does not use ${SRC}/http`,
+      ])
+    })
+
+    it('a rule without files, and one that gives more than its files need, are reported', () => {
+      const others = { path: `${SRC}/documents/documents.ts`, text: '' }
+      expect(stalePermissions([route, others], rows([]), suffixes)).toEqual(['layers.js: *.routes.ts has no files'])
+      expect(stalePermissions([route, routes('')], rows([]), suffixes)).toEqual([
+        `layers.js: *.routes.ts does not use ${SRC}/http`,
+      ])
+    })
+  })
+
+  it('a part may name a suffix that has a rule, and a rule may name only parts', () => {
+    expect(checkTable(table, suffixes)).toEqual([])
+    expect(checkTable(table, [])).toEqual([`layers.js: ${SRC}/compose names *.routes.ts, which is no part`])
+    expect(checkTable(table, [{ suffix: '.routes.ts', ours: ['a'] }])).toEqual([
+      'layers.js: *.routes.ts names a, which is no part',
     ])
   })
 })

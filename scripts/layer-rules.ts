@@ -12,6 +12,14 @@ export interface Layer {
   readonly node: boolean
 }
 
+/** A row of the `suffixes` of layers.js: files by the end of their names. */
+export interface SuffixRule {
+  /** Other files may import these only where their part lists `*` and the suffix. */
+  readonly suffix: string
+  /** Parts that they may import besides their own folder and what it may import. */
+  readonly ours: readonly string[]
+}
+
 export interface SourceFile {
   readonly path: string
   readonly text: string
@@ -51,14 +59,26 @@ export function layerOf(path: string, layers: readonly Layer[]): Layer | null {
   return best
 }
 
+/** The name by which layers.js permits imports of a file: its part, or `*` and its suffix. */
+function nameOf(path: string, layers: readonly Layer[], suffixes: readonly SuffixRule[]): string | undefined {
+  const rule = ruleOf(path, suffixes)
+  return rule === undefined ? layerOf(path, layers)?.part : `*${rule.suffix}`
+}
+
+function ruleOf(path: string, suffixes: readonly SuffixRule[]): SuffixRule | undefined {
+  return suffixes.find(({ suffix }) => path.endsWith(suffix))
+}
+
 /** Returns the violations of one file, one line each. */
-export function checkFile(file: SourceFile, layers: readonly Layer[]): readonly string[] {
+export function checkFile(file: SourceFile, layers: readonly Layer[], suffixes: readonly SuffixRule[] = []): readonly string[] {
   const problems = checkName(file.path)
   if (isTestFile(file.path)) return problems
   const layer = layerOf(file.path, layers)
   if (layer === null) return [...problems, `${file.path}: stands in no part of layers.js`]
+  const own = { ...layer, ours: [...layer.ours, ...(ruleOf(file.path, suffixes)?.ours ?? [])] }
   for (const { specifier, target } of importsOf(file)) {
-    const refusal = refusedImport(file.path, specifier, target, layer, layers)
+    const name = target === null ? undefined : nameOf(target, layers, suffixes)
+    const refusal = refusedImport(file.path, specifier, target, own, name)
     if (refusal !== null) problems.push(`${file.path}: ${refusal}`)
   }
   const code = withoutComments(file.text)
@@ -87,7 +107,7 @@ function refusedImport(
   specifier: string,
   target: string | null,
   layer: Layer,
-  layers: readonly Layer[],
+  name: string | undefined,
 ): string | null {
   if (target === null) {
     if (specifier.startsWith('node:')) return layer.node ? null : `may not import ${specifier}`
@@ -96,54 +116,57 @@ function refusedImport(
   if (isTestFile(target)) return `imports test code: ${target}`
   if (target.startsWith(`${DRIVERS}/`) && !path.startsWith(`${DRIVERS}/`) && !COMPOSITION.test(path))
     return `only compose imports drivers: ${target}`
-  const part = layerOf(target, layers)?.part
-  if (part === undefined || part === layer.part || layer.ours.includes(part)) return null
-  if (target.endsWith('.port.ts') && layer.ports?.includes(part) === true) return null
+  if (name === undefined || name === layer.part || layer.ours.includes(name)) return null
+  if (target.endsWith('.port.ts') && layer.ports?.includes(name) === true) return null
   return `may not import ${target}`
 }
 
 /** Returns rows that name parts that do not exist, or that name a part twice. */
-export function checkTable(layers: readonly Layer[]): readonly string[] {
-  const parts = layers.map((layer) => layer.part)
+export function checkTable(layers: readonly Layer[], suffixes: readonly SuffixRule[] = []): readonly string[] {
+  const parts = [...layers.map((layer) => layer.part), ...suffixes.map(({ suffix }) => `*${suffix}`)]
   const twice = parts.filter((part, index) => parts.indexOf(part) !== index).map((part) => `layers.js: ${part} stands twice`)
-  const unknown = layers.flatMap((layer) =>
-    [...layer.ours, ...(layer.ports ?? [])]
-      .filter((name) => !parts.includes(name))
-      .map((name) => `layers.js: ${layer.part} names ${name}, which is no part`),
+  const rows = [
+    ...layers.map(({ part, ours, ports = [] }) => ({ part, names: [...ours, ...ports] })),
+    ...suffixes.map(({ suffix, ours }) => ({ part: `*${suffix}`, names: ours })),
+  ]
+  const unknown = rows.flatMap(({ part, names }) =>
+    names.filter((name) => !parts.includes(name)).map((name) => `layers.js: ${part} names ${name}, which is no part`),
   )
   return [...twice, ...unknown]
 }
 
 /** Returns permissions that no file uses: they would let a wrong import pass unnoticed. */
-export function stalePermissions(files: readonly SourceFile[], layers: readonly Layer[]): readonly string[] {
-  const used = new Map<Layer, Set<string>>()
-  const seen = new Set<Layer>()
+export function stalePermissions(
+  files: readonly SourceFile[],
+  layers: readonly Layer[],
+  suffixes: readonly SuffixRule[] = [],
+): readonly string[] {
+  const used = new Map<Layer | SuffixRule, Set<string>>()
   for (const file of files) {
     const layer = layerOf(file.path, layers)
     if (layer === null || isTestFile(file.path)) continue
-    seen.add(layer)
-    const names = used.get(layer) ?? new Set()
-    used.set(layer, names)
+    const rule = ruleOf(file.path, suffixes)
+    for (const row of rule === undefined ? [layer] : [layer, rule]) used.set(row, used.get(row) ?? new Set())
     for (const { specifier, target } of importsOf(file)) {
-      if (target === null) names.add(specifier.startsWith('node:') ? 'node' : libraryOf(specifier))
-      else {
-        const part = layerOf(target, layers)?.part
-        const byPort = part !== undefined && layer.ports?.includes(part) === true && target.endsWith('.port.ts')
-        if (part !== undefined) names.add(byPort ? `port ${part}` : part)
-      }
+      const name = target === null ? outsideOf(specifier) : nameOf(target, layers, suffixes)
+      if (name === undefined) continue
+      const byPort = target?.endsWith('.port.ts') === true && layer.ports?.includes(name) === true
+      used.get(rule?.ours.includes(name) === true ? rule : layer)?.add(byPort ? `port ${name}` : name)
     }
   }
-  return layers.flatMap((layer) => {
-    if (!seen.has(layer)) return [`layers.js: ${layer.part} has no files`]
-    const names = used.get(layer) ?? new Set()
-    const granted = [
-      ...layer.ours,
-      ...(layer.ports ?? []).map((part) => `port ${part}`),
-      ...layer.libraries,
-      ...(layer.node ? ['node'] : []),
-    ]
-    return granted.filter((name) => !names.has(name)).map((name) => `layers.js: ${layer.part} does not use ${name}`)
+  const granted = [
+    ...layers.map((layer) => ({ row: layer, name: layer.part, permissions: permissionsOf(layer) })),
+    ...suffixes.map((rule) => ({ row: rule, name: `*${rule.suffix}`, permissions: rule.ours })),
+  ]
+  return granted.flatMap(({ row, name, permissions }) => {
+    const names = used.get(row)
+    if (names === undefined) return [`layers.js: ${name} has no files`]
+    return permissions.filter((one) => !names.has(one)).map((one) => `layers.js: ${name} does not use ${one}`)
   })
+}
+
+function permissionsOf({ ours, ports = [], libraries, node }: Layer): readonly string[] {
+  return [...ours, ...ports.map((part) => `port ${part}`), ...libraries, ...(node ? ['node'] : [])]
 }
 
 /** Returns static and dynamic imports. `target` is the file within the repository; `null` for a library or a Node module. */
@@ -161,6 +184,11 @@ export function importsOf(file: SourceFile): readonly { readonly specifier: stri
     // Without a path it is what the package gives to applications.
     return { specifier, target: own === null ? null : `packages/${own[1]}/src/${own[2] ?? 'public'}.ts` }
   })
+}
+
+/** The name by which layers.js permits a library or the modules of Node. */
+function outsideOf(specifier: string): string {
+  return specifier.startsWith('node:') ? 'node' : libraryOf(specifier)
 }
 
 function libraryOf(specifier: string): string {

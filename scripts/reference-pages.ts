@@ -1,6 +1,6 @@
 import { CONFIG_KEYS, type KeyEntry } from '../packages/server/src/config/schema.ts'
 import { allowedValues } from '../packages/server/src/config/values.ts'
-import { routeTable } from '../packages/server/src/http/route-table.ts'
+import { routeTable } from '../packages/server/src/compose/route-table.ts'
 import { ERRORS } from '../packages/server/src/kernel/errors.ts'
 import { METRICS } from '../packages/server/src/kernel/metrics.ts'
 import { RPC_ERRORS } from '../packages/server/src/mcp/json-rpc.ts'

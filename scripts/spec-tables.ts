@@ -1,7 +1,7 @@
 import type { CommandIo } from '../packages/server/src/commands/command.ts'
 import { runCommandLine } from '../packages/server/src/commands/command-line.ts'
 import { CONFIG_KEYS } from '../packages/server/src/config/schema.ts'
-import { routeTable } from '../packages/server/src/http/route-table.ts'
+import { routeTable } from '../packages/server/src/compose/route-table.ts'
 import { ERRORS } from '../packages/server/src/kernel/errors.ts'
 import { METRICS } from '../packages/server/src/kernel/metrics.ts'
 import { TOOL_NAMES } from '../packages/server/src/mcp/tools/all-tools.ts'

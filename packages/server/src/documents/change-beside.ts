@@ -1,7 +1,8 @@
 import type { Access } from '../access/access.ts'
+import { retryCas } from '../kernel/retry-cas.ts'
 import { quotaRefusal } from './put-plan.ts'
 import { refusedWrite } from './refused-write.ts'
-import { contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
+import { inTurn, refuseContended, type WritingDeps } from './writing.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 
 /** A change of what is stored beside a body: shares, owner, collection. */
@@ -31,8 +32,8 @@ export function changeBeside(
 ): Promise<BesideOutcome> {
   const { store, residents, events, clock } = deps
   const ref = { workspaceId: target.workspaceId, id: target.id }
-  return inTurn(deps, ref, async () => {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  return inTurn(deps, ref, () =>
+    retryCas<BesideOutcome>(async () => {
       const state = await store.state(ref)
       if (state.kind !== 'document' || (target.key !== undefined && target.key !== state.head.key)) return { kind: 'gone' }
       const { head } = state
@@ -48,12 +49,11 @@ export function changeBeside(
         log: { kind: 'none' },
       })
       if (outcome.kind === 'over-quota' && gatedBy !== undefined) throw refusedWrite(quotaRefusal(outcome, gatedBy), deps.metrics)
-      if (outcome.kind !== 'written') continue
+      if (outcome.kind !== 'written') return 'again'
       residents.bodyChanged(ref, outcome.head.version)
       events.publish({ kind: 'updated', head: outcome.head, actor })
       if ('sharedWith' in set) residents.sharingChanged(outcome.head)
       return { kind: 'changed', head: outcome.head }
-    }
-    throw contended()
-  })
+    }, refuseContended),
+  )
 }

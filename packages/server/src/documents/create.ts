@@ -3,12 +3,13 @@ import { bodyFacts } from '@docrelay/model/body-facts'
 import { writeSettledBody } from '@docrelay/model/body-write'
 import type { Refusal } from '@docrelay/model/edit'
 import { type Access, requireWriter } from '../access/access.ts'
+import { retryCas } from '../kernel/retry-cas.ts'
 import type { CallWrite } from './call-store.port.ts'
 import type { DocumentHead, DocumentRef, StoredBody } from './document-store.port.ts'
 import { type Once, onceMember, onlyOnce, type Repeated, repeated } from './once.ts'
 import { quotaRefusal, refuseSize } from './put-plan.ts'
 import { refusedWrite } from './refused-write.ts'
-import { auditFields, contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
+import { auditFields, inTurn, refuseContended, type WritingDeps } from './writing.ts'
 
 /** The pages of a new document. [AG-29] */
 export const NEW_PAGES = 2
@@ -51,8 +52,8 @@ export async function createDocument(access: Access, creation: Creation, deps: W
   return onlyOnce<NewIds, CreateOutcome>(creation.once, access.workspaceId, deps, () => create(access, creation, deps))
 }
 
-async function create(access: Access, creation: Creation, deps: WritingDeps): Promise<CreateOutcome> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+function create(access: Access, creation: Creation, deps: WritingDeps): Promise<CreateOutcome> {
+  return retryCas<CreateOutcome>(async () => {
     const ids = {
       id: creation.mint('doc'),
       canvasPageId: creation.mint('page'),
@@ -62,13 +63,12 @@ async function create(access: Access, creation: Creation, deps: WritingDeps): Pr
     if (creation.dryRun === true) return tryOut(access, { ...creation, ...ids }, deps)
     const ref = { workspaceId: access.workspaceId, id: ids.id }
     const outcome = await inTurn(deps, ref, () => store(access, ref, { ...creation, ...ids }, deps))
-    if (outcome === null) continue
+    if (outcome === null) return 'again'
     if ('kind' in outcome) return outcome
     deps.events.publish({ kind: 'created', head: outcome, actor: access.sub })
     deps.log.info('document.created', 'a document was created', { ...auditFields(access, ids.id), version: outcome.version })
     return { kind: 'created', version: outcome.version, ...ids }
-  }
-  throw contended()
+  }, refuseContended)
 }
 
 /** Returns `null` when the id is taken. */

@@ -1,6 +1,7 @@
 import type { BodyFacts } from '@docrelay/model/body-facts'
 import { type Edited, type Refusal, refused } from '@docrelay/model/edit'
 import { type Access, reaches } from '../access/access.ts'
+import { CAS_ATTEMPTS } from '../kernel/retry-cas.ts'
 import type { DocumentState, OverQuota } from './document-store.port.ts'
 import type { Effects } from './effects.ts'
 import { editNotes } from './notes.ts'
@@ -66,9 +67,9 @@ export function editOverQuota(outcome: OverQuota, access: Access): Refusal {
 }
 
 /** The refusal after every attempt lost a race; nothing was written. [CONC-3] */
-export function contendedEdit(serverVersion: number, attempts: number): Refusal {
-  const message = `Other writers changed the document during all ${attempts} attempts; it is at version ${serverVersion} now.`
-  return refused('ERR_VERSION_CONFLICT', message, { serverVersion, attempts })
+export function contendedEdit(serverVersion: number): Refusal {
+  const message = `Other writers changed the document during all ${CAS_ATTEMPTS} attempts; it is at version ${serverVersion} now.`
+  return refused('ERR_VERSION_CONFLICT', message, { serverVersion, attempts: CAS_ATTEMPTS })
 }
 
 /** Returns the answer to an edit after which the stored document has these facts. */

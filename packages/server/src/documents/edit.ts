@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal } from '@docrelay/model/edit'
 import type { Seen } from '@docrelay/model/seen/seen'
 import type { Access } from '../access/access.ts'
+import { retryCas } from '../kernel/retry-cas.ts'
 import { type DocumentRecord, type DocumentRef, type StoredBody, bodyBytes, sharedBytes } from './document-store.port.ts'
 import type { EditedBody } from './edit-body.ts'
 import { type CallChanges, callMember, captureMember, NO_EFFECTS, triedEffects } from './effects.ts'
@@ -10,7 +11,7 @@ import { notedChanges } from './noted-write.ts'
 import { onceMember, onlyOnce, repeated } from './once.ts'
 import { zeroes } from './put-plan.ts'
 import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
-import { inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
+import { inTurn, type WritingDeps } from './writing.ts'
 
 /** An edit as a tool requests it. */
 export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once'> {
@@ -62,19 +63,20 @@ function unnamed({ sub }: Access): Author {
   return { who: { id: sub, kind: 'agent' }, caller: null }
 }
 
-async function store(request: EditRequest, signal: AbortSignal | undefined, deps: WritingDeps): Promise<EditOutcome> {
+function store(request: EditRequest, signal: AbortSignal | undefined, deps: WritingDeps): Promise<EditOutcome> {
   const { ref } = request
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  const tryEdit = async (): Promise<EditOutcome | 'again'> => {
     signal?.throwIfAborted()
     if (deps.residents.isResident(ref)) {
       const outcome = await deps.residents.edit(request, signal)
       if (outcome !== 'not-resident') return outcome
     }
-    const outcome = await tryCold(request, signal, deps)
-    if (outcome !== 'again') return outcome
+    return tryCold(request, signal, deps)
   }
-  const state = await deps.store.state(ref)
-  return refuseEdit(state, request) ?? contendedEdit(state.kind === 'document' ? state.head.version : 0, MAX_ATTEMPTS)
+  return retryCas<EditOutcome>(tryEdit, async () => {
+    const state = await deps.store.state(ref)
+    return refuseEdit(state, request) ?? contendedEdit(state.kind === 'document' ? state.head.version : 0)
+  })
 }
 
 /** Tries the edit on the stored body. `again`: another writer was faster, or the document must be opened first. */

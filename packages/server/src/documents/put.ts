@@ -1,11 +1,12 @@
 import type { Access } from '../access/access.ts'
+import { retryCas } from '../kernel/retry-cas.ts'
 import type { DocumentHead, DocumentState, DocumentWrite } from './document-store.port.ts'
 import type { Reader } from './metadata.ts'
 import { documentLevel, type PlannedPut, planPut, quotaRefusal } from './put-plan.ts'
 import { notedChanges } from './noted-write.ts'
 import { refusedWrite } from './refused-write.ts'
 import type { PutOutcome, PutRequest } from './residents.port.ts'
-import { auditFields, contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
+import { auditFields, inTurn, refuseContended, type WritingDeps } from './writing.ts'
 
 /** A PUT as the route read it. */
 export interface PutInput extends Pick<PutRequest, 'expectedVersion' | 'precondition' | 'overrideTombstone'> {
@@ -59,10 +60,10 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
  * `seen` was read when the request came. Where a write before ours has outdated it, the first attempt loses and brings what is stored;
  * later losses are to other processes or to the live document.
  */
-async function store(first: PutRequest, seen: DocumentState, deps: WritingDeps): Promise<PutOutcome> {
+function store(first: PutRequest, seen: DocumentState, deps: WritingDeps): Promise<PutOutcome> {
   let request = first
   let state = seen
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  return retryCas<PutOutcome>(async () => {
     if (deps.residents.isResident(request.ref)) {
       const outcome = await deps.residents.put(request)
       if (outcome !== 'not-resident') return outcome
@@ -97,8 +98,8 @@ async function store(first: PutRequest, seen: DocumentState, deps: WritingDeps):
         state = outcome.current
         break
     }
-  }
-  throw contended()
+    return 'again'
+  }, refuseContended)
 }
 
 function coldWrite(request: PutRequest, plan: PlannedPut, nowMs: number): DocumentWrite {

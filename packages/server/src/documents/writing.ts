@@ -11,9 +11,6 @@ import type { DocumentHead, DocumentRef, DocumentStore } from './document-store.
 import { documentLevel } from './put-plan.ts'
 import type { Residents } from './residents.port.ts'
 
-/** How often a write is planned anew after losing a race before the caller is told to come back. */
-export const MAX_ATTEMPTS = 5
-
 export interface DocumentsDeps {
   readonly store: DocumentStore
   readonly residents: Residents
@@ -40,6 +37,11 @@ export function inTurn<T>(deps: WritingDeps, ref: DocumentRef, write: () => Prom
 /** Every attempt lost its race; nothing was written. */
 export function contended(): RelayError {
   return new RelayError('UNAVAILABLE', 'Too many writers change this document at the same time; try again.')
+}
+
+/** Throws `contended`; for `retryCas`. */
+export function refuseContended(): never {
+  throw contended()
 }
 
 /** Who did what to which document. [OPS-7] */

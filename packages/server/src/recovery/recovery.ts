@@ -6,11 +6,12 @@ import type { Documents } from '../documents/documents.ts'
 import type { Reader } from '../documents/metadata.ts'
 import { readable } from '../documents/reader.ts'
 import type { Residents } from '../documents/residents.port.ts'
-import { auditFields, contended, MAX_ATTEMPTS, unknownDocument } from '../documents/writing.ts'
+import { auditFields, refuseContended, unknownDocument } from '../documents/writing.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
+import { retryCas } from '../kernel/retry-cas.ts'
 import type { PointHead, PointRecord, RecoveryStore, RestoreOutcome } from './recovery-store.port.ts'
 
 export interface RecoveryDeps {
@@ -81,8 +82,8 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     const as = { docId: newRef.id, restoredFrom: id, clientVersion: point.facts.clientVersion }
     const body = (await deps.bodies.for(access.workspaceId).restored(point.body, as)) ?? unreadable(pointId)
     // Tool edits wait too; otherwise agents that never pause would make every attempt lose.
-    return documents.inTurn(ref, async () => {
-      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    return documents.inTurn(ref, () =>
+      retryCas<DocumentHead>(async () => {
         // A document that cannot be loaded has nothing to settle. The store decides whether its log is unreadable. [LIFE-5]
         const unsettled = await residents.settle(ref, QUIET_MS).then(() => null, unavailable)
         const before = await documents.require(access, id, 'owner')
@@ -96,12 +97,11 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
           nowMs: clock.nowMs(),
         })
         if (outcome.kind === 'conflict' && unsettled !== null) throw unsettled
-        if (outcome.kind === 'conflict') continue
+        if (outcome.kind === 'conflict') return 'again'
         await announce(deps, access, before, outcome, pointId)
         return outcome.head
-      }
-      throw contended()
-    })
+      }, refuseContended),
+    )
   }
 
   return {

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import type { RelayUnderTest } from './relay-under-test.ts'
 import type { TokenOptions } from '../auth/testing/test-issuer.ts'
 import { createExchangeCheck } from '../http/testing/exchange-check.ts'
-import { routeTable } from '../http/route-table.ts'
+import { routeTable } from '../compose/route-table.ts'
 
 const check = createExchangeCheck(routeTable())
 

@@ -1,89 +1,32 @@
 import type { MessagePort } from 'node:worker_threads'
 import { RelayError } from '../../kernel/errors.ts'
-import type { AppendOutcome, AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
+import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
 import { rememberingList } from './head-memory.ts'
-import {
-  type Call,
-  fromWireError,
-  type FromStorage,
-  outcomeOf,
-  packAppends,
-  portable,
-  type Ports,
-  type ToStorage,
-} from './storage-wire.ts'
+import { type Ports, VERBS } from './storage-verbs.ts'
+import { type Call, fromWireError, type FromStorage, outcomeOf, packAppends, portable, type ToStorage } from './storage-wire.ts'
 
 /** The ports of the storage thread at the other end of `port`. Calls made in one turn are sent as one message, in order. */
 export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
   const client = new StorageClient(port)
-  const verb =
-    <P extends keyof Ports>(name: P) =>
-    <V extends keyof Ports[P] & string>(of: V): Ports[P][V] =>
-      ((...args: readonly unknown[]) => client.call(name, of, args)) as Ports[P][V]
-  const documents = verb('documents')
-  const calls = verb('calls')
-  const heads = verb('heads')
-  const updates = verb('updates')
-  const revocations = verb('revocations')
-  const recovery = verb('recovery')
-  const blobs = verb('blobs')
-  const registries = verb('registries')
-  const shareLinks = verb('shareLinks')
-  const control = verb('control')
+  const { heads, documents, updates, ...others } = callsOf(client)
   return {
-    documents: {
-      state: documents('state'),
-      heads: documents('heads'),
-      read: documents('read'),
-      write: documents('write'),
-      overQuota: documents('overQuota'),
-      remove: documents('remove'),
-      list: rememberingList({ stamps: heads('stamps'), heads: heads('heads') }),
-      referencing: documents('referencing'),
-      usedBytes: documents('usedBytes'),
-      formerClients: documents('formerClients'),
-      giveLineages: documents('giveLineages'),
-      purgeTombstones: documents('purgeTombstones'),
-      purgeFormerClients: documents('purgeFormerClients'),
-      remembered: documents('remembered'),
-      purgeRemembered: documents('purgeRemembered'),
-      behind: documents('behind'),
-    },
-    calls: { list: calls('list'), read: calls('read'), purge: calls('purge'), totalBytes: calls('totalBytes') },
-    updates: {
-      append: (records) => client.append(records),
-      load: updates('load'),
-      after: updates('after'),
-      compact: updates('compact'),
-      rebuild: updates('rebuild'),
-      purgeRemovals: updates('purgeRemovals'),
-    } satisfies UpdateLog,
-    revocations: { add: revocations('add'), all: revocations('all'), cursor: revocations('cursor') },
-    recovery: { list: recovery('list'), read: recovery('read'), capture: recovery('capture'), restore: recovery('restore') },
-    blobs: {
-      find: blobs('find'),
-      uploadedBy: blobs('uploadedBy'),
-      reserve: blobs('reserve'),
-      release: blobs('release'),
-      grant: blobs('grant'),
-      staged: blobs('staged'),
-      overdueStaged: blobs('overdueStaged'),
-      releaseUnreferenced: blobs('releaseUnreferenced'),
-      unsettled: blobs('unsettled'),
-      orphans: blobs('orphans'),
-      forgetOrphan: blobs('forgetOrphan'),
-      meteredBytes: blobs('meteredBytes'),
-    },
-    registries: { read: registries('read'), replace: registries('replace'), configBytes: registries('configBytes') },
-    shareLinks: {
-      issue: shareLinks('issue'),
-      list: shareLinks('list'),
-      revoke: shareLinks('revoke'),
-      find: shareLinks('find'),
-      purgeExpired: shareLinks('purgeExpired'),
-    },
-    control: { ping: control('ping'), stats: control('stats'), totals: control('totals'), close: control('close') },
+    ...others,
+    documents: { ...documents, list: rememberingList(heads) },
+    // Appends of one turn are packed together instead of being sent as calls.
+    updates: { ...updates, append: (records) => client.append(records) },
   }
+}
+
+/** Every verb of the table as a function that sends the call. */
+function callsOf(client: StorageClient): Ports {
+  const ports = Object.entries(VERBS).map(([port, kinds]) => {
+    const verbs = Object.entries(kinds).map(([verb, kind]) => {
+      const call = (...args: readonly unknown[]) => client.call(port as keyof Ports, verb, args, kind === 'write')
+      return [verb, call] as const
+    })
+    return [port, Object.fromEntries(verbs)] as const
+  })
+  return Object.fromEntries(ports) as unknown as Ports
 }
 
 interface Waiting {
@@ -93,30 +36,6 @@ interface Waiting {
 }
 
 type Outgoing = Call | { readonly kind: 'append'; readonly id: number; readonly records: readonly AppendRecord[] }
-
-const READS = new Set([
-  ...[
-    'state',
-    'read',
-    'list',
-    'stamps',
-    'heads',
-    'referencing',
-    'usedBytes',
-    'overQuota',
-    'behind',
-    'remembered',
-    'load',
-    'after',
-    'all',
-    'cursor',
-    'ping',
-    'stats',
-    'totals',
-    'totalBytes',
-  ],
-  ...['find', 'uploadedBy', 'staged', 'overdueStaged', 'unsettled', 'orphans', 'meteredBytes', 'configBytes'],
-])
 
 class StorageClient {
   readonly #port: MessagePort
@@ -137,8 +56,8 @@ class StorageClient {
     return this.#send((id) => ({ kind: 'append', id, records }), true) as Promise<readonly AppendOutcome[]>
   }
 
-  call(port: keyof Ports, verb: string, args: readonly unknown[]): Promise<unknown> {
-    return this.#send((id) => ({ kind: 'call', id, port, verb, args }), !READS.has(verb))
+  call(port: keyof Ports, verb: string, args: readonly unknown[], writes: boolean): Promise<unknown> {
+    return this.#send((id) => ({ kind: 'call', id, port, verb, args }), writes)
   }
 
   #send(make: (id: number) => Outgoing, writes: boolean): Promise<unknown> {

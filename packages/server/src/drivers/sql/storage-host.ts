@@ -7,7 +7,7 @@ import { keepAcceptedLosses } from './accepted-losses.ts'
 import { sqlCalls } from './call-records.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
 import { withCommitFaults } from './commit-faults.ts'
-import { CommitQueue, type CommitStats } from './commit-queue.ts'
+import { CommitQueue } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
 import { lineageGiver } from './lineage-reading.ts'
 import { openLongBodies } from './long-bodies.ts'
@@ -24,11 +24,11 @@ import { sqlRevocations } from './revocations.ts'
 import { readingWith } from './reading.ts'
 import { Reserve } from './reserve.ts'
 import type { StoreLoss } from './store-loss.ts'
-import { type StoreTotals, storeTotals } from './store-totals.ts'
+import { storeTotals } from './store-totals.ts'
 import type { Writer } from './tables.ts'
 import type { TestHooks } from './test-hooks.ts'
 import { appendTo, sqlUpdates } from './updates.ts'
-import type { Stores } from './stores.ts'
+import type { StoreControl, Stores } from './stores.ts'
 
 export interface StorageHostOptions {
   /** `sqlite:<path>` or `postgres://…` */
@@ -59,17 +59,10 @@ export interface StoredDocument {
 }
 
 /** The storage ports on one database, in the thread that runs the SQL. */
-export interface StorageHost extends Stores, AsyncDisposable {
+export interface StorageHost extends Stores, StoreControl, AsyncDisposable {
   /** Losses that were found when the store was opened. [CFG-11] */
   readonly losses: readonly StoreLoss[]
   readonly heads: HeadLists
-  /**
-   * Resolves when the store can be read and written. After a failed commit it writes a test row, so that a recovery is noticed. [LIFE-6,
-   * OPS-2]
-   */
-  ping(): Promise<void>
-  stats(): CommitStats
-  totals(): Promise<StoreTotals>
 }
 
 /** @throws Error with a sentence for the operator */
@@ -158,7 +151,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
         throw new RelayError('UNAVAILABLE', `the store cannot be read: ${error instanceof Error ? error.message : String(error)}`)
       })
     },
-    stats: () => queue.stats(),
+    stats: async () => queue.stats(),
     totals: () => readingWith(log)(() => storeTotals(database.reader)),
     async [Symbol.asyncDispose]() {
       await longBodies[Symbol.asyncDispose]()

@@ -4,12 +4,17 @@ import type { RoundTurns } from '../../kernel/round-turns.ts'
 import type { StorageHost } from './storage-host.ts'
 import { storageFromPort } from './storage-client.ts'
 import { serveStorage } from './storage-server.ts'
+import { VERBS } from './storage-verbs.ts'
 
-/** A served port whose store answers every call with the name of its verb, and turns that the test grants. */
+/** Not sent as calls of this name, or answered by the owner of the thread. */
+const MADE_BY_CLIENT = ['documents.list', 'updates.append', 'control.close']
+
+/** A served port whose store answers every call with its port and verb, and turns that the test grants. */
 function served() {
   const { port1, port2 } = new MessageChannel()
-  const verbs = (): unknown => new Proxy({}, { get: (_, verb) => () => Promise.resolve(String(verb)) })
-  const host = new Proxy({}, { get: verbs }) as StorageHost
+  const portOf = (port: string): unknown =>
+    new Proxy(() => Promise.resolve(`control.${port}`), { get: (_, verb) => () => Promise.resolve(`${port}.${String(verb)}`) })
+  const host = new Proxy({}, { get: (_, name) => portOf(String(name)) }) as StorageHost
   const waiting: { readonly holder: string; readonly work: () => void }[] = []
   const reads: RoundTurns = { run: (holder, work) => void waiting.push({ holder, work }) }
   serveStorage(port1, host, { reads, close: () => Promise.resolve() })
@@ -20,10 +25,10 @@ function served() {
 it('[C3] reading a document waits for a turn of its workspace, and later calls of others do not wait', async () => {
   const { storage, waiting } = served()
   const read = storage.documents.read({ workspaceId: 'noisy', id: 'long' })
-  expect(await storage.documents.state({ workspaceId: 'quiet', id: 'short' })).toBe('state')
+  expect(await storage.documents.state({ workspaceId: 'quiet', id: 'short' })).toBe('documents.state')
   expect(waiting.map(({ holder }) => holder)).toEqual(['noisy'])
   waiting[0]?.work()
-  expect(await read).toBe('read')
+  expect(await read).toBe('documents.read')
 })
 
 it('[C3] reading logs and recovery points also waits for turns', async () => {
@@ -33,5 +38,17 @@ it('[C3] reading logs and recovery points also waits for turns', async () => {
   await storage.documents.state({ workspaceId: 'quiet', id: 'short' })
   expect(waiting).toHaveLength(2)
   for (const { work } of waiting) work()
-  expect(await Promise.all([loaded, point])).toEqual(['load', 'read'])
+  expect(await Promise.all([loaded, point])).toEqual(['updates.load', 'recovery.read'])
+})
+
+it('[C3] every call reaches the verb of its port', async () => {
+  const { storage, waiting } = served()
+  const ports = storage as unknown as Readonly<Record<string, Readonly<Record<string, () => Promise<unknown>>>>>
+  const asked = Object.entries(VERBS)
+    .flatMap(([port, verbs]) => Object.keys(verbs).map((verb) => ({ port, verb, name: `${port}.${verb}` })))
+    .filter(({ port, name }) => port !== 'heads' && !MADE_BY_CLIENT.includes(name))
+  const answers = Promise.all(asked.map(async ({ port, verb }) => ports[port]?.[verb]?.()))
+  await storage.control.ping()
+  for (const { work } of waiting) work()
+  expect(await answers).toEqual(asked.map(({ name }) => name))
 })

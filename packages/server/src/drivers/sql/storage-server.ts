@@ -2,12 +2,12 @@ import type { MessagePort } from 'node:worker_threads'
 import type { AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
 import { createRoundTurns, type RoundTurns } from '../../kernel/round-turns.ts'
 import type { StorageHost } from './storage-host.ts'
+import { kindOf, type Ports } from './storage-verbs.ts'
 import {
   type AppendReply,
   type Call,
   type FromStorage,
   portable,
-  type Ports,
   type Reply,
   type ToStorage,
   toWireError,
@@ -15,8 +15,6 @@ import {
   wireSeqOf,
 } from './storage-wire.ts'
 
-/** Calls whose answer may be a whole document. */
-const LONG_READS: ReadonlySet<string> = new Set(['documents.read', 'updates.load', 'recovery.read'])
 const LONG_READS_PER_ROUND = 2
 
 /**
@@ -31,25 +29,15 @@ export function serveStorage(
   host: StorageHost,
   { reads, close }: { readonly reads: RoundTurns; readonly close: () => Promise<void> },
 ): void {
-  const { documents, calls, heads, updates, revocations, recovery, blobs, registries, shareLinks } = host
-  const ports: Ports = {
-    documents,
-    calls,
-    heads,
-    updates,
-    revocations,
-    recovery,
-    blobs,
-    registries,
-    shareLinks,
-    control: { ping: () => host.ping(), stats: async () => host.stats(), totals: () => host.totals(), close },
-  }
+  const control: Ports['control'] = { ping: () => host.ping(), stats: () => host.stats(), totals: () => host.totals(), close }
+  const portOf = (name: keyof Ports): Ports[keyof Ports] => (name === 'control' ? control : host[name])
   const out = new Replies(port)
+  const run = (call: Call): void => answer(portOf(call.port), call, out)
   port.on('message', (message: ToStorage) => {
     for (const item of message) {
-      if (item.kind === 'appends') for (const call of unpackAppends(item)) append(updates, call, out)
-      else if (LONG_READS.has(`${item.port}.${item.verb}`)) reads.run(holderOf(item), () => answer(ports, item, out))
-      else answer(ports, item, out)
+      if (item.kind === 'appends') for (const call of unpackAppends(item)) append(host.updates, call, out)
+      else if (kindOf(item.port, item.verb) === 'long-read') reads.run(holderOf(item), () => run(item))
+      else run(item)
     }
   })
 }
@@ -71,8 +59,8 @@ function append(
   )
 }
 
-function answer(ports: Ports, { id, port, verb, args }: Call, out: Replies): void {
-  const verbs = ports[port] as unknown as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>
+function answer(named: Ports[keyof Ports], { id, port, verb, args }: Call, out: Replies): void {
+  const verbs = named as unknown as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>
   const call = verbs[verb]
   if (call === undefined) return out.reply({ id, ok: false, error: toWireError(new Error(`no verb ${port}.${verb}`)) })
   call(...args).then(

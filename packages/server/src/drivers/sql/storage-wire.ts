@@ -3,24 +3,10 @@ import { RelayError } from '../../kernel/errors.ts'
 import { at } from '../../kernel/at.ts'
 import type { LogFields } from '../../kernel/log.ts'
 import { type AppendOutcome, type AppendRecord, removalsMember } from '../../sync/update-log.port.ts'
-import type { CommitStats } from './commit-queue.ts'
+import type { Ports } from './storage-verbs.ts'
 import type { StoreLoss } from './store-loss.ts'
-import type { StoreTotals } from './store-totals.ts'
-import type { HeadLists } from './head-stamps.ts'
-import type { Stores } from './stores.ts'
 
-/** The ports as calls over a MessagePort: a port name, a verb, and its arguments. */
-export interface Ports extends Stores {
-  /** `documents.list` is built from these calls at the client's end. */
-  readonly heads: HeadLists
-  readonly control: {
-    ping(): Promise<void>
-    stats(): Promise<CommitStats>
-    totals(): Promise<StoreTotals>
-    close(): Promise<void>
-  }
-}
-
+/** A call of a port over a MessagePort. */
 export interface Call {
   readonly kind: 'call'
   readonly id: number

@@ -84,11 +84,15 @@ describe('the storage thread', () => {
     const calls = Promise.allSettled([
       client.updates.append([{ key: 1, afterSeq: 0, actor: 'a', atMs: 1, update: update(1) }]),
       client.documents.state(ref),
+      client.documents.read(ref),
+      client.documents.purgeTombstones(1, 1),
     ])
     port2.close()
     expect(await calls).toMatchObject([
       { status: 'rejected', reason: { code: 'NOT_PERSISTED' } },
       { status: 'rejected', reason: { code: 'UNAVAILABLE' } },
+      { status: 'rejected', reason: { code: 'UNAVAILABLE' } },
+      { status: 'rejected', reason: { code: 'NOT_PERSISTED' } },
     ])
   })
 

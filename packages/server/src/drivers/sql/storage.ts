@@ -1,15 +1,13 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Logger } from '../../kernel/log.ts'
 import { RefusedStart } from '../../kernel/refused-start.ts'
-import type { CommitStats } from './commit-queue.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from './recovery-ring.ts'
 import { storageFromPort } from './storage-client.ts'
 import type { StoredDocument } from './storage-host.ts'
 import type { StorageThreadData } from './storage-thread.ts'
 import type { ThreadEvent } from './storage-wire.ts'
 import type { StoreLoss } from './store-loss.ts'
-import type { StoreTotals } from './store-totals.ts'
-import type { Stores } from './stores.ts'
+import type { StoreControl, Stores } from './stores.ts'
 
 export interface StorageOptions {
   /** `sqlite:<path>` or `postgres://…` */
@@ -33,15 +31,9 @@ export interface StorageOptions {
 }
 
 /** The store, run in its own thread. Disposing commits what is queued, merges SQLite's side file into the main file and ends the thread. */
-export interface Storage extends Stores, AsyncDisposable {
+export interface Storage extends Stores, StoreControl, AsyncDisposable {
   /** A port for `storageFromPort` in another thread; appends sent there do not pass through this thread. */
   workerPort(): MessagePort
-  /** Resolves when the store can be read and written, else rejects with UNAVAILABLE or NOT_PERSISTED. [LIFE-6, OPS-2] */
-  ping(): Promise<void>
-  /** Counters since the start; the append samples are those since the previous call. */
-  stats(): Promise<CommitStats>
-  /** Totals over all workspaces, read from indexes. Too slow for every metrics scrape. */
-  totals(): Promise<StoreTotals>
   /** Called after each write and removal of a document by the relay that claimed the store. */
   onStored(listener: (document: StoredDocument) => void): void
   /** Called when nothing can be made durable any more: the process must answer 503 and exit. [D10] */
@@ -100,9 +92,9 @@ export function storageOver(
   return {
     ...stores,
     ...own,
-    ping: () => control.ping(),
-    stats: () => control.stats(),
-    totals: () => control.totals(),
+    ping: control.ping,
+    stats: control.stats,
+    totals: control.totals,
     [Symbol.asyncDispose]: () => (closing ??= close()),
   }
 }

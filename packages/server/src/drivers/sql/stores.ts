@@ -6,6 +6,8 @@ import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { UpdateLog } from '../../sync/update-log.port.ts'
+import type { CommitStats } from './commit-queue.ts'
+import type { StoreTotals } from './store-totals.ts'
 
 /** The storage ports of one database, independent of the thread that runs its SQL. */
 export interface Stores {
@@ -17,4 +19,17 @@ export interface Stores {
   readonly blobs: BlobLedger
   readonly registries: RegistryStore
   readonly shareLinks: ShareLinkStore
+}
+
+/** What can be asked of the whole database. */
+export interface StoreControl {
+  /**
+   * Resolves when the store can be read and written, else rejects with UNAVAILABLE or NOT_PERSISTED. After a failed commit it writes a
+   * test row, so that a recovery is noticed. [LIFE-6, OPS-2]
+   */
+  ping(): Promise<void>
+  /** Counters since the start; the append samples are those since the previous call. */
+  stats(): Promise<CommitStats>
+  /** Totals over all workspaces, read from indexes. Too slow for every metrics scrape. */
+  totals(): Promise<StoreTotals>
 }

@@ -61,7 +61,7 @@ import { createHttpServer, type HttpServer, type HttpTimeouts } from '../server.
 import { openApiDocument } from '../openapi/openapi.ts'
 import { openApiRoutes } from '../openapi/openapi.routes.ts'
 import type { LingerLimits } from '../lingering-close.ts'
-import { routeTable } from '../route-table.ts'
+import { routeTable } from '../../compose/route-table.ts'
 import { createExchangeCheck } from './exchange-check.ts'
 import type { AccessPolicy } from '../../access/access.ts'
 import { PRIVATE_DOCS } from '../../access/testing/policies.ts'

@@ -7,8 +7,8 @@ import type { Effects } from '../../documents/effects.ts'
 import { editNotes } from '../../documents/notes.ts'
 import { contendedEdit } from '../../documents/edit-plan.ts'
 import type { Agent, EditOutcome } from '../../documents/residents.port.ts'
-import { MAX_ATTEMPTS } from '../../documents/writing.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import { retryCas } from '../../kernel/retry-cas.ts'
 import type { ArgumentsSchema } from '../arguments.ts'
 import { refusal, success } from '../results.ts'
 import type { CallContext, JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
@@ -61,15 +61,17 @@ export function editTool(documents: Editable, tool: EditTool): ToolRow {
       const flaw = editFlaw(name, args)
       return flaw && refusal(flaw)
     },
-    async run(call) {
-      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    run(call) {
+      const tryPrepared = async (attempt: number): Promise<ToolSuccess | ToolFailure | 'again'> => {
         const more = prepare === undefined ? {} : await prepared(documents, (asked) => prepare(asked, attempt), call)
         if (isRefusal(more)) return refusal(more)
         const outcome = await tryEdit(documents, name, call, more)
-        if (!isOutdated(outcome)) return answerOf(name, outcome, call)
+        return isOutdated(outcome) ? 'again' : answerOf(name, outcome, call)
       }
-      const { version } = await documents.require(call.access, call.args['docId'] as string, 'edit')
-      return refusal(contendedEdit(version, MAX_ATTEMPTS))
+      return retryCas(tryPrepared, async () => {
+        const { version } = await documents.require(call.access, call.args['docId'] as string, 'edit')
+        return refusal(contendedEdit(version))
+      })
     },
   }
 }

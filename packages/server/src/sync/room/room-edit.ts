@@ -12,6 +12,7 @@ import { onceMember, repeated } from '../../documents/once.ts'
 import { zeroes } from '../../documents/put-plan.ts'
 import type { EditRequest } from '../../documents/residents.port.ts'
 import { isGivenUp } from '../../kernel/given-up.ts'
+import { retryCas } from '../../kernel/retry-cas.ts'
 import { refuseStaleTitle } from '../binding/binding.ts'
 import { encodeAdded } from '../binding/binding-encoded.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
@@ -28,7 +29,6 @@ import type { Base } from './room-body.ts'
 import type { RoomSaver } from './room-save.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
 
-const ATTEMPTS = 5
 const GIVEN_UP: TaskOutcome = { kind: 'given-up' }
 
 type EditTask = Extract<RoomTask, { kind: 'edit' }>
@@ -40,16 +40,16 @@ type EditTask = Extract<RoomTask, { kind: 'edit' }>
  * contains something that the live document cannot hold, the body is stored at once. Nothing is broadcast before it is durable. An edit
  * that is refused, or given up by its caller, after it was applied is undone by loading the document again. Must run inside `exclusive`.
  */
-export async function editInRoom(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+export function editInRoom(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome> {
+  const editCurrent = async (): Promise<Lost> => {
     if (isGivenUp(task.givenUp)) return GIVEN_UP
     const base = await currentBase(room, saver)
-    if ('kind' in base) return base
-    const outcome = await tryEdit(room, saver, task)
-    if (outcome !== 'again') return outcome
+    return 'kind' in base ? base : tryEdit(room, saver, task)
   }
-  const base = await currentBase(room, saver)
-  return 'kind' in base ? base : { kind: 'edit', outcome: contendedEdit(base.head.version, ATTEMPTS) }
+  return retryCas<TaskOutcome>(editCurrent, async () => {
+    const base = await currentBase(room, saver)
+    return 'kind' in base ? base : { kind: 'edit', outcome: contendedEdit(base.head.version) }
+  })
 }
 
 /** The current stored version. When another writer stored one meanwhile, merges it first. */

@@ -1,6 +1,7 @@
 import { readStoredBody } from '@docrelay/model/body-parse'
 import * as Y from 'yjs'
 import type { DocumentHead, DocumentRecord, DocumentRef } from '../../documents/document-store.port.ts'
+import { retryCas } from '../../kernel/retry-cas.ts'
 import { catchUp } from '../binding/binding.ts'
 import { removeDoubledProse } from '../binding/binding-doubled.ts'
 import { seed } from '../binding/binding-seed.ts'
@@ -32,7 +33,6 @@ export interface LoadingRoom {
 
 export type LoadOutcome = LoadedRoom | { readonly kind: 'gone' } | { readonly kind: NotLoaded; readonly detail: string }
 
-const ATTEMPTS = 5
 const GAP_DETAIL = 'the log lacks content that later records build on'
 
 /**
@@ -43,12 +43,11 @@ const GAP_DETAIL = 'the log lacks content that later records build on'
  * the body contains every logged change. The rebuild begins a new lineage, so this load returns `gone`. Otherwise nothing is changed and
  * the outcome is `damaged-log`.
  */
-export async function loadRoom(host: RoomHost, given: LoadingRoom): Promise<LoadOutcome> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const outcome = await tryLoad(host, given)
-    if (outcome !== 'again') return outcome
-  }
-  return { kind: 'unavailable', detail: 'the document changed during every attempt to load it' }
+export function loadRoom(host: RoomHost, given: LoadingRoom): Promise<LoadOutcome> {
+  return retryCas<LoadOutcome>(
+    () => tryLoad(host, given),
+    () => ({ kind: 'unavailable', detail: 'the document changed during every attempt to load it' }),
+  )
 }
 
 async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom): Promise<LoadOutcome | 'again'> {

@@ -5,6 +5,7 @@ import { writeSettledBody } from '@docrelay/model/body-write'
 import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import { needsRepair, type PlannedPut, plannedSharedBytes, planPut, quotaRefusal, refuseSize } from '../../documents/put-plan.ts'
 import type { PutRequest } from '../../documents/residents.port.ts'
+import { retryCas } from '../../kernel/retry-cas.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
@@ -14,7 +15,11 @@ import type { Base } from './room-body.ts'
 import type { RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
-const ATTEMPTS = 5
+const CONTENDED: TaskOutcome = {
+  kind: 'failed',
+  code: 'UNAVAILABLE',
+  message: 'the document changed during every attempt to store the PUT',
+}
 
 /**
  * Merges a PUT into the live document and stores both in one write. [LIFE-13, LIFE-14]
@@ -23,8 +28,8 @@ const ATTEMPTS = 5
  * survive. Nothing is broadcast before it is durable. A PUT that is refused after it was applied (the quota counts the projected size) is
  * undone by loading the document again.
  */
-export async function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequest): Promise<TaskOutcome> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+export function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequest): Promise<TaskOutcome> {
+  const tryPut = async (): Promise<TaskOutcome | 'again'> => {
     // The stored body must be that of the version the PUT is checked against, because the differences are computed from it.
     if (saver.owesBody() && (await saver.save()) === 'lost') return WRITE_LOST
     const merged = await saver.mergeStored()
@@ -33,10 +38,9 @@ export async function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequ
     const plan = planPut({ kind: 'document', head: saver.base.head }, request)
     if (plan.kind === 'refused') return { kind: 'put', outcome: plan }
     if (room.hasGap) return { kind: 'put', outcome: needsRepair(room.ref.id) }
-    const outcome = await applyPut(room, saver, saver.base, plan, request)
-    if (outcome !== 'again') return outcome
+    return applyPut(room, saver, saver.base, plan, request)
   }
-  return { kind: 'failed', code: 'UNAVAILABLE', message: 'the document changed during every attempt to store the PUT' }
+  return retryCas(tryPut, () => CONTENDED)
 }
 
 async function applyPut(

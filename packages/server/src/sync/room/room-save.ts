@@ -2,6 +2,7 @@ import type { DocumentBody } from '@docrelay/model/body'
 import { readStoredBody } from '@docrelay/model/body-parse'
 import type { DocumentHead, DocumentRecord, DocumentState, WriteOutcome } from '../../documents/document-store.port.ts'
 import { RelayError, unreachable } from '../../kernel/errors.ts'
+import { retryCas } from '../../kernel/retry-cas.ts'
 import { refuseStaleTitle } from '../binding/binding.ts'
 import { ProjectionCache } from '../binding/binding-cache.ts'
 import { project } from '../binding/binding-project.ts'
@@ -21,7 +22,6 @@ import { type Base, materialised, saveLatestMs } from './room-body.ts'
 import { mergeColdWrite } from './room-merge.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
 
-const ATTEMPTS = 5
 const RETRY_MS = 1_000
 const COMPACT_PAUSE_MS = 100
 const LARGE_BYTES = 64 * 1024
@@ -259,8 +259,8 @@ export class RoomSaver {
    * Stores the body of the live document with a compare-and-set, together with the log records it contains. After a lost race, merges what
    * others stored and tries again. [LIFE-9, LIFE-12] Must run inside `exclusive`. `behind` leaves everything as it was.
    */
-  async save(): Promise<SaveOutcome> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  save(): Promise<SaveOutcome> {
+    const trySave = async (): Promise<SaveOutcome | 'again'> => {
       if (!this.room.isReady) return 'lost'
       if (!this.isBehind()) {
         this.firstEditMs = null
@@ -273,9 +273,9 @@ export class RoomSaver {
       if (outcome.kind === 'written') return 'saved'
       if (outcome.kind !== 'conflict') throw new Error(`a materialisation was answered ${outcome.kind}`)
       const merged = await this.mergeStored(outcome.current)
-      if (merged !== 'merged') return merged
+      return merged === 'merged' ? 'again' : merged
     }
-    return 'behind'
+    return retryCas<SaveOutcome>(trySave, () => 'behind')
   }
 
   private async writeBody(base: Base): Promise<WriteOutcome | 'lost' | 'behind'> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtConsole, SCRIPT } from '../../console/testing/built-console.ts'
-import { routeTable } from '../../http/route-table.ts'
+import { routeTable } from '../../compose/route-table.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type Call, type RawAnswer, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'

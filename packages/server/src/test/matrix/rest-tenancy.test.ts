@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
-import { routeTable } from '../../http/route-table.ts'
+import { routeTable } from '../../compose/route-table.ts'
 import { mcpAgent } from '../mcp-agent.ts'
 import { type Call, rawHttp } from '../raw-http.ts'
 import { type SharedRelay, sharedRelay } from '../shared-relay.ts'

@@ -6,6 +6,8 @@ import { COLLECTION_ROUTES } from '../collections/collections.routes.ts'
 import { CONSOLE_ROUTES } from '../console/console.routes.ts'
 import { DOCUMENT_ROUTES } from '../documents/documents.routes.ts'
 import { PURGE_MEMBER_ROUTES } from '../documents/purge-member.routes.ts'
+import { OPENAPI_ROUTES } from '../http/openapi/openapi.routes.ts'
+import type { RouteDeclaration } from '../http/route.ts'
 import { MCP_ROUTES } from '../mcp/mcp.routes.ts'
 import { HEALTH_ROUTES } from '../operation/health.routes.ts'
 import { FRONT_PAGE_ROUTES } from '../operation/front-page.routes.ts'
@@ -16,8 +18,6 @@ import { SEARCH_ROUTES } from '../search/search.routes.ts'
 import { SHARE_LINK_ROUTES } from '../share-links/share-links.routes.ts'
 import { STYLE_PROFILE_ROUTES } from '../style-profiles/style-profiles.routes.ts'
 import { USAGE_ROUTES } from '../usage/usage.routes.ts'
-import { OPENAPI_ROUTES } from './openapi/openapi.routes.ts'
-import type { RouteDeclaration } from './route.ts'
 
 /** Returns every route of the relay as data, in the order of the reference; opens and runs nothing. */
 export function routeTable(): readonly RouteDeclaration[] {

@@ -1,0 +1,79 @@
+import type { HeadLists } from './head-stamps.ts'
+import type { StoreControl, Stores } from './stores.ts'
+
+/** The ports that the storage thread serves. */
+export interface Ports extends Stores {
+  /** `documents.list` is built from these calls at the client's end. */
+  readonly heads: HeadLists
+  readonly control: StoreControl & { close(): Promise<void> }
+}
+
+/**
+ * What a call does to the store.
+ * - `read` changes nothing: when the thread ends before it answers, the call is rejected with UNAVAILABLE.
+ * - `long-read` is a read whose answer may be a whole document: such calls wait for a turn in the thread. [C3]
+ * - `write`: when the thread ends before it answers, nobody knows whether the change was stored: NOT_PERSISTED. [C7]
+ */
+export type VerbKind = 'read' | 'long-read' | 'write'
+
+type VerbTable = { readonly [P in keyof Ports]: { readonly [V in keyof Ports[P]]: VerbKind } }
+
+/**
+ * Every verb of every port. The calls of clients, what the thread answers, and how it is answered follow from this table; a port or verb
+ * that is missing here, or that does not exist, does not compile.
+ */
+export const VERBS = {
+  documents: {
+    state: 'read',
+    heads: 'read',
+    read: 'long-read',
+    write: 'write',
+    remembered: 'read',
+    overQuota: 'read',
+    remove: 'write',
+    list: 'read',
+    referencing: 'read',
+    usedBytes: 'read',
+    formerClients: 'write',
+    giveLineages: 'write',
+    purgeTombstones: 'write',
+    purgeFormerClients: 'write',
+    purgeRemembered: 'write',
+    behind: 'read',
+  },
+  calls: { list: 'read', read: 'read', purge: 'write', totalBytes: 'read' },
+  heads: { stamps: 'read', heads: 'read' },
+  updates: {
+    append: 'write',
+    load: 'long-read',
+    after: 'read',
+    compact: 'write',
+    rebuild: 'write',
+    purgeRemovals: 'write',
+  },
+  revocations: { add: 'write', all: 'read', cursor: 'read' },
+  recovery: { list: 'read', read: 'long-read', capture: 'write', restore: 'write' },
+  blobs: {
+    find: 'read',
+    uploadedBy: 'read',
+    reserve: 'write',
+    release: 'write',
+    grant: 'write',
+    staged: 'read',
+    overdueStaged: 'read',
+    releaseUnreferenced: 'write',
+    unsettled: 'read',
+    orphans: 'read',
+    forgetOrphan: 'write',
+    meteredBytes: 'read',
+  },
+  registries: { read: 'read', replace: 'write', configBytes: 'read' },
+  shareLinks: { issue: 'write', list: 'read', revoke: 'write', find: 'read', purgeExpired: 'write' },
+  control: { ping: 'read', stats: 'read', totals: 'read', close: 'write' },
+} as const satisfies VerbTable
+
+/** Returns what a call does; `undefined` when the port has no such verb. */
+export function kindOf(port: keyof Ports, verb: string): VerbKind | undefined {
+  const kinds: Readonly<Record<string, VerbKind>> = VERBS[port]
+  return kinds[verb]
+}
