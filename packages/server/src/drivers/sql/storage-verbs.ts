@@ -34,7 +34,7 @@ export const VERBS = {
     list: 'read',
     referencing: 'read',
     usedBytes: 'read',
-    formerClients: 'write',
+    formerClients: 'read',
     giveLineages: 'write',
     purgeTombstones: 'write',
     purgeFormerClients: 'write',

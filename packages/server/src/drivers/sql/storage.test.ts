@@ -85,11 +85,13 @@ describe('the storage thread', () => {
       client.updates.append([{ key: 1, afterSeq: 0, actor: 'a', atMs: 1, update: update(1) }]),
       client.documents.state(ref),
       client.documents.read(ref),
+      client.documents.formerClients(ref, 1),
       client.documents.purgeTombstones(1, 1),
     ])
     port2.close()
     expect(await calls).toMatchObject([
       { status: 'rejected', reason: { code: 'NOT_PERSISTED' } },
+      { status: 'rejected', reason: { code: 'UNAVAILABLE' } },
       { status: 'rejected', reason: { code: 'UNAVAILABLE' } },
       { status: 'rejected', reason: { code: 'UNAVAILABLE' } },
       { status: 'rejected', reason: { code: 'NOT_PERSISTED' } },
