@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite'
+import { leanLibraries } from './lean-libraries.ts'
 
 /** The client and the views around a page, with all that they import: what everybody loads who is signed in. */
 const VIEWS = 'session/open-session|documents/documents-view|document/document-view|share/share-view|usage/usage-view'
@@ -8,6 +9,7 @@ const signedIn = new RegExp(`/console/src/(?:${VIEWS})\\.tsx?$|/model/src/blob-r
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
+  plugins: [leanLibraries()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
