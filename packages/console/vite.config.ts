@@ -10,6 +10,11 @@ export default defineConfig({
   root: import.meta.dirname,
   base: './',
   plugins: [leanLibraries()],
+  // `h` takes children as arguments, which is shorter than a member of an object.
+  oxc: {
+    jsx: { runtime: 'classic', pragma: 'jsxElement', pragmaFrag: 'JsxFragment' },
+    jsxInject: "import { h as jsxElement, Fragment as JsxFragment } from 'preact'",
+  },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
@@ -17,8 +22,13 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     rolldownOptions: {
-      // `$` makes a schema of lib0, which makes schemas that nobody here uses while it is loaded: 2 kB compressed.
-      treeshake: { manualPureFunctions: ['$'] },
+      treeshake: {
+        // `$` makes a schema of lib0, which makes schemas that nobody here uses while it is loaded: 2 kB compressed.
+        manualPureFunctions: ['$'],
+        propertyReadSideEffects: false,
+        unknownGlobalSideEffects: false,
+      },
+      optimization: { inlineConst: { mode: 'all', pass: 3 } },
       output: {
         // Few files: small ones compress badly, and their names in the imports of others do not compress at all.
         codeSplitting: {
