@@ -57,6 +57,44 @@ const CUTS: readonly Cut[] = [
     from: '(json) => buf.toBase64(_convolute(sha256.digest(buf.encodeAny(json))))',
     instead: `() => ${unused('hashOfJSON of y-prosemirror')}`,
   },
+  {
+    file: 'lib0/string.js',
+    why: 'Every browser that can read the page has TextEncoder and TextDecoder. Safari 13, whose decoder was wrong, cannot read it.',
+    from: "export let utf8TextDecoder = typeof TextDecoder === 'undefined' ? null : ",
+    to: "new TextDecoder('utf-8'",
+    instead: 'export const utf8TextDecoder = ',
+  },
+  {
+    file: 'lib0/string.js',
+    why: 'As above.',
+    from: 'if (utf8TextDecoder && ',
+    to: '/* c8 ignore stop */',
+    instead: '',
+  },
+  {
+    file: 'lib0/string.js',
+    why: 'As above.',
+    from: 'utf8TextEncoder ? _encodeUtf8Native : _encodeUtf8Polyfill',
+    instead: '_encodeUtf8Native',
+  },
+  {
+    file: 'lib0/encoding.js',
+    why: 'As above.',
+    from: '(string.utf8TextEncoder && /** @type {any} */ (string.utf8TextEncoder).encodeInto) ? _writeVarStringNative : _writeVarStringPolyfill',
+    instead: '_writeVarStringNative',
+  },
+  {
+    file: 'lib0/decoding.js',
+    why: 'As above.',
+    from: 'string.utf8TextDecoder ? _readVarStringNative : _readVarStringPolyfill',
+    instead: '_readVarStringNative',
+  },
+  {
+    file: 'prosemirror-tables/dist/index.js',
+    why: 'The toolbar has the way of toggling a heading row that is not deprecated.',
+    from: 'if (options.useDeprecatedLogic) return deprecated_toggleHeader(type);',
+    instead: '',
+  },
 ]
 
 /**

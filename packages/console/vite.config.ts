@@ -30,6 +30,8 @@ export default defineConfig({
       },
       optimization: { inlineConst: { mode: 'all', pass: 3 } },
       output: {
+        // A class is declared by its name then, and not as the value of a `var`.
+        topLevelVar: false,
         // Few files: small ones compress badly, and their names in the imports of others do not compress at all.
         codeSplitting: {
           groups: [
