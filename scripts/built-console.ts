@@ -30,7 +30,9 @@ function digestOfSources(): string {
     const names = readdirSync(src, { recursive: true, encoding: 'utf8' })
     return names.filter((file) => /\.[a-z]+$/.test(file) && !/\.test\.tsx?$/.test(file)).map((file) => join(src, file))
   })
-  const others = ['index.html', 'vite.config.ts', 'package.json'].map((name) => join(ROOT, 'packages/console', name))
+  const others = ['index.html', 'vite.config.ts', 'lean-libraries.ts', 'package.json'].map((name) =>
+    join(ROOT, 'packages/console', name),
+  )
   const digest = createHash('sha256')
   for (const file of [join(ROOT, 'package-lock.json'), ...others, ...files.sort()]) digest.update(file).update(readFileSync(file))
   return digest.digest('hex').slice(0, 16)

@@ -3,6 +3,18 @@ import { baseDefaults, creatableNames, type ShapeKind, shapeKinds } from '../pac
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string
 
+/** What a shape of each kind is, for those who build editors. Beside the table of the model, which browsers load. */
+const ABOUT: Readonly<Record<ShapeKind['type'], string>> = {
+  rectangle: 'A box with straight sides.',
+  ellipse: 'An ellipse; its radii are half of its width and height.',
+  text: 'Text without a box; `fill` is the colour of its letters.',
+  connector: 'A way from (`x`, `y`) to (`x2`, `y2`) whose ends may be attached to shapes.',
+  file: 'A file of the workspace, by its hash; made by add_file.',
+  line: 'A way without arrows of its own; made by editors.',
+  group: 'A frame around the shapes that `childIds` names, bottom first; made by editors.',
+  unknown: 'Any other type: a box of an editor, with members of its own that are kept as they are.',
+}
+
 /** The page about stored shapes for authors of editors, made from the table of kinds. [CANVAS-15] */
 export function shapesPage(title: string, table: Table): string {
   return [
@@ -16,7 +28,7 @@ export function shapesPage(title: string, table: Table): string {
       ['`type`', 'What it is', 'Size, and what it is without', 'Text', 'New ones have'],
       shapeKinds.map((kind) => [
         kind.type === 'unknown' ? 'any other' : `\`${kind.type}\``,
-        kind.about,
+        ABOUT[kind.type],
         sizeOf(kind),
         textOf(kind),
         kind.defaults === null ? '–' : members(kind.defaults),

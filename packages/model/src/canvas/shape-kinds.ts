@@ -53,8 +53,6 @@ export interface ShapeKind {
   /** The member `type`; `unknown` stands for every type without a row of its own. */
   readonly type: KindName
   readonly form: ShapeForm
-  /** One sentence for those who build editors. */
-  readonly about: string
   /** The members of a new one besides its place; `null`: tools make none from a DSL object. [CANVAS-1] */
   readonly defaults: JsonObject | null
   /** `null` for what has no size. */
@@ -115,7 +113,6 @@ const lineLook: Look = { ...boxLook, as: 'line', fill: 'none', stroke: 'auto', l
 const rectangle: ShapeKind = {
   type: 'rectangle',
   form: 'box',
-  about: 'A box with straight sides.',
   defaults: { ...boxPaint, width: 100, height: 80, cornerRadius: 0 },
   size: { ...plainSize, default: { width: 100, height: 80 } },
   label: plainLabel,
@@ -129,7 +126,6 @@ const rectangle: ShapeKind = {
 const ellipse: ShapeKind = {
   ...rectangle,
   type: 'ellipse',
-  about: 'An ellipse; its radii are half of its width and height.',
   defaults: { ...boxPaint, radiusX: 50, radiusY: 40 },
   size: { width: 'radiusX', height: 'radiusY', areHalves: true, isOptional: false, default: { width: 100, height: 80 } },
   look: { ...boxLook, outline: 'ellipse' },
@@ -138,7 +134,6 @@ const ellipse: ShapeKind = {
 const text: ShapeKind = {
   ...rectangle,
   type: 'text',
-  about: 'Text without a box; `fill` is the colour of its letters.',
   defaults: {
     ...{ text: '', fill: 'auto', stroke: null, strokeWidth: 0, width: 200, height: 50 },
     ...{ fontSize: 16, fontFamily: 'sans-serif', textAlign: 'left', verticalAlign: 'top' },
@@ -153,7 +148,6 @@ const text: ShapeKind = {
 const connector: ShapeKind = {
   type: 'connector',
   form: 'line',
-  about: 'A way from (`x`, `y`) to (`x2`, `y2`) whose ends may be attached to shapes.',
   defaults: {
     ...{ fill: null, stroke: 'auto', strokeWidth: 2, startShapeId: null, endShapeId: null },
     ...{ startAnchor: 'center', endAnchor: 'center', startArrowStyle: 'none', endArrowStyle: 'triangle' },
@@ -171,7 +165,6 @@ const connector: ShapeKind = {
 const file: ShapeKind = {
   ...rectangle,
   type: 'file',
-  about: 'A file of the workspace, by its hash; made by add_file.',
   defaults: null,
   size: { ...plainSize, default: { width: 200, height: 160 } },
   label: { ...plainLabel, instead: 'fileName' },
@@ -189,7 +182,6 @@ const file: ShapeKind = {
 const lineKind: ShapeKind = {
   ...connector,
   type: 'line',
-  about: 'A way without arrows of its own; made by editors.',
   defaults: null,
   settable: line,
   arrows: noArrows,
@@ -198,7 +190,6 @@ const lineKind: ShapeKind = {
 const group: ShapeKind = {
   type: 'group',
   form: 'group',
-  about: 'A frame around the shapes that `childIds` names, bottom first; made by editors.',
   defaults: null,
   size: null,
   label: { ...plainLabel, read: ['label', 'name'], write: ['label', 'name'] },
@@ -212,7 +203,6 @@ const group: ShapeKind = {
 const unknown: ShapeKind = {
   ...rectangle,
   type: 'unknown',
-  about: 'Any other type: a box of an editor, with members of its own that are kept as they are.',
   defaults: null,
   size: { ...plainSize, default: { width: 100, height: 80 }, isOptional: true },
   label: { read: ['label', 'text', 'name'], write: ['label', 'text'], instead: 'type', otherwise: 'shape' },
