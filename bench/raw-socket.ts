@@ -15,9 +15,20 @@ export class RawSocket {
     this.socket = socket
   }
 
-  static open(options: { host: string; port: number; path: string; authorization?: string }): Promise<RawSocket> {
+  /** `localAddress`: the address to connect from, for more connections than one address has ports. */
+  static open(options: {
+    host: string
+    port: number
+    path: string
+    authorization?: string
+    localAddress?: string
+  }): Promise<RawSocket> {
     return new Promise((resolve, reject) => {
-      const socket = connect(options.port, options.host)
+      const socket = connect({
+        port: options.port,
+        host: options.host,
+        ...(options.localAddress && { localAddress: options.localAddress }),
+      })
       socket.setNoDelay(true)
       socket.once('error', reject)
       socket.once('connect', () => {

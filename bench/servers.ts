@@ -32,7 +32,8 @@ export async function stopChild(child: ChildProcess, folder?: string): Promise<v
     child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve(),
   )
   child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), 8_000)
+  // Longer than the relay has for a clean stop.
+  const timer = setTimeout(() => child.kill('SIGKILL'), 25_000)
   await ended
   clearTimeout(timer)
   if (folder) rmSync(folder, { recursive: true, force: true })

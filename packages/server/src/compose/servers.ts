@@ -19,6 +19,7 @@ import type { Readiness } from '../operation/health.ts'
 import { frontPageRoutes } from '../operation/front-page.routes.ts'
 import { metricsRoutes } from '../operation/metrics.routes.ts'
 import type { Base } from './base.ts'
+import { connectionCap, warnOfFewDescriptors } from './connection-caps.ts'
 import type { Console } from './console.ts'
 import type { Features } from './features.ts'
 import type { Live } from './live.ts'
@@ -88,10 +89,12 @@ export function openServers(
     ...openApiRoutes(openApiDocument(routeTable(), base.release.version)),
   ]
   const { corsOrigins } = config.server
+  warnOfFewDescriptors(base)
   const loopbackMcp = ({ endpoint, routes }: Mcp) =>
     createHttpServer({
       app: app([loopbackRoot(base.release.version), ...routes], []),
       beside: endpoint.loopback,
+      cap: connectionCap(base, 'mcp'),
       corsOrigins: [],
       random,
     })
@@ -102,13 +105,14 @@ export function openServers(
         app: app(routes),
         onUpgrade,
         ...(mcp?.isPublic && { beside: mcp.endpoint.folded }),
+        cap: connectionCap(base, 'main'),
         corsOrigins,
         random,
       }),
     ),
     metrics:
       config.metrics.expose === 'local'
-        ? opened.use(createHttpServer({ app: app(metricRoutes), corsOrigins: [], random }))
+        ? opened.use(createHttpServer({ app: app(metricRoutes), cap: connectionCap(base, 'metrics'), corsOrigins: [], random }))
         : null,
     mcp: mcp && !mcp.isPublic ? opened.use(loopbackMcp(mcp)) : null,
   }

@@ -333,6 +333,7 @@ describe('the typed configuration', () => {
     })
     expect(zero.filter(([, kind]) => kind === 'refused').map(([name]) => name)).toEqual([
       'auth_timeout_secs',
+      'max_connections',
       'max_unauthenticated_sockets',
       'ws_buffer_bytes',
       'presign_ttl_secs',

@@ -64,6 +64,14 @@ export const SERVICE_KEYS = {
       env: 'RELAY_AUTH_TIMEOUT_SECS',
       doc: 'Time a WebSocket has for its first AUTH before it is closed.',
     },
+    max_connections: {
+      kind: 'integer',
+      unit: 'count',
+      default: 10_000,
+      zero: 'refused',
+      env: 'RELAY_MAX_CONNECTIONS',
+      doc: 'TCP connections of the main listener at one time, WebSockets included; further ones get 503. Each needs a file descriptor.',
+    },
     max_unauthenticated_sockets: {
       kind: 'integer',
       unit: 'count',

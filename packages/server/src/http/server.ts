@@ -7,6 +7,7 @@ import { newId, type Random } from '../kernel/ids.ts'
 import { createRoundTurns } from '../kernel/round-turns.ts'
 import type { App } from './app.ts'
 import { commonHeaders } from './app.ts'
+import { type CapOptions, type ConnectionCap, createConnectionCap, NO_CAP, SPARE_CONNECTIONS } from './connection-cap.ts'
 import { createLingeringClose, LINGER_LIMITS, type LingerLimits } from './lingering-close.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits, createOpenConnections } from './open-connections.ts'
 import { errorResponse, rawErrorResponse } from './respond.ts'
@@ -22,6 +23,8 @@ export interface HttpServerOptions {
   readonly timeouts?: HttpTimeouts
   readonly linger?: LingerLimits
   readonly connections?: ConnectionLimits
+  /** How many connections the listener serves at one time; any number when absent. [H11] */
+  readonly cap?: CapOptions
 }
 
 /** How long a connection may keep the relay waiting. */
@@ -56,10 +59,12 @@ const SETTINGS = {
 }
 const TIMEOUTS: HttpTimeouts = { headersMs: 15_000, stallMs: 60_000 }
 const MAX_HEADERS = 100
-const MAX_CONNECTIONS = 10_000
 /** Connections that the system holds for us until they are accepted; above, it lets clients wait for a second. */
 const BACKLOG = 4_096
 const REFUSALS_PER_ROUND = 32
+const END_OF_HEADERS = '\r\n\r\n'
+/** When a client that was refused for want of connections may try again. */
+const FULL_RETRY_MS = 5_000
 
 /** Makes a listener for the REST app. Binds nothing before `listen`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
@@ -85,21 +90,23 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     shouldUpgradeCallback: ({ headers }) => options.onUpgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket',
   })
   server.maxHeadersCount = MAX_HEADERS
-  server.maxConnections = MAX_CONNECTIONS
   server.timeout = stallMs
   const inProgress = new Set<Promise<unknown>>()
   const lingering = createLingeringClose(options.linger ?? LINGER_LIMITS)
 
   const connections = createOpenConnections(options.connections ?? CONNECTION_LIMITS)
-  server.on('connection', (socket: Socket) => {
-    connections.idle(socket)
-    socket.once('close', () => connections.busy(socket))
+  const cap = capConnections(server, options.cap ?? NO_CAP, {
+    served(socket) {
+      connections.idle(socket)
+      socket.once('close', () => connections.busy(socket))
+    },
+    refusal: () => rawErrorResponse(full(), errorContext()),
   })
   const refusals = createRoundTurns({ perRound: REFUSALS_PER_ROUND })
 
   const accept = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const { socket } = incoming
-    if (lingering.has(socket)) return
+    if (lingering.has(socket) || !cap.takesRequest(socket, outgoing)) return
     connections.busy(socket)
     outgoing.once('close', () => connections.idle(socket))
     lingering.guard(incoming, outgoing)
@@ -118,7 +125,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   if (onUpgrade) {
     server.on('upgrade', (request, socket, head) => {
       connections.busy(request.socket)
-      if (lingering.has(request.socket)) socket.destroy()
+      if (lingering.has(request.socket) || cap.isAbove(request.socket)) socket.destroy()
       else onUpgrade(request, socket, head)
     })
   }
@@ -136,9 +143,42 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeAllConnections()
+      cap[Symbol.dispose]()
       await closed
     },
   }
+}
+
+/** Puts a cap in front of the HTTP parser of a server. `served` gets each connection that the parser gets. */
+function capConnections(
+  server: Server,
+  options: CapOptions,
+  { served, refusal }: { readonly served: (socket: Socket) => void; readonly refusal: () => string },
+): ConnectionCap {
+  // The only listener so far is node's own, which makes a parser for the connection.
+  const parse = server.listeners('connection')[0] as (this: Server, socket: Socket) => void
+  const cap = createConnectionCap(options, {
+    serve(socket) {
+      parse.call(server, socket)
+      served(socket)
+    },
+    refusal(request) {
+      const answer = refusal()
+      const isHead = request?.toString('latin1', 0, 5) === 'HEAD '
+      return isHead ? answer.slice(0, answer.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length) : answer
+    },
+  })
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => cap.take(socket))
+  server.maxConnections = options.most + SPARE_CONNECTIONS
+  server.on('drop', options.onRefused)
+  return cap
+}
+
+function full(): RelayError {
+  return new RelayError('UNAVAILABLE', 'The relay has all the connections that it may have; try again in some seconds.', {
+    retryAfterMs: FULL_RETRY_MS,
+  })
 }
 
 function unreadable(): RelayError {

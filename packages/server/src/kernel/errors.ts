@@ -65,7 +65,11 @@ export const ERRORS = {
   INTERNAL: { status: 500, details: ['requestId'], when: 'unexpected; no stack, path or secret is shown' },
   FETCH_FAILED: { status: 502, details: ['status', 'reason'], when: 'ingest source failed' },
   BLOB_STORE_ERROR: { status: 502, details: ['status', 'reason'], when: 'object store failed' },
-  UNAVAILABLE: { status: 503, details: ['retryAfterMs'], when: 'storage cannot answer, or the relay drains' },
+  UNAVAILABLE: {
+    status: 503,
+    details: ['retryAfterMs'],
+    when: 'storage cannot answer, the relay drains, or it has no place for more',
+  },
   NOT_PERSISTED: {
     status: 503,
     details: ['retryAfterMs'],

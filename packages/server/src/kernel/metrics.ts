@@ -27,6 +27,11 @@ export const METRICS = {
   relay_active_docs_total: { type: 'gauge', labels: [], help: 'Documents with a joined connection.' },
   relay_ws_buffered_bytes: { type: 'gauge', labels: [], help: 'Bytes waiting for all sockets.' },
   relay_slow_consumer_closes_total: { type: 'counter', labels: [], help: 'Sockets closed with 1013 for reading too slowly.' },
+  relay_connections_refused_total: {
+    type: 'counter',
+    labels: ['listener'],
+    help: 'Connections that a full listener answered 503 or closed, by listener: main, mcp, metrics.',
+  },
   relay_ws_closes_total: { type: 'counter', labels: ['code'], help: 'Sockets closed by the server, by close code.' },
   relay_bad_updates_total: { type: 'counter', labels: [], help: 'Updates refused by the guard.' },
   relay_sync_gaps_total: { type: 'counter', labels: [], help: 'Updates not applied because one before them is missing.' },

@@ -30,6 +30,7 @@ class Totals {
 
 type PlainCounter = Exclude<
   CounterName,
+  | 'relay_connections_refused_total'
   | 'relay_blob_store_calls_total'
   | 'relay_deprecated_requests_total'
   | 'relay_store_losses_total'

@@ -10,6 +10,7 @@ server.cors_origins | RELAY_CORS_ORIGINS | ["*"] | origins-or-star |  |
 server.docs_url | RELAY_DOCS_URL | null | http-url |  |
 server.shutdown_grace_secs | RELAY_SHUTDOWN_GRACE_SECS | 20 | s, 0 at once, to 2147483 |  |
 server.auth_timeout_secs | RELAY_AUTH_TIMEOUT_SECS | 10 | s, 0 refused, to 2147483 |  |
+server.max_connections | RELAY_MAX_CONNECTIONS | 10000 | count, 0 refused |  |
 server.max_unauthenticated_sockets | RELAY_MAX_UNAUTHENTICATED_SOCKETS | 256 | count, 0 refused |  |
 server.trusted_proxies | RELAY_TRUSTED_PROXIES | [] | cidrs |  |
 server.ws_buffer_bytes | RELAY_WS_BUFFER_BYTES | 8388608 | bytes, 0 refused |  |

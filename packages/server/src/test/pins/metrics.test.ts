@@ -9,6 +9,7 @@ gauge relay_active_viewers_total
 gauge relay_active_docs_total
 gauge relay_ws_buffered_bytes
 counter relay_slow_consumer_closes_total
+counter relay_connections_refused_total{listener}
 counter relay_ws_closes_total{code}
 counter relay_bad_updates_total
 counter relay_sync_gaps_total
