@@ -124,7 +124,7 @@ const heading = (...cells: readonly string[]): void => {
 
 const folder = mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
 const relay = await startRelayServer({ docs: ['any'], limits: 'default' })
-const peer = await startPeer('static-files.ts', folder)
+const peer = await startPeer('static-files.ts', { dataDir: folder })
 const missed: string[] = []
 try {
   const headers = { authorization: `Bearer ${relay.tokens[0]}`, 'content-type': 'application/octet-stream' }

@@ -33,15 +33,23 @@ export interface Measured {
   readonly missing: number
 }
 
-const RING = 1 << 14
 const FIRST_Y_CLIENT = 1_000
+/** Edits older than this are not looked up any more. */
+const REMEMBERED_SECONDS = 120
+const SATURATED_RING = 1 << 14
+
+/** How many edits of a client to remember the time of: a power of two. */
+function ringOf({ rate }: Load): number {
+  return rate === 'saturate' ? SATURATED_RING : 2 ** Math.ceil(Math.log2(Math.max(64, rate * REMEMBERED_SECONDS)))
+}
 
 class Client {
   readonly stream: EditStream
   readonly socket: RawSocket
   readonly index: number
   readonly doc: number
-  readonly sentAt = new Float64Array(RING)
+  /** When the character of each clock was sent, at the clock modulo its length. */
+  readonly sentAt: Float64Array
   /** Number of own edits that the next client of the document has not received yet. */
   undelivered = 0
   /** Characters received from others, including openings. */
@@ -50,7 +58,8 @@ class Client {
   /** Clock of the newest own character that the server acknowledged. */
   ackedClock = 1
 
-  constructor(index: number, doc: number, socket: RawSocket) {
+  constructor(index: number, doc: number, socket: RawSocket, ring: number) {
+    this.sentAt = new Float64Array(ring)
     this.index = index
     this.doc = doc
     this.socket = socket
@@ -61,6 +70,7 @@ class Client {
 async function run(load: Load): Promise<Measured> {
   const dialect = dialects[load.dialect]
   const clients = await openClients(load, dialect)
+  const ring = ringOf(load)
   const count = { deliveries: 0, edits: 0, frames: 0 }
   const delivery = new LatencyHistogram()
   const ack = new LatencyHistogram()
@@ -78,7 +88,7 @@ async function run(load: Load): Promise<Measured> {
         const upTo = incoming.ordinal > 0 ? incoming.ordinal + 1 : client.ackedClock + 1
         const now = performance.now()
         for (let clock = client.ackedClock + 1; clock <= upTo; clock++) {
-          const sent = client.sentAt[clock % RING] as number
+          const sent = client.sentAt[clock % ring] as number
           if (measuring && sent > 0) ack.add(now - sent)
         }
         client.ackedClock = upTo
@@ -96,7 +106,7 @@ async function run(load: Load): Promise<Measured> {
         if (!measuring) return
         count.deliveries += length
         for (let i = 0; i < length; i++) {
-          const sent = author.sentAt[(clock + i) % RING] as number
+          const sent = author.sentAt[(clock + i) % ring] as number
           if (sent > 0) delivery.add(now - sent)
         }
       })
@@ -110,7 +120,7 @@ async function run(load: Load): Promise<Measured> {
   const edit = (client: Client, edits: number, now: number) => {
     const frames: Buffer[] = []
     for (let i = 0; i < edits; i++) {
-      client.sentAt[client.stream.clock % RING] = now
+      client.sentAt[client.stream.clock % ring] = now
       frames.push(frameOf(dialect.update(docOf(load, client), client.stream.next())))
     }
     client.undelivered += edits
@@ -144,10 +154,11 @@ async function run(load: Load): Promise<Measured> {
 
 async function openClients(load: Load, dialect: Dialect): Promise<Client[]> {
   const clients: Client[] = []
+  const ring = ringOf(load)
   for (const [docIndex, doc] of load.docs.entries()) {
     for (let i = 0; i < load.clientsPerDoc; i++) {
       const socket = await RawSocket.open({ host: '127.0.0.1', port: load.port, path: dialect.path(doc.id) })
-      const client = new Client(clients.length, docIndex, socket)
+      const client = new Client(clients.length, docIndex, socket, ring)
       clients.push(client)
       const inSync = new Promise<void>((resolve) => {
         if (!dialect.sendsState) return resolve()

@@ -31,7 +31,7 @@ interface Server {
 async function start(target: Target, docs: readonly string[], folder: string, create: boolean): Promise<Server> {
   const dialect = dialects[target]
   if (target === 'hocuspocus') {
-    const peer = await startPeer('hocuspocus.ts', folder)
+    const peer = await startPeer('hocuspocus.ts', { dataDir: folder })
     return { pid: peer.pid, join: (doc) => JoinClient.join(dialect, peer.port, doc, 'none'), stop: () => peer.stop() }
   }
   const relay = await startRelayServer({ docs, limits: 'default', dataDir: folder, create })

@@ -16,7 +16,7 @@ export interface RunningRelay extends RunningServer {
 
 /**
  * Starts the relay as an operator would, in its own process with the embedded store and durable acks, and creates the documents. `raised`
- * raises the per-workspace rates and connection limits that a single busy workspace would reach; all other settings are defaults.
+ * raises the rates and connection limits that a single busy workspace, or many of them, would reach; all other settings are defaults.
  */
 export async function startRelayServer(options: {
   readonly docs: readonly string[]
@@ -30,7 +30,12 @@ export async function startRelayServer(options: {
   const issuer = await startTestIssuer()
   const folder = options.dataDir ?? mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
   const port = await freePort()
-  const raised = { RELAY_WRITES_PER_SEC: '0', RELAY_WRITES_BURST: '80', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '100000' }
+  const raised = {
+    RELAY_WRITES_PER_SEC: '0',
+    RELAY_WRITES_BURST: '80',
+    RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '100000',
+    RELAY_MAX_CONNECTIONS: '100000',
+  }
   const child = spawn(process.execPath, [join(import.meta.dirname, '../packages/server/src/main.ts'), 'serve'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -11,15 +11,17 @@ export interface RunningServer {
 }
 
 /**
- * Starts a peer script with the port and a database file as argv, and waits for its line `ready`. A folder that is passed in is kept when
- * the peer stops.
+ * Starts a peer script with the port, a database file and `args` as argv, and waits for its line `ready`. A folder that is passed in is kept
+ * when the peer stops.
  */
-export async function startPeer(script: string, dataDir?: string): Promise<RunningServer> {
+export async function startPeer(
+  script: string,
+  { dataDir, args = [] }: { readonly dataDir?: string; readonly args?: readonly string[] } = {},
+): Promise<RunningServer> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
   const port = await freePort()
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'peers', script), String(port), join(folder, 'peer.db')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const argv = [join(import.meta.dirname, 'peers', script), String(port), join(folder, 'peer.db'), ...args]
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
   await new Promise<void>((resolve, reject) => {
     child.once('exit', () => reject(new Error(`${script} ended before it was ready`)))
     child.stdout?.on('data', (data) => String(data).includes('ready') && resolve())

@@ -87,7 +87,7 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'unit',
-    files: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+    files: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
     sharesModules: true,
     needsPostgres: false,
     startsRelay: false,
