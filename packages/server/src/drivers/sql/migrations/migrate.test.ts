@@ -19,6 +19,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0006-share-sizes': '83538f0b75a5e129',
   '0007-call-records': '28750ea03aff473c',
   '0008-removals': '9a9e9a5e13402726',
+  '0009-recent-updates': '51e554daaf7822df',
 }
 
 let store: ReturnType<typeof temporaryStore>
