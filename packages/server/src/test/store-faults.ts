@@ -24,13 +24,16 @@ function sqliteFaults(path: string): StoreFaults {
   return {
     async refuseRecordsWith(text) {
       const hex = Buffer.from(text).toString('hex')
-      db.exec(
-        `create trigger refused_records before insert on updates when instr(new.bytes, x'${hex}') > 0
-         begin select raise(abort, 'refused by the test'); end`,
-      )
+      // A record is first stored in either of them, by its length.
+      for (const table of ['updates_recent', 'updates_settled']) {
+        db.exec(
+          `create trigger refused_in_${table} before insert on ${table} when instr(new.bytes, x'${hex}') > 0
+           begin select raise(abort, 'refused by the test'); end`,
+        )
+      }
     },
     async refuseNothing() {
-      db.exec('drop trigger refused_records')
+      db.exec('drop trigger refused_in_updates_recent; drop trigger refused_in_updates_settled')
     },
     async hold() {
       db.exec('begin immediate')

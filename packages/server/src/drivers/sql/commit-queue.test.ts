@@ -218,8 +218,8 @@ describe('group commit', () => {
 const SABOTAGE = {
   SQLite: [
     'create table sabotage (key integer references documents (key) deferrable initially deferred)',
-    "create trigger bad_record before insert on updates when new.actor = 'bad-record' begin select raise(abort, 'sabotaged'); end",
-    "create trigger bad_commit after insert on updates when new.actor = 'bad-commit' begin insert into sabotage values (-1); end",
+    "create trigger bad_record before insert on updates_recent when new.actor = 'bad-record' begin select raise(abort, 'sabotaged'); end",
+    "create trigger bad_commit after insert on updates_recent when new.actor = 'bad-commit' begin insert into sabotage values (-1); end",
   ],
   PostgreSQL: [
     'create table sabotage (key bigint references documents (key) deferrable initially deferred)',

@@ -1,6 +1,6 @@
 import type { CompiledQuery } from 'kysely'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
-import type { ColumnTypes } from './migrations/0001-initial.ts'
+import type { StepTypes } from './migrations/0010-recent-updates.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Writer } from './tables.ts'
 
@@ -33,7 +33,7 @@ export interface LogAdvance {
 
 /** The differences between SQLite and PostgreSQL; all other code is shared. */
 export interface Engine {
-  readonly columnTypes: ColumnTypes
+  readonly columnTypes: StepTypes
   /** True when the store belongs to the process that opened it, so that uploads of an earlier process are over. */
   readonly soleProcess: boolean
   /** Keeps other processes from preparing the store until the transaction ends. */

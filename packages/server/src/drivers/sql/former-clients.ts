@@ -84,7 +84,7 @@ async function clientsOfLog(writer: Writer, key: number): Promise<readonly numbe
     .executeTakeFirst()
   const records = await writer
     .selectFrom('updates')
-    .select('bytes')
+    .select(['seq', 'bytes'])
     .where('key', '=', key)
     .where('seq', '>', snapshot?.through_seq ?? 0)
     .orderBy('seq', 'desc')

@@ -67,9 +67,9 @@ async function inspectLog(db: Connection, row: HeadRow, ofDocument: string[]): P
 async function inspectRows(db: Connection, row: HeadRow, problems: string[]): Promise<InspectedLog> {
   const snapshots = await trustedSnapshots(db, row.key, problems)
   const oldest = snapshots.stored.at(-1) ?? 0
-  const { records, bad, broken } = await trustedRecords(db, row.key, problems)
+  const { records, sound, broken } = await trustedRecords(db, row.key, problems)
   const start = snapshots.good[0]?.throughSeq ?? 0
-  const readable = { problems, ...readableOf(records, bad, start, row.last_seq ?? 0) }
+  const readable = { problems, ...readableOf(sound, start, row.last_seq ?? 0) }
   const { last_seq: last, covered_seq: covered, body_ahead: ahead } = row
   if (last === null || covered === null) return { snapshots: snapshots.good, tail: null, readable }
   if (covered < 0 || covered > last) problems.push(`its body is said to hold the log through ${covered}, which ends at ${last}`)
@@ -88,12 +88,11 @@ async function inspectRows(db: Connection, row: HeadRow, problems: string[]): Pr
 }
 
 function readableOf(
-  all: readonly LogRecord[],
-  bad: ReadonlySet<number>,
+  sound: readonly LogRecord[],
   start: number,
   last: number,
 ): { readonly records: readonly LogRecord[]; readonly throughSeq: number } {
-  const records = all.filter(({ seq }) => seq > start && seq <= last && !bad.has(seq))
+  const records = sound.filter(({ seq }) => seq > start && seq <= last)
   let throughSeq = start
   for (const { seq } of records) if (seq === throughSeq + 1) throughSeq = seq
   return { records, throughSeq }
@@ -120,26 +119,28 @@ async function trustedRecords(
   db: Connection,
   key: number,
   problems: string[],
-): Promise<{ records: LogRecord[]; bad: ReadonlySet<number>; broken: boolean }> {
+): Promise<{ records: LogRecord[]; sound: LogRecord[]; broken: boolean }> {
   const rows = await db.selectFrom('updates').selectAll().where('key', '=', key).orderBy('seq').execute()
   const records: LogRecord[] = []
-  const bad = new Set<number>()
+  const sound: LogRecord[] = []
   let broken = false
   for (const row of rows) {
     const before = records.at(-1)?.seq
     if (before !== undefined && row.seq !== before + 1) {
-      problems.push(`records ${before + 1} to ${row.seq - 1} are missing`)
+      problems.push(
+        row.seq === before ? `record ${row.seq} is there twice` : `records ${before + 1} to ${row.seq - 1} are missing`,
+      )
       broken = true
     }
     const actor = readable(row.actor)
+    const record = { seq: row.seq, actor, atMs: row.at_ms, update: row.bytes }
     if (updateChecksum(key, row.seq, actor, row.at_ms, row.bytes) !== row.crc32) {
       problems.push(`record ${row.seq} does not have its checksum`)
-      bad.add(row.seq)
       broken = true
-    }
-    records.push({ seq: row.seq, actor, atMs: row.at_ms, update: row.bytes })
+    } else sound.push(record)
+    records.push(record)
   }
-  return { records, bad, broken }
+  return { records, sound, broken }
 }
 
 async function* inspectPoints(db: Connection, document: HeadRow): AsyncGenerator<StoredPoint> {

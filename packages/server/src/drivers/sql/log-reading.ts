@@ -44,7 +44,9 @@ async function readInOrder(
   const rows = await db.selectFrom('updates').selectAll().where('key', '=', key).where('seq', '>', start).orderBy('seq').execute()
   const records: LogRecord[] = []
   for (const row of rows) {
-    if (row.seq !== start + records.length + 1) return { records, problem: `record ${start + records.length + 1} is missing` }
+    const next = start + records.length + 1
+    if (row.seq < next) return { records, problem: `record ${row.seq} is there twice` }
+    if (row.seq > next) return { records, problem: `record ${next} is missing` }
     const actor = originalText(row.actor)
     if (updateChecksum(key, row.seq, actor, row.at_ms, row.bytes) !== row.crc32) {
       return { records, problem: `record ${row.seq} does not have its checksum` }

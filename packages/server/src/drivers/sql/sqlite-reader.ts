@@ -90,8 +90,10 @@ function tableFacts(file: DatabaseSync): readonly TableFacts[] {
       .all()
       .map(({ name, seq }) => [String(name), Number(seq)]),
   )
-  return tables.map(({ name, sql }) => ({
-    name: String(name),
+  // A copy has the log as one table, which is what the view `updates` shows, so that either engine can restore it.
+  const copied = tables.filter(({ name }) => name !== 'updates_recent')
+  return copied.map(({ name, sql }) => ({
+    name: name === 'updates_settled' ? 'updates' : String(name),
     lastIdentity: given.get(String(name)) ?? 0,
     columns: file
       .prepare('select name, type, pk from pragma_table_info(?)')

@@ -2,14 +2,14 @@ import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
-import { at } from '../../kernel/at.ts'
 import { makeFolder } from '../../kernel/folders.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
-import type { Database, Engine, Fault, OpenTransaction, UpdateColumns } from './engine.ts'
+import type { Database, Engine, Fault, OpenTransaction } from './engine.ts'
 import { flatNumbers, type NumberRows } from './number-rows.ts'
 import { Checkpoints } from './sqlite-checkpoints.ts'
+import { SqliteLog } from './sqlite-log.ts'
 import { flushLeftLog, keepDamagedLog, sqliteLosses, unreadTailOf } from './sqlite-losses.ts'
 import { StoreInUseError } from './store-in-use.ts'
 import { type StoreLoss, StoreLossError } from './store-loss.ts'
@@ -246,10 +246,10 @@ export function adapter(db: DatabaseSync): SqliteDatabase {
 function sqliteEngine(db: DatabaseSync): Engine {
   // Prepared on first use, because the migration creates the tables.
   let advance: StatementSync | undefined
-  let insert: StatementSync | undefined
   let identity: StatementSync | undefined
+  const log = new SqliteLog(db)
   return {
-    columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob` },
+    columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob`, recentApart: true },
     soleProcess: true,
     // The process that opened the file is the only writer.
     async lockStore() {},
@@ -264,13 +264,7 @@ function sqliteEngine(db: DatabaseSync): Engine {
       }
       return moved
     },
-    async insertUpdates(_writer, rows: UpdateColumns) {
-      insert ??= db.prepare('insert into updates (key, seq, actor, at_ms, crc32, bytes) values (?, ?, ?, ?, ?, ?)')
-      const { keys, seqs, actors, timesMs, checksums } = rows
-      for (const [i, update] of rows.updates.entries()) {
-        insert.run(at(keys, i), at(seqs, i), at(actors, i), at(timesMs, i), at(checksums, i), update)
-      }
-    },
+    insertUpdates: (writer, rows) => log.insertUpdates(writer, rows),
     async nextIdentity(_writer, table) {
       identity ??= db.prepare('select seq + 1 as next from sqlite_sequence where name = ?')
       return Number(identity.get(table)?.['next'] ?? 1)

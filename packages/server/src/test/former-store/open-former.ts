@@ -43,7 +43,9 @@ export async function formerSqlite(): Promise<FormerStore> {
     async rows() {
       const db = new DatabaseSync(path, { readOnly: true })
       try {
-        const tables = db.prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite%'").all()
+        const tables = db
+          .prepare("select name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite%'")
+          .all()
         return Object.fromEntries(
           tables.map(({ name }) => [String(name), comparable(db.prepare(`select * from "${String(name)}"`).all())]),
         )

@@ -20,6 +20,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0007-call-records': '28750ea03aff473c',
   '0008-removals': '9a9e9a5e13402726',
   '0009-successors': '11b54f863a351543',
+  '0010-recent-updates': '51e554daaf7822df',
 }
 
 let store: ReturnType<typeof temporaryStore>

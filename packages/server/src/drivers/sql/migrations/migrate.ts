@@ -2,7 +2,6 @@ import { type Kysely, sql } from 'kysely'
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
 import type { Connection, Tables, Writer } from '../tables.ts'
 import * as initial from './0001-initial.ts'
-import type { ColumnTypes } from './0001-initial.ts'
 import * as workspace from './0002-workspace.ts'
 import * as rememberedWrites from './0003-remembered-writes.ts'
 import * as lineage from './0004-lineage.ts'
@@ -11,12 +10,14 @@ import * as shareSizes from './0006-share-sizes.ts'
 import * as callRecords from './0007-call-records.ts'
 import * as removals from './0008-removals.ts'
 import * as successors from './0009-successors.ts'
+import * as recentUpdates from './0010-recent-updates.ts'
+import type { StepTypes } from './0010-recent-updates.ts'
 
 /** Raised by one whenever an older program could no longer work on the store. [LIFE-29] */
 export const STORE_FORMAT = 1
 
 export interface MigrationStep {
-  up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
+  up(db: Kysely<unknown>, types: StepTypes): Promise<void>
   /** Whether `relay serve` may run the step by itself: it is short, and the previous release can keep working on the store. */
   readonly safe: boolean
   /** Tables whose rows it reads or writes one by one; their size determines the estimates. */
@@ -36,6 +37,7 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0007-call-records': { up: callRecords.up, safe: true, passesOver: [] },
   '0008-removals': { up: removals.up, safe: true, passesOver: [] },
   '0009-successors': { up: successors.up, safe: true, passesOver: [] },
+  '0010-recent-updates': { up: recentUpdates.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {
@@ -59,7 +61,7 @@ export const RESTORE_MARK = 'restore-unfinished'
  */
 export function migrateStore(
   db: Kysely<Tables>,
-  types: ColumnTypes,
+  types: StepTypes,
   lock: (writer: Writer) => Promise<void>,
   through = Object.keys(MIGRATIONS).at(-1) ?? '',
   allowed: 'safe steps' | 'all steps' = 'safe steps',
@@ -84,7 +86,7 @@ export function migrateStore(
 }
 
 /** Runs the steps of `names` that have not run yet, in the transaction of `writer`. */
-export async function applySteps(writer: Writer, types: ColumnTypes, names: readonly string[]): Promise<void> {
+export async function applySteps(writer: Writer, types: StepTypes, names: readonly string[]): Promise<void> {
   const migrations: Record<string, Migration> = {}
   for (const name of names) {
     const step = MIGRATIONS[name]
