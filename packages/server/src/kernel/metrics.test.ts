@@ -47,6 +47,7 @@ describe('metrics', () => {
       'code',
       'commit',
       'kind',
+      'listener',
       'method',
       'outcome',
       'reason',
