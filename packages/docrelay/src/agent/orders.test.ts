@@ -29,6 +29,15 @@ const PAGE = `<!-- blk-title#w5ca -->
 > [!TIP]
 > <!-- blk-tip#0k8a -->
 > Ask @agent here.
+>
+> <!-- blk-ask#0d7e -->
+> @agent list the open points
+>
+> <!-- blk-asked#1d7e -->
+> @agent add a row
+>
+> <!-- blk-told#2d7e -->
+> ↳ The table has a new row.
 
 <!-- blk-mail#0k8b -->
 @agents are welcome
@@ -39,6 +48,7 @@ describe('lines that ask the agent', () => {
     expect(unansweredLines(PAGE)).toEqual([
       { blockId: 'blk-two#1baw', words: 'add a row: Legal*, Friday' },
       { blockId: 'blk-t3#prqj', words: 'what can you do' },
+      { blockId: 'blk-ask#0d7e', words: 'list the open points' },
     ])
   })
 

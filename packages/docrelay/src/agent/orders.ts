@@ -59,9 +59,9 @@ interface ShownBlock {
   readonly text: string
 }
 
-/** A page is shown as text in which a comment with the id stands before each block. */
+/** A page is shown as text in which a comment with the id stands before each block. Lines in a quote or a callout begin with `>`. */
 function blocksOf(markdown: string): readonly ShownBlock[] {
-  return [...markdown.matchAll(/<!-- (\S+) -->([\s\S]*?)(?=<!-- \S+ -->|$)/g)]
+  return [...markdown.replace(/^(?:> ?)+/gm, '').matchAll(/<!-- (\S+) -->([\s\S]*?)(?=<!-- \S+ -->|$)/g)]
     .map(([, id = '', text = '']) => ({ id, text: text.trim().replace(/\n[-*|>\d.\s]*$/, '') }))
     .filter(({ text }) => text !== '' && !/^[-*>|\d.]+$/.test(text))
 }

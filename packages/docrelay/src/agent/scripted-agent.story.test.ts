@@ -97,6 +97,26 @@ describe.concurrent('the scripted agent of a try-out', () => {
     expect(seen).toContainEqual(expect.objectContaining({ kind: 'agent', name: expect.stringContaining('Agent') }))
   })
 
+  it('answers a line in the callout that invites people to type, once, also when it is started again', async () => {
+    await using at = await scene()
+    const callout = at.ann.doc
+      .getXmlFragment('prose:minutes')
+      .toArray()
+      .find((node) => node instanceof Y.XmlElement && node.nodeName === 'callout') as Y.XmlElement
+    const paragraph = new Y.XmlElement('paragraph')
+    at.ann.doc.transact(() => {
+      paragraph.insert(0, [new Y.XmlText('@agent list the open points')])
+      callout.insert(1, [paragraph])
+    })
+    const answers = () => at.lines().join(' ').split('↳ 1 point is open:').length - 1
+    await until('the answer', () => answers() > 0, 30_000)
+    const again = await startScriptedAgent({ mcpUrl: relay.mcpUrl, bearer: token, docId: at.docId })
+    at.write('@agent add a row: Legal, Friday')
+    await until('the second answer', () => at.lines().includes('↳ The table has a new row.'), 30_000)
+    await again.close()
+    expect(answers()).toBe(1)
+  })
+
   it('answers a line once, also when it is started again', async () => {
     await using at = await scene()
     at.write('@agent list the open points')
