@@ -46,9 +46,9 @@ const PAGE = `<!-- blk-title#w5ca -->
 describe('lines that ask the agent', () => {
   it('are those that begin with @agent and have no answer behind them', () => {
     expect(unansweredLines(PAGE)).toEqual([
-      { blockId: 'blk-two#1baw', words: 'add a row: Legal*, Friday' },
-      { blockId: 'blk-t3#prqj', words: 'what can you do' },
-      { blockId: 'blk-ask#0d7e', words: 'list the open points' },
+      { blockId: 'blk-two#1baw', words: 'add a row: Legal*, Friday', isItem: false },
+      { blockId: 'blk-t3#prqj', words: 'what can you do', isItem: true },
+      { blockId: 'blk-ask#0d7e', words: 'list the open points', isItem: false },
     ])
   })
 

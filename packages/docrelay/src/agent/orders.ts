@@ -4,6 +4,8 @@ export interface AskedLine {
   readonly blockId: string
   /** What stands behind `@agent`. */
   readonly words: string
+  /** Whether it stands in a list, where an answer directly below it would be an item. */
+  readonly isItem: boolean
 }
 
 export type Order =
@@ -25,10 +27,10 @@ export const ABILITIES = [
 /** Returns the lines of a page that begin with `@agent` and have no answer. `markdown` is the page with the ids of its blocks. */
 export function unansweredLines(markdown: string): readonly AskedLine[] {
   const blocks = blocksOf(markdown)
-  return blocks.flatMap(({ id, text }, at) => {
+  return blocks.flatMap(({ id, text, isItem }, at) => {
     const words = /^@agent\b[ \t]*(.*)/i.exec(withoutMark(text))?.[1]
     const isAnswered = blocks[at + 1]?.text.startsWith(ANSWER_SIGN) === true
-    return words === undefined || isAnswered ? [] : [{ blockId: id, words: plain(words).trim() }]
+    return words === undefined || isAnswered ? [] : [{ blockId: id, words: plain(words).trim(), isItem }]
   })
 }
 
@@ -57,12 +59,19 @@ export function openPointsAnswer(points: readonly string[]): string {
 interface ShownBlock {
   readonly id: string
   readonly text: string
+  readonly isItem: boolean
 }
 
 /** A page is shown as text in which a comment with the id stands before each block. Lines in a quote or a callout begin with `>`. */
 function blocksOf(markdown: string): readonly ShownBlock[] {
-  return [...markdown.replace(/^(?:> ?)+/gm, '').matchAll(/<!-- (\S+) -->([\s\S]*?)(?=<!-- \S+ -->|$)/g)]
-    .map(([, id = '', text = '']) => ({ id, text: text.trim().replace(/\n[-*|>\d.\s]*$/, '') }))
+  const unquoted = markdown.replace(/^(?:> ?)+/gm, '')
+  return [...unquoted.matchAll(/<!-- (\S+) -->([\s\S]*?)(?=<!-- \S+ -->|$)/g)]
+    .map(({ 1: id = '', 2: text = '', index }) => ({
+      id,
+      text: text.trim().replace(/\n[-*|>\d.\s]*$/, ''),
+      // The mark of an item, or what indents it, stands before its comment.
+      isItem: index > 0 && unquoted[index - 1] !== '\n',
+    }))
     .filter(({ text }) => text !== '' && !/^[-*>|\d.]+$/.test(text))
 }
 

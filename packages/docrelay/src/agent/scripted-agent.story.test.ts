@@ -22,6 +22,8 @@ interface Scene extends AsyncDisposable {
   readonly ann: SyncClient
   /** Rows, lines and items of the page, as text. */
   lines(): readonly string[]
+  /** Ends the agent. */
+  stop(): Promise<void>
   /** Writes a paragraph behind the first one. */
   write(text: string): void
 }
@@ -45,6 +47,7 @@ async function scene(): Promise<Scene> {
         page.insert(2, [paragraph])
       })
     },
+    stop: () => agent.close(),
     [Symbol.asyncDispose]: () => agent.close(),
   }
 }
@@ -110,8 +113,15 @@ describe.concurrent('the scripted agent of a try-out', () => {
     })
     const answers = () => at.lines().join(' ').split('↳ 1 point is open:').length - 1
     await until('the answer', () => answers() > 0, 30_000)
+    expect(textOf(callout)).toContain('@agent list the open points ↳ 1 point is open:')
+    await at.stop()
+    // At the end of the page: the agent looks at the line in the callout before it answers this one.
+    const last = new Y.XmlElement('paragraph')
+    at.ann.doc.transact(() => {
+      last.insert(0, [new Y.XmlText('@agent add a row: Legal, Friday')])
+      at.ann.doc.getXmlFragment('prose:minutes').push([last])
+    })
     const again = await startScriptedAgent({ mcpUrl: relay.mcpUrl, bearer: token, docId: at.docId })
-    at.write('@agent add a row: Legal, Friday')
     await until('the second answer', () => at.lines().includes('↳ The table has a new row.'), 30_000)
     await again.close()
     expect(answers()).toBe(1)

@@ -116,7 +116,10 @@ interface Asked {
 async function answer(call: Call, { page, line, prose }: Asked): Promise<boolean> {
   const { content, before } = await answerTo(call, { page, line, prose })
   const pageId = page.id
-  const write: Step = { tool: 'insert_block', arguments: { pageId, id: line.blockId, side: 'after', outside: true, content } }
+  const write: Step = {
+    tool: 'insert_block',
+    arguments: { pageId, id: line.blockId, side: 'after', outside: line.isItem, content },
+  }
   // A block without an id is named by its place, which holds for one version.
   const version = line.blockId.startsWith('@') ? { expectedVersion: prose.serverVersion } : {}
   try {
