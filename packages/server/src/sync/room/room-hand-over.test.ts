@@ -10,6 +10,18 @@ afterAll(() => storage[Symbol.asyncDispose]())
 
 const PAGE = { id: 'p1', name: 'P', content: '<p id="a">one</p>' }
 
+/** An open document with one person in it, whose appends a test can hold back or refuse. */
+async function joinedBehindGate() {
+  const gate = gatedUpdates(storage.updates)
+  const worker = new TestWorker({ ...storage, updates: gate.updates })
+  const head = await createDocument(storage.documents, { richTextPages: [PAGE] })
+  const room = await worker.open(head)
+  const client = worker.client()
+  client.joinRoom(room)
+  await until(() => client.synced && client.settled === client.ordinal)
+  return { gate, worker, head, room, client, [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose]() }
+}
+
 it('[C8] a room that is handed over has stored and broadcast every edit that it took, and says so last', async () => {
   await using worker = new TestWorker(storage)
   const head = await createDocument(storage.documents, { richTextPages: [PAGE], lastModifiedBy: 'ann' })
@@ -30,13 +42,8 @@ it('[C8] a room that is handed over has stored and broadcast every edit that it 
 })
 
 it('[C8] what is sent while a room is handed over is neither applied nor acknowledged, and reaches the room that follows', async () => {
-  const gate = gatedUpdates(storage.updates)
-  await using worker = new TestWorker({ ...storage, updates: gate.updates })
-  const head = await createDocument(storage.documents, { richTextPages: [PAGE] })
-  const room = await worker.open(head)
-  const client = worker.client()
-  client.joinRoom(room)
-  await until(() => client.synced && client.settled === client.ordinal)
+  await using at = await joinedBehindGate()
+  const { gate, worker, head, room, client } = at
   gate.close()
   client.doc.getMap('metadata').set('title', 'First')
   const handing = worker.job(room, { kind: 'hand-over' })
@@ -68,13 +75,8 @@ it('[C8] a room is not handed over while a call waits for its answer', async () 
 })
 
 it('[C8] [LIFE-6] a room whose log refuses an edit under a hand-over is reset, and its writers are told', async () => {
-  const gate = gatedUpdates(storage.updates)
-  await using worker = new TestWorker({ ...storage, updates: gate.updates })
-  const head = await createDocument(storage.documents, { richTextPages: [PAGE] })
-  const room = await worker.open(head)
-  const client = worker.client()
-  client.joinRoom(room)
-  await until(() => client.synced && client.settled === client.ordinal)
+  await using at = await joinedBehindGate()
+  const { gate, worker, room, client } = at
   gate.fail()
   client.doc.getMap('metadata').set('title', 'Lost')
   expect((await worker.job(room, { kind: 'hand-over' })).kind).toBe('failed')
