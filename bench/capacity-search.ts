@@ -1,6 +1,6 @@
 import type { Measured } from './generator.ts'
 
-/** Numbers of documents that are tried, a fifth apart. */
+/** The numbers of documents that a search may try; each is about a fifth larger than the one before. */
 export const SIZES: readonly number[] = Array.from({ length: 29 }, (_, i) => Math.round(25 * 2 ** (i / 4)))
 /** A server carries a load when its slowest hundredth of deliveries is not later than this. */
 const LONGEST_P99_MS = 100

@@ -130,7 +130,7 @@ export function leanLibraries(): Plugin {
   }
 }
 
-/** Returns what the page has of a file of a library. */
+/** Returns the code of a library's file without what the page never runs. */
 export function leanCode(file: string, code: string): string {
   return REPLACED[file] ?? CUTS.filter((cut) => cut.file === file).reduce(without, code)
 }

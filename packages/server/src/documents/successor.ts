@@ -2,11 +2,11 @@ import type { Access } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentState } from './document-store.port.ts'
 import { readerOf } from './reader.ts'
-import type { DocumentsDeps } from './writing.ts'
+import { type DocumentsDeps, unknownDocument } from './writing.ts'
 
 type Deps = Pick<DocumentsDeps, 'accessPolicy'> & { readonly store: Pick<DocumentsDeps['store'], 'state'> }
 
-/** A document that was restored more often is not followed to its end. */
+/** At most so many restores are followed from one document to the next. */
 const MOST_RESTORES = 32
 
 /**
@@ -26,7 +26,7 @@ export async function successorOf(access: Access, deleted: DocumentState, deps: 
 /** Throws the answer for an id that names no document now. One that a restore replaced names its successor. [REST-6, LIFE-22] */
 export async function noDocument(access: Access, state: DocumentState, deps: Deps): Promise<never> {
   const successor = await successorOf(access, state, deps)
-  if (successor === null) throw new RelayError('NOT_FOUND', 'There is no such document.', { resource: 'document' })
+  if (successor === null) return unknownDocument()
   throw new RelayError('NOT_FOUND', 'The document was restored from a recovery point, as another one.', {
     resource: 'document',
     successor: successor.id,

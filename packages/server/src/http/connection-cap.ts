@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { systemTimers } from '../kernel/timers.ts'
 
-/** What connections above the cap may cost. */
+/** Bounds on the work for connections above the cap. */
 export interface RefusalLimits {
   /** Connections of all addresses that are read and answered within one second. Further ones are closed at once. */
   readonly perSec: number
