@@ -12,8 +12,7 @@ import { openStorageHere } from '../../drivers/sql/testing/storage-here.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { type DocumentWorkers, openDocumentWorkers } from '../workers/document-workers.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
-import type { EndedRun } from './room-recovery.ts'
-import type { WorkerPool } from './worker-pool.ts'
+import type { EndedRun, MoveReason, WorkerPool } from '../worker-pool.port.ts'
 import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
 import { done, editRequest } from '../testing/room-editing.ts'
 import type { TestClient } from '../testing/test-client.ts'
@@ -203,15 +202,19 @@ function ackOf(frame: Buffer): number {
 class MovingPool implements WorkerPool {
   readonly opened: { readonly room: number; readonly worker: number }[] = []
   readonly #workers: DocumentWorkers
-  #move: (room: number) => void = () => {}
+  #move: (room: number, reason: MoveReason) => void = () => {}
 
   constructor(workers: DocumentWorkers) {
     this.#workers = workers
   }
 
   /** The other one of two workers for each next room. */
-  leastLoaded(): number {
+  homeFor(): number {
     return this.opened.length % 2
+  }
+
+  takes(): boolean {
+    return true
   }
 
   post(worker: number, message: ToWorker): void {
@@ -223,7 +226,7 @@ class MovingPool implements WorkerPool {
     this.#workers.onMessage(listener)
   }
 
-  onMisplaced(listener: (room: number) => void): void {
+  onMisplaced(listener: (room: number, reason: MoveReason) => void): void {
     this.#move = listener
   }
 
@@ -233,7 +236,7 @@ class MovingPool implements WorkerPool {
 
   /** Asks for a move of the room that was opened last. */
   move(): void {
-    this.#move(this.opened.at(-1)?.room ?? 0)
+    this.#move(this.opened.at(-1)?.room ?? 0, 'may')
   }
 }
 

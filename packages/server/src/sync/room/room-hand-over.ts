@@ -1,5 +1,5 @@
 import type { Room } from './room.ts'
-import { failed } from './room-outcomes.ts'
+import { failed, LOST } from './room-outcomes.ts'
 import type { RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
@@ -10,6 +10,7 @@ import type { TaskOutcome } from '../worker-messages.ts'
  */
 export async function handOverRoom(room: Room, saver: RoomSaver): Promise<TaskOutcome> {
   if (room.calls.count > 0) return { kind: 'busy' }
+  if (room.host.options.bounds !== null) return handOverLight(room)
   // Most of the work is done while people still type; what is left to store afterwards takes a moment.
   const first = await saver.save()
   if (first !== 'saved') return failed(first)
@@ -20,5 +21,15 @@ export async function handOverRoom(room: Room, saver: RoomSaver): Promise<TaskOu
   const isQuiet = outcome === 'saved' && room.calls.count === 0
   room.host.turn(() => (isQuiet ? room.handOver() : room.sync.resume()))
   if (outcome !== 'saved') return failed(outcome)
+  return { kind: isQuiet ? 'evicted' : 'busy' }
+}
+
+/** The log of a light room is short: the next home reads it in a moment, and the body is stored there. */
+async function handOverLight(room: Room): Promise<TaskOutcome> {
+  room.host.turn(() => room.sync.pause())
+  const isDurable = await room.log.reach(room.log.emitted)
+  if (!room.isReady || !isDurable) return LOST
+  const isQuiet = room.calls.count === 0
+  room.host.turn(() => (isQuiet ? room.handOver() : room.sync.resume()))
   return { kind: isQuiet ? 'evicted' : 'busy' }
 }

@@ -5,6 +5,7 @@ import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { UpdateGuard } from '../guard/guard.ts'
+import type { RoomBounds } from './room-bounds.ts'
 import type { AppendQueue } from './room-log.ts'
 import type { ScratchPool } from './room-scratch.ts'
 import type { UpdateLog } from '../update-log.port.ts'
@@ -28,6 +29,10 @@ export interface RoomOptions {
   readonly debtMs: number
   /** Messages above this size are first tried on a copy of the document. [G10] */
   readonly trialBytes: number
+  /** How long a room works before others have their turn, in ms. [WS-12] */
+  readonly sliceMs: number
+  /** What a room may be and be asked; `null`: any document and any call. [C1, C8] */
+  readonly bounds: RoomBounds | null
 }
 
 export const ROOM_OPTIONS: RoomOptions = {
@@ -40,6 +45,8 @@ export const ROOM_OPTIONS: RoomOptions = {
   cutMs: 8,
   debtMs: 5_000,
   trialBytes: 1024 * 1024,
+  sliceMs: 8,
+  bounds: null,
 }
 
 /** Tells the watchdog what is running, so that it can tell an endless operation from a busy thread. [C5] */

@@ -6,6 +6,7 @@ import { catchUp } from '../binding/binding.ts'
 import { removeDoubledProse } from '../binding/binding-doubled.ts'
 import { seed } from '../binding/binding-seed.ts'
 import { buildSound, type LiveContent, RELAY, rememberRemovals, type RoomContent } from './room-content.ts'
+import { isLogOver, type RoomBounds } from './room-bounds.ts'
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 import { RemovedBlocks } from '../late-words/removed-blocks.ts'
@@ -31,7 +32,14 @@ export interface LoadingRoom {
   readonly key: number
 }
 
-export type LoadOutcome = LoadedRoom | { readonly kind: 'gone' } | { readonly kind: NotLoaded; readonly detail: string }
+export type LoadOutcome =
+  | LoadedRoom
+  | { readonly kind: 'gone' }
+  /** The document exceeds the bounds, and nothing of it was decoded. [C8] */
+  | { readonly kind: 'elsewhere' }
+  | { readonly kind: NotLoaded; readonly detail: string }
+
+const ELSEWHERE: LoadOutcome = { kind: 'elsewhere' }
 
 const GAP_DETAIL = 'the log lacks content that later records build on'
 
@@ -41,18 +49,19 @@ const GAP_DETAIL = 'the log lacks content that later records build on'
  * A cold write that the log does not contain yet is applied as edits to the stored Y state, and is durable before the promise resolves.
  * When another process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when
  * the body contains every logged change. The rebuild begins a new lineage, so this load returns `gone`. Otherwise nothing is changed and
- * the outcome is `damaged-log`.
+ * the outcome is `damaged-log`. A document that exceeds `bounds` is not decoded.
  */
-export function loadRoom(host: RoomHost, given: LoadingRoom): Promise<LoadOutcome> {
+export function loadRoom(host: RoomHost, given: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome> {
   return retryCas<LoadOutcome>(
-    () => tryLoad(host, given),
+    () => tryLoad(host, given, bounds),
     () => ({ kind: 'unavailable', detail: 'the document changed during every attempt to load it' }),
   )
 }
 
-async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom): Promise<LoadOutcome | 'again'> {
+async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome | 'again'> {
   const record = await host.documents.read(ref)
   if (record === null || record.head.key !== key) return { kind: 'gone' }
+  if (bounds !== null && record.head.sizeBytes > bounds.stateBytes) return ELSEWHERE
   const log = await host.updates.load(key)
   switch (log.kind) {
     case 'gone':
@@ -60,6 +69,7 @@ async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom): Promise<L
     case 'damaged':
       return rebuild(host, record, log.detail)
     case 'loaded':
+      if (bounds !== null && isLogOver(bounds, host.guard, log)) return ELSEWHERE
       return fromLog(host, { id, workspaceId: ref.workspaceId }, record, log)
   }
 }

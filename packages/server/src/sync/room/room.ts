@@ -7,6 +7,7 @@ import { WaitingCalls } from './room-calls.ts'
 import { RoomChanges } from './room-changes.ts'
 import { buildLive, isHeavy, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
+import { isTaskOver, type RoomBounds } from './room-bounds.ts'
 import { type RoomHost, watched } from './room-host.ts'
 import { type LoadOutcome, loadRoom } from './room-load.ts'
 import { drainRoom } from './room-evict.ts'
@@ -17,7 +18,7 @@ import { watchRepair } from './room-repair.ts'
 import { RoomSaver, type Writer } from './room-save.ts'
 import { RoomSync } from './room-sync.ts'
 import type { SyncRoom } from './sync-room.ts'
-import type { TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'spent' | 'drain' }>
 
@@ -82,17 +83,17 @@ export class Room implements SyncRoom, RoomLogOwner {
 
   /** Loads the document, sends `opened` and handles the messages that arrived meanwhile. Never rejects. */
   async open(): Promise<void> {
-    const outcome = await this.load()
+    const outcome = await this.load(this.host.options.bounds)
     this.host.turn(() => this.opened(outcome))
   }
 
-  /** Reads body, snapshot and log. A storage failure becomes `unavailable`. */
-  async load(): Promise<LoadOutcome> {
+  /** Reads body, snapshot and log. A storage failure becomes `unavailable`, a document over `bounds` becomes `elsewhere`. */
+  async load(bounds: RoomBounds | null = null): Promise<LoadOutcome> {
     try {
       return await this.host.loads.run(this.workspaceId, async () => {
         const former = await this.host.documents.formerClients(this.ref, this.host.clock.nowMs())
         this.formerClients = new Set(former)
-        return loadRoom(this.host, this)
+        return loadRoom(this.host, this, bounds)
       })
     } catch (error) {
       this.host.log.warn('room.load_failed', 'A document could not be loaded.', {
@@ -118,7 +119,7 @@ export class Room implements SyncRoom, RoomLogOwner {
       const { hasGap } = this
       this.isGapAnnounced = hasGap
       if (hasGap) watchRepair(this)
-      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: isHeavy(content), hasGap })
+      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: this.isHeavy(), hasGap })
       phase.saver.opened()
     } else {
       this.host.emit({ kind: 'opened', room: this.id, outcome: outcome.kind })
@@ -235,7 +236,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (message.kind === 'watch') return this.changes.watch(message.isOn)
     if (message.kind === 'job') {
       const { job, task } = message
-      const perform = async () => (this.phase.kind === 'closed' ? this.phase.outcome : ready.saver.run(task))
+      const perform = async () => (this.phase.kind === 'closed' ? this.phase.outcome : this.perform(ready, task))
       void this.calls.run(task, perform).then((outcome) => this.host.turn(() => this.done(job, outcome)))
       return
     }
@@ -260,7 +261,15 @@ export class Room implements SyncRoom, RoomLogOwner {
     }
   }
 
+  private perform(ready: Ready, task: RoomTask): Promise<TaskOutcome> {
+    const { bounds } = this.host.options
+    if (bounds !== null && isTaskOver(bounds, task, lengthOf(ready.content))) return Promise.resolve({ kind: 'elsewhere' })
+    return ready.saver.run(task)
+  }
+
   private done(job: number, outcome: TaskOutcome): void {
+    // The home learns it before the caller does.
+    if (outcome.kind === 'elsewhere') this.outgrown()
     this.changes.tell()
     this.host.emit({ kind: 'done', job, outcome })
   }
@@ -291,7 +300,16 @@ export class Room implements SyncRoom, RoomLogOwner {
   }
 
   weighed(): void {
-    if (this.isWeighed || !isHeavy(this.content())) return
+    if (!this.isWeighed && this.isHeavy()) this.outgrown()
+  }
+
+  private isHeavy(): boolean {
+    return isHeavy(this.content(), this.host.options.bounds)
+  }
+
+  /** The document does not belong into this home any more. */
+  private outgrown(): void {
+    if (this.isWeighed) return
     this.isWeighed = true
     this.host.emit({ kind: 'heavy', room: this.id })
   }
