@@ -12,7 +12,7 @@ export const LIGHT_PACE: Pace = { toMainMs: 0, toStoreMs: 8 }
 /** Small documents are read in a moment, and most of it is the wait for the store. */
 const LOADS_AT_ONCE = 8
 
-const LIGHT_OPTIONS: Partial<RoomOptions> = {
+export const LIGHT_OPTIONS: Partial<RoomOptions> = {
   sliceMs: LIGHT_SLICE_MS,
   cutMs: LIGHT_SLICE_MS,
   bounds: LIGHT_BOUNDS,

@@ -62,7 +62,8 @@ export class LightRooms {
       case 'done': {
         const room = this.#leaving.get(message.job)
         this.#leaving.delete(message.job)
-        if (room !== undefined && message.outcome.kind !== 'busy' && message.outcome.kind !== 'elsewhere') this.#rooms.delete(room)
+        if (room !== undefined && message.outcome.kind !== 'busy' && message.outcome.kind !== 'elsewhere')
+          this.#rooms.delete(room)
       }
     }
     return null
