@@ -10,6 +10,7 @@ import type { Timers } from './timers.ts'
  */
 export class Pacer {
   readonly #widestMs: number
+  readonly #gap: (perSecond: number, widestMs: number) => number
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #timers: Timers
   readonly #run: () => void
@@ -21,11 +22,14 @@ export class Pacer {
 
   constructor(options: {
     readonly widestMs: number
+    /** How long the gap is at a load; `gapMs` when absent. */
+    readonly gap?: (perSecond: number, widestMs: number) => number
     readonly clock: Pick<Clock, 'monotonicMs'>
     readonly timers: Timers
     readonly run: () => void
   }) {
     this.#widestMs = options.widestMs
+    this.#gap = options.gap ?? gapMs
     this.#clock = options.clock
     this.#timers = options.timers
     this.#run = options.run
@@ -38,7 +42,7 @@ export class Pacer {
   request(items = 1): void {
     this.#items += items
     if (this.#cancel !== null) return
-    const gap = gapMs(this.#load.perSecond(this.#lastMs), this.#widestMs)
+    const gap = this.#gap(this.#load.perSecond(this.#lastMs), this.#widestMs)
     const waitMs = this.#lastMs + gap - this.#clock.monotonicMs()
     // A timer cannot wait less than a millisecond.
     if (waitMs < 0.5) this.now()

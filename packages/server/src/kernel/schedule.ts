@@ -25,10 +25,17 @@ export const LOAD_MEMORY_MS = 100
 
 /** Above so many items a second, a gap of one millisecond gathers enough to pay. */
 const PER_GAP_MS = 125
+/** The same for appends, as each of their messages also is a commit. */
+const PER_STORE_GAP_MS = 50
 
 /** How long after the last message between two threads the next one may leave. */
 export function gapMs(perSecond: number, widestMs: number): number {
   return Math.min(widestMs, perSecond / PER_GAP_MS)
+}
+
+/** The same for appends of light rooms. */
+export function storeGapMs(perSecond: number, widestMs: number): number {
+  return Math.min(widestMs, perSecond / PER_STORE_GAP_MS)
 }
 
 /** So many more edits a second make the window of a room one millisecond longer. */

@@ -5,7 +5,7 @@ import { ownThreadMs } from '../../kernel/processor-time.ts'
 import { Pacer } from '../../kernel/pacer.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
-import { SCHEDULE } from '../../kernel/schedule.ts'
+import { SCHEDULE, storeGapMs } from '../../kernel/schedule.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import { UpdateGuard } from '../guard/guard.ts'
@@ -143,7 +143,13 @@ export class DocumentWorker {
     }
     const { toMainMs, toStoreMs } = given.pace ?? THREAD_PACE
     this.posts = new Pacer({ widestMs: toMainMs, clock, timers, run: () => this.postAll() })
-    this.appends = new Pacer({ widestMs: toStoreMs, clock, timers: given.appendTimers ?? timers, run: () => queue.flush() })
+    this.appends = new Pacer({
+      widestMs: toStoreMs,
+      gap: storeGapMs,
+      clock,
+      timers: given.appendTimers ?? timers,
+      run: () => queue.flush(),
+    })
     this.cancelReport = this.reportLater()
   }
 

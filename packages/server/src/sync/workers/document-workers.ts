@@ -196,7 +196,8 @@ class Workers implements DocumentWorkers {
 
   /** One more worker starts when all that run are busy. Rooms that are open stay where they are. */
   private startWhenBusy(): void {
-    if (this.started === this.count || this.slots.slice(0, this.started).some(({ share }) => share < BUSY_SHARE)) return
+    const isIdle = ({ share, rooms }: WorkerSlot): boolean => share < BUSY_SHARE || rooms.size === 0
+    if (this.started === this.count || this.slots.slice(0, this.started).some(isIdle)) return
     this.start(this.started++)
   }
 

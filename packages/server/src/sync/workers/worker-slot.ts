@@ -8,7 +8,7 @@ import { Watchdog, watchedMemory } from './watchdog.ts'
 /** A message counts as recent for about so long. */
 const BUSY_MEMORY_MS = 360
 /** Over how many checks the share of its time that a thread works is averaged. */
-const SHARE_CHECKS = 20
+const SHARE_CHECKS = 60
 
 /** One number of a document worker, and the thread that has it now. */
 export interface WorkerSlot {
