@@ -87,6 +87,7 @@ class Cut {
   private readonly live: LiveContent
   private readonly emitted: Emitted[] = []
   private structs = FIRST_STRUCTS
+  private before: Piece | null = null
 
   constructor(owner: CutOwner, member: Member, write: Write, pieces: UpdatePieces) {
     this.owner = owner
@@ -147,7 +148,9 @@ class Cut {
     }
     const tookMs = processorMs() - startedMs
     this.spentMs += tookMs
-    this.structs = Math.min(nextSize(this.structs, tookMs), owner.host.options.bounds?.pieceStructs ?? MOST_STRUCTS)
+    const applied = { structs: this.structs, tookMs }
+    this.structs = Math.min(nextSize(applied, this.before), owner.host.options.bounds?.pieceStructs ?? MOST_STRUCTS)
+    this.before = applied
   }
 
   private finish(): CutOutcome {
@@ -163,11 +166,23 @@ class Cut {
   }
 }
 
+/** A piece that was applied. */
+interface Piece {
+  readonly structs: number
+  readonly tookMs: number
+}
+
+/** Even a piece that others would not make shorter takes at most about this. */
+const LONGEST_PIECE_MS = 4 * PIECE_MS
+
 /**
- * The number of structs in the next piece, after a piece of `structs` took `tookMs`: at most four times as many, and fewer at once when the
- * piece took too long.
+ * The number of structs in the next piece: at most four times as many as in the last one, and fewer at once when that took too long. When
+ * a smaller piece took nearly as long as the one `before` it, the time is that of a transaction in this document, for example one of many
+ * clients, and small pieces would only make more of them.
  */
-export function nextSize(structs: number, tookMs: number): number {
+export function nextSize({ structs, tookMs }: Piece, before: Piece | null): number {
+  const isInVain = before !== null && structs < before.structs * 0.6 && tookMs > before.tookMs * 0.6 && tookMs < LONGEST_PIECE_MS
+  if (isInVain) return Math.min(MOST_STRUCTS, before.structs * 2)
   const wanted = tookMs < PIECE_MS / 8 ? structs * 4 : Math.floor((structs * PIECE_MS) / tookMs)
   return Math.max(1, Math.min(MOST_STRUCTS, structs * 4, wanted))
 }
