@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { nextSize } from './room-cut.ts'
+import { PieceSize } from './room-cut.ts'
 
 /** Sizes and times of pieces until `structs` are applied, when a piece of n structs takes `ms(n)`. */
 function pieces(structs: number, ms: (n: number) => number): { readonly sizes: number[]; readonly times: number[] } {
   const sizes: number[] = []
   const times: number[] = []
-  let before: { structs: number; tookMs: number } | null = null
-  let size = 64
-  for (let left = structs; left > 0; left -= size) {
-    const applied = { structs: size, tookMs: ms(size) }
-    sizes.push(size)
-    times.push(applied.tookMs)
-    size = nextSize(applied, before)
-    before = applied
+  const size = new PieceSize(16_384)
+  for (let left = structs; left > 0; ) {
+    const { next } = size
+    sizes.push(next)
+    times.push(ms(next))
+    size.took(ms(next))
+    left -= next
   }
   return { sizes, times }
 }
@@ -20,13 +19,14 @@ function pieces(structs: number, ms: (n: number) => number): { readonly sizes: n
 describe('the size of the pieces of a costly update', () => {
   it('[G9] pieces grow while they are quick, and stay near 4 ms', () => {
     const { sizes, times } = pieces(20_000, (n) => n * 0.01)
-    expect(sizes.slice(0, 3)).toEqual([64, 256, 625])
+    expect(sizes.slice(0, 3)).toEqual([64, 256, 400])
     expect(Math.max(...times.slice(3))).toBeLessThan(8)
     expect(Math.min(...sizes.slice(3))).toBeGreaterThan(200)
   })
 
   it('[G9] a piece that is far too slow makes the next one small at once', () => {
-    expect(nextSize({ structs: 1_000, tookMs: 400 }, { structs: 250, tookMs: 1 })).toBe(10)
+    const { sizes } = pieces(2_000, (n) => (n < 200 ? 0.1 : n))
+    expect(sizes.slice(0, 3)).toEqual([64, 256, 4])
   })
 
   it('[G9] where each transaction takes long whatever it brings, pieces do not become small in vain', () => {
@@ -36,6 +36,13 @@ describe('the size of the pieces of a costly update', () => {
   })
 
   it('[G9] no piece is empty, however slow', () => {
-    expect(nextSize({ structs: 1, tookMs: 500 }, { structs: 4, tookMs: 2_000 })).toBe(1)
+    const { sizes } = pieces(100, (n) => n * 500)
+    expect(new Set(sizes.slice(1))).toEqual(new Set([1]))
+  })
+
+  it('[C1] no piece is larger than its home allows', () => {
+    const size = new PieceSize(64)
+    size.took(0.01)
+    expect(size.next).toBe(64)
   })
 })
