@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/clock.ts'
 import { systemRandom } from '../../../kernel/ids.ts'
-import { waitingTimers } from '../../../kernel/timers.ts'
+import { type Timers, waitingTimers } from '../../../kernel/timers.ts'
 import { DEFAULT_RECOVERY_RING } from '../recovery-ring.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost } from '../storage-host.ts'
@@ -17,7 +17,8 @@ export async function openStorageHere({
   url,
   commitDelayMs,
   log,
-}: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log'>): Promise<Storage> {
+  timers = waitingTimers,
+}: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log'> & { readonly timers?: Timers }): Promise<Storage> {
   const fatal: ((error: Error) => void)[] = []
   const stored: Parameters<Storage['onStored']>[0][] = []
   const host = await openStorageHost({
@@ -26,7 +27,7 @@ export async function openStorageHere({
     recovery: DEFAULT_RECOVERY_RING,
     log,
     clock: systemClock,
-    timers: waitingTimers,
+    timers,
     random: systemRandom,
     hooks: testHooks({}),
     onFatal: (error) => {
