@@ -25,7 +25,7 @@ export interface MemberRights {
 export type ToWorker =
   /** Loads the document; answered by `opened`. What follows for the room waits until then. */
   | { readonly kind: 'open'; readonly room: number; readonly ref: DocumentRef; readonly key: number }
-  /** The worker answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
+  /** The room answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
   | ({
       readonly kind: 'join'
       readonly room: number
@@ -34,6 +34,11 @@ export type ToWorker =
       readonly sub: string
       /** True when the client named the lineage of its copy: its updates are not compared with those of deleted documents. [WS-62] */
       readonly knowsLineage: boolean
+      /**
+       * True when the room has moved here with everything that it had of this connection: the connection is not asked for its edits again,
+       * and does not notice the move. [C8]
+       */
+      readonly resumes?: boolean
     } & MemberRights)
   | { readonly kind: 'leave'; readonly room: number; readonly connection: number }
   /** A right or role changed; counts from the next message on. */

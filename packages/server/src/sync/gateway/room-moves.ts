@@ -31,6 +31,10 @@ export class RoomMoves {
     this.#start(room)
   }
 
+  isMoving(room: Room): boolean {
+    return this.#moving.has(room)
+  }
+
   /** The room was closed, or is opened again for whatever reason. */
   end(room: Room): void {
     room.mustMove = false

@@ -8,6 +8,16 @@ import { beginOpening, type Room } from './room-table.ts'
 import type { ToWorker } from '../worker-messages.ts'
 import type { EndedRun } from '../worker-pool.port.ts'
 
+/** How a document is opened again. */
+export interface Reopening {
+  /** What the worker was doing when it ended; `null` when it did not. */
+  readonly running: EndedRun | null
+  /** A connection that is being closed, 0 for none: its messages are not handed over again. */
+  readonly without: number
+  /** The room moved with everything that it had of its connections. */
+  readonly resumes: boolean
+}
+
 /** Ends of workers because of one document within this time are counted together. */
 const ENDS_WINDOW_MS = 10 * 60_000
 /** After this many ends, joins of the document are refused for a while. */
@@ -50,8 +60,7 @@ export class RoomRecovery {
     return this.#clock.monotonicMs() - (ends.at(-1) ?? 0) < BARRED_MS
   }
 
-  /** `without`: a connection that is being closed; its messages are not handed over again. */
-  reopen(room: Room, running: EndedRun | null, without = 0): void {
+  reopen(room: Room, { running, without, resumes }: Reopening): void {
     if (room.phase !== 'opening') beginOpening(room)
     this.#post(room.home, { kind: 'open', room: room.number, ref: room.ref, key: room.key })
     const kept: { readonly connection: Connection; readonly binding: Binding; readonly frame: KeptFrame }[] = []
@@ -68,6 +77,7 @@ export class RoomRecovery {
         sub,
         ...memberRights(binding, identity),
         knowsLineage: binding.knowsLineage,
+        resumes,
       })
       const { presence } = binding
       if (presence !== null) {

@@ -10,7 +10,7 @@ import type {
 import { sharedSignal } from '../../kernel/given-up.ts'
 import { bindingOf, type Connection, identityOf, memberRights } from './connection.ts'
 import { failed, notWritten, RoomJobs } from './room-jobs.ts'
-import { expulsion, RoomRecovery } from './room-recovery.ts'
+import { expulsion, type Reopening, RoomRecovery } from './room-recovery.ts'
 import { RoomMoves } from './room-moves.ts'
 import { RoomRecords } from './room-records.ts'
 import type { RoomSink } from './room-sink.ts'
@@ -165,7 +165,11 @@ class OpenRooms implements Rooms {
   }
 
   async edit(request: EditRequest, signal?: AbortSignal): Promise<EditOutcome | 'not-resident'> {
-    const outcome = await this.#tasks.runWrite(request.ref, { kind: 'edit', request, ...(signal && { givenUp: sharedSignal(signal) }) })
+    const outcome = await this.#tasks.runWrite(request.ref, {
+      kind: 'edit',
+      request,
+      ...(signal && { givenUp: sharedSignal(signal) }),
+    })
     if (outcome.kind === 'given-up') signal?.throwIfAborted()
     return outcome.kind === 'edit' ? outcome.outcome : notWritten(outcome)
   }
@@ -261,7 +265,7 @@ class OpenRooms implements Rooms {
   #opened(room: Room, outcome: OpenOutcome | 'elsewhere', hasGap = false): void {
     if (outcome === 'elsewhere') {
       if (room.phase === 'closed') this.#table.forget(room)
-      else this.#openAgain(room, null)
+      else this.#openAgain(room, { running: null, without: 0, resumes: false })
       return
     }
     const { settleOpen } = room
@@ -328,15 +332,16 @@ class OpenRooms implements Rooms {
   }
 
   #reload(room: Room, without: number): void {
+    const resumes = this.#moves.isMoving(room)
     this.#jobs.failAll(room)
-    if (room.phase !== 'closed') this.#openAgain(room, null, without)
+    if (room.phase !== 'closed') this.#openAgain(room, { running: null, without, resumes })
   }
 
-  /** Opens the document again in the home where it belongs now, for everybody but the connection `without`. */
-  #openAgain(room: Room, running: EndedRun | null, without = 0): void {
+  /** Opens the document again in the home where it belongs now. */
+  #openAgain(room: Room, how: Reopening): void {
     this.#moves.end(room)
     room.home = this.#deps.workers.homeFor(room.ref)
-    this.#recovery.reopen(room, running, without)
+    this.#recovery.reopen(room, how)
   }
 
   #workerEnded(home: number, running: EndedRun | null): void {
@@ -346,7 +351,7 @@ class OpenRooms implements Rooms {
       this.#jobs.failAll(room)
       // A drop or an eviction in progress has failed and reports that to its caller.
       if (room.phase === 'closed') continue
-      this.#openAgain(room, running)
+      this.#openAgain(room, { running, without: 0, resumes: false })
       if (this.#recovery.isBarred(room.ref)) this.#opened(room, 'unavailable')
     }
     if (running === null) return

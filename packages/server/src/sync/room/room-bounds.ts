@@ -1,4 +1,5 @@
 import * as Y from 'yjs'
+import type { DocumentRecord } from '../../documents/document-store.port.ts'
 import type { UpdateGuard } from '../guard/guard.ts'
 import type { LoadedLog } from '../update-log.port.ts'
 import type { RoomTask } from '../worker-messages.ts'
@@ -10,6 +11,7 @@ import type { RoomTask } from '../worker-messages.ts'
 export interface RoomBounds {
   /** Bytes of the stored state: snapshot, records after it, and the memory of removed blocks. The stored body has the same bound. */
   readonly stateBytes: number
+  /** Structs of the live document, on which the time of nearly every step depends. */
   readonly structs: number
   /** Longest time that loading the state may take, as the guard estimates it. */
   readonly loadMs: number
@@ -24,10 +26,10 @@ export interface RoomBounds {
 /** The bounds of rooms on the main loop. */
 export const LIGHT_BOUNDS: RoomBounds = {
   stateBytes: 24 * 1024,
-  structs: 1_000,
+  structs: 800,
   loadMs: 5,
   messageBytes: 8 * 1024,
-  callBytes: 8 * 1024,
+  callBytes: 4 * 1024,
   pieceStructs: 64,
 }
 
@@ -42,8 +44,37 @@ export class Elsewhere extends Error {
 export function isLogOver(bounds: RoomBounds, guard: UpdateGuard, log: Extract<LoadedLog, { kind: 'loaded' }>): boolean {
   const updates = [...(log.snapshot === null ? [] : [log.snapshot.update]), ...log.records.map(({ update }) => update)]
   const bytes = [...updates, ...log.removals].reduce((sum, { length }) => sum + length, 0)
-  if (bytes > bounds.stateBytes) return true
+  return bytes > bounds.stateBytes || isLoadOver(bounds, guard, updates)
+}
+
+/** Whether it may take too long to load these updates. */
+export function isLoadOver(bounds: RoomBounds, guard: UpdateGuard, updates: readonly Uint8Array[]): boolean {
   return worstLoadMs(guard, updates) > bounds.loadMs
+}
+
+const TAG = '<'.charCodeAt(0)
+const OBJECT = '{'.charCodeAt(0)
+/** A paragraph with an id makes five structs, and has two tags. */
+const STRUCTS_PER_TAG = 2.5
+
+/**
+ * Whether a stored body exceeds the bounds, or the live document may that takes up a body which it lacks: each tag of its pages and each
+ * object becomes structs.
+ */
+export function isBodyOver(
+  { structs, stateBytes, callBytes }: RoomBounds,
+  { head, body }: Pick<DocumentRecord, 'head' | 'body'>,
+): boolean {
+  if (body.length > stateBytes) return true
+  if (!head.bodyAhead) return false
+  // A live document takes up a body by comparing the two.
+  if (head.lastSeq > 0 && body.length > callBytes) return true
+  let count = 0
+  for (const byte of body) {
+    if (byte === TAG) count += STRUCTS_PER_TAG
+    else if (byte === OBJECT) count++
+  }
+  return count > structs
 }
 
 /** The estimated longest time to load these updates, in ms; infinite when the guard refuses them. [G9] */

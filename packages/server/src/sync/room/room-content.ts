@@ -140,8 +140,7 @@ export function isHeavy(content: RoomContent, bounds: RoomBounds | null): boolea
 
 function seemsHeavy(content: RoomContent, bounds: RoomBounds | null): boolean {
   if (bounds !== null) {
-    const structs = content.kind === 'bytes' ? 0 : content.live.structCount
-    return lengthOf(content) > bounds.stateBytes || structs > bounds.structs
+    return content.kind === 'live' && content.live.structCount > bounds.structs
   }
   if (lengthOf(content) > HEAVY_BYTES) return true
   if (content.kind === 'bytes') return false

@@ -3,6 +3,7 @@ import type { Beats } from '../../kernel/beats.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import { SCHEDULE } from '../../kernel/schedule.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { UpdateGuard } from '../guard/guard.ts'
 import type { RoomBounds } from './room-bounds.ts'
@@ -40,12 +41,12 @@ export const ROOM_OPTIONS: RoomOptions = {
   saveLatestMs: 10_000,
   compactRecords: 500,
   compactBytes: 1024 * 1024,
-  windowMs: 32,
+  windowMs: SCHEDULE.windowMs,
   maxDocBytes: null,
   cutMs: 8,
   debtMs: 5_000,
   trialBytes: 1024 * 1024,
-  sliceMs: 8,
+  sliceMs: SCHEDULE.workerSliceMs,
   bounds: null,
 }
 
@@ -135,8 +136,6 @@ export interface RoomHost {
   readonly beats: Beats
   /** Queues a message for the main thread; it is sent when this turn flushes. */
   emit(message: FromWorker): void
-  /** Queues a message that may wait for the next end of a window. */
-  emitByBeat(message: FromWorker): void
   count(counter: string, by?: number): void
   /** Runs `work` as a turn of its own and flushes what it emitted. */
   turn(work: () => void): void

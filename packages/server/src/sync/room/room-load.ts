@@ -6,7 +6,7 @@ import { catchUp } from '../binding/binding.ts'
 import { removeDoubledProse } from '../binding/binding-doubled.ts'
 import { seed } from '../binding/binding-seed.ts'
 import { buildSound, type LiveContent, RELAY, rememberRemovals, type RoomContent } from './room-content.ts'
-import { isLogOver, type RoomBounds } from './room-bounds.ts'
+import { isLogOver, isBodyOver, type RoomBounds } from './room-bounds.ts'
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 import { RemovedBlocks } from '../late-words/removed-blocks.ts'
@@ -21,6 +21,8 @@ export interface LoadedRoom {
   readonly lastSeq: number
   readonly tailRecords: number
   readonly tailBytes: number
+  /** Bytes of the snapshot and of the records after it. */
+  readonly stateBytes: number
   /** The log sequence that the stored version corresponds to; -1 when unknown. [LIFE-12] */
   readonly versionSeq: number
 }
@@ -61,7 +63,7 @@ export function loadRoom(host: RoomHost, given: LoadingRoom, bounds: RoomBounds 
 async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome | 'again'> {
   const record = await host.documents.read(ref)
   if (record === null || record.head.key !== key) return { kind: 'gone' }
-  if (bounds !== null && record.head.sizeBytes > bounds.stateBytes) return ELSEWHERE
+  if (bounds !== null && isBodyOver(bounds, record)) return ELSEWHERE
   const log = await host.updates.load(key)
   switch (log.kind) {
     case 'gone':
@@ -85,7 +87,8 @@ async function fromLog(
   const tailBytes = log.records.reduce((sum, { update }) => sum + update.length, 0)
   // A record stored together with a version has the version's date; records after it have later dates.
   const versionSeq = log.records.at(-1)?.atMs === head.updatedAtMs ? lastSeq : -1
-  const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes, versionSeq }
+  const stateBytes = (log.snapshot?.update.length ?? 0) + tailBytes
+  const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes, stateBytes, versionSeq }
   const removed = RemovedBlocks.restored(log.removals, host.clock.monotonicMs())
   if (log.snapshot !== null && log.records.length === 0 && !head.bodyAhead && !host.undecodable.has(head.key)) {
     const { update, stateVector } = log.snapshot
@@ -93,16 +96,15 @@ async function fromLog(
   }
   let live: LiveContent
   const updates = [...(log.snapshot === null ? [] : [log.snapshot.update]), ...log.records.map(({ update }) => update)]
-  const bytes = updates.reduce((sum, update) => sum + update.length, 0)
   try {
     const startedAt = host.processorMs()
-    live = watched(host, room, bytes, () => buildSound(updates, host.random, removed))
+    live = watched(host, room, stateBytes, () => buildSound(updates, host.random, removed))
     live.loadCostMs = host.processorMs() - startedAt
   } catch (error) {
     return rebuild(host, record, `the Y state cannot be decoded: ${String(error)}`)
   }
   if (live.gap !== null) return withGap(host, record, { ...loaded, content: { kind: 'live', live } })
-  const missing = watched(host, room, bytes + head.sizeBytes, () =>
+  const missing = watched(host, room, stateBytes + head.sizeBytes, () =>
     relayUpdate(host, live, () => {
       removeDoubledProse(live.doc, RELAY)
       if (head.bodyAhead) catchUp(live.doc, readStoredBody(record.body), RELAY, head.titleChangedAtMs)
@@ -164,6 +166,7 @@ async function storeCatchUp(
         lastSeq: outcome.seq,
         tailRecords: tailRecords + 1,
         tailBytes: tailBytes + update.length,
+        stateBytes: loaded.stateBytes + update.length,
       }
     case 'gone':
       return { kind: 'gone' }

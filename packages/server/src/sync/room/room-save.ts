@@ -10,7 +10,7 @@ import type { Hints } from '../binding/binding-prose.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
 import { type LeaveCapture, leaveCapture } from './room-capture.ts'
-import { Elsewhere } from './room-bounds.ts'
+import { Elsewhere, isBodyOver } from './room-bounds.ts'
 import { compactRoom } from './room-compact.ts'
 import { editInRoom } from './room-edit.ts'
 import { encodeRoom } from './room-encode.ts'
@@ -379,7 +379,7 @@ export class RoomSaver {
     const record = await this.room.host.documents.read(this.room.ref)
     if (record?.head.key !== this.room.key) return null
     const { bounds } = this.room.host.options
-    if (bounds !== null && record.head.sizeBytes > bounds.stateBytes) throw new Elsewhere()
+    if (bounds !== null && isBodyOver(bounds, record)) throw new Elsewhere()
     return record
   }
 

@@ -345,13 +345,7 @@ export class RoomSync implements TrialOwner {
 
   private settle(member: Member): void {
     const ordinal = settleOrdinals(member, this.room.log.durable)
-    if (ordinal > 0) {
-      const settled = { kind: 'settled', connection: member.connection, join: member.join, ordinal } as const
-      // While a long window is open, the ack is sent with the updates at its end, which saves a message between threads and a write to the
-      // socket.
-      if (this.cancelWindow === null || !this.window.isLong) this.host.emit(settled)
-      else this.host.emitByBeat(settled)
-    }
+    if (ordinal > 0) this.host.emit({ kind: 'settled', connection: member.connection, join: member.join, ordinal })
     if (member.waiting.length === 0) this.acking.delete(member)
   }
 

@@ -5,7 +5,7 @@ import { AgentPresence } from './awareness-agents.ts'
 import { RoomAwareness } from './awareness-room.ts'
 import { WaitingCalls } from './room-calls.ts'
 import { RoomChanges } from './room-changes.ts'
-import { buildLive, isHeavy, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
+import { buildLive, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
 import { isTaskOver, type RoomBounds } from './room-bounds.ts'
 import { type RoomHost, watched } from './room-host.ts'
@@ -14,7 +14,8 @@ import { drainRoom } from './room-evict.ts'
 import { RoomLog, type RoomLogOwner } from './room-log.ts'
 import { type Member, newMember } from './room-members.ts'
 import { WRITE_LOST } from './room-outcomes.ts'
-import { watchRepair } from './room-repair.ts'
+import { RoomWeight } from './room-weight.ts'
+import { tellMended, watchRepair } from './room-repair.ts'
 import { RoomSaver, type Writer } from './room-save.ts'
 import { RoomSync } from './room-sync.ts'
 import type { SyncRoom } from './sync-room.ts'
@@ -29,6 +30,7 @@ interface Ready {
   readonly log: RoomLog
   readonly sync: RoomSync
   readonly saver: RoomSaver
+  readonly weight: RoomWeight
 }
 
 /** `loading` keeps incoming messages. `closed` only answers jobs, because the worker no longer knows the room. */
@@ -61,8 +63,6 @@ export class Room implements SyncRoom, RoomLogOwner {
   /** Who changes what, while somebody asks. [AG-20] */
   readonly changes: RoomChanges
   private readonly onClosed: (room: Room) => void
-  /** The document is known to be heavy. */
-  private isWeighed = false
 
   constructor(given: { host: RoomHost; id: number; ref: DocumentRef; key: number; onClosed: (room: Room) => void }) {
     this.host = given.host
@@ -110,16 +110,18 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (this.phase.kind !== 'loading') return
     const { waiting } = this.phase
     if (outcome.kind === 'loaded') {
-      const { lastSeq, tailRecords, tailBytes, versionSeq, content, head } = outcome
+      const { lastSeq, tailRecords, tailBytes, stateBytes, versionSeq, content, head } = outcome
       const log = new RoomLog({ key: this.key, lastSeq, tailRecords, tailBytes, queue: this.host.queue, owner: this })
-      const phase: Ready = { kind: 'ready', content, log, sync: undefined as never, saver: undefined as never }
+      const weighed = { id: this.id, content: () => this.content(), sequence: () => log.emitted }
+      const weight = new RoomWeight(this.host, weighed, stateBytes)
+      const phase: Ready = { kind: 'ready', content, log, weight, sync: undefined as never, saver: undefined as never }
       this.phase = phase
       Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head, versionSeq) })
       if (content.kind === 'live') this.listen(content.live)
       const { hasGap } = this
       this.isGapAnnounced = hasGap
       if (hasGap) watchRepair(this)
-      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: this.isHeavy(), hasGap })
+      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: phase.weight.isHeavy(), hasGap })
       phase.saver.opened()
     } else {
       this.host.emit({ kind: 'opened', room: this.id, outcome: outcome.kind })
@@ -280,7 +282,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (earlier !== undefined) ready.sync.forget(earlier)
     const member = newMember(message)
     this.members.set(message.connection, member)
-    ready.sync.answers.sendStep1(member)
+    if (message.resumes !== true) ready.sync.answers.sendStep1(member)
     const others = this.awareness.snapshot()
     if (others !== null) ready.sync.answers.direct(member, [awarenessFrame(others)])
   }
@@ -300,33 +302,21 @@ export class Room implements SyncRoom, RoomLogOwner {
   }
 
   weighed(): void {
-    if (!this.isWeighed && this.isHeavy()) this.outgrown()
+    this.ready.weight.check()
   }
 
-  private isHeavy(): boolean {
-    return isHeavy(this.content(), this.host.options.bounds)
-  }
-
-  /** The document does not belong into this home any more. */
-  private outgrown(): void {
-    if (this.isWeighed) return
-    this.isWeighed = true
-    this.host.emit({ kind: 'heavy', room: this.id })
+  /** The next step may take longer than this home allows. [C8] */
+  outgrown(): void {
+    if (this.phase.kind === 'ready') this.phase.weight.outgrown()
   }
 
   edited(writer: Writer | null, updateBytes: number): void {
     this.ready.saver.edited(writer, updateBytes)
+    this.ready.weight.grown(updateBytes)
     this.weighed()
-    if (this.isGapAnnounced && !this.hasGap) this.mended()
-  }
-
-  private mended(): void {
+    if (!this.isGapAnnounced || this.hasGap) return
     this.isGapAnnounced = false
-    this.host.count('documents_mended')
-    const fields = { workspace: this.workspaceId, docId: this.ref.id }
-    const text = 'A client sent the edit that the log of a document lacked; the document can be edited again.'
-    this.host.log.info('document.mended', text, fields)
-    this.host.emit({ kind: 'mended', room: this.id })
+    tellMended(this)
   }
 
   failed(error: unknown): void {
@@ -371,13 +361,6 @@ export class Room implements SyncRoom, RoomLogOwner {
     const { log } = this.phase
     this.close(WRITE_LOST)
     void log.quiet().then(() => this.host.emit({ kind: 'reload', room: this.id, without }))
-  }
-
-  /** Closes a room in which all is durable. The gateway opens the document again, in the worker where it belongs by then. [C8] */
-  handOver(): void {
-    this.sync.lastBroadcast()
-    this.changes.tell()
-    this.reload(0)
   }
 
   /** Closes the room without storing anything. */

@@ -5,6 +5,7 @@ import { ownThreadMs } from '../../kernel/processor-time.ts'
 import { Pacer } from '../../kernel/pacer.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import { SCHEDULE, storeGapMs } from '../../kernel/schedule.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import { UpdateGuard } from '../guard/guard.ts'
@@ -58,7 +59,7 @@ export interface Pace {
 
 const REPORT_MS = 500
 /** A message to the main thread wakes it. Appends follow at once, since the main thread has gathered the edits. */
-export const THREAD_PACE: Pace = { toMainMs: 4, toStoreMs: 0 }
+const THREAD_PACE: Pace = { toMainMs: SCHEDULE.toGatewayMs, toStoreMs: 0 }
 const LOADS_AT_ONCE = 2
 /** A workspace's processor time is reported to the other workers once it reaches this much. */
 const TELL_SPENT_MS = 5
@@ -131,7 +132,6 @@ export class DocumentWorker {
         this.due = true
         if (this.depth === 0) this.turn(() => undefined)
       },
-      emitByBeat: (message) => this.outgoing.push(message),
       count: (counter, by = 1) => {
         this.counters[counter] = (this.counters[counter] ?? 0) + by
       },
@@ -143,7 +143,13 @@ export class DocumentWorker {
     }
     const { toMainMs, toStoreMs } = given.pace ?? THREAD_PACE
     this.posts = new Pacer({ widestMs: toMainMs, clock, timers, run: () => this.postAll() })
-    this.appends = new Pacer({ widestMs: toStoreMs, clock, timers: given.appendTimers ?? timers, run: () => queue.flush() })
+    this.appends = new Pacer({
+      widestMs: toStoreMs,
+      gap: storeGapMs,
+      clock,
+      timers: given.appendTimers ?? timers,
+      run: () => queue.flush(),
+    })
     this.cancelReport = this.reportLater()
   }
 

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../kernel/clock.ts'
 import { systemTimers, type Timers } from '../../kernel/timers.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { Pacer } from '../../kernel/pacer.ts'
+import { SCHEDULE } from '../../kernel/schedule.ts'
 import { threadCpuMs } from '../../kernel/processor-time.ts'
 import { type Batch, unpackFromWorker } from './document-batch.ts'
 import { HeavyDocuments, Quarantine } from './document-quarantine.ts'
@@ -62,10 +63,6 @@ const MOVE_EVERY_MS = 500
 const LOOK_MS = 50
 /** Share of its time from which a worker counts as busy, so that another one starts. */
 const BUSY_SHARE = 0.6
-/** Factor per check by which the count of recent messages decays: half in a quarter of a second. */
-const BUSY_KEPT = 0.5 ** (LOOK_MS / 250)
-/** Longest time for which a busy relay gathers messages to the workers. */
-export const TO_WORKER_WIDEST_MS = 12
 const HEAP_MIB = 1024
 const DRAIN_MS = 10_000
 const EARLY_MS = 1_000
@@ -119,7 +116,7 @@ class Workers implements DocumentWorkers {
     this.given = given
     this.count = given.count
     this.started = Math.min(given.count, given.options.first ?? given.count)
-    this.posts = new Pacer({ widestMs: TO_WORKER_WIDEST_MS, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
+    this.posts = new Pacer({ widestMs: SCHEDULE.toWorkerMs, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
     for (let worker = 0; worker <= this.heavyWorker; worker++) {
       this.slots.push(emptySlot())
       // The others start when they are needed.
@@ -179,7 +176,6 @@ class Workers implements DocumentWorkers {
     this.moveOne(now)
     this.startWhenBusy()
     this.slots.forEach((slot, worker) => {
-      slot.busy *= BUSY_KEPT
       const { thread, watchdog } = slot
       if (thread === null || slot.ending) return
       noteShare(slot, thread)
@@ -200,7 +196,8 @@ class Workers implements DocumentWorkers {
 
   /** One more worker starts when all that run are busy. Rooms that are open stay where they are. */
   private startWhenBusy(): void {
-    if (this.started === this.count || this.slots.slice(0, this.started).some(({ share }) => share < BUSY_SHARE)) return
+    const isIdle = ({ share, rooms }: WorkerSlot): boolean => share < BUSY_SHARE || rooms.size === 0
+    if (this.started === this.count || this.slots.slice(0, this.started).some(isIdle)) return
     this.start(this.started++)
   }
 
@@ -245,14 +242,14 @@ class Workers implements DocumentWorkers {
 
   private load(worker: number): number {
     const slot = this.slots[worker] as WorkerSlot
-    return slot.rooms.size + slot.busy
+    return slot.rooms.size + slot.busy.at(this.clock.monotonicMs())
   }
 
   post(worker: number, message: ToWorker): void {
     const slot = this.slots[worker] as WorkerSlot
     this.note(slot, message)
     slot.queue.push(message)
-    slot.busy++
+    slot.busy.add(1, this.clock.monotonicMs())
     if (slot.thread === null && worker >= this.count && slot.failedStarts === 0) this.start(worker)
     this.posted++
     if (this.flushing) return

@@ -1,20 +1,19 @@
 import { setImmediate } from 'node:timers'
 import { DocumentWorker, type DocumentWorkerOptions, type Pace } from './document-worker.ts'
+import { SCHEDULE } from '../../kernel/schedule.ts'
 import { LIGHT_BOUNDS } from '../room/room-bounds.ts'
 import type { RoomOptions } from '../room/room-host.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
-/** How long light rooms work before sockets and HTTP have their turn. */
-export const LIGHT_SLICE_MS = 2
 /** Nothing is gained by gathering what leaves for the sockets, which are in this thread; a message to the storage thread wakes it. */
-export const LIGHT_PACE: Pace = { toMainMs: 0, toStoreMs: 8 }
+const LIGHT_PACE: Pace = { toMainMs: 0, toStoreMs: SCHEDULE.toStoreMs }
 
 /** Small documents are read in a moment, and most of it is the wait for the store. */
 const LOADS_AT_ONCE = 8
 
-const LIGHT_OPTIONS: Partial<RoomOptions> = {
-  sliceMs: LIGHT_SLICE_MS,
-  cutMs: LIGHT_SLICE_MS,
+export const LIGHT_OPTIONS: Partial<RoomOptions> = {
+  sliceMs: SCHEDULE.lightSliceMs,
+  cutMs: SCHEDULE.lightSliceMs,
   bounds: LIGHT_BOUNDS,
 }
 
@@ -60,7 +59,7 @@ export class LightHome implements AsyncDisposable {
   #handle(): void {
     const batch = this.#queue
     this.#queue = []
-    const handled = this.#worker.receive(batch, this.#clock.monotonicMs() + LIGHT_SLICE_MS)
+    const handled = this.#worker.receive(batch, this.#clock.monotonicMs() + SCHEDULE.lightSliceMs)
     if (handled === batch.length) return
     this.#queue = [...batch.slice(handled), ...this.#queue]
     this.#schedule()

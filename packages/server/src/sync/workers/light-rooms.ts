@@ -1,11 +1,12 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
+import { Load } from '../../kernel/load.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
-/** What is known of one light room. `recent` is a decaying count of its messages, in messages a second. */
+/** What is known of one light room. */
 interface LightRoom {
   readonly ref: DocumentRef
   members: number
-  recent: number
+  readonly recent: Load
 }
 
 /** From so many messages a second, or connections, a room takes more of the main loop than it saves in wake-ups. */
@@ -29,17 +30,17 @@ export class LightRooms {
     return this.#rooms.size
   }
 
-  sent(message: ToWorker): void {
+  sent(message: ToWorker, nowMs: number): void {
     switch (message.kind) {
       case 'open':
-        this.#rooms.set(message.room, { ref: message.ref, members: 0, recent: 0 })
+        this.#rooms.set(message.room, { ref: message.ref, members: 0, recent: new Load(RECENT_MS) })
         return
       case 'join':
         return this.#with(message.room, (room) => room.members++)
       case 'leave':
         return this.#with(message.room, (room) => room.members--)
       case 'sync':
-        return this.#with(message.room, (room) => (room.recent += 1_000 / RECENT_MS))
+        return this.#with(message.room, (room) => room.recent.add(1, nowMs))
       case 'job':
         if (message.task.kind === 'evict' || message.task.kind === 'drop') this.#leaving.set(message.job, message.room)
     }
@@ -62,7 +63,8 @@ export class LightRooms {
       case 'done': {
         const room = this.#leaving.get(message.job)
         this.#leaving.delete(message.job)
-        if (room !== undefined && message.outcome.kind !== 'busy' && message.outcome.kind !== 'elsewhere') this.#rooms.delete(room)
+        if (room !== undefined && message.outcome.kind !== 'busy' && message.outcome.kind !== 'elsewhere')
+          this.#rooms.delete(room)
       }
     }
     return null
@@ -85,18 +87,12 @@ export class LightRooms {
     return (this.#away.get(nameOf(ref)) ?? 0) > nowMs
   }
 
-  /** Lets the counts of recent messages decay. */
-  decay(elapsedMs: number): void {
-    const kept = Math.exp(-elapsedMs / RECENT_MS)
-    for (const room of this.#rooms.values()) room.recent *= kept
-  }
-
   /** The busiest room, when it is too busy for the main loop; with `any` the busiest one however quiet. `null`: none. */
-  busiest(any: boolean): number | null {
+  busiest(any: boolean, nowMs: number): number | null {
     let best: number | null = null
     let most = any ? 0 : 1
     for (const [number, { recent, members }] of this.#rooms) {
-      const weight = Math.max(recent / BUSY_PER_SECOND, members / MANY_MEMBERS)
+      const weight = Math.max(recent.perSecond(nowMs) / BUSY_PER_SECOND, members / MANY_MEMBERS)
       if (weight <= most) continue
       most = weight
       best = number

@@ -1,7 +1,7 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 
-/** Over how many readings the share is averaged. */
-const READINGS = 10
+/** Over how many readings the share is averaged: people who come back after a restart all join within a few seconds, and then are quiet. */
+const READINGS = 20
 
 /** The share of its time that the event loop of this thread works, averaged over the last readings. */
 export class LoopUse {

@@ -76,7 +76,7 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
 
   post(home: number, message: ToWorker): void {
     if (home !== LIGHT_HOME) return this.#threads.post(home, message)
-    this.#rooms.sent(message)
+    this.#rooms.sent(message, this.#clock.monotonicMs())
     this.#light.post(message)
   }
 
@@ -107,9 +107,8 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
     return this.#timers.after(CHECK_MS, () => {
       this.#cancelCheck = this.#checkLater()
       this.#use.read()
-      this.#rooms.decay(CHECK_MS)
       if (this.#placement !== 'auto') return
-      const room = this.#rooms.busiest(this.#use.share > TOO_FULL_SHARE)
+      const room = this.#rooms.busiest(this.#use.share > TOO_FULL_SHARE, this.#clock.monotonicMs())
       if (room !== null) this.#giveAway(room)
     })
   }

@@ -1,11 +1,14 @@
 import type { EventLoopUtilization } from 'node:perf_hooks'
 import type { Worker } from 'node:worker_threads'
+import { Load } from '../../kernel/load.ts'
 import type { ToWorker } from '../worker-messages.ts'
 import { packToWorker } from './document-batch.ts'
 import { Watchdog, watchedMemory } from './watchdog.ts'
 
+/** A message counts as recent for about so long. */
+const BUSY_MEMORY_MS = 360
 /** Over how many checks the share of its time that a thread works is averaged. */
-const SHARE_CHECKS = 20
+const SHARE_CHECKS = 60
 
 /** One number of a document worker, and the thread that has it now. */
 export interface WorkerSlot {
@@ -14,9 +17,9 @@ export interface WorkerSlot {
   /** The worker was stuck and is being terminated. */
   ending: boolean
   queue: ToWorker[]
-  /** Rooms of this worker; `busy` is a decaying count of recent messages. */
+  /** Rooms of this worker, and its recent messages. */
   rooms: Set<number>
-  busy: number
+  readonly busy: Load
   /** Share of its time that the thread worked lately, and its own count of that at the last check. */
   share: number
   utilization: EventLoopUtilization | undefined
@@ -32,7 +35,7 @@ export function emptySlot(): WorkerSlot {
     ending: false,
     queue: [],
     rooms: new Set(),
-    busy: 0,
+    busy: new Load(BUSY_MEMORY_MS),
     share: 0,
     utilization: undefined,
     startedMs: 0,
