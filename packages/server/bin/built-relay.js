@@ -22,8 +22,8 @@ export function relayProgram(server) {
 }
 
 /**
- * Returns a text that changes when a source file is added, removed or written. It reads names and times of about a thousand files, which
- * takes 25 ms, and not what is in them, which would take twice as long in every start.
+ * Returns a text that changes when a source file is added, removed or written. It reads names and times of about a thousand files, and not
+ * what is in them, which would take at least twice as long in every start.
  *
  * @param {string} packages the folder of the packages
  * @returns {string}
