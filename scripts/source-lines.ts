@@ -12,7 +12,7 @@ export interface SourceLines {
 export const TABLE = '.lines.json'
 
 /**
- * Returns where the first statement of each line comes from. Such a table is a tenth of a source map and is read only for a stack trace;
+ * Returns where the first statement of each line comes from. Such a table is a small part of a source map and is read only for a stack trace;
  * with `--enable-source-maps` Node reads the maps of all files in every thread.
  *
  * @param code the file
