@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -112,6 +112,13 @@ describe('the bundle that `npm run build:relay` writes', { timeout: patience(60_
     expect(relay.err()).toMatch(
       /"event":"relay.start_failed".* at [^"]*\(packages\/server\/src\/drivers\/sql\/[a-z/-]+\.ts:\d+\)/,
     )
+  })
+
+  it('may be read by the user of the service, whoever built it', () => {
+    const unreadable = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
+      (path) => (statSync(join(dist, path)).mode & 0o004) === 0,
+    )
+    expect([statSync(dist).mode & 0o777, unreadable]).toEqual([0o755, []])
   })
 
   it('carries the licences of the packages whose code is in it', () => {

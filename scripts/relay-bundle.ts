@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -88,6 +89,8 @@ async function write(folder: string, beside: Readonly<Record<string, string>>): 
     })
     writeFileSync(join(unfinished, NOTICES), thirdPartyNotices(packagesOf(modules)))
     writeFileSync(join(unfinished, 'sources'), stamp)
+    // A temporary folder is private, but the relay runs as another user than who builds it. [OPS-12]
+    chmodSync(unfinished, 0o755)
     renameSync(unfinished, folder)
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
