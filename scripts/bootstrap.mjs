@@ -68,7 +68,7 @@ function findNode() {
 
 function run(node, args) {
   const path = `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`
-  // The fourth entry is a channel that closes when this process ends: see end-with-parent.ts.
+  // The fourth entry is a channel that closes when this process ends: see end-with-parent.js.
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
   const child = spawn(node, args, { cwd: ROOT, stdio, env: { ...process.env, PATH: path } })
   if (process.env.npm_lifecycle_event !== undefined) endWithNpm(child)

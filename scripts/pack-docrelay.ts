@@ -1,14 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
-import { type Plugin, type RolldownOutput, rolldown } from 'rolldown'
+import { join } from 'node:path'
 import { build } from 'vite'
 import { builtConsole } from './built-console.ts'
+import { modulesOf, writeBundle } from './bundle.ts'
+import { isInstalledBeside, NOTICES } from './relay-bundle.ts'
 import { packagesOf, thirdPartyNotices } from './third-party-notices.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const OURS = ['docrelay', 'server', 'dev-issuer', 'client', 'model', 'protocol']
-const NOTICES = 'THIRD-PARTY-NOTICES'
+/** Of our packages, those whose dependencies become part of the bundle as far as `isInstalledBeside` allows, and the others. */
+const BUNDLED = ['server', 'client', 'model', 'protocol']
+const OTHERS = ['docrelay', 'dev-issuer']
 /** Files and folders that stand beside modules, and where they are in the package. */
 const BESIDE: Readonly<Record<string, string>> = {
   'package.json': '../package.json',
@@ -33,7 +35,12 @@ export async function packDocrelay(target: string): Promise<string> {
   mkdirSync(folder, { recursive: true })
   mkdirSync(target, { recursive: true })
   try {
-    const bundled = await bundle(folder)
+    const bundled = await writeBundle({
+      programs: { docrelay: join(ROOT, 'packages/docrelay/bin/docrelay.js') },
+      dir: join(folder, 'dist'),
+      isOthers,
+      beside: BESIDE,
+    })
     writeFileSync(join(folder, NOTICES), thirdPartyNotices(packagesOf([...bundled, ...(await consoleModules())])))
     cpSync(builtConsole(), join(folder, 'console'), { recursive: true })
     for (const name of ['workspace', 'collections.json'])
@@ -52,8 +59,20 @@ export async function packDocrelay(target: string): Promise<string> {
 
 /** The packages of others that the bundle imports, with their versions. */
 export function docrelayDependencies(): Readonly<Record<string, string>> {
-  const all = OURS.flatMap((name) => Object.entries(manifestOf(name).dependencies ?? {}))
-  return Object.fromEntries(all.filter(([name]) => !name.startsWith('@docrelay/')).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const installed = [
+    ...BUNDLED.flatMap(dependenciesOf).filter(([name]) => isInstalledBeside(name)),
+    ...OTHERS.flatMap(dependenciesOf).filter(([name]) => !name.startsWith('@docrelay/')),
+  ]
+  return Object.fromEntries(installed.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function dependenciesOf(name: string): readonly (readonly [string, string])[] {
+  return Object.entries(manifestOf(name).dependencies ?? {})
+}
+
+function isOthers(id: string): boolean {
+  const names = Object.keys(docrelayDependencies())
+  return id.startsWith('node:') || names.some((name) => id === name || id.startsWith(`${name}/`))
 }
 
 function manifestOf(name: string): Manifest {
@@ -86,59 +105,6 @@ export function consoleModules(): Promise<readonly string[]> {
 async function readConsoleModules(): Promise<readonly string[]> {
   const built = await build({ root: join(ROOT, 'packages/console'), logLevel: 'error', build: { write: false } })
   return modulesOf('output' in built ? [built] : Array.isArray(built) ? built : [])
-}
-
-function modulesOf(bundles: readonly Pick<RolldownOutput, 'output'>[]): readonly string[] {
-  return bundles.flatMap(({ output }) => output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : [])))
-}
-
-/** Returns the modules that are in the bundle. */
-async function bundle(folder: string): Promise<readonly string[]> {
-  const names = Object.keys(docrelayDependencies())
-  const isOthers = (id: string): boolean =>
-    id.startsWith('node:') || names.some((name) => id === name || id.startsWith(`${name}/`))
-  const bundler = await rolldown({
-    input: { docrelay: join(ROOT, 'packages/docrelay/bin/docrelay.js') },
-    platform: 'node',
-    external: isOthers,
-    plugins: [addresses(join(folder, 'dist'))],
-  })
-  const written = await bundler.write({
-    dir: join(folder, 'dist'),
-    entryFileNames: '[name].mjs',
-    chunkFileNames: 'chunk-[name]-[hash].mjs',
-    keepNames: true,
-  })
-  await bundler.close()
-  return modulesOf([written])
-}
-
-/** Gives programs and threads a file of their own, copies what stands beside modules, and points addresses at both. */
-function addresses(dist: string): Plugin {
-  return {
-    name: 'addresses',
-    transform: {
-      filter: { code: 'import.meta.url' },
-      handler(code, id) {
-        if (code.includes('./assets/')) cpSync(resolve(id, '../assets'), join(dist, 'assets'), { recursive: true })
-        return code.replace(/new URL\('(\.[^']+)', import\.meta\.url\)/g, (address: string, path: string) => {
-          const file = resolve(id, '..', path)
-          const name = basename(path)
-          if (name.endsWith('.ts')) {
-            // Two programs are called `main`.
-            const stem = name === 'main.ts' ? 'relay' : name.slice(0, -'.ts'.length)
-            this.emitFile({ type: 'chunk', id: file, fileName: `${stem}.mjs` })
-            return `new URL('./${stem}.mjs', import.meta.url)`
-          }
-          // All files are in one folder, and so are the assets of all modules.
-          if (path.startsWith('./assets/')) return address
-          const place = BESIDE[name]
-          if (place !== undefined) return `new URL('${place}', import.meta.url)`
-          throw new Error(`${id} names ${path}, which is not in the package`)
-        })
-      },
-    },
-  }
 }
 
 if (process.argv[1] === import.meta.filename) console.log(await packDocrelay(join(ROOT, 'dist')))

@@ -3,9 +3,10 @@
 // DOCRELAY_DEV_ISSUER_PORT choose other ports.
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import '../packages/docrelay/src/try-out/end-with-parent.ts'
+import '../packages/docrelay/src/try-out/end-with-parent.js'
 import { runTryOut } from '../packages/docrelay/src/try-out/try-out.ts'
 import { builtConsole } from './built-console.ts'
+import { bundledRelay } from './relay-bundle.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const USAGE = `npm start -- [--open] [--no-agent]
@@ -22,7 +23,7 @@ async function main(): Promise<void> {
       state: resolve(chosen ?? join(ROOT, '.dev')),
       stateIsChosen: chosen !== undefined,
       ownConfig: join(ROOT, 'relay.toml'),
-      relayProgram: join(ROOT, 'packages/server/src/main.ts'),
+      relayProgram: await bundledRelay(),
       console: builtConsole,
       examples: join(ROOT, 'examples'),
       shownFrom: ROOT,

@@ -30,7 +30,7 @@ function optionsOf(words: readonly string[]): Options {
 function runTests(rest: readonly string[], minutes: number): Promise<number> {
   const child = spawn(
     process.execPath,
-    ['--import', './packages/docrelay/src/try-out/end-with-parent.ts', 'scripts/test.ts', '--once', ...rest],
+    ['--import', './packages/docrelay/src/try-out/end-with-parent.js', 'scripts/test.ts', '--once', ...rest],
     {
       cwd: ROOT,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

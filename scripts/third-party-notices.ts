@@ -20,7 +20,7 @@ export function packagesOf(moduleIds: readonly string[]): readonly string[] {
 export function thirdPartyNotices(folders: readonly string[]): string {
   const notices = folders.map((folder) => {
     const { name, version, license = '' } = manifestOf(folder)
-    const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)(\.(md|txt))?$/i.test(file))
+    const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)(-[a-z0-9]+)?(\.(md|txt))?$/i.test(file))
     if (texts.length === 0) throw new Error(`${name} ${version} has no licence text, so it cannot be handed on`)
     return [`${name} ${version} (${license})`, ...texts.sort().map((file) => readFileSync(join(folder, file), 'utf8').trim())]
   })

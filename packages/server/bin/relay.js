@@ -1,9 +1,11 @@
 #!/usr/bin/env node
-// Runs the relay on a Node that strips types by itself: this one, or else the one that the repository brings as a package.
+// Runs the relay: its bundle, or its sources where no bundle was made of them. On this Node when it strips types by itself, or else on the one
+// that the repository brings as a package.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { relayProgram } from './built-relay.js'
 
 /** Set for the process that this file starts on another Node. */
 const TIED = 'DOCRELAY_TIED_TO_PARENT'
@@ -12,7 +14,9 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 if (major > 22 || (major === 22 && minor >= 18)) {
   endWithParent()
-  const { main } = await import('../src/main.ts')
+  const { program, isStale } = relayProgram(join(here, '..'))
+  if (isStale) process.stderr.write('relay: dist/ was made of other sources, so these run; `npm run build:relay` makes it anew\n')
+  const { main } = await import(pathToFileURL(program).href)
   await main()
 } else {
   const node = bundledNode(here)

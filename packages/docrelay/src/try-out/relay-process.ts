@@ -4,7 +4,7 @@ import type { WantedPort } from './free-ports.ts'
 
 /** About 15 s. */
 const SLOW_TRIES = 150
-const END_WITH_THIS = fileURLToPath(new URL('./end-with-parent.ts', import.meta.url))
+const END_WITH_THIS = fileURLToPath(new URL('./end-with-parent.js', import.meta.url))
 
 export interface RelayEnd {
   readonly code: number | null

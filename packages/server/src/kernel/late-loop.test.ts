@@ -45,3 +45,13 @@ it('[LIM-2] without a delay a bucket holds its burst and no more', async () => {
   await advance(60_000)
   expect(given(1_000)).toBe(80)
 })
+
+it('[LIM-2] a delay is seen that begins when nobody has asked for a minute', async () => {
+  const { advance, given, hold, loop } = relay()
+  await advance(60_000)
+  expect(loop.delayMs()).toBe(0)
+  await advance(60_000)
+  hold(5_000)
+  expect(loop.delayMs()).toBeGreaterThan(4_000 - 100)
+  expect(given(240)).toBe(240)
+})

@@ -2,6 +2,12 @@ import type { Clock } from './clock.ts'
 import type { Timers } from './timers.ts'
 
 const LOOK_MS = 100
+/**
+ * While nobody has asked for `RESTS_AFTER_MS`: each look wakes the processor. A delay that begins then may be told this much too short, when
+ * the buckets of rates are full.
+ */
+const RESTING_LOOK_MS = 1_000
+const RESTS_AFTER_MS = 10_000
 /** A delay below this is usual on a busy machine. */
 const LATE_MS = 100
 /** What came meanwhile is handled within this time after a delay. */
@@ -14,7 +20,8 @@ const KEPT_MS = 1_000
 export class LateLoop implements Disposable {
   private readonly clock: Clock
   private readonly timers: Timers
-  private dueMs: number
+  private dueMs = 0
+  private askedMs: number
   private lateMs = 0
   private keptUntilMs = 0
   private cancel: () => void
@@ -22,13 +29,24 @@ export class LateLoop implements Disposable {
   constructor(clock: Clock, timers: Timers) {
     this.clock = clock
     this.timers = timers
-    this.dueMs = clock.monotonicMs() + LOOK_MS
-    this.cancel = timers.after(LOOK_MS, () => this.look())
+    this.askedMs = clock.monotonicMs()
+    this.cancel = this.lookLater(this.askedMs)
   }
 
   /** How long the delay lasted from which messages may still wait; 0 when there was none. */
   delayMs(): number {
     const nowMs = this.clock.monotonicMs()
+    const delayMs = this.delayAt(nowMs)
+    const wasResting = this.isResting(nowMs)
+    this.askedMs = nowMs
+    if (wasResting) {
+      this.cancel()
+      this.look()
+    }
+    return delayMs
+  }
+
+  private delayAt(nowMs: number): number {
     const kept = nowMs < this.keptUntilMs ? this.lateMs : 0
     const overdueMs = nowMs - this.dueMs
     return overdueMs > LATE_MS ? kept + overdueMs : kept
@@ -37,11 +55,20 @@ export class LateLoop implements Disposable {
   private look(): void {
     const nowMs = this.clock.monotonicMs()
     if (nowMs - this.dueMs > LATE_MS) {
-      this.lateMs = this.delayMs()
+      this.lateMs = this.delayAt(nowMs)
       this.keptUntilMs = nowMs + KEPT_MS
     }
-    this.dueMs = nowMs + LOOK_MS
-    this.cancel = this.timers.after(LOOK_MS, () => this.look())
+    this.cancel = this.lookLater(nowMs)
+  }
+
+  private lookLater(nowMs: number): () => void {
+    const laterMs = this.isResting(nowMs) ? RESTING_LOOK_MS : LOOK_MS
+    this.dueMs = nowMs + laterMs
+    return this.timers.after(laterMs, () => this.look())
+  }
+
+  private isResting(nowMs: number): boolean {
+    return nowMs - this.askedMs > RESTS_AFTER_MS
   }
 
   [Symbol.dispose](): void {

@@ -1,0 +1,3 @@
+export function relayProgram(server: string): { readonly program: string; readonly isStale: boolean }
+export function stampOfSources(packages: string): string
+export function relaySources(packages: string): readonly string[]
