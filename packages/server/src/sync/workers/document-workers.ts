@@ -61,6 +61,8 @@ export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
 const MOVE_EVERY_MS = 500
 /** Interval of the watchdog's checks. A stuck worker blocks its other documents for up to this much longer than an operation may take. */
 const LOOK_MS = 50
+/** The same while no worker has a document: each check wakes the processor. */
+const RESTING_LOOK_MS = 500
 /** Share of its time from which a worker counts as busy, so that another one starts. */
 const BUSY_SHARE = 0.6
 const HEAP_MIB = 1024
@@ -105,6 +107,7 @@ class Workers implements DocumentWorkers {
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
   private readonly timers: Timers
   private cancelLook: () => void
+  private isResting = false
   private flushing = false
   private posted = 0
   private readonly posts: Pacer
@@ -126,7 +129,8 @@ class Workers implements DocumentWorkers {
   }
 
   private lookLater(): () => void {
-    return this.timers.after(LOOK_MS, () => {
+    this.isResting = this.slots.every(({ rooms }) => rooms.size === 0)
+    return this.timers.after(this.isResting ? RESTING_LOOK_MS : LOOK_MS, () => {
       this.cancelLook = this.lookLater()
       this.watch()
     })
@@ -248,6 +252,10 @@ class Workers implements DocumentWorkers {
   post(worker: number, message: ToWorker): void {
     const slot = this.slots[worker] as WorkerSlot
     this.note(slot, message)
+    if (this.isResting) {
+      this.cancelLook()
+      this.cancelLook = this.lookLater()
+    }
     slot.queue.push(message)
     slot.busy.add(1, this.clock.monotonicMs())
     if (slot.thread === null && worker >= this.count && slot.failedStarts === 0) this.start(worker)
