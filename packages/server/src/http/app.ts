@@ -196,7 +196,7 @@ async function serve(frame: Frame, group: RouteGroup, shell: Shell): Promise<Ans
 function answered({ outgoing }: Frame, route: Route, request: RouteRequest, { answers }: Shell): Promise<RouteReply> {
   const make = () => route.handle(request)
   if (route.largeAnswer !== true || request.caller === null) return make()
-  return answers.run(request.caller.access.workspaceId, outgoing, request.left, make)
+  return answers.run(request.caller.access.workspaceId, outgoing, make)
 }
 
 function isPreflight({ method, incoming }: Frame): boolean {

@@ -13,7 +13,6 @@ import {
   checkDeclaredLength,
   checkJsonType,
   readBody,
-  requestChunks,
 } from './request-body.ts'
 import type { BodyPolicy, Route } from './route.ts'
 
@@ -73,8 +72,7 @@ export async function receiveBody(asked: BodyToReceive, deps: ReceiveDeps): Prom
   checkJsonType(incoming.headers['content-type'])
   checkContentCoding(incoming.headers['content-encoding'])
   const workspaceId = caller?.access.workspaceId ?? ''
-  const chunks = requestChunks(incoming, outgoing, { ...deps, workspaceId, givenUp: account.givenUp })
-  const bytes = await readBody(chunks, limit, account)
+  const bytes = await readBody({ incoming, outgoing, limit, account }, { ...deps, workspaceId })
   return policy.kind === 'json' ? { bytes, json: await deps.parseJson(bytes, workspaceId) } : { bytes, json: undefined }
 }
 
