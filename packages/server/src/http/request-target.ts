@@ -21,7 +21,7 @@ export function isReadableTarget(url: string): boolean {
   return !pathOf(url).includes('\\')
 }
 
-const PLAIN_HOST = /^(?:[a-z0-9._-]+(?::[1-9]\d{0,3})?)?$/
+const PLAIN_HOST = /^(?:[a-z0-9._-]+(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?)?$/
 
 /** Whether a `Host` can be the host of a URL. An empty one is left to the app, which refuses it where it needs one. */
 export function isReadableHost(host: string): boolean {
