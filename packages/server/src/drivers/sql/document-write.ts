@@ -30,25 +30,25 @@ import { appendTo } from './updates.ts'
 
 type Keyed<T> = T & { readonly key: number }
 
+// Workspace, id and the time of creation never change. A column that is set is written to all its indexes, also with the same value.
 const replaceRow = compiledOnce((db, row: Keyed<ReturnType<typeof columnsOf>>) =>
   db
     .updateTable('documents')
     .set({
-      workspace_id: row.workspace_id,
-      id: row.id,
       version: row.version,
       owner_id: row.owner_id,
       owner_name: row.owner_name,
       collection_id: row.collection_id,
       shared_with: row.shared_with,
-      created_at_ms: row.created_at_ms,
       updated_at_ms: row.updated_at_ms,
       title_changed_at_ms: row.title_changed_at_ms,
-      size_bytes: row.size_bytes,
       facts: row.facts,
       crc32: row.crc32,
     })
     .where('key', '=', row.key),
+)
+const replaceSize = compiledOnce((db, { key, size_bytes }: { readonly key: number; readonly size_bytes: number }) =>
+  db.updateTable('documents').set({ size_bytes }).where('key', '=', key),
 )
 const replaceBody = compiledOnce((db, { key, body, crc32 }: Tables['bodies']) =>
   db.updateTable('bodies').set({ body, crc32 }).where('key', '=', key),
@@ -219,14 +219,16 @@ async function updateDocument(
     sizeBytes: (set.body?.bytes.byteLength ?? bodyBytes(head)) + sharedBytes(sharedWith),
     facts: set.body?.facts ?? head.facts,
   }
-  await replaceRow(writer, { ...columnsOf(changed), key })
+  const columns = columnsOf(changed)
+  await replaceRow(writer, { ...columns, key })
+  if (columns.size_bytes !== bodyBytes(head)) await replaceSize(writer, { key, size_bytes: columns.size_bytes })
   if (set.body !== undefined) {
     await replaceBody(writer, { key, body: set.body.bytes, crc32: bodyChecksum(key, set.body.bytes) })
     await replaceReferences(writer, engine, head, set.body.blobReferences, write.nowMs)
   }
   if (log.kind === 'live') return { kind: 'written', head: await coverLog(writer, engine, changed, log, write.nowMs) }
   if (log.kind === 'none' || set.body === undefined) return { kind: 'written', head: changed }
-  await replaceFlags(writer, { ...headFlags(key, head.coveredSeq, 1), key })
+  if (!head.bodyAhead) await replaceFlags(writer, { ...headFlags(key, head.coveredSeq, 1), key })
   return { kind: 'written', head: { ...changed, bodyAhead: true } }
 }
 
