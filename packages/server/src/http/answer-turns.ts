@@ -69,8 +69,10 @@ export function createAnswerTurns(timers: Timers, { unsentBytes }: AnswerLimits)
           reject(error)
         }
         const closed = (): void => refuse(clientLeft())
-        const cancel = timers.after(MAX_WAIT_MS, () => refuse(tooMuchUnsent(unsentBytes)))
+        let isWaiting = true
+        let cancel = (): void => undefined
         const ended = (): void => {
+          isWaiting = false
           cancel()
           outgoing.off('close', closed)
         }
@@ -97,8 +99,10 @@ export function createAnswerTurns(timers: Timers, { unsentBytes }: AnswerLimits)
           })
         }
         if (outgoing.destroyed) return refuse(clientLeft())
-        outgoing.once('close', closed)
         wait()
+        if (!isWaiting) return
+        outgoing.once('close', closed)
+        cancel = timers.after(MAX_WAIT_MS, () => refuse(tooMuchUnsent(unsentBytes)))
       }),
   }
 }

@@ -17,14 +17,34 @@ const MAX_SCANNED = 20_000
 
 export type LoggedValue = string | number | boolean | null | readonly LoggedValue[]
 
-/** Returns the fields of a log line as they may be written. */
-export function scrubbedFields(fields: Readonly<Record<string, unknown>>): Record<string, LoggedValue> {
-  const result: Record<string, LoggedValue> = {}
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined || RESERVED.includes(name)) continue
-    result[scrubbed(name, 64)] = SECRET_NAME.test(name) ? REDACTED : loggedValue(name, value)
+interface FieldName {
+  readonly shown: string
+  readonly isSecret: boolean
+}
+
+/** Names whose look is remembered; those of the code are some dozens. */
+const MOST_NAMES = 500
+
+/** Returns a function that returns the fields of a log line as they may be written. */
+export function createFieldScrubber(): (fields: Readonly<Record<string, unknown>>) => Record<string, LoggedValue> {
+  const names = new Map<string, FieldName>()
+  const lookOf = (name: string): FieldName => {
+    const known = names.get(name)
+    if (known !== undefined) return known
+    const look = { shown: scrubbed(name, 64), isSecret: SECRET_NAME.test(name) }
+    if (names.size < MOST_NAMES) names.set(name, look)
+    return look
   }
-  return result
+  return (fields) => {
+    const result: Record<string, LoggedValue> = {}
+    for (const name of Object.keys(fields)) {
+      const value = fields[name]
+      if (value === undefined || RESERVED.includes(name)) continue
+      const { shown, isSecret } = lookOf(name)
+      result[shown] = isSecret ? REDACTED : loggedValue(name, value)
+    }
+    return result
+  }
 }
 
 function loggedValue(name: string, value: unknown): LoggedValue {
