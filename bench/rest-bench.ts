@@ -167,7 +167,12 @@ const ROWS: readonly Row[] = [
     target: (side) => ({
       request: (lane, n) => {
         const content = `<p>The text of this block is replaced again, for the ${++written}th time.</p>`
-        return toolCall(side, 'write', n, 'service_set_prose', { docId: `doc-${lane}`, pageId: 'page-0', content, format: 'html' })
+        return toolCall(side, 'write', n, 'service_set_prose', {
+          docId: `doc-${lane}`,
+          pageId: 'page-0',
+          content,
+          format: 'html',
+        })
       },
       check: checkToolAnswer,
     }),

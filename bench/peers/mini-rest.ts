@@ -56,7 +56,14 @@ function headOf(body: Record<string, unknown>, size: number, version: number, ca
   const nowMs = Date.now()
   const pages = [body['pages'], body['richTextPages']].map((list) => (list as readonly unknown[]).length)
   return {
-    ...{ id, title: body['name'], name: body['name'], updated_at: new Date(nowMs).toISOString(), modifiedAt: nowMs, createdAt: nowMs },
+    ...{
+      id,
+      title: body['name'],
+      name: body['name'],
+      updated_at: new Date(nowMs).toISOString(),
+      modifiedAt: nowMs,
+      createdAt: nowMs,
+    },
     ...{ owner_id: caller.sub, ownerId: caller.sub, ownerName: caller.sub },
     ...{ workspace_id: caller.workspace, workspaceId: caller.workspace, is_relay_document: true, isRelayDocument: true },
     ...{ collectionId: null, sizeBytes: size, serverVersion: version, lineage: `lin-${id}` },

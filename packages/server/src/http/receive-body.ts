@@ -7,13 +7,7 @@ import type { RoundTurns } from '../kernel/round-turns.ts'
 import type { Timers } from '../kernel/timers.ts'
 import type { BodyAccount, BodyHolder } from './body-budget.ts'
 import type { Caller } from './caller.ts'
-import {
-  type BodyLimit,
-  checkContentCoding,
-  checkDeclaredLength,
-  checkJsonType,
-  readBody,
-} from './request-body.ts'
+import { type BodyLimit, checkContentCoding, checkDeclaredLength, checkJsonType, readBody } from './request-body.ts'
 import type { BodyPolicy, Route } from './route.ts'
 
 /** Bytes that the relay reads of a document from a viewer. */

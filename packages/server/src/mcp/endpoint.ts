@@ -75,7 +75,10 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
     let value: unknown
     try {
       const limit = { maxBytes: MAX_BODY_BYTES, tooLarge: bodyTooLarge }
-      const bytes = await readBody({ incoming, outgoing: exchange.outgoing, limit, account }, { clock, timers, parts, workspaceId })
+      const bytes = await readBody(
+        { incoming, outgoing: exchange.outgoing, limit, account },
+        { clock, timers, parts, workspaceId },
+      )
       checkContentType(exchange.header('content-type'))
       value = await deps.parseJson(bytes, MAX_BODY_BYTES, workspaceId)
     } catch (error) {

@@ -22,9 +22,7 @@ export type CompiledOnce<V extends Values, R> = (db: Connection, values: V) => P
  * `build` gets placeholders in place of the values. It may pass them on as values of the query and do nothing else with
  * them: the text must be the same whatever the values are, so a list for `in` or an optional condition does not work.
  */
-export function compiledOnce<V extends Values, R>(
-  build: (db: Connection, values: V) => Compilable<R>,
-): CompiledOnce<V, R> {
+export function compiledOnce<V extends Values, R>(build: (db: Connection, values: V) => Compilable<R>): CompiledOnce<V, R> {
   const texts = new WeakMap<DialectAdapter, CompiledQuery<R>>()
   const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) }) as V
   return async (db, values) => {
