@@ -14,11 +14,12 @@ export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(url.slice(mark + 1, end === -1 ? url.length : end))
 }
 
-/** Whether a request target names a path. Backslashes, which some parsers take for slashes, have no place in one. */
+/** Whether a request target names a path. Backslashes, which some parsers take for slashes, have no place before its query. */
 export function isReadableTarget(url: string): boolean {
   const isAbsolute = url.startsWith('http://') || url.startsWith('https://')
   if (!url.startsWith('/') && !(isAbsolute && URL.canParse(url))) return false
-  return !pathOf(url).includes('\\')
+  const backslash = url.indexOf('\\')
+  return backslash === -1 || url.slice(0, backslash).includes('?')
 }
 
 const PLAIN_HOST = /^(?:[a-z0-9._-]+(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?)?$/
