@@ -6,7 +6,7 @@ import type { Seats } from '../access/seats.port.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { newId } from '../kernel/ids.ts'
 import { LateLoop } from '../kernel/late-loop.ts'
-import { systemTimers } from '../kernel/timers.ts'
+import { systemTimers, waitingTimers } from '../kernel/timers.ts'
 import { observeLive, observeStorage } from '../operation/observe.ts'
 import { createDocumentEvents } from '../sync/gateway/events.ts'
 import type { DocumentEvents } from '../documents/document-events.port.ts'
@@ -14,14 +14,14 @@ import { type ChangeRecords, createChangeRecords } from '../documents/change-rec
 import { createDocumentChanges, type DocumentChanges } from '../documents/document-changes.ts'
 import { createGateway, type Gateway } from '../sync/gateway/gateway.ts'
 import { openRooms, type Rooms } from '../sync/gateway/rooms.ts'
-import { type DocumentWorkers, openDocumentWorkers } from '../sync/workers/document-workers.ts'
+import { openDocumentWorkers } from '../sync/workers/document-workers.ts'
+import { openRoomHomes, type Placement } from '../sync/workers/room-homes.ts'
 import type { Base } from './base.ts'
 import type { Tokens } from './tokens.ts'
 import { accessPolicyOf } from './access-policy.ts'
 
 /** Live documents, their sockets, and what both share with REST. */
 export interface Live {
-  readonly workers: DocumentWorkers
   readonly rooms: Rooms
   readonly gateway: Gateway
   readonly events: DocumentEvents
@@ -38,12 +38,25 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
   const seats = memorySeats()
   const lateLoop = opened.use(new LateLoop(clock, timers))
   const rateLimiter = memoryRateLimiter(clock, () => lateLoop.delayMs())
+  const roomOptions = { maxDocBytes: limits.maxDocBytes }
   const workers = opened.use(
-    openDocumentWorkers({
-      count: workerCount(),
-      storagePort: () => storage.workerPort(),
+    openRoomHomes({
+      threads: openDocumentWorkers({
+        count: workerCount(),
+        storagePort: () => storage.workerPort(),
+        log,
+        options: { rooms: roomOptions, first: 1 },
+      }),
+      placement: placementOf(process.env),
+      documents: storage.documents,
+      updates: storage.updates,
+      recovery: storage.recovery,
+      clock,
+      timers,
+      appendTimers: waitingTimers,
+      random,
       log,
-      options: { rooms: { maxDocBytes: limits.maxDocBytes } },
+      rooms: roomOptions,
     }),
   )
   const changes = createDocumentChanges()
@@ -93,7 +106,12 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
       changes.published(event)
     },
   }
-  return { workers, rooms, gateway, events, changes, records, seats, rateLimiter }
+  return { rooms, gateway, events, changes, records, seats, rateLimiter }
+}
+
+/** Tests of hostile input force one home for all rooms, with `RELAY_TEST_HOOKS=1` and `RELAY_TEST_HOMES=light` or `heavy`. */
+function placementOf({ RELAY_TEST_HOOKS: allowed, RELAY_TEST_HOMES: forced }: NodeJS.ProcessEnv): Placement {
+  return allowed === '1' && (forced === 'light' || forced === 'heavy') ? forced : 'auto'
 }
 
 /**

@@ -1,9 +1,7 @@
 import type { Clock } from './clock.ts'
+import { Load } from './load.ts'
+import { gapMs, LOAD_MEMORY_MS } from './schedule.ts'
 import type { Timers } from './timers.ts'
-
-/** Above this many items per second, waiting one millisecond to gather items pays off. */
-const PER_GAP_MS = 125
-const MEMORY_MS = 100
 
 /**
  * Spaces out a step that costs nearly the same for one item as for many. After a quiet time the step runs at once;
@@ -12,23 +10,26 @@ const MEMORY_MS = 100
  */
 export class Pacer {
   readonly #widestMs: number
+  readonly #gap: (perSecond: number, widestMs: number) => number
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #timers: Timers
   readonly #run: () => void
   #lastMs = Number.NEGATIVE_INFINITY
-  /** Decaying count of the items of about the last tenth of a second. */
-  #load = 0
+  readonly #load = new Load(LOAD_MEMORY_MS)
   #items = 0
   /** Cancels the run that waits. */
   #cancel: (() => void) | null = null
 
   constructor(options: {
     readonly widestMs: number
+    /** How long the gap is at a load; `gapMs` when absent. */
+    readonly gap?: (perSecond: number, widestMs: number) => number
     readonly clock: Pick<Clock, 'monotonicMs'>
     readonly timers: Timers
     readonly run: () => void
   }) {
     this.#widestMs = options.widestMs
+    this.#gap = options.gap ?? gapMs
     this.#clock = options.clock
     this.#timers = options.timers
     this.#run = options.run
@@ -41,7 +42,8 @@ export class Pacer {
   request(items = 1): void {
     this.#items += items
     if (this.#cancel !== null) return
-    const waitMs = this.#lastMs + this.#gapMs() - this.#clock.monotonicMs()
+    const gap = this.#gap(this.#load.perSecond(this.#lastMs), this.#widestMs)
+    const waitMs = this.#lastMs + gap - this.#clock.monotonicMs()
     // A timer cannot wait less than a millisecond.
     if (waitMs < 0.5) this.now()
     else this.#cancel = this.#timers.after(waitMs, () => this.now())
@@ -52,14 +54,10 @@ export class Pacer {
     this.#cancel?.()
     this.#cancel = null
     const nowMs = this.#clock.monotonicMs()
-    this.#load = this.#load * Math.exp(Math.max(this.#lastMs - nowMs, -10_000) / MEMORY_MS) + this.#items
+    this.#load.add(this.#items, nowMs)
     this.#items = 0
     this.#lastMs = nowMs
     this.#run()
-  }
-
-  #gapMs(): number {
-    return Math.min(this.#widestMs, (this.#load * 1000) / MEMORY_MS / PER_GAP_MS)
   }
 
   [Symbol.dispose](): void {

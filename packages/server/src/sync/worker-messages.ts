@@ -18,14 +18,14 @@ export interface MemberRights {
 }
 
 /**
- * Messages between the main thread and a document worker. They travel in arrays, in order, one array per flush.
+ * Messages between the gateway and the home of a room, in order.
  * `room` and `connection` are integers minted by the main thread, never reused in a process. A connection is joined to one room at a time;
  * `join` counts its joins, so that what belongs to an earlier one can be told apart and dropped.
  */
 export type ToWorker =
   /** Loads the document; answered by `opened`. What follows for the room waits until then. */
   | { readonly kind: 'open'; readonly room: number; readonly ref: DocumentRef; readonly key: number }
-  /** The worker answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
+  /** The room answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
   | ({
       readonly kind: 'join'
       readonly room: number
@@ -34,6 +34,11 @@ export type ToWorker =
       readonly sub: string
       /** True when the client named the lineage of its copy: its updates are not compared with those of deleted documents. [WS-62] */
       readonly knowsLineage: boolean
+      /**
+       * True when the room has moved here with everything that it had of this connection: the connection is not asked for its edits again,
+       * and does not notice the move. [C8]
+       */
+      readonly resumes?: boolean
     } & MemberRights)
   | { readonly kind: 'leave'; readonly room: number; readonly connection: number }
   /** A right or role changed; counts from the next message on. */
@@ -85,7 +90,8 @@ export type FromWorker =
   | {
       readonly kind: 'opened'
       readonly room: number
-      readonly outcome: 'opened' | 'gone' | NotLoaded
+      /** `elsewhere`: nothing was built, because the document exceeds what this home allows; another home is to open it. [C8] */
+      readonly outcome: 'opened' | 'gone' | 'elsewhere' | NotLoaded
       /** Large or slow to load: the next time it is opened apart from small ones. [C8] */
       readonly heavy?: boolean
       /** The log lacks content, so that joiners may only read until `mended`. [LIFE-5] */
@@ -137,7 +143,7 @@ export type FromWorker =
       readonly code: 1003 | 1013
       readonly word: 'protocol' | 'busy'
     }
-  /** The document has become slow or large: the next time it is opened apart from small ones. [C8] */
+  /** The document has become too slow or too large for the home in which it is. [C8] */
   | { readonly kind: 'heavy'; readonly room: number }
   /** Processor time that workspaces used of this worker since the last message of this kind, in ms. [G9] */
   | { readonly kind: 'spent'; readonly workspaces: readonly (readonly [string, number])[] }
@@ -174,6 +180,8 @@ export type TaskOutcome =
   | { readonly kind: 'encoded'; readonly version: number; readonly update: Uint8Array }
   | { readonly kind: 'evicted' }
   | { readonly kind: 'busy' }
+  /** Nothing was done: the task may take longer than the home of the room allows, and the room has to move first. [C8] */
+  | { readonly kind: 'elsewhere' }
   | { readonly kind: 'gone' }
   | {
       readonly kind: 'failed'

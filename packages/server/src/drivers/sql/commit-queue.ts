@@ -1,6 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import { Load } from '../../kernel/load.ts'
 import type { Logger } from '../../kernel/log.ts'
+import { commitAtMs, LOAD_MEMORY_MS } from '../../kernel/schedule.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
 import type { Database, Fault } from './engine.ts'
@@ -50,14 +52,6 @@ export const MAX_QUEUED_BYTES = 64 << 20
 /** Maximum number of records in one transaction, so that a backlog is split into several commits. */
 const MAX_COMMIT_RECORDS = 4096
 const MAX_COMMIT_BYTES = 8 << 20
-const LOAD_MEMORY_MS = 100
-/** At this load (400 records a second) the queue waits for the whole delay. */
-const FULL_LOAD = 40
-/**
- * When no record has arrived for this part of the delay, the commit starts: records of several threads arrive together, so a pause means
- * that no more are coming.
- */
-const LULL = 1 / 4
 /** Shorter waits use `setImmediate`, because a timer waits at least 1 ms. */
 const SHORTEST_WAIT_MS = 0.5
 const RACE_RETRIES = 3
@@ -93,8 +87,7 @@ export class CommitQueue {
   #runs = 0
   #running: Promise<void> | null = null
   #wake: { readonly immediate: boolean; cancel(): void } | null = null
-  /** Number of records in about the last tenth of a second, as a decaying count. */
-  #load = 0
+  readonly #load = new Load(LOAD_MEMORY_MS)
   #lastStartedMs = Number.NEGATIVE_INFINITY
   #state: 'open' | 'closing' | 'broken' = 'open'
   #healthy = true
@@ -193,14 +186,9 @@ export class CommitQueue {
   }
 
   #commitAtMs(first: Job): number {
-    const gatherMs = this.#gatherMs()
     const newest = this.#jobs[this.#jobs.length - 1] ?? first
-    return Math.min(first.queuedAtMs + gatherMs, newest.queuedAtMs + gatherMs * LULL)
-  }
-
-  /** How many ms the oldest queued record waits for more records: 0 while few arrive, rising with their rate up to `commitDelayMs`. */
-  #gatherMs(): number {
-    return this.#options.commitDelayMs * Math.min(1, this.#load / FULL_LOAD)
+    const perSecond = this.#load.perSecond(this.#lastStartedMs)
+    return commitAtMs({ firstMs: first.queuedAtMs, newestMs: newest.queuedAtMs }, perSecond, this.#options.commitDelayMs)
   }
 
   #start(): Promise<void> {
@@ -217,8 +205,10 @@ export class CommitQueue {
     const batch = this.#take()
     if (batch.length === 0) return
     const nowMs = this.#options.clock.monotonicMs()
-    const sinceMs = Math.min(nowMs - this.#lastStartedMs, 10_000)
-    this.#load = this.#load * Math.exp(-sinceMs / LOAD_MEMORY_MS) + batch.reduce((records, job) => records + job.records, 0)
+    this.#load.add(
+      batch.reduce((records, job) => records + job.records, 0),
+      nowMs,
+    )
     this.#lastStartedMs = nowMs
     const attempt = await this.#attempt(batch)
     if (attempt.kind === 'committed') return

@@ -15,7 +15,7 @@ interface Waiting {
 export interface RoomJobsDeps {
   readonly timers: Timers
   readonly timeoutMs: number
-  readonly post: (worker: number, message: ToWorker) => void
+  readonly post: (home: number, message: ToWorker) => void
 }
 
 /**
@@ -39,7 +39,7 @@ export class RoomJobs {
     })
     return new Promise((resolve) => {
       this.#waiting.set(job, { room, task: task.kind, resolve, cancelTimer })
-      this.#deps.post(room.worker, { kind: 'job', job, room: room.number, task })
+      this.#deps.post(room.home, { kind: 'job', job, room: room.number, task })
     })
   }
 

@@ -85,3 +85,93 @@ it('[C8] [LIFE-23] a document that is deleted under a move is gone', async () =>
   expect(rooms.isResident(head)).toBe(false)
   expect(workers.openedIn).toEqual([0])
 })
+
+it('[C8] a message over the bounds of its home makes the room move first, and the next home gets all messages in order', async () => {
+  await using bench = await startBench()
+  const { workers } = bench
+  bench.store.put(headOf('doc'))
+  workers.jobs.set('hand-over', 'hang')
+  workers.settles = false
+  workers.broadcasts = false
+  const client = await bench.joined('doc', {}, ['ack'])
+  client.send(EDIT)
+  await client.settled()
+  workers.takesBytes = 10
+  const large = syncFrame(2, new Uint8Array(20))
+  client.send(large)
+  client.send(EDIT)
+  await client.settled()
+  expect(workers.of('sync').map(({ ordinal }) => ordinal)).toEqual([1])
+  expect(workers.of('job').map(({ task }) => task.kind)).toEqual(['hand-over'])
+  workers.best = 2
+  workers.takesBytes = Number.POSITIVE_INFINITY
+  workers.emit({ kind: 'reload', room: workers.of('sync')[0]?.room ?? 0, without: 0 })
+  await client.settled()
+  expect(workers.openedIn).toEqual([0, 2])
+  expect(workers.of('sync').map(({ ordinal }) => ordinal)).toEqual([1, 1, 2, 3])
+  expect(workers.of('sync').at(2)?.payload).toEqual(large.subarray(1))
+})
+
+it('[C8] a room that must move is asked again until it does, and no call comes in between', async () => {
+  const { rooms, workers, time, head, number } = await openAlone()
+  workers.jobs.set('hand-over', { kind: 'busy' })
+  workers.misplace(number, 'must')
+  await time.advance(10)
+  const settling = rooms.settle(head)
+  await time.advance(100)
+  const asked = workers.of('job').map(({ task }) => task.kind)
+  expect(asked.length).toBeGreaterThan(2)
+  expect(new Set(asked)).toEqual(new Set(['hand-over']))
+  workers.best = 3
+  workers.jobs.set('hand-over', { kind: 'evicted' })
+  await time.advance(30)
+  workers.emit({ kind: 'reload', room: number, without: 0 })
+  await time.advance(10)
+  await settling
+  expect(workers.openedIn).toEqual([0, 3])
+})
+
+it('[C8] a room that must move while its document loads moves when it is loaded', async () => {
+  const time = manualTime()
+  const workers = new ScriptedWorkers()
+  workers.openOutcome = 'hang'
+  workers.jobs.set('hand-over', 'hang')
+  const rooms = openRooms({ workers, store: new TestStore(), ...time, log: silentLogger })
+  void rooms.enter(headOf('doc'))
+  await time.advance(1)
+  workers.misplace(1, 'must')
+  await time.advance(1)
+  expect(workers.of('job')).toEqual([])
+  workers.emit({ kind: 'opened', room: 1, outcome: 'opened' })
+  await time.advance(1)
+  expect(workers.of('job').map(({ task }) => task.kind)).toEqual(['hand-over'])
+})
+
+it('[C8] a task that its home does not run is run in the home to which the room moves', async () => {
+  const { rooms, workers, time, head, number } = await openAlone()
+  workers.jobs.set('settle', { kind: 'elsewhere' })
+  workers.jobs.set('hand-over', { kind: 'evicted' })
+  const settling = rooms.settle(head)
+  await time.advance(10)
+  expect(workers.of('job').map(({ task }) => task.kind)).toEqual(['settle', 'hand-over'])
+  workers.jobs.set('settle', { kind: 'settled', version: 1 })
+  workers.best = 1
+  workers.emit({ kind: 'reload', room: number, without: 0 })
+  await time.advance(10)
+  await settling
+  expect(workers.openedIn).toEqual([0, 1])
+})
+
+it('[C8] a document that is over the bounds of the home where it was to be opened is opened in another one', async () => {
+  const time = manualTime()
+  const workers = new ScriptedWorkers()
+  workers.openOutcome = 'hang'
+  const rooms = openRooms({ workers, store: new TestStore(), ...time, log: silentLogger })
+  const entering = rooms.enter(headOf('doc'))
+  await time.advance(1)
+  workers.best = 4
+  workers.emit({ kind: 'opened', room: 1, outcome: 'elsewhere' })
+  workers.emit({ kind: 'opened', room: 1, outcome: 'opened' })
+  expect((await entering).kind).toBe('open')
+  expect(workers.openedIn).toEqual([0, 4])
+})

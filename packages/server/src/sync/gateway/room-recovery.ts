@@ -6,14 +6,16 @@ import { type Binding, bindingOf, type Connection, identityOf, memberRights } fr
 import type { ConnectionMessage } from './room-sink.ts'
 import { beginOpening, type Room } from './room-table.ts'
 import type { ToWorker } from '../worker-messages.ts'
+import type { EndedRun } from '../worker-pool.port.ts'
 
-/** The message that a worker was handling when it ended. */
-export interface EndedRun {
-  readonly room: number
-  readonly connection: number
-  readonly join: number
-  /** 0 when the message bears no write. */
-  readonly ordinal: number
+/** How a document is opened again. */
+export interface Reopening {
+  /** What the worker was doing when it ended; `null` when it did not. */
+  readonly running: EndedRun | null
+  /** A connection that is being closed, 0 for none: its messages are not handed over again. */
+  readonly without: number
+  /** The room moved with everything that it had of its connections. */
+  readonly resumes: boolean
 }
 
 /** Ends of workers because of one document within this time are counted together. */
@@ -27,12 +29,12 @@ const BARRED_MS = 60_000
  * the kept frames in order, without the one that was running. [C6]
  */
 export class RoomRecovery {
-  readonly #post: (worker: number, message: ToWorker) => void
+  readonly #post: (home: number, message: ToWorker) => void
   readonly #clock: Clock
   readonly #log: Logger
   readonly #ends = new Map<string, number[]>()
 
-  constructor(deps: { readonly post: (worker: number, message: ToWorker) => void; readonly clock: Clock; readonly log: Logger }) {
+  constructor(deps: { readonly post: (home: number, message: ToWorker) => void; readonly clock: Clock; readonly log: Logger }) {
     this.#post = deps.post
     this.#clock = deps.clock
     this.#log = deps.log
@@ -58,17 +60,16 @@ export class RoomRecovery {
     return this.#clock.monotonicMs() - (ends.at(-1) ?? 0) < BARRED_MS
   }
 
-  /** `without`: a connection that is being closed; its messages are not handed over again. */
-  reopen(room: Room, running: EndedRun | null, without = 0): void {
+  reopen(room: Room, { running, without, resumes }: Reopening): void {
     if (room.phase !== 'opening') beginOpening(room)
-    this.#post(room.worker, { kind: 'open', room: room.number, ref: room.ref, key: room.key })
+    this.#post(room.home, { kind: 'open', room: room.number, ref: room.ref, key: room.key })
     const kept: { readonly connection: Connection; readonly binding: Binding; readonly frame: KeptFrame }[] = []
     for (const connection of room.members) {
       const binding = bindingOf(connection)
       const identity = identityOf(connection)
       if (binding === null || identity === null || connection.id === without) continue
       const { sub } = identity.access
-      this.#post(room.worker, {
+      this.#post(room.home, {
         kind: 'join',
         room: room.number,
         connection: connection.id,
@@ -76,10 +77,11 @@ export class RoomRecovery {
         sub,
         ...memberRights(binding, identity),
         knowsLineage: binding.knowsLineage,
+        resumes,
       })
       const { presence } = binding
       if (presence !== null) {
-        this.#post(room.worker, { kind: 'awareness', room: room.number, connection: connection.id, payload: presence })
+        this.#post(room.home, { kind: 'awareness', room: room.number, connection: connection.id, payload: presence })
       }
       if (running?.connection === connection.id && running.join === binding.join) dropKept(binding.acks, running.ordinal)
       if (binding.stepOne !== null) kept.push({ connection, binding, frame: { ordinal: 0, payload: binding.stepOne, order: 0 } })
@@ -88,7 +90,7 @@ export class RoomRecovery {
     kept.sort((a, b) => a.frame.order - b.frame.order)
     for (const { connection, binding, frame } of kept) {
       const { ordinal, payload } = frame
-      this.#post(room.worker, {
+      this.#post(room.home, {
         kind: 'sync',
         room: room.number,
         connection: connection.id,

@@ -4,10 +4,10 @@ import type { DocumentHead, DocumentRef } from '../../documents/document-store.p
 import type { Connection } from './connection.ts'
 import type { FromWorker } from '../worker-messages.ts'
 
-export type OpenOutcome = Extract<FromWorker, { kind: 'opened' }>['outcome']
+export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outcome'], 'elsewhere'>
 
 /**
- * A resident document as the main thread knows it. `opening`: its worker loads it. `evicting`: a JOIN waits for the
+ * A resident document as the gateway knows it. `opening`: its home loads it. `evicting`: a JOIN waits for the
  * outcome. `closed`: the entry is forgotten and the document must be looked up again.
  */
 export interface Room {
@@ -15,8 +15,11 @@ export interface Room {
   readonly ref: DocumentRef
   /** `DocumentHead.key`: the lineage of the document to which this room belongs. */
   readonly key: number
-  worker: number
+  /** Where the room runs; see `WorkerPool`. */
+  home: number
   phase: 'opening' | 'open' | 'evicting' | 'closed'
+  /** The room has to move before it gets another write, because the next step may exceed what its home allows. [C8] */
+  mustMove: boolean
   sharing: Sharing
   /** The log of the document has a gap: see `announcedLevel`. */
   hasGap: boolean
@@ -33,13 +36,14 @@ export class RoomTable {
   readonly #byNumber = new Map<number, Room>()
   #next = 1
 
-  create(ref: DocumentRef, key: number, worker: number, sharing: Sharing, nowMs: number): Room {
+  create(ref: DocumentRef, key: number, home: number, sharing: Sharing, nowMs: number): Room {
     const room: Room = {
       number: this.#next++,
       ref,
       key,
-      worker,
+      home,
       phase: 'opening',
+      mustMove: false,
       sharing,
       hasGap: false,
       members: [],

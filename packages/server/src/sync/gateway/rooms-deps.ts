@@ -3,7 +3,7 @@ import type { DocumentRef, DocumentStore } from '../../documents/document-store.
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
-import type { WorkerPool } from './worker-pool.ts'
+import type { WorkerPool } from '../worker-pool.port.ts'
 
 /** What live documents need of the relay. */
 export interface RoomsDeps {

@@ -7,18 +7,19 @@ import type {
   PutRequest,
   Residents,
 } from '../../documents/residents.port.ts'
-import { RelayError } from '../../kernel/errors.ts'
 import { sharedSignal } from '../../kernel/given-up.ts'
 import { bindingOf, type Connection, identityOf, memberRights } from './connection.ts'
-import { cannotLoad, failed, notWritten, RoomJobs } from './room-jobs.ts'
-import { type EndedRun, expulsion, RoomRecovery } from './room-recovery.ts'
+import { failed, notWritten, RoomJobs } from './room-jobs.ts'
+import { expulsion, type Reopening, RoomRecovery } from './room-recovery.ts'
 import { RoomMoves } from './room-moves.ts'
 import { RoomRecords } from './room-records.ts'
 import type { RoomSink } from './room-sink.ts'
 import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
+import { RoomTasks } from './room-tasks.ts'
 import type { RoomsDeps } from './rooms-deps.ts'
 import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
-import type { FromWorker, NotLoaded, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { FromWorker, NotLoaded, ToWorker } from '../worker-messages.ts'
+import type { EndedRun } from '../worker-pool.port.ts'
 
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
 
@@ -34,7 +35,7 @@ export interface Rooms extends Residents, AsyncDisposable {
   leave(room: Room, connection: Connection): void
   /** Observes, until it is disposed, whether the sharing of this document changes: an earlier look-up may then be outdated. */
   watchSharing(ref: DocumentRef): SharingWatch
-  /** Sends a message of a joined connection to its worker. */
+  /** Sends a message of a joined connection to its room. */
   post(room: Room, message: ToWorker): void
   /** Stores and forgets every document; resolves when each is done or has failed. [LIFE-28] */
   drain(): Promise<void>
@@ -42,7 +43,7 @@ export interface Rooms extends Residents, AsyncDisposable {
   endAgents(): Promise<void>
   /** Number of documents with a joined connection. */
   activeDocuments(): number
-  /** The newest report of each worker. */
+  /** The newest report of each home. */
   reports(): ReadonlyMap<number, WorkerReport>
 }
 
@@ -60,6 +61,7 @@ class OpenRooms implements Rooms {
   readonly #table = new RoomTable()
   readonly #jobs: RoomJobs
   readonly #moves: RoomMoves
+  readonly #tasks: RoomTasks
   readonly #recovery: RoomRecovery
   readonly #records: RoomRecords
   readonly #reports = new Map<number, WorkerReport>()
@@ -69,15 +71,23 @@ class OpenRooms implements Rooms {
 
   constructor(deps: RoomsDeps) {
     this.#deps = deps
-    const post = (worker: number, message: ToWorker): void => deps.workers.post(worker, message)
+    const post = (home: number, message: ToWorker): void => deps.workers.post(home, message)
     this.#jobs = new RoomJobs({ timers: deps.timers, timeoutMs: deps.jobTimeoutMs ?? JOB_TIMEOUT_MS, post })
-    this.#moves = new RoomMoves(this.#jobs)
+    this.#moves = new RoomMoves(this.#jobs, deps.timers)
+    this.#tasks = new RoomTasks({
+      table: this.#table,
+      jobs: this.#jobs,
+      moves: this.#moves,
+      store: deps.store,
+      enter: (head) => this.enter(head),
+      drop: (ref) => this.drop(ref),
+    })
     this.#recovery = new RoomRecovery({ post, clock: deps.clock, log: deps.log })
     const { records, clock } = deps
     this.#records = new RoomRecords({ records, table: this.#table, clock, post: (room, message) => this.post(room, message) })
-    deps.workers.onMessage((worker, message) => this.#receive(worker, message))
-    deps.workers.onMisplaced((number) => this.#withRoom(number, (room) => this.#moves.begin(room)))
-    deps.workers.onEnded((worker, running) => this.#workerEnded(worker, running))
+    deps.workers.onMessage((home, message) => this.#receive(home, message))
+    deps.workers.onMisplaced((number, reason) => this.#withRoom(number, (room) => this.#moves.begin(room, reason)))
+    deps.workers.onEnded((home, running) => this.#workerEnded(home, running))
     this.#cancelSweep = deps.timers.after(SWEEP_MS, () => this.#sweep())
   }
 
@@ -124,7 +134,11 @@ class OpenRooms implements Rooms {
   }
 
   post(room: Room, message: ToWorker): void {
-    this.#deps.workers.post(room.worker, message)
+    const { workers } = this.#deps
+    if (!room.mustMove && !workers.takes(room.home, message)) this.#moves.begin(room, 'must')
+    // Connections keep what they sent until it is settled, and the home to which the room moves gets it in order.
+    if (room.mustMove && message.kind === 'sync') return
+    workers.post(room.home, message)
   }
 
   isResident(ref: DocumentRef): boolean {
@@ -136,22 +150,26 @@ class OpenRooms implements Rooms {
   }
 
   async settle(ref: DocumentRef, quietMs = 0): Promise<void> {
-    await this.#runOpened(ref, { kind: 'settle', quietMs }, (head) => head.coveredSeq < head.lastSeq)
+    await this.#tasks.runOpened(ref, { kind: 'settle', quietMs }, (head) => head.coveredSeq < head.lastSeq)
   }
 
   async encode(ref: DocumentRef): Promise<EncodedDocument | null> {
-    const outcome = await this.#runOpened(ref, { kind: 'encode' }, () => true)
+    const outcome = await this.#tasks.runOpened(ref, { kind: 'encode' }, () => true)
     if (outcome === null || outcome.kind === 'encoded') return outcome
     throw failed(outcome)
   }
 
   async put(request: PutRequest): Promise<PutOutcome | 'not-resident'> {
-    const outcome = await this.#runWrite(request.ref, { kind: 'put', request })
+    const outcome = await this.#tasks.runWrite(request.ref, { kind: 'put', request })
     return outcome.kind === 'put' ? outcome.outcome : notWritten(outcome)
   }
 
   async edit(request: EditRequest, signal?: AbortSignal): Promise<EditOutcome | 'not-resident'> {
-    const outcome = await this.#runWrite(request.ref, { kind: 'edit', request, ...(signal && { givenUp: sharedSignal(signal) }) })
+    const outcome = await this.#tasks.runWrite(request.ref, {
+      kind: 'edit',
+      request,
+      ...(signal && { givenUp: sharedSignal(signal) }),
+    })
     if (outcome.kind === 'given-up') signal?.throwIfAborted()
     return outcome.kind === 'edit' ? outcome.outcome : notWritten(outcome)
   }
@@ -159,7 +177,7 @@ class OpenRooms implements Rooms {
   bodyChanged(ref: DocumentRef, version: number): void {
     const room = this.#table.of(ref)
     if (!room) return
-    void this.#jobs.run(room, { kind: 'body-changed', version }).then((outcome) => {
+    void this.#tasks.run(room, { kind: 'body-changed', version }).then((outcome) => {
       if (outcome.kind !== 'failed') return
       const fields = { docId: ref.id, workspace: ref.workspaceId, code: outcome.code }
       this.#deps.log.warn('room.body-changed.failed', outcome.message, fields)
@@ -230,53 +248,12 @@ class OpenRooms implements Rooms {
     this.#sink = null
   }
 
-  /**
-   * Runs a task in the room of a document. When there is no room, opens one if `opens` returns true for the document; else returns `null`.
-   */
-  async #runOpened(ref: DocumentRef, task: RoomTask, opens: (head: DocumentHead) => boolean): Promise<TaskOutcome | null> {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      let room = await this.#resident(ref)
-      if (room === null) {
-        const state = await this.#deps.store.state(ref)
-        if (state.kind !== 'document' || !opens(state.head)) return null
-        const entered = await this.enter(state.head)
-        if (entered.kind === 'gone') return null
-        if (entered.kind !== 'open') throw cannotLoad(entered.kind, ref)
-        room = entered.room
-      }
-      const outcome = await this.#jobs.run(room, task)
-      if (outcome.kind === 'gone') return null
-      if (outcome.kind !== 'failed') return outcome
-      if (room.phase !== 'closed') throw failed(outcome)
-    }
-    throw new RelayError('UNAVAILABLE', 'The document was closed several times while it was being read.')
-  }
-
-  /** Runs a write in the room of a document; closes the room of a document that is gone. */
-  async #runWrite(ref: DocumentRef, task: RoomTask): Promise<TaskOutcome> {
-    const room = await this.#resident(ref)
-    if (room === null) return { kind: 'gone' }
-    const outcome = await this.#jobs.run(room, task)
-    if (outcome.kind === 'gone') await this.drop(ref)
-    return outcome
-  }
-
-  /** Returns the room of a document when it is open, otherwise `null`. */
-  async #resident(ref: DocumentRef): Promise<Room | null> {
-    for (let room = this.#table.of(ref); room; room = this.#table.of(ref)) {
-      if (room.phase === 'open') return room
-      const evicting = room.phase === 'evicting'
-      if ((await room.turning) !== 'opened' && !evicting) return null
-    }
-    return null
-  }
-
   #open(head: DocumentHead): Room {
     const ref = { workspaceId: head.workspaceId, id: head.id }
     const room = this.#table.create(
       ref,
       head.key,
-      this.#deps.workers.leastLoaded(ref, head.sizeBytes),
+      this.#deps.workers.homeFor(ref, head.sizeBytes),
       sharingOf(head),
       this.#deps.clock.monotonicMs(),
     )
@@ -285,7 +262,12 @@ class OpenRooms implements Rooms {
     return room
   }
 
-  #opened(room: Room, outcome: OpenOutcome, hasGap = false): void {
+  #opened(room: Room, outcome: OpenOutcome | 'elsewhere', hasGap = false): void {
+    if (outcome === 'elsewhere') {
+      if (room.phase === 'closed') this.#table.forget(room)
+      else this.#openAgain(room, { running: null, without: 0, resumes: false })
+      return
+    }
     const { settleOpen } = room
     this.#setGap(room, hasGap)
     if (outcome === 'opened') {
@@ -304,7 +286,7 @@ class OpenRooms implements Rooms {
     this.#sink?.sharingChanged(room)
   }
 
-  #receive(worker: number, message: FromWorker): void {
+  #receive(home: number, message: FromWorker): void {
     switch (message.kind) {
       case 'updates':
         return this.#withRoom(message.room, (room) => {
@@ -333,7 +315,7 @@ class OpenRooms implements Rooms {
       case 'done':
         return this.#jobs.done(message.job, message.outcome)
       case 'report':
-        this.#reports.set(worker, message)
+        this.#reports.set(home, message)
     }
   }
 
@@ -350,23 +332,26 @@ class OpenRooms implements Rooms {
   }
 
   #reload(room: Room, without: number): void {
-    this.#moves.end(room)
+    const resumes = this.#moves.isMoving(room)
     this.#jobs.failAll(room)
-    if (room.phase === 'closed') return
-    room.worker = this.#deps.workers.leastLoaded(room.ref)
-    this.#recovery.reopen(room, null, without)
+    if (room.phase !== 'closed') this.#openAgain(room, { running: null, without, resumes })
   }
 
-  #workerEnded(worker: number, running: EndedRun | null): void {
-    const rooms = [...this.#table.all()].filter((room) => room.worker === worker)
+  /** Opens the document again in the home where it belongs now. */
+  #openAgain(room: Room, how: Reopening): void {
+    this.#moves.end(room)
+    room.home = this.#deps.workers.homeFor(room.ref)
+    this.#recovery.reopen(room, how)
+  }
+
+  #workerEnded(home: number, running: EndedRun | null): void {
+    const rooms = [...this.#table.all()].filter((room) => room.home === home)
     this.#recovery.noteEnd(rooms.find((room) => room.number === running?.room)?.ref ?? null)
     for (const room of rooms) {
-      this.#moves.end(room)
       this.#jobs.failAll(room)
       // A drop or an eviction in progress has failed and reports that to its caller.
       if (room.phase === 'closed') continue
-      room.worker = this.#deps.workers.leastLoaded(room.ref)
-      this.#recovery.reopen(room, running)
+      this.#openAgain(room, { running, without: 0, resumes: false })
       if (this.#recovery.isBarred(room.ref)) this.#opened(room, 'unavailable')
     }
     if (running === null) return
@@ -392,6 +377,7 @@ class OpenRooms implements Rooms {
         room.phase = 'open'
         room.idleSinceMs = this.#deps.clock.monotonicMs()
       }
+      if (outcome.kind === 'elsewhere') this.#moves.begin(room, 'must')
       return gone ? 'gone' : 'opened'
     })
   }

@@ -93,6 +93,14 @@ export class RoomAnswers {
     })
   }
 
+  /** Asks now, when the connection was to be asked later. */
+  resyncNow(member: Member): void {
+    if (member.resyncTimer === null) return
+    member.resyncTimer()
+    member.resyncTimer = null
+    this.resync(member)
+  }
+
   private resync(member: Member): void {
     member.resyncAtMs = this.host.clock.monotonicMs()
     this.sendStep1(member)

@@ -1,5 +1,6 @@
 import * as Y from 'yjs'
 import type { Room } from './room.ts'
+import { isLoadOver } from './room-bounds.ts'
 import { fullState } from './room-content.ts'
 
 /**
@@ -14,6 +15,8 @@ export async function compactRoom(room: Room): Promise<void> {
   const throughSeq = log.emitted
   const { tailRecords, tailBytes } = log
   const update = room.watched(() => fullState({ kind: 'live', live }, throughSeq))
+  const { bounds } = host.options
+  if (bounds !== null && isLoadOver(bounds, host.guard, [update])) return room.outgrown()
   const stateVector = Y.encodeStateVector(live.doc)
   const verified = host.scratch.verify(room.ref.workspaceId, update, stateVector)
   const [isDurable, verdict] = await Promise.all([log.reach(throughSeq), verified])

@@ -8,6 +8,7 @@ import { LateWords } from '../late-words/late-words.ts'
 import type { RemovedBlocks } from '../late-words/removed-blocks.ts'
 import { type LogGap, takePending } from './log-gap.ts'
 import { indexedDoc } from './root-index.ts'
+import type { RoomBounds } from './room-bounds.ts'
 import { splitUpdate } from './room-split.ts'
 
 /**
@@ -130,14 +131,17 @@ const SLOW_LOAD_MS = 1_000
 const SUSPECT_LOAD_MS = 200
 const SUSPECT_STRUCT_MS = 0.03
 
-/** Whether the document should not share a worker with small ones, because it is large or slow. [C8] */
-export function isHeavy(content: RoomContent): boolean {
+/** Whether the document should not share its home with small ones, because it is large or slow, or exceeds the bounds. [C8] */
+export function isHeavy(content: RoomContent, bounds: RoomBounds | null): boolean {
   // The count of structs only grows between two counts, although typed text becomes one struct.
-  if (seemsHeavy(content) && content.kind === 'live') content.live.structCount = countStructs(content.live.doc)
-  return seemsHeavy(content)
+  if (seemsHeavy(content, bounds) && content.kind === 'live') content.live.structCount = countStructs(content.live.doc)
+  return seemsHeavy(content, bounds)
 }
 
-function seemsHeavy(content: RoomContent): boolean {
+function seemsHeavy(content: RoomContent, bounds: RoomBounds | null): boolean {
+  if (bounds !== null) {
+    return content.kind === 'live' && content.live.structCount > bounds.structs
+  }
   if (lengthOf(content) > HEAVY_BYTES) return true
   if (content.kind === 'bytes') return false
   const { loadCostMs, structCount } = content.live

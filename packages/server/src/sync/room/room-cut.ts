@@ -147,7 +147,7 @@ class Cut {
     }
     const tookMs = processorMs() - startedMs
     this.spentMs += tookMs
-    this.structs = nextSize(this.structs, tookMs)
+    this.structs = Math.min(nextSize(this.structs, tookMs), owner.host.options.bounds?.pieceStructs ?? MOST_STRUCTS)
   }
 
   private finish(): CutOutcome {

@@ -1,15 +1,16 @@
 import type { Room } from './room.ts'
-import { failed } from './room-outcomes.ts'
+import { failed, LOST } from './room-outcomes.ts'
 import type { RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
 /**
- * Stores everything and closes the room, so that another worker can load the document. Its connections stay joined: the gateway keeps what
+ * Stores everything and closes the room, so that another home can load the document. Its connections stay joined: the gateway keeps what
  * they send until it is acknowledged, and hands it to the new room. Refused while a call waits for its answer. Must run inside `exclusive`.
  * [C8]
  */
 export async function handOverRoom(room: Room, saver: RoomSaver): Promise<TaskOutcome> {
   if (room.calls.count > 0) return { kind: 'busy' }
+  if (room.host.options.bounds !== null) return handOverLight(room)
   // Most of the work is done while people still type; what is left to store afterwards takes a moment.
   const first = await saver.save()
   if (first !== 'saved') return failed(first)
@@ -18,7 +19,25 @@ export async function handOverRoom(room: Room, saver: RoomSaver): Promise<TaskOu
   const outcome = await saver.save()
   if (!room.isReady) return failed('lost')
   const isQuiet = outcome === 'saved' && room.calls.count === 0
-  room.host.turn(() => (isQuiet ? room.handOver() : room.sync.resume()))
+  room.host.turn(() => (isQuiet ? closeDurable(room) : room.sync.resume()))
   if (outcome !== 'saved') return failed(outcome)
   return { kind: isQuiet ? 'evicted' : 'busy' }
+}
+
+/** The log of a light room is short: the next home reads it in a moment, and the body is stored there. */
+async function handOverLight(room: Room): Promise<TaskOutcome> {
+  room.host.turn(() => room.sync.pause())
+  const isDurable = await room.log.reach(room.log.emitted)
+  if (!room.isReady || !isDurable) return LOST
+  const isQuiet = room.calls.count === 0
+  room.host.turn(() => (isQuiet ? closeDurable(room) : room.sync.resume()))
+  return { kind: isQuiet ? 'evicted' : 'busy' }
+}
+
+/** Closes a room in which all is durable. The gateway opens the document again, in the home where it belongs by then. [C8] */
+function closeDurable(room: Room): void {
+  for (const member of room.members.values()) room.sync.answers.resyncNow(member)
+  room.sync.lastBroadcast()
+  room.changes.tell()
+  room.reload(0)
 }

@@ -3,8 +3,10 @@ import type { Beats } from '../../kernel/beats.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import { SCHEDULE } from '../../kernel/schedule.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { UpdateGuard } from '../guard/guard.ts'
+import type { RoomBounds } from './room-bounds.ts'
 import type { AppendQueue } from './room-log.ts'
 import type { ScratchPool } from './room-scratch.ts'
 import type { UpdateLog } from '../update-log.port.ts'
@@ -28,6 +30,10 @@ export interface RoomOptions {
   readonly debtMs: number
   /** Messages above this size are first tried on a copy of the document. [G10] */
   readonly trialBytes: number
+  /** How long a room works before others have their turn, in ms. [WS-12] */
+  readonly sliceMs: number
+  /** What a room may be and be asked; `null`: any document and any call. [C1, C8] */
+  readonly bounds: RoomBounds | null
 }
 
 export const ROOM_OPTIONS: RoomOptions = {
@@ -35,11 +41,13 @@ export const ROOM_OPTIONS: RoomOptions = {
   saveLatestMs: 10_000,
   compactRecords: 500,
   compactBytes: 1024 * 1024,
-  windowMs: 32,
+  windowMs: SCHEDULE.windowMs,
   maxDocBytes: null,
   cutMs: 8,
   debtMs: 5_000,
   trialBytes: 1024 * 1024,
+  sliceMs: SCHEDULE.workerSliceMs,
+  bounds: null,
 }
 
 /** Tells the watchdog what is running, so that it can tell an endless operation from a busy thread. [C5] */
@@ -128,8 +136,6 @@ export interface RoomHost {
   readonly beats: Beats
   /** Queues a message for the main thread; it is sent when this turn flushes. */
   emit(message: FromWorker): void
-  /** Queues a message that may wait for the next end of a window. */
-  emitByBeat(message: FromWorker): void
   count(counter: string, by?: number): void
   /** Runs `work` as a turn of its own and flushes what it emitted. */
   turn(work: () => void): void

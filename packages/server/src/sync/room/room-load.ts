@@ -6,6 +6,7 @@ import { catchUp } from '../binding/binding.ts'
 import { removeDoubledProse } from '../binding/binding-doubled.ts'
 import { seed } from '../binding/binding-seed.ts'
 import { buildSound, type LiveContent, RELAY, rememberRemovals, type RoomContent } from './room-content.ts'
+import { isLogOver, isBodyOver, type RoomBounds } from './room-bounds.ts'
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 import { RemovedBlocks } from '../late-words/removed-blocks.ts'
@@ -20,6 +21,8 @@ export interface LoadedRoom {
   readonly lastSeq: number
   readonly tailRecords: number
   readonly tailBytes: number
+  /** Bytes of the snapshot and of the records after it. */
+  readonly stateBytes: number
   /** The log sequence that the stored version corresponds to; -1 when unknown. [LIFE-12] */
   readonly versionSeq: number
 }
@@ -31,7 +34,14 @@ export interface LoadingRoom {
   readonly key: number
 }
 
-export type LoadOutcome = LoadedRoom | { readonly kind: 'gone' } | { readonly kind: NotLoaded; readonly detail: string }
+export type LoadOutcome =
+  | LoadedRoom
+  | { readonly kind: 'gone' }
+  /** The document exceeds the bounds, and nothing of it was decoded. [C8] */
+  | { readonly kind: 'elsewhere' }
+  | { readonly kind: NotLoaded; readonly detail: string }
+
+const ELSEWHERE: LoadOutcome = { kind: 'elsewhere' }
 
 const GAP_DETAIL = 'the log lacks content that later records build on'
 
@@ -41,18 +51,19 @@ const GAP_DETAIL = 'the log lacks content that later records build on'
  * A cold write that the log does not contain yet is applied as edits to the stored Y state, and is durable before the promise resolves.
  * When another process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when
  * the body contains every logged change. The rebuild begins a new lineage, so this load returns `gone`. Otherwise nothing is changed and
- * the outcome is `damaged-log`.
+ * the outcome is `damaged-log`. A document that exceeds `bounds` is not decoded.
  */
-export function loadRoom(host: RoomHost, given: LoadingRoom): Promise<LoadOutcome> {
+export function loadRoom(host: RoomHost, given: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome> {
   return retryCas<LoadOutcome>(
-    () => tryLoad(host, given),
+    () => tryLoad(host, given, bounds),
     () => ({ kind: 'unavailable', detail: 'the document changed during every attempt to load it' }),
   )
 }
 
-async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom): Promise<LoadOutcome | 'again'> {
+async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome | 'again'> {
   const record = await host.documents.read(ref)
   if (record === null || record.head.key !== key) return { kind: 'gone' }
+  if (bounds !== null && isBodyOver(bounds, record)) return ELSEWHERE
   const log = await host.updates.load(key)
   switch (log.kind) {
     case 'gone':
@@ -60,6 +71,7 @@ async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom): Promise<L
     case 'damaged':
       return rebuild(host, record, log.detail)
     case 'loaded':
+      if (bounds !== null && isLogOver(bounds, host.guard, log)) return ELSEWHERE
       return fromLog(host, { id, workspaceId: ref.workspaceId }, record, log)
   }
 }
@@ -75,7 +87,8 @@ async function fromLog(
   const tailBytes = log.records.reduce((sum, { update }) => sum + update.length, 0)
   // A record stored together with a version has the version's date; records after it have later dates.
   const versionSeq = log.records.at(-1)?.atMs === head.updatedAtMs ? lastSeq : -1
-  const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes, versionSeq }
+  const stateBytes = (log.snapshot?.update.length ?? 0) + tailBytes
+  const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes, stateBytes, versionSeq }
   const removed = RemovedBlocks.restored(log.removals, host.clock.monotonicMs())
   if (log.snapshot !== null && log.records.length === 0 && !head.bodyAhead && !host.undecodable.has(head.key)) {
     const { update, stateVector } = log.snapshot
@@ -83,16 +96,15 @@ async function fromLog(
   }
   let live: LiveContent
   const updates = [...(log.snapshot === null ? [] : [log.snapshot.update]), ...log.records.map(({ update }) => update)]
-  const bytes = updates.reduce((sum, update) => sum + update.length, 0)
   try {
     const startedAt = host.processorMs()
-    live = watched(host, room, bytes, () => buildSound(updates, host.random, removed))
+    live = watched(host, room, stateBytes, () => buildSound(updates, host.random, removed))
     live.loadCostMs = host.processorMs() - startedAt
   } catch (error) {
     return rebuild(host, record, `the Y state cannot be decoded: ${String(error)}`)
   }
   if (live.gap !== null) return withGap(host, record, { ...loaded, content: { kind: 'live', live } })
-  const missing = watched(host, room, bytes + head.sizeBytes, () =>
+  const missing = watched(host, room, stateBytes + head.sizeBytes, () =>
     relayUpdate(host, live, () => {
       removeDoubledProse(live.doc, RELAY)
       if (head.bodyAhead) catchUp(live.doc, readStoredBody(record.body), RELAY, head.titleChangedAtMs)
@@ -154,6 +166,7 @@ async function storeCatchUp(
         lastSeq: outcome.seq,
         tailRecords: tailRecords + 1,
         tailBytes: tailBytes + update.length,
+        stateBytes: loaded.stateBytes + update.length,
       }
     case 'gone':
       return { kind: 'gone' }

@@ -192,6 +192,7 @@ export class RoomLog {
 export class AppendQueue {
   private logs: RoomLog[] = []
   private records: AppendRecord[] = []
+  private newRecords = 0
   private readonly updates: UpdateLog
   private readonly onSeconds: (seconds: number) => void
   private readonly monotonicMs: () => number
@@ -205,10 +206,14 @@ export class AppendQueue {
   push(log: RoomLog, record: AppendRecord): void {
     this.logs.push(log)
     this.records.push(record)
+    this.newRecords++
   }
 
-  get isEmpty(): boolean {
-    return this.records.length === 0
+  /** How many records came since the last call. */
+  takeNew(): number {
+    const count = this.newRecords
+    this.newRecords = 0
+    return count
   }
 
   flush(): void {

@@ -33,3 +33,12 @@ async function isRepaired(room: Repairable): Promise<boolean> {
   const state = await room.host.documents.state(room.ref).catch(() => null)
   return state?.kind === 'document' && state.head.key === room.key && room.isReady && state.head.lastSeq > room.log.emitted
 }
+
+/** A client has sent what the log lacked: everybody joined may do again what the shares say. [LIFE-5] */
+export function tellMended({ host, id, ref }: Pick<Repairable, 'host' | 'ref'> & { readonly id: number }): void {
+  host.count('documents_mended')
+  const fields = { workspace: ref.workspaceId, docId: ref.id }
+  const text = 'A client sent the edit that the log of a document lacked; the document can be edited again.'
+  host.log.info('document.mended', text, fields)
+  host.emit({ kind: 'mended', room: id })
+}

@@ -10,6 +10,7 @@ import type { Hints } from '../binding/binding-prose.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
 import { type LeaveCapture, leaveCapture } from './room-capture.ts'
+import { Elsewhere, isBodyOver } from './room-bounds.ts'
 import { compactRoom } from './room-compact.ts'
 import { editInRoom } from './room-edit.ts'
 import { encodeRoom } from './room-encode.ts'
@@ -193,6 +194,7 @@ export class RoomSaver {
     try {
       return await this.exclusive(() => (this.room.isReady ? this.perform(task) : Promise.resolve(LOST)))
     } catch (error) {
+      if (error instanceof Elsewhere) return { kind: 'elsewhere' }
       if (error instanceof RelayError && (error.code === 'UNAVAILABLE' || error.code === 'NOT_PERSISTED')) {
         return { kind: 'failed', code: error.code, message: error.message, details: error.details }
       }
@@ -375,7 +377,10 @@ export class RoomSaver {
 
   private async read(): Promise<DocumentRecord | null> {
     const record = await this.room.host.documents.read(this.room.ref)
-    return record?.head.key === this.room.key ? record : null
+    if (record?.head.key !== this.room.key) return null
+    const { bounds } = this.room.host.options
+    if (bounds !== null && isBodyOver(bounds, record)) throw new Elsewhere()
+    return record
   }
 
   /** Merges what another writer stored: its head, and its body as edits on the live document. [LIFE-13] */

@@ -37,6 +37,8 @@ export interface ScratchPoolOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
   /** Charges processor time to a workspace. */
   readonly charge: (workspaceId: string, tookMs: number) => void
+  /** Up to this size snapshots are checked in the calling thread; `HERE_BYTES` when absent. */
+  readonly hereBytes?: number
   /** The threads; tests pass their own. */
   readonly pool?: TaskPool<ScratchTask, ScratchResult>
 }
@@ -57,7 +59,13 @@ function openScratchThread(): TaskPool<ScratchTask, ScratchResult> {
 }
 
 /** Opens the pool. Each task may take 2 s of processor time plus 1 s per MiB. [C4, G10] */
-export function openScratchPool({ slots, clock, charge, pool = openScratchThread() }: ScratchPoolOptions): ScratchPool {
+export function openScratchPool({
+  slots,
+  clock,
+  charge,
+  hereBytes = HERE_BYTES,
+  pool = openScratchThread(),
+}: ScratchPoolOptions): ScratchPool {
   /** Resolves to `null` when the task took too long or failed. Its workspace is then charged the elapsed time, at most the deadline. */
   const run = (workspaceId: string, task: ScratchTask, bytes: number): Promise<ScratchResult | null> =>
     slots.run(workspaceId, async () => {
@@ -83,7 +91,7 @@ export function openScratchPool({ slots, clock, charge, pool = openScratchThread
     },
     async verify(workspaceId, snapshot, vector) {
       const task = { kind: 'verify' as const, snapshot, vector }
-      const result = snapshot.length <= HERE_BYTES ? runHere(workspaceId, task) : await run(workspaceId, task, snapshot.length)
+      const result = snapshot.length <= hereBytes ? runHere(workspaceId, task) : await run(workspaceId, task, snapshot.length)
       if (result === null) return 'unknown'
       return result.passed ? 'holds' : 'differs'
     },

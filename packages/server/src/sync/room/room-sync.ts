@@ -18,8 +18,6 @@ import type { ToWorker } from '../worker-messages.ts'
 const NOBODY: ReadonlySet<number> = new Set()
 /** At this many gathered writes the window ends early, because waiting longer saves nothing. */
 const MANY_WRITES = 256
-/** How long a room works in one go when it does not wait for a turn. */
-const AT_ONCE_MS = 8
 
 /**
  * Handles the SYNC messages of one loaded document: step1 and step2, edits in turns behind the guard, resyncs and acks. [WS-23..WS-41]
@@ -162,10 +160,10 @@ export class RoomSync implements TrialOwner {
     this.host.emit({ kind: 'expel', connection: member.connection, code: 1013, word: 'busy' })
   }
 
-  /** Applies gathered writes for at most `AT_ONCE_MS` and broadcasts what the document emitted. The rest waits for its turn. */
+  /** Applies gathered writes for at most a slice and broadcasts what the document emitted. The rest waits for its turn. */
   flushTurn(): void {
     if (this.turn.size === 0 || this.pauses > 0) return
-    const untilMs = this.host.clock.monotonicMs() + AT_ONCE_MS
+    const untilMs = this.host.clock.monotonicMs() + this.host.options.sliceMs
     this.guarded(() => {
       for (const member of [...this.turn.keys()]) {
         const startedMs = this.host.processorMs()
@@ -347,13 +345,7 @@ export class RoomSync implements TrialOwner {
 
   private settle(member: Member): void {
     const ordinal = settleOrdinals(member, this.room.log.durable)
-    if (ordinal > 0) {
-      const settled = { kind: 'settled', connection: member.connection, join: member.join, ordinal } as const
-      // While a long window is open, the ack is sent with the updates at its end, which saves a message between threads and a write to the
-      // socket.
-      if (this.cancelWindow === null || !this.window.isLong) this.host.emit(settled)
-      else this.host.emitByBeat(settled)
-    }
+    if (ordinal > 0) this.host.emit({ kind: 'settled', connection: member.connection, join: member.join, ordinal })
     if (member.waiting.length === 0) this.acking.delete(member)
   }
 

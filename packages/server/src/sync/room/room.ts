@@ -5,19 +5,21 @@ import { AgentPresence } from './awareness-agents.ts'
 import { RoomAwareness } from './awareness-room.ts'
 import { WaitingCalls } from './room-calls.ts'
 import { RoomChanges } from './room-changes.ts'
-import { buildLive, isHeavy, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
+import { buildLive, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
+import { isTaskOver, type RoomBounds } from './room-bounds.ts'
 import { type RoomHost, watched } from './room-host.ts'
 import { type LoadOutcome, loadRoom } from './room-load.ts'
 import { drainRoom } from './room-evict.ts'
 import { RoomLog, type RoomLogOwner } from './room-log.ts'
 import { type Member, newMember } from './room-members.ts'
 import { WRITE_LOST } from './room-outcomes.ts'
-import { watchRepair } from './room-repair.ts'
+import { RoomWeight } from './room-weight.ts'
+import { tellMended, watchRepair } from './room-repair.ts'
 import { RoomSaver, type Writer } from './room-save.ts'
 import { RoomSync } from './room-sync.ts'
 import type { SyncRoom } from './sync-room.ts'
-import type { TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'spent' | 'drain' }>
 
@@ -28,6 +30,7 @@ interface Ready {
   readonly log: RoomLog
   readonly sync: RoomSync
   readonly saver: RoomSaver
+  readonly weight: RoomWeight
 }
 
 /** `loading` keeps incoming messages. `closed` only answers jobs, because the worker no longer knows the room. */
@@ -60,8 +63,6 @@ export class Room implements SyncRoom, RoomLogOwner {
   /** Who changes what, while somebody asks. [AG-20] */
   readonly changes: RoomChanges
   private readonly onClosed: (room: Room) => void
-  /** The document is known to be heavy. */
-  private isWeighed = false
 
   constructor(given: { host: RoomHost; id: number; ref: DocumentRef; key: number; onClosed: (room: Room) => void }) {
     this.host = given.host
@@ -82,17 +83,17 @@ export class Room implements SyncRoom, RoomLogOwner {
 
   /** Loads the document, sends `opened` and handles the messages that arrived meanwhile. Never rejects. */
   async open(): Promise<void> {
-    const outcome = await this.load()
+    const outcome = await this.load(this.host.options.bounds)
     this.host.turn(() => this.opened(outcome))
   }
 
-  /** Reads body, snapshot and log. A storage failure becomes `unavailable`. */
-  async load(): Promise<LoadOutcome> {
+  /** Reads body, snapshot and log. A storage failure becomes `unavailable`, a document over `bounds` becomes `elsewhere`. */
+  async load(bounds: RoomBounds | null = null): Promise<LoadOutcome> {
     try {
       return await this.host.loads.run(this.workspaceId, async () => {
         const former = await this.host.documents.formerClients(this.ref, this.host.clock.nowMs())
         this.formerClients = new Set(former)
-        return loadRoom(this.host, this)
+        return loadRoom(this.host, this, bounds)
       })
     } catch (error) {
       this.host.log.warn('room.load_failed', 'A document could not be loaded.', {
@@ -109,16 +110,18 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (this.phase.kind !== 'loading') return
     const { waiting } = this.phase
     if (outcome.kind === 'loaded') {
-      const { lastSeq, tailRecords, tailBytes, versionSeq, content, head } = outcome
+      const { lastSeq, tailRecords, tailBytes, stateBytes, versionSeq, content, head } = outcome
       const log = new RoomLog({ key: this.key, lastSeq, tailRecords, tailBytes, queue: this.host.queue, owner: this })
-      const phase: Ready = { kind: 'ready', content, log, sync: undefined as never, saver: undefined as never }
+      const weighed = { id: this.id, content: () => this.content(), sequence: () => log.emitted }
+      const weight = new RoomWeight(this.host, weighed, stateBytes)
+      const phase: Ready = { kind: 'ready', content, log, weight, sync: undefined as never, saver: undefined as never }
       this.phase = phase
       Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head, versionSeq) })
       if (content.kind === 'live') this.listen(content.live)
       const { hasGap } = this
       this.isGapAnnounced = hasGap
       if (hasGap) watchRepair(this)
-      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: isHeavy(content), hasGap })
+      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: phase.weight.isHeavy(), hasGap })
       phase.saver.opened()
     } else {
       this.host.emit({ kind: 'opened', room: this.id, outcome: outcome.kind })
@@ -235,7 +238,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (message.kind === 'watch') return this.changes.watch(message.isOn)
     if (message.kind === 'job') {
       const { job, task } = message
-      const perform = async () => (this.phase.kind === 'closed' ? this.phase.outcome : ready.saver.run(task))
+      const perform = async () => (this.phase.kind === 'closed' ? this.phase.outcome : this.perform(ready, task))
       void this.calls.run(task, perform).then((outcome) => this.host.turn(() => this.done(job, outcome)))
       return
     }
@@ -260,7 +263,15 @@ export class Room implements SyncRoom, RoomLogOwner {
     }
   }
 
+  private perform(ready: Ready, task: RoomTask): Promise<TaskOutcome> {
+    const { bounds } = this.host.options
+    if (bounds !== null && isTaskOver(bounds, task, lengthOf(ready.content))) return Promise.resolve({ kind: 'elsewhere' })
+    return ready.saver.run(task)
+  }
+
   private done(job: number, outcome: TaskOutcome): void {
+    // The home learns it before the caller does.
+    if (outcome.kind === 'elsewhere') this.outgrown()
     this.changes.tell()
     this.host.emit({ kind: 'done', job, outcome })
   }
@@ -271,7 +282,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (earlier !== undefined) ready.sync.forget(earlier)
     const member = newMember(message)
     this.members.set(message.connection, member)
-    ready.sync.answers.sendStep1(member)
+    if (message.resumes !== true) ready.sync.answers.sendStep1(member)
     const others = this.awareness.snapshot()
     if (others !== null) ready.sync.answers.direct(member, [awarenessFrame(others)])
   }
@@ -291,24 +302,21 @@ export class Room implements SyncRoom, RoomLogOwner {
   }
 
   weighed(): void {
-    if (this.isWeighed || !isHeavy(this.content())) return
-    this.isWeighed = true
-    this.host.emit({ kind: 'heavy', room: this.id })
+    this.ready.weight.check()
+  }
+
+  /** The next step may take longer than this home allows. [C8] */
+  outgrown(): void {
+    if (this.phase.kind === 'ready') this.phase.weight.outgrown()
   }
 
   edited(writer: Writer | null, updateBytes: number): void {
     this.ready.saver.edited(writer, updateBytes)
+    this.ready.weight.grown(updateBytes)
     this.weighed()
-    if (this.isGapAnnounced && !this.hasGap) this.mended()
-  }
-
-  private mended(): void {
+    if (!this.isGapAnnounced || this.hasGap) return
     this.isGapAnnounced = false
-    this.host.count('documents_mended')
-    const fields = { workspace: this.workspaceId, docId: this.ref.id }
-    const text = 'A client sent the edit that the log of a document lacked; the document can be edited again.'
-    this.host.log.info('document.mended', text, fields)
-    this.host.emit({ kind: 'mended', room: this.id })
+    tellMended(this)
   }
 
   failed(error: unknown): void {
@@ -353,13 +361,6 @@ export class Room implements SyncRoom, RoomLogOwner {
     const { log } = this.phase
     this.close(WRITE_LOST)
     void log.quiet().then(() => this.host.emit({ kind: 'reload', room: this.id, without }))
-  }
-
-  /** Closes a room in which all is durable. The gateway opens the document again, in the worker where it belongs by then. [C8] */
-  handOver(): void {
-    this.sync.lastBroadcast()
-    this.changes.tell()
-    this.reload(0)
   }
 
   /** Closes the room without storing anything. */

@@ -1,6 +1,5 @@
 import { readSync, syncFrame } from '@docrelay/protocol/codec'
-import type { EndedRun } from '../gateway/room-recovery.ts'
-import type { WorkerPool } from '../gateway/worker-pool.ts'
+import type { EndedRun, MoveReason, WorkerPool } from '../worker-pool.port.ts'
 import type { FromWorker, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 /**
@@ -22,12 +21,19 @@ export class ScriptedWorkers implements WorkerPool {
   ])
   #listener: (worker: number, message: FromWorker) => void = () => {}
   #ended: (worker: number, running: EndedRun | null) => void = () => {}
-  #misplaced: (room: number) => void = () => {}
+  #misplaced: (room: number, reason: MoveReason) => void = () => {}
   /** The worker that the next room is given to. */
   best = 0
 
-  leastLoaded(): number {
+  /** Longer SYNC messages make their room move; none when absent. */
+  takesBytes = Number.POSITIVE_INFINITY
+
+  homeFor(): number {
     return this.best
+  }
+
+  takes(_home: number, message: ToWorker): boolean {
+    return message.kind !== 'sync' || message.payload.length <= this.takesBytes
   }
 
   onMessage(listener: (worker: number, message: FromWorker) => void): void {
@@ -38,12 +44,12 @@ export class ScriptedWorkers implements WorkerPool {
     this.#ended = listener
   }
 
-  onMisplaced(listener: (room: number) => void): void {
+  onMisplaced(listener: (room: number, reason: MoveReason) => void): void {
     this.#misplaced = listener
   }
 
-  misplace(room: number): void {
-    this.#misplaced(room)
+  misplace(room: number, reason: MoveReason = 'may'): void {
+    this.#misplaced(room, reason)
   }
 
   emit(message: FromWorker): void {

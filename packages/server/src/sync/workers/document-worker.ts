@@ -5,6 +5,7 @@ import { ownThreadMs } from '../../kernel/processor-time.ts'
 import { Pacer } from '../../kernel/pacer.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import { SCHEDULE, storeGapMs } from '../../kernel/schedule.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import { UpdateGuard } from '../guard/guard.ts'
@@ -41,13 +42,24 @@ export interface DocumentWorkerOptions {
   readonly soon?: (work: () => void) => void
   /** Number of workers that share the processors, including this one; 1 when absent. */
   readonly workers?: number
+  /** Longest times for which a busy worker gathers, in ms. */
+  readonly pace?: Pace
+  /** Timers for gathered appends; they may have to keep the process alive, since somebody waits for each append. */
+  readonly appendTimers?: Timers
+  /** How many documents may be loaded at once; 2 when absent. [C8] */
+  readonly loadsAtOnce?: number
   /** Receives the messages of one turn. */
   readonly post: (messages: readonly FromWorker[]) => void
 }
 
+export interface Pace {
+  readonly toMainMs: number
+  readonly toStoreMs: number
+}
+
 const REPORT_MS = 500
-/** Longest time for which a busy worker gathers messages to the main thread. */
-export const TO_MAIN_WIDEST_MS = 4
+/** A message to the main thread wakes it. Appends follow at once, since the main thread has gathered the edits. */
+const THREAD_PACE: Pace = { toMainMs: SCHEDULE.toGatewayMs, toStoreMs: 0 }
 const LOADS_AT_ONCE = 2
 /** A workspace's processor time is reported to the other workers once it reaches this much. */
 const TELL_SPENT_MS = 5
@@ -70,6 +82,7 @@ export class DocumentWorker {
   private appendSeconds: number[] = []
   private cancelReport: () => void
   private readonly posts: Pacer
+  private readonly appends: Pacer
   private draining: Promise<void> | null = null
 
   constructor(given: DocumentWorkerOptions) {
@@ -88,6 +101,7 @@ export class DocumentWorker {
       timers,
       processorMs,
       workers: given.workers ?? 1,
+      sliceMs: options.sliceMs,
       soon,
       isBetween: () => this.depth === 0,
       again: () => this.turn(() => undefined),
@@ -103,13 +117,14 @@ export class DocumentWorker {
         slots: new LoadSlots(1, owesMs),
         clock,
         charge: (workspaceId, tookMs) => this.turns.charge(workspaceId, 0, tookMs),
+        ...(options.bounds === null ? {} : { hereBytes: Number.POSITIVE_INFINITY }),
       }),
       watch: given.watch ?? noWatch,
       processorMs,
       turns: this.turns,
       calls: new CallTurns({ turns: this.turns, timers }),
       clientIds: new ClientIdBudget(),
-      loads: new LoadSlots(LOADS_AT_ONCE, owesMs),
+      loads: new LoadSlots(given.loadsAtOnce ?? LOADS_AT_ONCE, owesMs),
       undecodable: new Set(),
       beats: new Beats({ clock, timers, run: (work) => this.beat(work) }),
       emit: (message) => {
@@ -117,7 +132,6 @@ export class DocumentWorker {
         this.due = true
         if (this.depth === 0) this.turn(() => undefined)
       },
-      emitByBeat: (message) => this.outgoing.push(message),
       count: (counter, by = 1) => {
         this.counters[counter] = (this.counters[counter] ?? 0) + by
       },
@@ -127,14 +141,29 @@ export class DocumentWorker {
       letOthers: () => new Promise((resolve) => soon(() => soon(resolve))),
       afterTurns: (room) => this.turns.afterTurns(room),
     }
-    this.posts = new Pacer({ widestMs: TO_MAIN_WIDEST_MS, clock, timers, run: () => this.postAll() })
+    const { toMainMs, toStoreMs } = given.pace ?? THREAD_PACE
+    this.posts = new Pacer({ widestMs: toMainMs, clock, timers, run: () => this.postAll() })
+    this.appends = new Pacer({
+      widestMs: toStoreMs,
+      gap: storeGapMs,
+      clock,
+      timers: given.appendTimers ?? timers,
+      run: () => queue.flush(),
+    })
     this.cancelReport = this.reportLater()
   }
 
-  receive(batch: readonly ToWorker[]): void {
+  /** Handles messages until `untilMs`, the first one in any case, and returns how many it has handled. */
+  receive(batch: readonly ToWorker[], untilMs = Number.POSITIVE_INFINITY): number {
+    let handled = 0
     this.turn(() => {
-      for (const message of batch) this.handle(message)
+      for (const message of batch) {
+        if (handled > 0 && untilMs !== Number.POSITIVE_INFINITY && this.given.clock.monotonicMs() >= untilMs) return
+        this.handle(message)
+        handled++
+      }
     })
+    return handled
   }
 
   /**
@@ -153,7 +182,8 @@ export class DocumentWorker {
   }
 
   private flush(): void {
-    this.host.queue.flush()
+    const records = this.host.queue.takeNew()
+    if (records > 0) this.appends.request(records)
     if (this.due) this.posts.request()
   }
 

@@ -218,17 +218,17 @@ describe('worker threads', () => {
   it('[C8] documents above 8 MiB share a separate worker, also when only a first load showed their size', async () => {
     const head = await createDocument(storage.documents)
     const ref = { workspaceId: head.workspaceId, id: head.id }
-    expect(workers.leastLoaded(ref, 9 * 1024 * 1024)).toBe(workers.count + 1)
-    expect(workers.leastLoaded(ref, head.sizeBytes)).toBeLessThan(workers.count)
+    expect(workers.homeFor(ref, 9 * 1024 * 1024)).toBe(workers.count + 1)
+    expect(workers.homeFor(ref, head.sizeBytes)).toBeLessThan(workers.count)
     const doc = new Y.Doc()
     for (let i = 0; i < 9; i++) doc.getMap('some other root').set(`${i}`, 'x'.repeat(1024 * 1024))
     const update = Y.encodeStateAsUpdate(doc)
     const stateVector = Y.encodeStateVector(doc)
     await storage.updates.rebuild(head.key, { lastSeq: 0, update, stateVector, detail: 'for the test', nowMs: 1 })
-    const room = await open(workers.leastLoaded(ref), head)
-    const heavyWorker = workers.leastLoaded(ref, head.sizeBytes)
+    const room = await open(workers.homeFor(ref), head)
+    const heavyWorker = workers.homeFor(ref, head.sizeBytes)
     expect(heavyWorker).toBe(workers.count + 1)
-    expect(workers.leastLoaded()).toBeLessThan(workers.count)
+    expect(workers.homeFor()).toBeLessThan(workers.count)
     workers.post(0, { kind: 'leave', room, connection: room })
     const again = await open(heavyWorker, head)
     expect(got.some(({ worker, message }) => worker === heavyWorker && message.kind === 'opened' && message.room === again)).toBe(
@@ -258,7 +258,7 @@ describe('worker threads', () => {
     await until(() => misplaced.filter((number) => number === room).length > 1, 10_000)
     workers.post(0, { kind: 'job', job: 902, room, task: { kind: 'hand-over' } })
     await until(() => got.some(({ message }) => message.kind === 'reload' && message.room === room), 10_000)
-    const best = workers.leastLoaded(ref, head.sizeBytes)
+    const best = workers.homeFor(ref, head.sizeBytes)
     expect(best).toBe(workers.count + 1)
     workers.post(best, { kind: 'open', room, ref, key: head.key })
     await until(
@@ -273,9 +273,9 @@ describe('worker threads', () => {
 
   it('[C2] [C3] an edit passes between the threads into the store and is reported as durable', async () => {
     const head = await createDocument(storage.documents)
-    const worker = workers.leastLoaded()
+    const worker = workers.homeFor()
     const room = await open(worker, head)
-    expect(workers.leastLoaded()).not.toBe(worker)
+    expect(workers.homeFor()).not.toBe(worker)
     const doc = new Y.Doc()
     doc.getMap('shapes:c').set('a', { id: 'a' })
     send(worker, room, 1, SYNC.update, Y.encodeStateAsUpdate(doc))
@@ -303,7 +303,7 @@ describe('worker threads', () => {
     expect(took()).toBeLessThan(4_500)
     expect(ends[0]).toMatchObject({ worker: 0, running: { room, connection: room, join: 1, ordinal: 1 } })
     expect((await storage.documents.read(bad))?.head.lastSeq).toBe(before)
-    expect(workers.leastLoaded({ workspaceId: bad.workspaceId, id: bad.id })).toBe(workers.count)
+    expect(workers.homeFor({ workspaceId: bad.workspaceId, id: bad.id })).toBe(workers.count)
     const again = await open(0, bad)
     doc.getMap('shapes:c').set('b', { id: 'b' })
     send(0, again, 1, SYNC.update, Y.encodeStateAsUpdate(doc))

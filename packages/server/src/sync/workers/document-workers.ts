@@ -5,17 +5,22 @@ import { type Clock, systemClock } from '../../kernel/clock.ts'
 import { systemTimers, type Timers } from '../../kernel/timers.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { Pacer } from '../../kernel/pacer.ts'
+import { SCHEDULE } from '../../kernel/schedule.ts'
 import { threadCpuMs } from '../../kernel/processor-time.ts'
-import { type Batch, packToWorker, unpackFromWorker } from './document-batch.ts'
+import { type Batch, unpackFromWorker } from './document-batch.ts'
 import { HeavyDocuments, Quarantine } from './document-quarantine.ts'
 import type { RoomOptions } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
 import { type Running, Watchdog, watchedMemory } from './watchdog.ts'
+import { emptySlot, flushSlot, noteShare, type WorkerSlot } from './worker-slot.ts'
 import { YoungHeap } from './young-heap.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
+import type { MoveReason, WorkerPool } from '../worker-pool.port.ts'
 
 export interface DocumentWorkersOptions {
   readonly rooms?: Partial<RoomOptions>
+  /** How many workers start at once; all when absent. Another one starts when those that run are busy. */
+  readonly first?: number
   /** Heap limit of one worker in MiB. A worker that exceeds it ends and is replaced, like a stuck one. [C8] */
   readonly heapMiB?: number
   readonly clock?: Clock
@@ -39,50 +44,30 @@ export type WorkerLine = {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** The document workers, as seen by the main thread. [C2, C5, C6] */
-export interface DocumentWorkers extends AsyncDisposable {
+/** The document workers: homes in threads, with the numbers from 0 on. [C2, C5, C6] */
+export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
+  /** The most workers that share the rooms. Documents that recently ended a worker, and heavy ones, have one of their own besides. */
   readonly count: number
-  /** The worker that should take the next room. Documents that recently ended a worker, and heavy ones, have separate workers. */
-  leastLoaded(ref?: DocumentRef, sizeBytes?: number): number
-  /** Sends a message in order, together with the others of this turn. It is lost when the worker ends, which `onEnded` reports. */
-  post(worker: number, message: ToWorker): void
-  onMessage(listener: (worker: number, message: FromWorker) => void): void
-  /** Calls `listener` with a room that belongs to another worker than its own, again and again until it is there. [C8] */
-  onMisplaced(listener: (room: number) => void): void
-  /**
-   * The worker ran out of time or memory, or crashed. A new worker has its number, and everything posted before is lost. `running` is the
-   * operation it was executing, `null` when none. That operation's update is not in the log, because an append follows the apply. [C6]
-   */
+  homeFor(ref?: DocumentRef, sizeBytes?: number): number
+  /** Whether a document has to be apart from others, because it ended a worker or is heavy. */
+  isApart(ref: DocumentRef, sizeBytes: number): boolean
+  /** `running`: what the worker was doing when it ran out of time or memory, or crashed. That update is not in the log. [C6] */
   onEnded(listener: (worker: number, running: Running | null) => void): void
+  /** Tells all workers what workspaces used of the processors elsewhere. [G9] */
+  spentElsewhere(workspaces: readonly (readonly [string, number])[]): void
 }
 
 /** Interval of requests to move rooms: each costs the new worker a load of the document. */
 const MOVE_EVERY_MS = 500
 /** Interval of the watchdog's checks. A stuck worker blocks its other documents for up to this much longer than an operation may take. */
 const LOOK_MS = 50
-/** Factor per check by which the count of recent messages decays: half in a quarter of a second. */
-const BUSY_KEPT = 0.5 ** (LOOK_MS / 250)
-/** Longest time for which a busy relay gathers messages to the workers. */
-export const TO_WORKER_WIDEST_MS = 12
+/** Share of its time from which a worker counts as busy, so that another one starts. */
+const BUSY_SHARE = 0.6
 const HEAP_MIB = 1024
 const DRAIN_MS = 10_000
 const EARLY_MS = 1_000
 const LONGEST_PAUSE_MS = 5_000
 const ENTRY = new URL('../../compose-worker.ts', import.meta.url)
-
-interface Slot {
-  thread: Worker | null
-  watchdog: Watchdog
-  /** The worker was stuck and is being terminated. */
-  ending: boolean
-  queue: ToWorker[]
-  /** Rooms of this worker; `busy` is a decaying count of recent messages. */
-  rooms: Set<number>
-  busy: number
-  startedMs: number
-  failedStarts: number
-  onDrained: (() => void) | null
-}
 
 /**
  * Starts `count` workers. Two more start when needed: one for documents that recently ended a worker, and one for heavy documents. A worker
@@ -101,7 +86,7 @@ class Workers implements DocumentWorkers {
   readonly count: number
   private readonly given: Parameters<typeof openDocumentWorkers>[0]
   private readonly clock: Clock
-  private readonly slots: Slot[] = []
+  private readonly slots: WorkerSlot[] = []
   private readonly quarantine = new Quarantine(() => this.clock.monotonicMs())
   private readonly heavy = new HeavyDocuments()
   private readonly youngHeap = new YoungHeap()
@@ -113,8 +98,10 @@ class Workers implements DocumentWorkers {
   /** Heavy rooms in workers of small ones; the one that was asked last to move comes last. */
   private readonly misplaced = new Set<number>()
   private lastMoveMs = Number.NEGATIVE_INFINITY
+  /** How many of the workers for common documents have been started. */
+  private started: number
   private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
-  private readonly misplacedListeners: ((room: number) => void)[] = []
+  private readonly misplacedListeners: ((room: number, reason: MoveReason) => void)[] = []
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
   private readonly timers: Timers
   private cancelLook: () => void
@@ -128,11 +115,12 @@ class Workers implements DocumentWorkers {
     this.timers = given.options.timers ?? systemTimers
     this.given = given
     this.count = given.count
-    this.posts = new Pacer({ widestMs: TO_WORKER_WIDEST_MS, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
+    this.started = Math.min(given.count, given.options.first ?? given.count)
+    this.posts = new Pacer({ widestMs: SCHEDULE.toWorkerMs, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
     for (let worker = 0; worker <= this.heavyWorker; worker++) {
       this.slots.push(emptySlot())
-      // The other two start when a document is first sent to them.
-      if (worker < given.count) this.start(worker)
+      // The others start when they are needed.
+      if (worker < this.started) this.start(worker)
     }
     this.cancelLook = this.lookLater()
   }
@@ -146,7 +134,7 @@ class Workers implements DocumentWorkers {
 
   private start(worker: number): void {
     if (this.closed) return
-    const slot = this.slots[worker] as Slot
+    const slot = this.slots[worker] as WorkerSlot
     const memory = watchedMemory()
     const storage = this.given.storagePort()
     const { rooms = {}, heapMiB = HEAP_MIB } = this.given.options
@@ -158,6 +146,8 @@ class Workers implements DocumentWorkers {
     slot.watchdog = new Watchdog(memory)
     slot.ending = false
     slot.startedMs = this.clock.monotonicMs()
+    slot.share = 0
+    slot.utilization = undefined
     thread.on('message', (message: Batch<FromWorker> | WorkerLine) => this.received(worker, message))
     thread.on('error', (error) =>
       this.given.log.error('worker.error', 'A document worker failed.', { worker, error: String(error) }),
@@ -166,7 +156,7 @@ class Workers implements DocumentWorkers {
     thread.unref()
     const debts = this.spent.workspaceDebts(this.clock.monotonicMs())
     if (debts.length > 0) slot.queue.unshift({ kind: 'spent', workspaces: debts })
-    this.flush(worker)
+    flushSlot(slot)
   }
 
   private received(worker: number, message: Batch<FromWorker> | WorkerLine): void {
@@ -174,7 +164,7 @@ class Workers implements DocumentWorkers {
       this.given.log[message.level](message.event, message.msg, { ...message.fields, worker })
       return
     }
-    const slot = this.slots[worker] as Slot
+    const slot = this.slots[worker] as WorkerSlot
     for (const one of unpackFromWorker(message)) {
       this.heard(slot, one)
       for (const listener of this.messageListeners) listener(worker, one)
@@ -184,10 +174,11 @@ class Workers implements DocumentWorkers {
   private watch(): void {
     const now = this.clock.monotonicMs()
     this.moveOne(now)
+    this.startWhenBusy()
     this.slots.forEach((slot, worker) => {
-      slot.busy *= BUSY_KEPT
       const { thread, watchdog } = slot
       if (thread === null || slot.ending) return
+      noteShare(slot, thread)
       const stuck = watchdog.overdue(now)
       if (stuck === null) {
         void watchdog.measure(() => threadCpuMs(thread))
@@ -203,8 +194,15 @@ class Workers implements DocumentWorkers {
     })
   }
 
+  /** One more worker starts when all that run are busy. Rooms that are open stay where they are. */
+  private startWhenBusy(): void {
+    const isIdle = ({ share, rooms }: WorkerSlot): boolean => share < BUSY_SHARE || rooms.size === 0
+    if (this.started === this.count || this.slots.slice(0, this.started).some(isIdle)) return
+    this.start(this.started++)
+  }
+
   private ended(worker: number, thread: Worker): void {
-    const slot = this.slots[worker] as Slot
+    const slot = this.slots[worker] as WorkerSlot
     if (slot.thread !== thread || this.closed) return
     const running = slot.watchdog.running()
     slot.thread = null
@@ -226,24 +224,32 @@ class Workers implements DocumentWorkers {
     return this.count + 1
   }
 
-  leastLoaded(ref?: DocumentRef, sizeBytes = 0): number {
+  isApart(ref: DocumentRef, sizeBytes: number): boolean {
+    return this.quarantine.holds(ref) || this.heavy.holds(ref, sizeBytes)
+  }
+
+  homeFor(ref?: DocumentRef, sizeBytes = 0): number {
     if (ref !== undefined && this.quarantine.holds(ref)) return this.count
     if (ref !== undefined && this.heavy.holds(ref, sizeBytes)) return this.heavyWorker
     let best = 0
-    for (let worker = 1; worker < this.count; worker++) if (this.load(worker) < this.load(best)) best = worker
+    for (let worker = 1; worker < this.started; worker++) if (this.load(worker) < this.load(best)) best = worker
     return best
   }
 
+  takes(): boolean {
+    return true
+  }
+
   private load(worker: number): number {
-    const slot = this.slots[worker] as Slot
-    return slot.rooms.size + slot.busy
+    const slot = this.slots[worker] as WorkerSlot
+    return slot.rooms.size + slot.busy.at(this.clock.monotonicMs())
   }
 
   post(worker: number, message: ToWorker): void {
-    const slot = this.slots[worker] as Slot
+    const slot = this.slots[worker] as WorkerSlot
     this.note(slot, message)
     slot.queue.push(message)
-    slot.busy++
+    slot.busy.add(1, this.clock.monotonicMs())
     if (slot.thread === null && worker >= this.count && slot.failedStarts === 0) this.start(worker)
     this.posted++
     if (this.flushing) return
@@ -257,10 +263,10 @@ class Workers implements DocumentWorkers {
   }
 
   private flushAll(): void {
-    for (let i = 0; i < this.slots.length; i++) this.flush(i)
+    for (const slot of this.slots) flushSlot(slot)
   }
 
-  private note(slot: Slot, message: ToWorker): void {
+  private note(slot: WorkerSlot, message: ToWorker): void {
     if (message.kind === 'open') {
       slot.rooms.add(message.room)
       this.documents.set(message.room, message.ref)
@@ -270,7 +276,7 @@ class Workers implements DocumentWorkers {
   }
 
   /** Updates what is known of a worker's rooms. */
-  private heard(slot: Slot, message: FromWorker): void {
+  private heard(slot: WorkerSlot, message: FromWorker): void {
     switch (message.kind) {
       case 'opened':
         slot.failedStarts = 0
@@ -299,7 +305,7 @@ class Workers implements DocumentWorkers {
   }
 
   /** Reports processor time that a workspace used in one worker to all other workers. [G9] */
-  private tellSpent(from: Slot, workspaces: readonly (readonly [string, number])[]): void {
+  private tellSpent(from: WorkerSlot | null, workspaces: readonly (readonly [string, number])[]): void {
     const nowMs = this.clock.monotonicMs()
     this.spent.spentElsewhere(workspaces, nowMs)
     this.spent.sweep(nowMs)
@@ -307,7 +313,11 @@ class Workers implements DocumentWorkers {
     this.flushAll()
   }
 
-  private noteWeight(slot: Slot, room: number, heavy: boolean): void {
+  spentElsewhere(workspaces: readonly (readonly [string, number])[]): void {
+    this.tellSpent(null, workspaces)
+  }
+
+  private noteWeight(slot: WorkerSlot, room: number, heavy: boolean): void {
     const document = this.documents.get(room)
     if (document === undefined) return
     this.heavy.note(document, heavy)
@@ -321,28 +331,20 @@ class Workers implements DocumentWorkers {
     this.lastMoveMs = nowMs
     this.misplaced.delete(room)
     this.misplaced.add(room)
-    for (const listener of this.misplacedListeners) listener(room)
+    for (const listener of this.misplacedListeners) listener(room, 'may')
   }
 
-  private forget(slot: Slot, room: number): void {
+  private forget(slot: WorkerSlot, room: number): void {
     slot.rooms.delete(room)
     this.misplaced.delete(room)
     this.documents.delete(room)
-  }
-
-  private flush(worker: number): void {
-    const slot = this.slots[worker] as Slot
-    if (slot.thread === null || slot.queue.length === 0) return
-    const { batch, transfer } = packToWorker(slot.queue)
-    slot.queue = []
-    slot.thread.postMessage(batch, transfer)
   }
 
   onMessage(listener: (worker: number, message: FromWorker) => void): void {
     this.messageListeners.push(listener)
   }
 
-  onMisplaced(listener: (room: number) => void): void {
+  onMisplaced(listener: (room: number, reason: MoveReason) => void): void {
     this.misplacedListeners.push(listener)
   }
 
@@ -358,7 +360,7 @@ class Workers implements DocumentWorkers {
     await Promise.all(this.slots.flatMap(({ thread }) => (thread === null ? [] : [thread.terminate()])))
   }
 
-  private drain(slot: Slot, worker: number): Promise<void> {
+  private drain(slot: WorkerSlot, worker: number): Promise<void> {
     if (slot.thread === null) return Promise.resolve()
     slot.thread.ref()
     return new Promise((resolve) => {
@@ -369,20 +371,5 @@ class Workers implements DocumentWorkers {
       }
       this.post(worker, { kind: 'drain' })
     })
-  }
-}
-
-function emptySlot(): Slot {
-  const watchdog = new Watchdog(watchedMemory())
-  return {
-    thread: null,
-    watchdog,
-    ending: false,
-    queue: [],
-    rooms: new Set(),
-    busy: 0,
-    startedMs: 0,
-    failedStarts: 0,
-    onDrained: null,
   }
 }

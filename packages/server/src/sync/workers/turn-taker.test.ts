@@ -23,6 +23,7 @@ class Thread {
       },
       processorMs: () => this.nowMs,
       workers,
+      sliceMs: 8,
       soon: (work) => this.soon.push(work),
       isBetween: () => this.depth === 0,
       again: () => this.turn(() => undefined),

@@ -3,8 +3,6 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { RoomTurn, RoomTurns } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
 
-/** How long turns run before messages and timers are handled again. */
-export const SLICE_MS = 8
 /** The same for workspaces in debt while others work. The others wait for at most this long. */
 const DEBTOR_SLICE_MS = 4
 /** A workspace is in debt when it owes more than this. */
@@ -20,6 +18,8 @@ export interface TurnTakerOptions {
   readonly timers: Timers
   /** Processor time of this thread in ms. */
   readonly processorMs: () => number
+  /** How long turns run before messages and timers are handled again. */
+  readonly sliceMs: number
   /** Number of document workers that share the processors, including this one. */
   readonly workers: number
   /** Runs `work` after other events were handled. */
@@ -96,10 +96,10 @@ export class TurnTaker implements RoomTurns {
     this.turning.add(room)
   }
 
-  /** Runs turns for `SLICE_MS`. Remaining turns wait until other events have been handled. */
+  /** Runs turns for a slice. Remaining turns wait until other events have been handled. */
   take(): void {
     const startedMs = this.given.clock.monotonicMs()
-    this.takeUntil(startedMs + SLICE_MS, startedMs)
+    this.takeUntil(startedMs + this.given.sliceMs, startedMs)
     this.endTurns()
     this.isDebtorsTime = false
     this.takeMoreLater()
@@ -122,7 +122,7 @@ export class TurnTaker implements RoomTurns {
     this.endTurns()
     this.given.flush()
     const { clock } = this.given
-    const untilMs = startedMs + DEBTOR_SLICE_MS
+    const untilMs = startedMs + Math.min(DEBTOR_SLICE_MS, this.given.sliceMs)
     let nowMs = startedMs
     do nowMs = this.takeOne(nowMs, untilMs)
     while (nowMs < untilMs && (this.turns.nextOwesMs(nowMs) ?? 0) > DEBTOR_MS)

@@ -1,4 +1,5 @@
-// `npm run faults:hostile [-- --seed 1 --only Y5]`: runs every attack class of the design against a running relay, as single messages and
+// `npm run faults:hostile [-- --seed 1 --only Y5 --homes light]`: runs every attack class of the design against a running relay, as single
+// messages and
 // in chunks, while simulated people type into other documents. Fails when a refused attack changed its document, when other people were
 // delayed more than the design allows, when the attacker got another answer than the rules require, or when the relay ended.
 import { randomBytes } from 'node:crypto'
@@ -49,10 +50,16 @@ interface Outcome {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { seed: { type: 'string', default: String(Date.now() % 1_000_000) }, only: { type: 'string', default: '' } },
+    options: {
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      only: { type: 'string', default: '' },
+      /** `light` or `heavy`: where all rooms are, whatever their documents. */
+      homes: { type: 'string', default: 'auto' },
+    },
   })
   const seed = Number(values.seed)
-  await using relay = await startRelayUnderTest({ env: { RELAY_TENANCY_MODE: 'shared', RELAY_LOG_LEVEL: 'debug' } })
+  const homes = { RELAY_TEST_HOOKS: '1', RELAY_TEST_HOMES: values.homes }
+  await using relay = await startRelayUnderTest({ env: { RELAY_TENANCY_MODE: 'shared', RELAY_LOG_LEVEL: 'debug', ...homes } })
   const range = new HostileRange(relay)
   await range.open()
   const cases = shuffled(
@@ -149,7 +156,7 @@ class HostileRange {
     const noticed = await this.ask('end')
     await this.checkDocument(name, one, answer, state, body, faults)
     const ends = this.count('worker.ended') - endsBefore
-    const same = workers.slice(1).map((worker) => worker === workers[0])
+    const same = workers.slice(1).map((worker) => worker !== null && worker === workers[0])
     const otherMs = worst(noticed.pauseMs.filter((_, i) => !same[i]))
     const sameMs = worst(noticed.pauseMs.filter((_, i) => same[i]))
     const heartbeatMs = worst(noticed.heartbeatMs)
@@ -254,8 +261,11 @@ class HostileRange {
     return client
   }
 
-  /** Finds the worker of each document: sends one refused update to each, whose log line names the worker. */
-  private async workersOf(names: readonly string[]): Promise<number[]> {
+  /**
+   * Finds the worker of each document: sends one refused update to each, whose log line names the worker. `null`: it is on the main loop,
+   * where nobody may wait longer than people whose documents are in other workers.
+   */
+  private async workersOf(names: readonly string[]): Promise<(number | null)[]> {
     return Promise.all(
       names.map(async (name) => {
         const from = this.relay.logLines.length
@@ -264,7 +274,7 @@ class HostileRange {
         const line = () => this.relay.logLines.slice(from).find((text) => text.includes(`"${memberOf(name).sub}"`))
         await until('a log line that names the worker', () => line() !== undefined)
         probe.socket.terminate()
-        return (JSON.parse(line() as string) as { worker: number }).worker
+        return (JSON.parse(line() as string) as { worker?: number }).worker ?? null
       }),
     )
   }

@@ -1,0 +1,209 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { TAG } from '@docrelay/protocol/frames'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Storage } from '../../drivers/sql/storage.ts'
+import { openStorageHere } from '../../drivers/sql/testing/storage-here.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { patienceClock } from '../../kernel/testing/patience.ts'
+import { systemTimers } from '../../kernel/timers.ts'
+import { LIGHT_BOUNDS } from '../room/room-bounds.ts'
+import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
+import { done, editRequest } from '../testing/room-editing.ts'
+import { TextEditor } from '../testing/text-editor.ts'
+import { openDocumentWorkers } from '../workers/document-workers.ts'
+import { LIGHT_HOME, openRoomHomes } from '../workers/room-homes.ts'
+import type { WorkerPool } from '../worker-pool.port.ts'
+
+describe('documents among the homes of rooms', () => {
+  let folder: string
+  let storage: Storage
+  let homes: WorkerPool & AsyncDisposable
+  let bench: Bench
+  const opened: { readonly docId: string; readonly home: number }[] = []
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'relay-homes-'))
+    storage = await openStorageHere({ url: `sqlite:${join(folder, 'relay.db')}`, commitDelayMs: 4, log: silentLogger })
+    homes = openRoomHomes({
+      threads: openDocumentWorkers({
+        count: 2,
+        storagePort: () => storage.workerPort(),
+        log: silentLogger,
+        options: { first: 1 },
+      }),
+      documents: storage.documents,
+      updates: storage.updates,
+      recovery: storage.recovery,
+      clock: systemClock,
+      timers: systemTimers,
+      random: systemRandom,
+      log: silentLogger,
+      // The main loop of a test runs clients and assertions as well: it is never too full here.
+      placement: 'light',
+    })
+    const post: WorkerPool['post'] = (home, message) => {
+      if (message.kind === 'open') opened.push({ docId: message.ref.id, home })
+      homes.post(home, message)
+    }
+    bench = await startBench({
+      workers: {
+        homeFor: (ref, sizeBytes) => homes.homeFor(ref, sizeBytes),
+        takes: (home, message) => homes.takes(home, message),
+        post,
+        onMessage: (listener) => homes.onMessage(listener),
+        onMisplaced: (listener) => homes.onMisplaced(listener),
+        onEnded: (listener) => homes.onEnded(listener),
+      },
+      settings: { writes: { ratePerSec: null, burst: 0 }, maxConnectionsPerWorkspace: null },
+      deps: { store: storage.documents },
+      rooms: { store: storage.documents, idleMs: 100 },
+    })
+  })
+  afterAll(async () => {
+    await bench[Symbol.asyncDispose]()
+    await homes[Symbol.asyncDispose]()
+    await storage[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true })
+  })
+
+  const homesOf = (docId: string) => opened.filter((one) => one.docId === docId).map(({ home }) => home)
+
+  async function create(id: string, more: object = {}) {
+    const { facts } = headOf(id)
+    const body = { bytes: Buffer.from(JSON.stringify({ id, pages: [], ...more })), facts, blobReferences: [] }
+    const outcome = await storage.documents.write({
+      ref: { workspaceId: 'default', id },
+      expect: { kind: 'absent' },
+      set: { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [], body },
+      bump: true,
+      nowMs: 1,
+      quotaBytes: null,
+      log: { kind: 'cold' },
+    })
+    if (outcome.kind !== 'written') throw new Error('the document was not written')
+    return outcome.head
+  }
+
+  async function editor(docId: string): Promise<TextEditor> {
+    const made = new TextEditor(await bench.authed({}, ['ack']))
+    made.start(docId)
+    await made.client.next(TAG.sync)
+    return made
+  }
+
+  /** A new editor gets the same text from the store, once nobody has the document open any more. */
+  async function expectStored(docId: string, editors: readonly TextEditor[], text: string): Promise<void> {
+    for (const one of editors) {
+      await until(() => one.text.toString() === text)
+      expect(one.client.of(TAG.error)).toEqual([])
+      expect(one.client.socket.readyState).toBe(one.client.socket.OPEN)
+      one.client.socket.close()
+    }
+    await until(() => !bench.rooms.isResident({ workspaceId: 'default', id: docId }))
+    const late = await editor(docId)
+    await until(() => late.text.toString() === text)
+    late.client.socket.close()
+  }
+
+  it('[C1] [C8] a small document is on the main loop, and what two people type is stored', async () => {
+    await create('small')
+    const [ann, bob] = [await editor('small'), await editor('small')]
+    for (let i = 0; i < 40; i++) {
+      const one = i % 2 === 0 ? ann : bob
+      one.text.insert(one.text.length, `${i},`)
+      await until(() => ann.text.length === bob.text.length)
+    }
+    expect(homesOf('small')).toEqual([LIGHT_HOME])
+    await expectStored('small', [ann, bob], Array.from({ length: 40 }, (_, i) => `${i},`).join(''))
+  })
+
+  it('[C8] a document with a large body is opened in a document worker at once', async () => {
+    await create('large', { note: 'x'.repeat(LIGHT_BOUNDS.stateBytes) })
+    bench.rooms.sharingChanged(await headIn('large'))
+    const one = await editor('large')
+    one.text.insert(0, 'kept')
+    await expectStored('large', [one], 'kept')
+    expect(homesOf('large')[0]).not.toBe(LIGHT_HOME)
+  })
+
+  it('[C8] a document whose live state would be large is opened in a document worker after a look at its log', async () => {
+    await create('history')
+    const [ann, bob] = [await editor('history'), await editor('history')]
+    // Words that come and go leave a long state behind, and a small body.
+    for (let i = 0; i < 1_200; i++) ann.text.insert(i % 2 === 0 ? 0 : ann.text.length, `${i % 10}`)
+    await until(() => bob.text.length === ann.text.length)
+    await expectStored('history', [ann, bob], ann.text.toString())
+    const homes = homesOf('history')
+    expect(homes[0]).toBe(LIGHT_HOME)
+    expect(homes.at(-1)).not.toBe(LIGHT_HOME)
+  })
+
+  it('[C8] [WS-40] a document that grows over the bounds while two people type moves, and nothing is lost or doubled', async () => {
+    await create('growing')
+    const editors = [await editor('growing'), await editor('growing')]
+    const typed: string[] = []
+    for (let turn = 0; turn < 420; turn++) {
+      for (const [index, one] of editors.entries()) {
+        const word = `${index}.${turn} and some more words to fill the page;`
+        one.text.insert(0, word)
+        typed.push(word)
+      }
+      if (turn % 4 === 0) await wait(2)
+    }
+    const all = typed.toSorted()
+    const wordsOf = (text: string) => text.split(/(?<=;)/).toSorted()
+    await until(() => editors.every((one) => one.text.length === all.join('').length))
+    for (const one of editors) expect(wordsOf(one.text.toString())).toEqual(all)
+    expect(homesOf('growing')[0]).toBe(LIGHT_HOME)
+    expect(homesOf('growing').at(-1)).not.toBe(LIGHT_HOME)
+    await expectStored('growing', editors, editors[0]?.text.toString() ?? '')
+  })
+
+  it('[C8] a large paste into a small document and the words typed right after it arrive in their order', async () => {
+    await create('paste')
+    const [ann, bob] = [await editor('paste'), await editor('paste')]
+    ann.text.insert(0, 'before ')
+    ann.text.insert(7, 'x'.repeat(LIGHT_BOUNDS.messageBytes + 1))
+    ann.text.insert(ann.text.length, ' after')
+    bob.text.insert(0, 'and bob ')
+    await until(() => ann.text.length === bob.text.length && ann.text.length > LIGHT_BOUNDS.messageBytes + 15)
+    expect(homesOf('paste')).toHaveLength(2)
+    expect(homesOf('paste')[1]).not.toBe(LIGHT_HOME)
+    await expectStored('paste', [ann, bob], ann.text.toString())
+  })
+
+  it('[C8] a small edit by a tool runs on the main loop, and one that may take long makes the document move first', async () => {
+    const head = await create('tools')
+    const one = await editor('tools')
+    const edit = async (value: string) => {
+      const outcome = await bench.rooms.edit(editRequest(head, 'set_fields', { fields: [{ name: 'f', value }] }))
+      if (outcome === 'not-resident') throw new Error('the edit did not reach the room')
+      return done(outcome)
+    }
+    await edit('short')
+    expect(homesOf('tools')).toEqual([LIGHT_HOME])
+    await edit('x'.repeat(LIGHT_BOUNDS.callBytes))
+    expect(homesOf('tools')).toHaveLength(2)
+    expect(homesOf('tools')[1]).not.toBe(LIGHT_HOME)
+    await until(() => JSON.stringify(one.doc.getMap('fields')).includes('xxx'))
+    expect(one.client.of(TAG.error)).toEqual([])
+  })
+
+  async function headIn(id: string) {
+    const state = await storage.documents.state({ workspaceId: 'default', id })
+    if (state.kind !== 'document') throw new Error('there is no document')
+    return state.head
+  }
+})
+
+async function until(holds: () => boolean, waitMs = 8_000): Promise<void> {
+  const givenUp = patienceClock(waitMs)
+  while (!holds()) {
+    if (givenUp()) throw new Error(`it did not come to hold in time: ${holds.toString()}`)
+    await wait(5)
+  }
+}

@@ -1,0 +1,78 @@
+import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
+import { cannotLoad, failed, type RoomJobs } from './room-jobs.ts'
+import type { RoomMoves } from './room-moves.ts'
+import type { Room, RoomTable } from './room-table.ts'
+import type { Entered } from './rooms.ts'
+
+export interface RoomTasksDeps {
+  readonly table: RoomTable
+  readonly jobs: RoomJobs
+  readonly moves: RoomMoves
+  readonly store: Pick<DocumentStore, 'state'>
+  readonly enter: (head: DocumentHead) => Promise<Entered>
+  /** Closes the room of a document that is gone. */
+  readonly drop: (ref: DocumentRef) => Promise<unknown>
+}
+
+/** Runs tasks in the rooms of documents, wherever these rooms are by then. */
+export class RoomTasks {
+  readonly #deps: RoomTasksDeps
+
+  constructor(deps: RoomTasksDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Runs a task in the room of a document. When there is no room, opens one if `opens` returns true for the document; else returns `null`.
+   */
+  async runOpened(ref: DocumentRef, task: RoomTask, opens: (head: DocumentHead) => boolean): Promise<TaskOutcome | null> {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      let room = await this.#resident(ref)
+      if (room === null) {
+        const state = await this.#deps.store.state(ref)
+        if (state.kind !== 'document' || !opens(state.head)) return null
+        const entered = await this.#deps.enter(state.head)
+        if (entered.kind === 'gone') return null
+        if (entered.kind !== 'open') throw cannotLoad(entered.kind, ref)
+        room = entered.room
+      }
+      const outcome = await this.run(room, task)
+      if (outcome.kind === 'gone') return null
+      if (outcome.kind !== 'failed') return outcome
+      if (room.phase !== 'closed') throw failed(outcome)
+    }
+    throw new RelayError('UNAVAILABLE', 'The document was closed several times while it was being read.')
+  }
+
+  /** Runs a write in the room of a document; `gone` when there is none. Closes the room of a document that is gone. */
+  async runWrite(ref: DocumentRef, task: RoomTask): Promise<TaskOutcome> {
+    const room = await this.#resident(ref)
+    if (room === null) return { kind: 'gone' }
+    const outcome = await this.run(room, task)
+    if (outcome.kind === 'gone') await this.#deps.drop(ref)
+    return outcome
+  }
+
+  /** Runs a task in an open room. When the home of the room must not run it, nothing was done, and the room moves first. [C8] */
+  async run(room: Room, task: RoomTask): Promise<TaskOutcome> {
+    for (;;) {
+      const outcome = await this.#deps.jobs.run(room, task)
+      if (outcome.kind !== 'elsewhere') return outcome
+      this.#deps.moves.begin(room, 'must')
+      if ((await room.turning) !== 'opened') return { kind: 'gone' }
+    }
+  }
+
+  /** Returns the room of a document when it is open, otherwise `null`. */
+  async #resident(ref: DocumentRef): Promise<Room | null> {
+    const { table } = this.#deps
+    for (let room = table.of(ref); room; room = table.of(ref)) {
+      if (room.phase === 'open') return room
+      const evicting = room.phase === 'evicting'
+      if ((await room.turning) !== 'opened' && !evicting) return null
+    }
+    return null
+  }
+}

@@ -1,0 +1,60 @@
+import { fullState, isHeavy, type RoomContent } from './room-content.ts'
+import type { RoomHost } from './room-host.ts'
+
+/** What the weight of a document depends on. */
+export interface Weighed {
+  readonly id: number
+  content(): RoomContent
+  /** The log sequence of the last emitted update. */
+  sequence(): number
+}
+
+/** A state near a bound is not encoded at every edit. */
+const ENCODE_AGAIN_BYTES = 1024
+
+/** Whether the document of a room still belongs into its home, which is told once when it does not. [C8] */
+export class RoomWeight {
+  private readonly host: Pick<RoomHost, 'options' | 'emit'>
+  private readonly room: Weighed
+  private isOutgrown = false
+  /** Bytes of the state when they were last counted, and of the updates since. */
+  private stateBytes: number
+  private grownBytes = 0
+
+  constructor(host: Pick<RoomHost, 'options' | 'emit'>, room: Weighed, stateBytes: number) {
+    this.host = host
+    this.room = room
+    this.stateBytes = stateBytes
+  }
+
+  grown(bytes: number): void {
+    this.grownBytes += bytes
+  }
+
+  /** Tells the home when the document has become too heavy. */
+  check(): void {
+    if (!this.isOutgrown && this.isHeavy()) this.outgrown()
+  }
+
+  /** The document does not belong into this home any more. */
+  outgrown(): void {
+    if (this.isOutgrown) return
+    this.isOutgrown = true
+    this.host.emit({ kind: 'heavy', room: this.room.id })
+  }
+
+  isHeavy(): boolean {
+    const { bounds } = this.host.options
+    return isHeavy(this.room.content(), bounds) || (bounds !== null && this.isLongerThan(bounds.stateBytes))
+  }
+
+  /** Whether the state has more bytes. It is at most as long as what it was plus its updates since, and encoded when that is not enough. */
+  private isLongerThan(bytes: number): boolean {
+    const mayBe = this.stateBytes + this.grownBytes > bytes
+    if (mayBe && this.grownBytes >= ENCODE_AGAIN_BYTES) {
+      this.stateBytes = fullState(this.room.content(), this.room.sequence()).length
+      this.grownBytes = 0
+    }
+    return this.stateBytes > bytes
+  }
+}

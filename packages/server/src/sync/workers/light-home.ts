@@ -1,0 +1,84 @@
+import { setImmediate } from 'node:timers'
+import { DocumentWorker, type DocumentWorkerOptions, type Pace } from './document-worker.ts'
+import { SCHEDULE } from '../../kernel/schedule.ts'
+import { LIGHT_BOUNDS } from '../room/room-bounds.ts'
+import type { RoomOptions } from '../room/room-host.ts'
+import type { FromWorker, ToWorker } from '../worker-messages.ts'
+
+/** Nothing is gained by gathering what leaves for the sockets, which are in this thread; a message to the storage thread wakes it. */
+const LIGHT_PACE: Pace = { toMainMs: 0, toStoreMs: SCHEDULE.toStoreMs }
+
+/** Small documents are read in a moment, and most of it is the wait for the store. */
+const LOADS_AT_ONCE = 8
+
+export const LIGHT_OPTIONS: Partial<RoomOptions> = {
+  sliceMs: SCHEDULE.lightSliceMs,
+  cutMs: SCHEDULE.lightSliceMs,
+  bounds: LIGHT_BOUNDS,
+}
+
+/**
+ * The rooms on the main loop. They are what the rooms of a document worker are, within `LIGHT_BOUNDS`, so that no step of theirs keeps the
+ * loop for long. What the gateway sends them is handled after all socket input of this round of the event loop. [C1, C8]
+ */
+export class LightHome implements AsyncDisposable {
+  readonly #worker: DocumentWorker
+  readonly #clock: DocumentWorkerOptions['clock']
+  readonly #deliver: (message: FromWorker) => void
+  #queue: ToWorker[] = []
+  #outgoing: FromWorker[] = []
+  #isScheduled = false
+
+  constructor(given: Omit<DocumentWorkerOptions, 'post'> & { readonly deliver: (message: FromWorker) => void }) {
+    this.#clock = given.clock
+    this.#deliver = given.deliver
+    this.#worker = new DocumentWorker({
+      ...given,
+      rooms: { ...given.rooms, ...LIGHT_OPTIONS },
+      pace: LIGHT_PACE,
+      loadsAtOnce: LOADS_AT_ONCE,
+      post: (messages) => this.#send(messages),
+    })
+  }
+
+  post(message: ToWorker): void {
+    // Yjs keeps parts of what it decodes, and a frame is part of a larger buffer of its socket.
+    this.#queue.push(message.kind === 'sync' ? { ...message, payload: message.payload.slice() } : message)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#handle()
+    })
+  }
+
+  #handle(): void {
+    const batch = this.#queue
+    this.#queue = []
+    const handled = this.#worker.receive(batch, this.#clock.monotonicMs() + SCHEDULE.lightSliceMs)
+    if (handled === batch.length) return
+    this.#queue = [...batch.slice(handled), ...this.#queue]
+    this.#schedule()
+  }
+
+  /** Delivered after the turn, as from a thread: the gateway never runs inside of a room, and an exception of it is its own. [C10] */
+  #send(messages: readonly FromWorker[]): void {
+    if (this.#outgoing.length === 0) process.nextTick(() => this.#flush())
+    this.#outgoing.push(...messages)
+  }
+
+  #flush(): void {
+    const outgoing = this.#outgoing
+    this.#outgoing = []
+    for (const message of outgoing) this.#deliver(message)
+  }
+
+  /** Materialises and compacts every room. [LIFE-28] */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,111 @@
+import type { DocumentRef } from '../../documents/document-store.port.ts'
+import { Load } from '../../kernel/load.ts'
+import type { FromWorker, ToWorker } from '../worker-messages.ts'
+
+/** What is known of one light room. */
+interface LightRoom {
+  readonly ref: DocumentRef
+  members: number
+  readonly recent: Load
+}
+
+/** From so many messages a second, or connections, a room takes more of the main loop than it saves in wake-ups. */
+const BUSY_PER_SECOND = 100
+const MANY_MEMBERS = 48
+/** A document that left the main loop does not come back for so long. */
+const AWAY_MS = 60_000
+const AWAY_KEPT = 10_000
+/** About how long a message counts as recent. */
+const RECENT_MS = 2_000
+
+/** The rooms on the main loop: which there are, how busy they are, and which documents have to stay away for a while. Pure. [C8] */
+export class LightRooms {
+  readonly #rooms = new Map<number, LightRoom>()
+  /** Until when a document stays away, in ms; the earliest first. */
+  readonly #away = new Map<string, number>()
+  /** Jobs that may close their room, by job number. */
+  readonly #leaving = new Map<number, number>()
+
+  get count(): number {
+    return this.#rooms.size
+  }
+
+  sent(message: ToWorker, nowMs: number): void {
+    switch (message.kind) {
+      case 'open':
+        this.#rooms.set(message.room, { ref: message.ref, members: 0, recent: new Load(RECENT_MS) })
+        return
+      case 'join':
+        return this.#with(message.room, (room) => room.members++)
+      case 'leave':
+        return this.#with(message.room, (room) => room.members--)
+      case 'sync':
+        return this.#with(message.room, (room) => room.recent.add(1, nowMs))
+      case 'job':
+        if (message.task.kind === 'evict' || message.task.kind === 'drop') this.#leaving.set(message.job, message.room)
+    }
+  }
+
+  /** Returns the room that has to move because of this message. */
+  received(message: FromWorker, nowMs: number): number | null {
+    switch (message.kind) {
+      case 'heavy':
+        this.stayAway(message.room, nowMs)
+        return message.room
+      case 'opened':
+        if (message.outcome === 'elsewhere') this.stayAway(message.room, nowMs)
+        if (message.outcome !== 'opened') this.#rooms.delete(message.room)
+        return null
+      case 'reset':
+      case 'reload':
+        this.#rooms.delete(message.room)
+        return null
+      case 'done': {
+        const room = this.#leaving.get(message.job)
+        this.#leaving.delete(message.job)
+        if (room !== undefined && message.outcome.kind !== 'busy' && message.outcome.kind !== 'elsewhere')
+          this.#rooms.delete(room)
+      }
+    }
+    return null
+  }
+
+  /** Keeps the document of a room from being opened here again for a while. */
+  stayAway(number: number, nowMs: number): void {
+    const room = this.#rooms.get(number)
+    if (room === undefined) return
+    const name = nameOf(room.ref)
+    this.#away.delete(name)
+    this.#away.set(name, nowMs + AWAY_MS)
+    for (const [oldest, untilMs] of this.#away) {
+      if (this.#away.size <= AWAY_KEPT && untilMs > nowMs) break
+      this.#away.delete(oldest)
+    }
+  }
+
+  isAway(ref: DocumentRef, nowMs: number): boolean {
+    return (this.#away.get(nameOf(ref)) ?? 0) > nowMs
+  }
+
+  /** The busiest room, when it is too busy for the main loop; with `any` the busiest one however quiet. `null`: none. */
+  busiest(any: boolean, nowMs: number): number | null {
+    let best: number | null = null
+    let most = any ? 0 : 1
+    for (const [number, { recent, members }] of this.#rooms) {
+      const weight = Math.max(recent.perSecond(nowMs) / BUSY_PER_SECOND, members / MANY_MEMBERS)
+      if (weight <= most) continue
+      most = weight
+      best = number
+    }
+    return best
+  }
+
+  #with(number: number, change: (room: LightRoom) => void): void {
+    const room = this.#rooms.get(number)
+    if (room !== undefined) change(room)
+  }
+}
+
+function nameOf(ref: DocumentRef): string {
+  return `${ref.workspaceId}\n${ref.id}`
+}

@@ -1,0 +1,21 @@
+import { type EventLoopUtilization, performance } from 'node:perf_hooks'
+
+/** Over how many readings the share is averaged: people who come back after a restart all join within a few seconds, and then are quiet. */
+const READINGS = 20
+
+/** The share of its time that the event loop of this thread works, averaged over the last readings. */
+export class LoopUse {
+  #share = 0
+  #last: EventLoopUtilization = performance.eventLoopUtilization()
+
+  get share(): number {
+    return this.#share
+  }
+
+  /** Reads how much of the time since the last call the loop has worked. */
+  read(): void {
+    const now = performance.eventLoopUtilization()
+    this.#share += (performance.eventLoopUtilization(now, this.#last).utilization - this.#share) / READINGS
+    this.#last = now
+  }
+}

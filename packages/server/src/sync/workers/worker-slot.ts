@@ -1,0 +1,61 @@
+import type { EventLoopUtilization } from 'node:perf_hooks'
+import type { Worker } from 'node:worker_threads'
+import { Load } from '../../kernel/load.ts'
+import type { ToWorker } from '../worker-messages.ts'
+import { packToWorker } from './document-batch.ts'
+import { Watchdog, watchedMemory } from './watchdog.ts'
+
+/** A message counts as recent for about so long. */
+const BUSY_MEMORY_MS = 360
+/** Over how many checks the share of its time that a thread works is averaged. */
+const SHARE_CHECKS = 60
+
+/** One number of a document worker, and the thread that has it now. */
+export interface WorkerSlot {
+  thread: Worker | null
+  watchdog: Watchdog
+  /** The worker was stuck and is being terminated. */
+  ending: boolean
+  queue: ToWorker[]
+  /** Rooms of this worker, and its recent messages. */
+  rooms: Set<number>
+  readonly busy: Load
+  /** Share of its time that the thread worked lately, and its own count of that at the last check. */
+  share: number
+  utilization: EventLoopUtilization | undefined
+  startedMs: number
+  failedStarts: number
+  onDrained: (() => void) | null
+}
+
+export function emptySlot(): WorkerSlot {
+  return {
+    thread: null,
+    watchdog: new Watchdog(watchedMemory()),
+    ending: false,
+    queue: [],
+    rooms: new Set(),
+    busy: new Load(BUSY_MEMORY_MS),
+    share: 0,
+    utilization: undefined,
+    startedMs: 0,
+    failedStarts: 0,
+    onDrained: null,
+  }
+}
+
+/** Sends what is queued as one message. */
+export function flushSlot(slot: WorkerSlot): void {
+  if (slot.thread === null || slot.queue.length === 0) return
+  const { batch, transfer } = packToWorker(slot.queue)
+  slot.queue = []
+  slot.thread.postMessage(batch, transfer)
+}
+
+/** Averages the share of its time that the thread has worked since the last check. */
+export function noteShare(slot: WorkerSlot, thread: Worker): void {
+  const now = thread.performance.eventLoopUtilization()
+  const { utilization } = slot.utilization === undefined ? now : thread.performance.eventLoopUtilization(now, slot.utilization)
+  slot.utilization = now
+  slot.share += (utilization - slot.share) / SHARE_CHECKS
+}
