@@ -59,6 +59,8 @@ export class Turns<Work> {
   readonly #workspaces = new Debts<string>()
   readonly #connections = new Debts<number>()
   readonly #spent = new Map<string, number>()
+  /** None of them is above this. */
+  #mostSpentMs = 0
   #size = 0
 
   /** How many turns wait. */
@@ -126,8 +128,11 @@ export class Turns<Work> {
 
   /** What workspaces used here and was not answered before, for the other processors; sums below `leastMs` wait until they have grown. */
   takeSpent(leastMs = 0): readonly (readonly [string, number])[] {
+    // Asked after every turn, and mostly nobody has used enough.
+    if (this.#mostSpentMs < leastMs) return []
     const told = [...this.#spent].filter(([, ms]) => ms >= leastMs)
     for (const [workspaceId] of told) this.#spent.delete(workspaceId)
+    this.#mostSpentMs = Math.max(0, ...this.#spent.values())
     return told
   }
 
@@ -157,7 +162,9 @@ export class Turns<Work> {
   }
 
   #note(workspaceId: string, ms: number): void {
-    this.#spent.set(workspaceId, (this.#spent.get(workspaceId) ?? 0) + ms)
+    const spentMs = (this.#spent.get(workspaceId) ?? 0) + ms
+    this.#spent.set(workspaceId, spentMs)
+    this.#mostSpentMs = Math.max(this.#mostSpentMs, spentMs)
   }
 }
 

@@ -86,7 +86,7 @@ class Cut {
   private readonly pieces: UpdatePieces
   private readonly live: LiveContent
   private readonly emitted: Emitted[] = []
-  private structs = FIRST_STRUCTS
+  private readonly size: PieceSize
 
   constructor(owner: CutOwner, member: Member, write: Write, pieces: UpdatePieces) {
     this.owner = owner
@@ -94,6 +94,7 @@ class Cut {
     this.write = write
     this.pieces = pieces
     this.live = owner.live()
+    this.size = new PieceSize(owner.host.options.bounds?.pieceStructs ?? MOST_STRUCTS)
   }
 
   run(): Promise<CutOutcome> {
@@ -122,7 +123,7 @@ class Cut {
     try {
       for (;;) {
         if (!owner.isReady || owner.live() !== this.live) return { kind: 'lost' }
-        const piece = this.pieces.next(this.structs)
+        const piece = this.pieces.next(this.size.next)
         if (piece === null) return this.finish()
         this.apply(piece)
         if (this.spentMs > longestMs(write.update.length)) return this.tooLong()
@@ -147,7 +148,7 @@ class Cut {
     }
     const tookMs = processorMs() - startedMs
     this.spentMs += tookMs
-    this.structs = Math.min(nextSize(this.structs, tookMs), owner.host.options.bounds?.pieceStructs ?? MOST_STRUCTS)
+    this.size.took(tookMs)
   }
 
   private finish(): CutOutcome {
@@ -164,12 +165,37 @@ class Cut {
 }
 
 /**
- * The number of structs in the next piece, after a piece of `structs` took `tookMs`: at most four times as many, and fewer at once when the
- * piece took too long.
+ * How many structs each piece gets, so that it takes about `PIECE_MS` besides what any transaction takes in this document, for example one of
+ * many clients: smaller pieces would only make more of those.
  */
-export function nextSize(structs: number, tookMs: number): number {
-  const wanted = tookMs < PIECE_MS / 8 ? structs * 4 : Math.floor((structs * PIECE_MS) / tookMs)
-  return Math.max(1, Math.min(MOST_STRUCTS, structs * 4, wanted))
+export class PieceSize {
+  private readonly most: number
+  private structs: number
+  private before: { readonly structs: number; readonly tookMs: number } | null = null
+  /** The part of a piece's time that does not depend on its structs, as the last two sizes tell it. */
+  private fixedMs = 0
+
+  constructor(most: number) {
+    this.most = most
+    this.structs = Math.min(FIRST_STRUCTS, most)
+  }
+
+  get next(): number {
+    return this.structs
+  }
+
+  /** Notes how long the piece took. The next one is at most four times as large, and smaller at once when that took too long. */
+  took(ms: number): void {
+    const { structs, before } = this
+    if (before !== null && before.structs !== structs) {
+      const fixedMs = (before.tookMs * structs - ms * before.structs) / (structs - before.structs)
+      this.fixedMs = Math.min(ms * 0.9, Math.max(0, fixedMs))
+    }
+    this.before = { structs, tookMs: ms }
+    const variableMs = ms - Math.min(ms * 0.9, this.fixedMs)
+    const wanted = variableMs < PIECE_MS / 8 ? structs * 4 : Math.floor((structs * PIECE_MS) / variableMs)
+    this.structs = Math.max(1, Math.min(this.most, structs * 4, wanted))
+  }
 }
 
 function longestMs(bytes: number): number {
