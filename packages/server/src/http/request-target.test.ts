@@ -31,16 +31,18 @@ describe('targets of requests', () => {
   })
 
   it('[X25] a host with a port beyond 65535, or that a URL would change, is not readable', () => {
-    expect(['h', 'h:80', 'h:9876', 'h:59999', 'h:65535', '127.0.0.1:43210', '[::1]:80', ''].filter(isReadableHost)).toHaveLength(8)
+    expect(['h', 'h:80', 'h:9876', 'h:59999', 'h:65535', '127.0.0.1:43210', '[::1]:80', ''].filter(isReadableHost)).toHaveLength(
+      8,
+    )
     expect(['h:65536', 'h:99999', 'a b', 'a/b', 'a@b', 'h:x'].filter(isReadableHost)).toEqual([])
   })
 })
 
 it('[AUTH-2] values of a header that was sent twice are joined, so that two credentials are none', () => {
   const rawHeaders = ['Host', 'h', 'AUTHORIZATION', 'Bearer a', 'authorization', 'Bearer b']
-  expect([headerOf({ rawHeaders }, 'authorization'), headerOf({ rawHeaders }, 'host'), headerOf({ rawHeaders }, 'origin')]).toEqual([
-    'Bearer a, Bearer b',
-    'h',
-    undefined,
-  ])
+  expect([
+    headerOf({ rawHeaders }, 'authorization'),
+    headerOf({ rawHeaders }, 'host'),
+    headerOf({ rawHeaders }, 'origin'),
+  ]).toEqual(['Bearer a, Bearer b', 'h', undefined])
 })
