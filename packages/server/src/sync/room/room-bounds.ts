@@ -77,6 +77,11 @@ export function isBodyOver(
   return count > structs
 }
 
+/** @throws Elsewhere for a document that exceeds the bounds */
+export function keepWithin(bounds: RoomBounds | null, record: Pick<DocumentRecord, 'head' | 'body'>): void {
+  if (bounds !== null && isBodyOver(bounds, record)) throw new Elsewhere()
+}
+
 /** The estimated longest time to load these updates, in ms; infinite when the guard refuses them. [G9] */
 function worstLoadMs(guard: UpdateGuard, updates: readonly Uint8Array[]): number {
   const [first] = updates

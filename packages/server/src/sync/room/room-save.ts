@@ -1,7 +1,7 @@
 import type { DocumentBody } from '@docrelay/model/body'
 import { readStoredBody } from '@docrelay/model/body-parse'
 import type { DocumentHead, DocumentRecord, DocumentState, WriteOutcome } from '../../documents/document-store.port.ts'
-import { RelayError, unreachable } from '../../kernel/errors.ts'
+import { RelayError } from '../../kernel/errors.ts'
 import { retryCas } from '../../kernel/retry-cas.ts'
 import { refuseStaleTitle } from '../binding/binding.ts'
 import { ProjectionCache } from '../binding/binding-cache.ts'
@@ -10,18 +10,13 @@ import type { Hints } from '../binding/binding-prose.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
 import { type LeaveCapture, leaveCapture } from './room-capture.ts'
-import { Elsewhere, isBodyOver } from './room-bounds.ts'
+import { Elsewhere, keepWithin } from './room-bounds.ts'
 import { compactRoom } from './room-compact.ts'
-import { editInRoom } from './room-edit.ts'
-import { encodeRoom } from './room-encode.ts'
-import { evictRoom } from './room-evict.ts'
-import { handOverRoom } from './room-hand-over.ts'
 import { type OverCap, overCap } from './room-over-cap.ts'
-import { putIntoRoom } from './room-put.ts'
 import { failed, LOST, type SaveOutcome } from './room-outcomes.ts'
 import { type Base, materialised, saveLatestMs } from './room-body.ts'
 import { mergeColdWrite } from './room-merge.ts'
-import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
+import type { TaskOutcome } from '../worker-messages.ts'
 
 const RETRY_MS = 1_000
 const COMPACT_PAUSE_MS = 100
@@ -151,6 +146,7 @@ export class RoomSaver {
   /** Runs a job that nobody awaits. A failure is logged, and saving is scheduled again. */
   private inBackground(job: () => Promise<void>): void {
     const failed = (error: unknown): void => {
+      if (error instanceof Elsewhere) return this.room.outgrown()
       this.room.host.log.warn('room.job_failed', 'A background job on a live document failed.', {
         docId: this.room.ref.id,
         error: String(error),
@@ -190,51 +186,7 @@ export class RoomSaver {
     return run
   }
 
-  async run(task: RoomTask): Promise<TaskOutcome> {
-    try {
-      return await this.exclusive(() => (this.room.isReady ? this.perform(task) : Promise.resolve(LOST)))
-    } catch (error) {
-      if (error instanceof Elsewhere) return { kind: 'elsewhere' }
-      if (error instanceof RelayError && (error.code === 'UNAVAILABLE' || error.code === 'NOT_PERSISTED')) {
-        return { kind: 'failed', code: error.code, message: error.message, details: error.details }
-      }
-      this.room.host.log.error('room.job_failed', 'A job on a live document failed.', {
-        docId: this.room.ref.id,
-        job: task.kind,
-        error: String(error),
-      })
-      return { kind: 'failed', code: 'INTERNAL', message: 'the job failed' }
-    }
-  }
-
-  private async perform(task: RoomTask): Promise<TaskOutcome> {
-    switch (task.kind) {
-      case 'settle':
-        return this.settle(task.quietMs)
-      case 'put':
-        return putIntoRoom(this.room, this, task.request)
-      case 'edit':
-        return editInRoom(this.room, this, task)
-      case 'body-changed':
-        return this.bodyChanged(task.version)
-      case 'encode':
-        return encodeRoom(this.room, this)
-      case 'evict':
-        return evictRoom(this.room, this)
-      case 'hand-over':
-        return handOverRoom(this.room, this)
-      case 'end-agents':
-        this.room.host.turn(() => this.room.agents.end())
-        return { kind: 'settled', version: this.version }
-      case 'drop':
-        this.room.host.turn(() => this.room.close({ kind: 'gone' }))
-        return { kind: 'evicted' }
-      default:
-        return unreachable(task)
-    }
-  }
-
-  private get version(): number {
+  get version(): number {
     return this.base?.head.version ?? this.loadedVersion
   }
 
@@ -248,7 +200,8 @@ export class RoomSaver {
     return { kind: 'settled', version: this.version }
   }
 
-  private async bodyChanged(version: number): Promise<TaskOutcome> {
+  /** Another writer stored `version`: merges it. Must run inside `exclusive`. */
+  async bodyChanged(version: number): Promise<TaskOutcome> {
     if (this.base !== null && this.base.head.version >= version) return { kind: 'settled', version: this.base.head.version }
     const merged = await this.mergeStored()
     if (merged !== 'merged') return failed(merged)
@@ -378,8 +331,7 @@ export class RoomSaver {
   private async read(): Promise<DocumentRecord | null> {
     const record = await this.room.host.documents.read(this.room.ref)
     if (record?.head.key !== this.room.key) return null
-    const { bounds } = this.room.host.options
-    if (bounds !== null && isBodyOver(bounds, record)) throw new Elsewhere()
+    keepWithin(this.room.host.options.bounds, record)
     return record
   }
 

@@ -7,7 +7,7 @@ import { WaitingCalls } from './room-calls.ts'
 import { RoomChanges } from './room-changes.ts'
 import { buildLive, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
-import { isTaskOver, type RoomBounds } from './room-bounds.ts'
+import type { RoomBounds } from './room-bounds.ts'
 import { type RoomHost, watched } from './room-host.ts'
 import { type LoadOutcome, loadRoom } from './room-load.ts'
 import { drainRoom } from './room-evict.ts'
@@ -18,8 +18,9 @@ import { RoomWeight } from './room-weight.ts'
 import { tellMended, watchRepair } from './room-repair.ts'
 import { RoomSaver, type Writer } from './room-save.ts'
 import { RoomSync } from './room-sync.ts'
+import { runTask } from './room-tasks.ts'
 import type { SyncRoom } from './sync-room.ts'
-import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'spent' | 'drain' }>
 
@@ -238,7 +239,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (message.kind === 'watch') return this.changes.watch(message.isOn)
     if (message.kind === 'job') {
       const { job, task } = message
-      const perform = async () => (this.phase.kind === 'closed' ? this.phase.outcome : this.perform(ready, task))
+      const perform = async () => (this.phase.kind === 'closed' ? this.phase.outcome : runTask(this, ready.saver, task))
       void this.calls.run(task, perform).then((outcome) => this.host.turn(() => this.done(job, outcome)))
       return
     }
@@ -261,12 +262,6 @@ export class Room implements SyncRoom, RoomLogOwner {
       default:
         unreachable(message)
     }
-  }
-
-  private perform(ready: Ready, task: RoomTask): Promise<TaskOutcome> {
-    const { bounds } = this.host.options
-    if (bounds !== null && isTaskOver(bounds, task, lengthOf(ready.content))) return Promise.resolve({ kind: 'elsewhere' })
-    return ready.saver.run(task)
   }
 
   private done(job: number, outcome: TaskOutcome): void {
