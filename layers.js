@@ -104,7 +104,7 @@ export const layers = [
   {
     part: server('http'),
     ours: [server('kernel'), server('auth'), server('access')],
-    libraries: ['hono', '@hono/node-server'],
+    libraries: [],
     node: true,
   },
   { part: server('http/openapi'), ours: [server('http'), server('kernel')], libraries: [], node: false },

@@ -26,19 +26,24 @@ export async function startRelayServer(options: {
   /** Default true. False leaves documents that are already in `dataDir` unchanged. */
   readonly create?: boolean
   readonly env?: Readonly<Record<string, string>>
+  /** Where the relay's sources are; this checkout when absent. */
+  readonly checkout?: string
+  /** Where the log lines go: to stderr of the bench, or nowhere. */
+  readonly log?: 'inherit' | 'ignore'
 }): Promise<RunningRelay> {
   const issuer = await startTestIssuer()
   const folder = options.dataDir ?? mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
   const port = await freePort()
+  const checkout = options.checkout ?? join(import.meta.dirname, '..')
   const raised = {
     RELAY_WRITES_PER_SEC: '0',
     RELAY_WRITES_BURST: '80',
     RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '100000',
     RELAY_MAX_CONNECTIONS: '100000',
   }
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../packages/server/src/main.ts'), 'serve'], {
+  const child = spawn(process.execPath, [join(checkout, 'packages/server/src/main.ts'), 'serve'], {
     cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', options.log ?? 'inherit'],
     env: {
       PATH: process.env['PATH'],
       RELAY_HOST: '127.0.0.1',

@@ -1,4 +1,4 @@
-import { createHash, verify } from 'node:crypto'
+import { hash, verify } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import { type ClaimRules, readClaims } from './claims.ts'
 import { type CompactToken, parseCompactToken } from './compact-token.ts'
@@ -43,18 +43,18 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return principal.memberships.length === 0 ? { kind: 'forbidden' } : { kind: 'verified', principal }
   }
 
-  const remembered = (hash: string): Principal | null => {
-    const entry = cache.get(hash)
+  const remembered = (digest: string): Principal | null => {
+    const entry = cache.get(digest)
     if (!entry) return null
     const found = keySet.key(entry.kid)
     // A key that the set dropped or replaced vouches for nothing any more, and neither does a set past its grace
     // period.
     if (entry.untilMs > clock.monotonicMs() && found.kind === 'known' && found.key === entry.key) return entry.principal
-    cache.delete(hash)
+    cache.delete(digest)
     return null
   }
 
-  const verifyNow = (token: string, hash: string): Verification => {
+  const verifyNow = (token: string, digest: string): Verification => {
     const parsed = parseCompactToken(token)
     if (!parsed) return refused('token malformed')
     const signer = findSigner(parsed, keySet)
@@ -65,14 +65,14 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     const outcome = readClaims(parsed.claims.members, options, clock.nowMs() / 1000)
     if (outcome.kind === 'refused') return outcome
     if (cache.size >= CACHE_ENTRIES) forgetOldest(cache)
-    cache.set(hash, { ...signer, principal: outcome.principal, untilMs: clock.monotonicMs() + CACHE_MS })
+    cache.set(digest, { ...signer, principal: outcome.principal, untilMs: clock.monotonicMs() + CACHE_MS })
     return settle(outcome.principal)
   }
 
   return async (token) => {
-    const hash = createHash('sha256').update(token).digest('base64')
-    const principal = remembered(hash)
-    return principal ? settle(principal) : verifyNow(token, hash)
+    const digest = hash('sha256', token, 'base64')
+    const principal = remembered(digest)
+    return principal ? settle(principal) : verifyNow(token, digest)
   }
 }
 
@@ -111,9 +111,9 @@ function signatureHolds(token: CompactToken, key: VerificationKey): boolean {
  */
 function forgetOldest(cache: Map<string, CachedVerification>): void {
   let remaining = CACHE_ENTRIES / 10
-  for (const hash of cache.keys()) {
+  for (const digest of cache.keys()) {
     if (remaining-- <= 0) return
-    cache.delete(hash)
+    cache.delete(digest)
   }
 }
 

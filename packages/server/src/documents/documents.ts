@@ -7,6 +7,7 @@ import { editDocument, type EditInput } from './edit.ts'
 import { type ListedPage, type ListQuery, pageOf } from './listing.ts'
 import { putDocument, type PutInput, type PutResult } from './put.ts'
 import { type Readable, readable, readerOf } from './reader.ts'
+import { createRecentHeads } from './recent-heads.ts'
 import type { EditOutcome, EncodedDocument, Residents } from './residents.port.ts'
 import { type Removal, removeDocument } from './remove.ts'
 import { grantView, type NewOwner, type NewShare, purgeMember, replaceShares, transfer } from './sharing.ts'
@@ -57,7 +58,7 @@ export interface Documents {
 }
 
 export function createDocuments(given: DocumentsDeps): Documents {
-  const deps: WritingDeps = { ...given, queue: createKeyedQueue() }
+  const deps: WritingDeps = { ...given, queue: createKeyedQueue(), recentHeads: createRecentHeads() }
   const { store, residents } = deps
 
   async function list(access: Access, query: ListQuery): Promise<ListedPage> {

@@ -1,8 +1,8 @@
 import type { Access } from '../access/access.ts'
 import { retryCas } from '../kernel/retry-cas.ts'
-import type { DocumentHead, DocumentState, DocumentWrite } from './document-store.port.ts'
+import type { DocumentHead, DocumentRef, DocumentState, DocumentWrite } from './document-store.port.ts'
 import type { Reader } from './metadata.ts'
-import { documentLevel, type PlannedPut, planPut, quotaRefusal } from './put-plan.ts'
+import { documentLevel, type PlannedPut, planPut, type PutRefusal, quotaRefusal } from './put-plan.ts'
 import { notedChanges } from './noted-write.ts'
 import { refusedWrite } from './refused-write.ts'
 import type { PutOutcome, PutRequest } from './residents.port.ts'
@@ -27,9 +27,9 @@ export interface PutResult {
  */
 export async function putDocument(access: Access, input: PutInput, deps: WritingDeps): Promise<PutResult> {
   const ref = { workspaceId: access.workspaceId, id: input.id }
-  const before = await deps.store.state(ref)
+  const seen = await stateFor(ref, deps)
   const { expectedVersion, precondition, overrideTombstone } = input
-  const body = await deps.bodies.for(access.workspaceId).prepare(input.bytes, input.id, titleOf(before))
+  const body = await deps.bodies.for(access.workspaceId).prepare(input.bytes, input.id, titleOf(seen.state))
   const request: PutRequest = {
     ref,
     access,
@@ -41,7 +41,7 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
     isRecorded: deps.records?.isHeld(ref) === true,
   }
   const outcome = await inTurn(deps, ref, async () => {
-    const stored = await store(request, before, deps)
+    const stored = await store(request, seen, deps)
     if (stored.kind === 'written' && stored.delta !== undefined)
       deps.records?.note(
         ref,
@@ -52,31 +52,57 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
     return stored
   })
   if (outcome.kind === 'refused') throw refusedWrite(outcome, deps.metrics)
-  announce(outcome, before, request, deps)
+  announce(outcome, seen.state, request, deps)
   return { head: outcome.head, created: outcome.created, reader: writerOf(access, outcome.head, deps) }
 }
 
+/** What a PUT is planned against. */
+interface Seen {
+  state: DocumentState
+  /** It was not read for this PUT: good for a plan that the store checks, and for nothing else. */
+  isRemembered: boolean
+}
+
+async function stateFor(ref: DocumentRef, deps: WritingDeps): Promise<Seen> {
+  const head = deps.residents.isResident(ref) ? null : deps.recentHeads.of(ref)
+  return head === null
+    ? { state: await deps.store.state(ref), isRemembered: false }
+    : { state: { kind: 'document', head }, isRemembered: true }
+}
+
 /**
- * `seen` was read when the request came. Where a write before ours has outdated it, the first attempt loses and brings what is stored;
- * later losses are to other processes or to the live document.
+ * `seen` is of the time when the request came, or remembered. Where a write before ours has outdated it, the first attempt loses and brings
+ * what is stored; later losses are to other processes or to the live document. Afterwards `seen` is what the accepted plan replaced.
  */
-function store(first: PutRequest, seen: DocumentState, deps: WritingDeps): Promise<PutOutcome> {
+function store(first: PutRequest, seen: Seen, deps: WritingDeps): Promise<PutOutcome> {
   let request = first
-  let state = seen
+  const read = async (): Promise<void> => {
+    seen.state = await deps.store.state(request.ref)
+    seen.isRemembered = false
+  }
+  const plan = async (): Promise<PutRefusal | PlannedPut> => {
+    request = { ...request, body: await deps.bodies.for(request.ref.workspaceId).resettle(request.body, titleOf(seen.state)) }
+    return planPut(seen.state, request)
+  }
   return retryCas<PutOutcome>(async () => {
     if (deps.residents.isResident(request.ref)) {
+      if (seen.isRemembered) await read()
       const outcome = await deps.residents.put(request)
       if (outcome !== 'not-resident') return outcome
-      state = await deps.store.state(request.ref)
+      await read()
     }
-    request = { ...request, body: await deps.bodies.for(request.ref.workspaceId).resettle(request.body, titleOf(state)) }
-    const plan = planPut(state, request)
-    if (plan.kind === 'refused') return plan
+    let planned = await plan()
+    if (planned.kind === 'refused' && seen.isRemembered) {
+      await read()
+      planned = await plan()
+    }
+    if (planned.kind === 'refused') return planned
     const replaced = request.isRecorded === true ? await deps.store.read(request.ref) : null
-    const outcome = await deps.store.write(coldWrite(request, plan, deps.clock.nowMs()))
+    const outcome = await deps.store.write(coldWrite(request, planned, deps.clock.nowMs()))
     switch (outcome.kind) {
       case 'written': {
         const { head } = outcome
+        deps.recentHeads.note(head)
         deps.residents.bodyChanged(request.ref, head.version)
         // The write is done, whether it can be told what changed or not.
         const told =
@@ -86,16 +112,17 @@ function store(first: PutRequest, seen: DocumentState, deps: WritingDeps): Promi
             .delta(replaced.body, request.body.bytes)
             .catch(() => null)
         const delta = await told
-        return { kind: 'written', head, created: plan.created, ...(delta && { delta }) }
+        return { kind: 'written', head, created: planned.created, ...(delta && { delta }) }
       }
       case 'over-quota':
         return quotaRefusal(outcome, request.access)
       case 'unsettled':
         await deps.residents.settle(request.ref)
-        state = await deps.store.state(request.ref)
+        await read()
         break
       case 'conflict':
-        state = outcome.current
+        seen.state = outcome.current
+        seen.isRemembered = false
         break
     }
     return 'again'

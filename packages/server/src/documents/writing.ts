@@ -9,6 +9,7 @@ import type { ChangeRecords } from './change-records.ts'
 import type { DocumentEvents } from './document-events.port.ts'
 import type { DocumentHead, DocumentRef, DocumentStore } from './document-store.port.ts'
 import { documentLevel } from './put-plan.ts'
+import type { RecentHeads } from './recent-heads.ts'
 import type { Residents } from './residents.port.ts'
 
 export interface DocumentsDeps {
@@ -27,6 +28,7 @@ export interface DocumentsDeps {
 /** What the verbs of one service share: the writes of one document wait for each other, so that only other processes can make one lose. [LIFE-8] */
 export interface WritingDeps extends DocumentsDeps {
   readonly queue: KeyedQueue
+  readonly recentHeads: RecentHeads
 }
 
 /** Runs a write of a document after those before it. Neither part of the key can hold a NUL. [BODY-11] */

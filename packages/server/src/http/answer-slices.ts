@@ -13,22 +13,16 @@ export function lengthOf(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
-/** All parts of an answer in one piece. */
-export function whole(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
-}
-
 /**
- * The parts of an answer as the body of a response: above 256 KiB they are cut into slices that the connection takes one after the other. Each
+ * The parts of an answer as the body of a response: up to 256 KiB they are it, above they are cut into slices that the connection takes one after the other. Each
  * slice waits for a turn of `holder`, so that a long answer, or many of them, do not hold up the thread. [H10]
  */
 export function slicedAnswer(
   parts: readonly Uint8Array[],
   holder: string,
   turns: RoundTurns,
-): Uint8Array | ReadableStream<Uint8Array> {
-  if (lengthOf(parts) <= SLICE_BYTES) return whole(parts)
+): readonly Uint8Array[] | ReadableStream<Uint8Array> {
+  if (lengthOf(parts) <= SLICE_BYTES) return parts
   const slices = slicesOf(parts)
   let isCancelled = false
   return new ReadableStream<Uint8Array>(

@@ -3,6 +3,7 @@ import { RelayError } from '../kernel/errors.ts'
 import { createFairTurns } from '../kernel/fair-turns.ts'
 import type { Timers } from '../kernel/timers.ts'
 import { lengthOf } from './answer-slices.ts'
+import { clientLeft } from './left-signal.ts'
 import type { RouteReply } from './route.ts'
 
 const MIB = 1_048_576
@@ -29,10 +30,9 @@ export const ANSWER_LIMITS: AnswerLimits = { unsentBytes: 256 * MIB }
 export interface AnswerTurns {
   /**
    * Runs `make` in the turn of `workspaceId`, and counts its answer until `outgoing` closes. Throws what `make` throws,
-   * and UNAVAILABLE when the workspace had no room within 30 s. Rejects with the reason of `left` when the client
-   * leaves before.
+   * and UNAVAILABLE when the workspace had no room within 30 s, or when the client leaves before; then it never runs.
    */
-  run(workspaceId: string, outgoing: ServerResponse, left: AbortSignal, make: () => Promise<RouteReply>): Promise<RouteReply>
+  run(workspaceId: string, outgoing: ServerResponse, make: () => Promise<RouteReply>): Promise<RouteReply>
 }
 
 interface Holding {
@@ -58,42 +58,53 @@ export function createAnswerTurns(timers: Timers, { unsentBytes }: AnswerLimits)
   }
 
   return {
-    async run(workspaceId, outgoing, left, make) {
-      const late = new AbortController()
-      const cancel = timers.after(MAX_WAIT_MS, () => late.abort(tooMuchUnsent(unsentBytes)))
-      const ended = AbortSignal.any([left, late.signal])
-      const makeOrWait = async (): Promise<RouteReply | Holding> => {
-        const holding = holdings.get(workspaceId)
-        if (holding !== undefined && holding.bytes >= unsentBytes) return holding
-        const reply = await make()
-        hold(workspaceId, bytesOf(reply), outgoing)
-        return reply
-      }
-      try {
-        for (;;) {
-          const outcome = await turns.run(workspaceId, makeOrWait, ended)
-          if ('kind' in outcome) return outcome
-          await answerTaken(outcome, ended)
+    run: (workspaceId, outgoing, make) =>
+      new Promise((resolve, reject) => {
+        let leaveTurns = (): void => undefined
+        let leaveHolding = (): void => undefined
+        const refuse = (error: RelayError): void => {
+          leaveTurns()
+          leaveHolding()
+          ended()
+          reject(error)
         }
-      } finally {
-        cancel()
-      }
-    },
+        const closed = (): void => refuse(clientLeft())
+        let isWaiting = true
+        let cancel = (): void => undefined
+        const ended = (): void => {
+          isWaiting = false
+          cancel()
+          outgoing.off('close', closed)
+        }
+        const wait = (): void => {
+          leaveTurns = turns.ask(workspaceId, (done) => {
+            const holding = holdings.get(workspaceId)
+            if (holding !== undefined && holding.bytes >= unsentBytes) {
+              const wake = (): void => {
+                holding.waiting.delete(wake)
+                wait()
+              }
+              holding.waiting.add(wake)
+              leaveHolding = () => holding.waiting.delete(wake)
+              return done()
+            }
+            ended()
+            void make()
+              .then((reply) => {
+                hold(workspaceId, bytesOf(reply), outgoing)
+                resolve(reply)
+              })
+              .catch(reject)
+              .finally(done)
+          })
+        }
+        if (outgoing.destroyed) return refuse(clientLeft())
+        wait()
+        if (!isWaiting) return
+        outgoing.once('close', closed)
+        cancel = timers.after(MAX_WAIT_MS, () => refuse(tooMuchUnsent(unsentBytes)))
+      }),
   }
-}
-
-/** Resolves when a client of the workspace has taken an answer; rejects with the reason of `ended`. */
-function answerTaken({ waiting }: Holding, ended: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const wake = (): void => {
-      waiting.delete(wake)
-      if (ended.aborted) reject(ended.reason)
-      else resolve()
-    }
-    waiting.add(wake)
-    if (ended.aborted) wake()
-    else ended.addEventListener('abort', wake, { once: true })
-  })
 }
 
 function bytesOf(reply: RouteReply): number {

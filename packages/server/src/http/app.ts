@@ -1,5 +1,4 @@
-import type { HttpBindings } from '@hono/node-server'
-import { type Context, Hono } from 'hono'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { requireWriter } from '../access/access.ts'
 import type { InternalBearer } from '../auth/internal-bearer.ts'
 import { wrongSecret } from '../auth/refusals.ts'
@@ -20,18 +19,21 @@ import { leftSignal } from './left-signal.ts'
 import { replyStream } from './reply-stream.ts'
 import { holderOf, NO_BYTES, type ReceivedBody, receiveBody, takesBody } from './receive-body.ts'
 import { createPartTurns, documentBodyLimit, leavesBody, requestChunks } from './request-body.ts'
+import { headerOf } from './request-headers.ts'
+import { pathOf, queryOf } from './request-target.ts'
 import {
   asRelayError,
   type CommonHeaders,
-  errorResponse,
-  preflightResponse,
-  replyResponse,
+  errorAnswer,
+  preflightAnswer,
+  replyAnswer,
   type StreamReply,
-  streamResponse,
+  streamAnswer,
 } from './respond.ts'
 import type { Route, RouteReply, RouteRequest } from './route.ts'
-import { groupRoutes, lenientParams, type RouteGroup, rawParams } from './routing.ts'
+import { createFindGroup, type FindGroup, groupRoutes, lenientParams, type RouteGroup, rawParams } from './routing.ts'
 import { createSourceLimit, type SourceLimit } from './source-limit.ts'
+import { type Answer, writeAnswer } from './write-answer.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 
@@ -59,6 +61,11 @@ export interface AppDeps extends Omit<CallerDeps, 'refused'> {
 
 /** State of one request from its first line to the end of its answer. */
 interface Frame {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly method: string
+  /** As it was sent: dot segments name no route, and `rawParams` decodes parameters once and strictly. [X16] */
+  readonly path: string
   readonly requestId: string
   common: CommonHeaders
   route: string
@@ -70,12 +77,12 @@ interface Frame {
   code: ErrorCode | null
 }
 
-type AppEnv = { Bindings: HttpBindings; Variables: { frame: Frame } }
-type AppContext = Context<AppEnv>
-export type App = Hono<AppEnv>
+/** Answers a request; resolves when its answer was handed over. Never rejects. */
+export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
 
 interface Shell {
   readonly deps: AppDeps
+  readonly findGroup: FindGroup
   readonly sources: SourceLimit
   readonly answers: AnswerTurns
   /** Turns of workspaces at sending slices of answers. */
@@ -90,118 +97,122 @@ interface Shell {
  * route has no policy or two routes are the same, so that a forgotten check stops the start. [X15]
  */
 export function createApp(deps: AppDeps): App {
-  const groups = groupRoutes(deps.routes)
-  const documentBodyBytes = documentBodyLimit(deps.maxDocBytes)
   const shell: Shell = {
     deps,
+    findGroup: createFindGroup(groupRoutes(deps.routes)),
     sources: createSourceLimit(),
     answers: createAnswerTurns(deps.timers, deps.answers ?? ANSWER_LIMITS),
     slices: createSliceTurns(),
     parts: createPartTurns(),
-    documentBodyBytes,
+    documentBodyBytes: documentBodyLimit(deps.maxDocBytes),
   }
-  // The path stays as it was sent: dot segments name no route, and `rawParams` decodes parameters once and strictly.
-  // [X16]
-  const app: App = new Hono<AppEnv>({ getPath: (request, context) => pathOf(context?.env?.incoming?.url ?? request.url) })
-
-  app.use('*', async (c, next) => {
+  return async (incoming, outgoing) => {
     const startedMs = deps.clock.monotonicMs()
-    const frame = openFrame(c, deps)
-    c.set('frame', frame)
-    await next()
-    if (leavesBody(c.env.incoming)) c.res.headers.set('Connection', 'close')
-    const finished = (): void => finish(c, frame, deps.clock.monotonicMs() - startedMs, deps)
-    if (frame.streams && !c.env.outgoing.closed) c.env.outgoing.once('close', finished)
-    else finished()
-  })
-  for (const group of groups) app.all(group.pattern, (c) => serve(c, group, shell))
-  app.notFound((c) => {
-    // The browser then sends the real request and can show its 404. [REST-11]
-    if (isPreflight(c) && deps.corsOrigins.length > 0) {
-      checkHost(c)
-      return preflight(c, ALL_METHODS)
+    const frame = openFrame(incoming, outgoing, deps)
+    const group = shell.findGroup(frame.path)
+    let answer: Answer
+    try {
+      answer = group === undefined ? unknownRoute(frame, deps) : await serve(frame, group, shell)
+    } catch (thrown) {
+      answer = fail(frame, thrown, deps)
     }
-    const unknown = new RelayError('NOT_FOUND', 'There is no such route.', { resource: 'route' })
-    return fail(c, deps.isDraining() ? drainingError() : unknown, deps)
-  })
-  app.onError((thrown, c) => fail(c, thrown, deps))
-  return app
+    if (leavesBody(incoming)) answer = { ...answer, headers: { ...answer.headers, Connection: 'close' } }
+    const finished = (): void => finish(frame, answer, deps.clock.monotonicMs() - startedMs, deps)
+    const endsLater = frame.streams && !outgoing.closed
+    if (endsLater) outgoing.once('close', finished)
+    try {
+      writeAnswer(outgoing, answer)
+    } catch (thrown) {
+      // A header has a character that none can have; nothing was sent.
+      answer = fail(frame, thrown, deps)
+      writeAnswer(outgoing, answer)
+    }
+    if (!endsLater) finished()
+  }
+}
+
+function unknownRoute(frame: Frame, deps: AppDeps): Answer {
+  // The browser then sends the real request and can show its 404. [REST-11]
+  if (isPreflight(frame) && deps.corsOrigins.length > 0) {
+    checkHost(frame)
+    return preflight(frame, ALL_METHODS)
+  }
+  throw deps.isDraining() ? drainingError() : new RelayError('NOT_FOUND', 'There is no such route.', { resource: 'route' })
 }
 
 /** Answers a request whose handling threw, expected or not; other requests go on. [OPS-8] */
-function fail(c: AppContext, thrown: Error, deps: AppDeps): Response {
+function fail(frame: Frame, thrown: unknown, deps: AppDeps): Answer {
   const error = asRelayError(thrown)
-  const frame = c.get('frame')
   const { requestId, common } = frame
   frame.code = error.code
   if (error.code === 'INTERNAL') {
     deps.metrics.add('relay_handler_panics_total', 1)
-    deps.log.error('http.unexpected', 'a request failed unexpectedly', { requestId, code: error.code, stack: thrown.stack })
+    const stack = thrown instanceof Error ? thrown.stack : String(thrown)
+    deps.log.error('http.unexpected', 'a request failed unexpectedly', { requestId, code: error.code, stack })
   }
-  noteRefusal(c, error, deps)
-  return errorResponse(error, { requestId, common })
+  noteRefusal(frame, error, deps)
+  return errorAnswer(error, { requestId, common })
 }
 
 /**
  * Runs one request against its route, in this order: policy, auth, declared length, content type, body, handler. [H2]
  */
-async function serve(c: AppContext, group: RouteGroup, shell: Shell): Promise<Response> {
+async function serve(frame: Frame, group: RouteGroup, shell: Shell): Promise<Answer> {
   const { deps } = shell
-  const frame = c.get('frame')
+  const { method, path } = frame
   frame.route = group.pattern
-  const { method } = c.req
   const route = group.routes.get(method === 'HEAD' ? 'GET' : method)
-  frame.common = { ...frame.common, ...declaredHeaders(c, group, route) }
-  checkHost(c)
-  if (isPreflight(c)) return preflight(c, group.methods)
+  if (group.declaresHeaders) frame.common = { ...frame.common, ...declaredHeaders(frame, group, route) }
+  checkHost(frame)
+  if (isPreflight(frame)) return preflight(frame, group.methods)
   if (route === undefined) {
     throw new RelayError('METHOD_NOT_ALLOWED', `The method ${method} is not allowed here.`, { allow: group.methods.join(', ') })
   }
   if (deps.isDraining() && route.whileDraining !== true) throw drainingError()
-  const leaveSource = shell.sources.enter(c.env.incoming.socket.remoteAddress)
+  const leaveSource = shell.sources.enter(frame.incoming.socket.remoteAddress)
   try {
-    frame.caller = await authenticate(c, route, deps)
+    frame.caller = await authenticate(frame, route, deps)
   } finally {
     leaveSource()
   }
-  const params = rawParams(group.pattern, c.req.path)
+  const params = rawParams(group, path)
   route.checkParams?.(params)
   if (route.writersOnly === true && frame.caller !== null) requireWriter(frame.caller.access)
   if (route.documentParam !== undefined) frame.docId = params[route.documentParam] ?? null
   const account = takesBody(route) ? deps.budget.open(holderOf(route, frame.caller)) : null
   try {
-    const body = account === null ? NO_BYTES : await received(c, route, shell, account)
-    const request = routeRequest(c, params, body, shell)
-    const reply = await answered(c, route, request, shell)
-    if (reply.kind === 'stream') return await streamed(c, reply, deps)
+    const body = account === null ? NO_BYTES : await received(frame, route, shell, account)
+    const request = routeRequest(frame, params, body, shell)
+    const reply = await answered(frame, route, request, shell)
+    if (reply.kind === 'stream') return await streamed(frame, reply, deps)
     const holder = frame.caller?.access.workspaceId ?? ''
     const sliced = (parts: readonly Uint8Array[]) => slicedAnswer(parts, holder, shell.slices)
-    return replyResponse(reply, frame.common, method === 'HEAD' ? undefined : sliced)
+    return replyAnswer(reply, frame.common, method === 'HEAD' ? undefined : sliced)
   } finally {
     account?.release()
   }
 }
 
-function answered(c: AppContext, route: Route, request: RouteRequest, { answers }: Shell): Promise<RouteReply> {
+function answered({ outgoing }: Frame, route: Route, request: RouteRequest, { answers }: Shell): Promise<RouteReply> {
   const make = () => route.handle(request)
   if (route.largeAnswer !== true || request.caller === null) return make()
-  return answers.run(request.caller.access.workspaceId, c.env.outgoing, request.left, make)
+  return answers.run(request.caller.access.workspaceId, outgoing, make)
 }
 
-function isPreflight(c: AppContext): boolean {
-  return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined
+function isPreflight({ method, incoming }: Frame): boolean {
+  return method === 'OPTIONS' && headerOf(incoming, 'access-control-request-method') !== undefined
 }
 
-function preflight(c: AppContext, methods: readonly string[]): Response {
-  return preflightResponse(c.get('frame').common, preflightHeaders(methods, c.req.header('access-control-request-headers')))
+function preflight({ common, incoming }: Frame, methods: readonly string[]): Answer {
+  return preflightAnswer(common, preflightHeaders(methods, headerOf(incoming, 'access-control-request-headers')))
 }
 
 /**
  * Returns the headers that the route declares for every response; when the method names no route, those of the routes
  * of the path. [REST-37]
  */
-function declaredHeaders(c: AppContext, group: RouteGroup, route: Route | undefined): CommonHeaders {
-  const context = { params: lenientParams(group.pattern, c.req.path), origin: originOf(c) }
+function declaredHeaders({ path, incoming }: Frame, group: RouteGroup, route: Route | undefined): CommonHeaders {
+  const context = { params: lenientParams(group, path), origin: originOf(incoming) }
   const routes = route === undefined ? [...group.routes.values()] : [route]
   return Object.assign({}, ...routes.map((each) => each.headers?.(context)))
 }
@@ -210,32 +221,31 @@ function declaredHeaders(c: AppContext, group: RouteGroup, route: Route | undefi
  * When a source cannot be opened, the answer is still an error response. When it fails later, the relay can only cut
  * the connection.
  */
-async function streamed(c: AppContext, reply: StreamReply, deps: AppDeps): Promise<Response> {
-  const frame = c.get('frame')
-  const { requestId, common, route } = frame
-  if (c.req.method === 'HEAD') return streamResponse(reply, common, null)
+async function streamed(frame: Frame, reply: StreamReply, deps: AppDeps): Promise<Answer> {
+  const { requestId, common, route, outgoing } = frame
+  if (frame.method === 'HEAD') return streamAnswer(reply, common, null)
   const failed = (error: Error): void => {
-    if (c.env.outgoing.destroyed) return
+    if (outgoing.destroyed) return
     deps.log.error('http.stream', 'a response body failed under way', { requestId, route, stack: error.stack })
-    c.env.outgoing.destroy()
+    outgoing.destroy()
   }
   const source = await reply.open()
   frame.streams = true
-  return streamResponse(reply, common, replyStream(source, reply.length, { failed }))
+  return streamAnswer(reply, common, replyStream(source, reply.length, { failed }))
 }
 
-async function authenticate(c: AppContext, route: Route, deps: AppDeps): Promise<Caller | null> {
+async function authenticate({ incoming }: Frame, route: Route, deps: AppDeps): Promise<Caller | null> {
   switch (route.credential) {
     case 'none':
       return null
     case 'bearer':
-      return readCaller(c.req.header('authorization'), c.req.header('x-workspace-id'), {
+      return readCaller(headerOf(incoming, 'authorization'), headerOf(incoming, 'x-workspace-id'), {
         ...deps,
         refused: (reason) => deps.metrics.add('relay_auth_failures_total', 1, { reason }),
       })
     case 'revocation-bearer': {
-      const outcome = deps.internalBearer(c.req.header('authorization'))
-      if (outcome === 'refused') throw wrongSecret(c.req.header('authorization'))
+      const outcome = deps.internalBearer(headerOf(incoming, 'authorization'))
+      if (outcome === 'refused') throw wrongSecret(headerOf(incoming, 'authorization'))
       if (outcome === 'not-configured') throw bearerNotConfigured(route)
       return null
     }
@@ -250,49 +260,50 @@ function bearerNotConfigured({ absentWithoutBearer }: Route): RelayError {
 }
 
 function received(
-  c: AppContext,
+  { incoming, outgoing, caller }: Frame,
   { body }: Route,
   { deps, documentBodyBytes, parts }: Shell,
   account: BodyAccount,
 ): Promise<ReceivedBody> {
-  const { incoming, outgoing } = c.env
-  const { caller } = c.get('frame')
   return receiveBody({ incoming, outgoing, caller, policy: body, documentBodyBytes, account }, { ...deps, parts })
 }
 
 function routeRequest(
-  c: AppContext,
+  frame: Frame,
   params: Readonly<Record<string, string>>,
   body: ReceivedBody,
   { deps, parts }: Shell,
 ): RouteRequest {
-  const frame = c.get('frame')
+  const { incoming, outgoing } = frame
   const workspaceId = frame.caller?.access.workspaceId ?? ''
   return {
     requestId: frame.requestId,
     params,
     get query() {
-      return new URL(c.req.url).searchParams
+      return queryOf(incoming.url ?? '/')
     },
-    header: (name) => c.req.header(name),
-    isHead: c.req.method === 'HEAD',
+    header: (name) => headerOf(incoming, name),
+    isHead: frame.method === 'HEAD',
     caller: frame.caller,
     json: body.json,
     bytes: body.bytes,
-    stream: requestChunks(c.env.incoming, c.env.outgoing, { ...deps, parts, workspaceId }),
+    get stream() {
+      return requestChunks(incoming, outgoing, { ...deps, parts, workspaceId })
+    },
     get left() {
-      return leftSignal(c.env.outgoing)
+      return leftSignal(outgoing)
     },
     get origin() {
-      return originOf(c)
+      return originOf(incoming)
     },
   }
 }
 
-function openFrame(c: AppContext, deps: AppDeps): Frame {
-  const requestId = requestIdOf(c.req.header('x-request-id'), deps.random)
-  const common = commonHeaders(requestId, deps.corsOrigins, c.req.header('origin'))
-  return { requestId, common, route: 'other', streams: false, caller: null, docId: null, code: null }
+function openFrame(incoming: IncomingMessage, outgoing: ServerResponse, deps: AppDeps): Frame {
+  const requestId = requestIdOf(headerOf(incoming, 'x-request-id'), deps.random)
+  const common = commonHeaders(requestId, deps.corsOrigins, headerOf(incoming, 'origin'))
+  const asked = { incoming, outgoing, method: incoming.method ?? 'GET', path: pathOf(incoming.url ?? '/') }
+  return { ...asked, requestId, common, route: 'other', streams: false, caller: null, docId: null, code: null }
 }
 
 /** Returns the caller's own request id when it is fit for a header and a log line. [REST-9] */
@@ -309,25 +320,16 @@ export function commonHeaders(requestId: string, corsOrigins: readonly string[],
  * Refuses a host that could not stand in a URL of the relay before anything echoes it. Refuses two hosts too, and, from
  * HTTP/1.1 on, no host. [X25, X40]
  */
-function checkHost(c: AppContext): void {
-  const { incoming } = c.env
-  const hosts = incoming.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
-  const host = c.req.header('host')
-  if (hosts > 1 || (host === undefined ? incoming.httpVersion !== '1.0' : !isEchoableHost(host))) {
+function checkHost({ incoming }: Frame): void {
+  // Two hosts are joined with a comma, which no host has.
+  const host = headerOf(incoming, 'host')
+  if (host === undefined ? incoming.httpVersion !== '1.0' : !isEchoableHost(host)) {
     throw new RelayError('BAD_REQUEST', 'The request needs one Host header with a host name.', { field: 'Host' })
   }
 }
 
-function originOf(c: AppContext): string {
-  return publicOrigin(c.req.header('host'), c.req.header('x-forwarded-proto'))
-}
-
-/** Returns the path of a request target as it was sent. */
-export function pathOf(url: string): string {
-  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
-  const path = start === -1 ? '/' : url.slice(start)
-  const end = path.search(/[?#]/)
-  return end === -1 ? path : path.slice(0, end)
+function originOf(incoming: IncomingMessage): string {
+  return publicOrigin(headerOf(incoming, 'host'), headerOf(incoming, 'x-forwarded-proto'))
 }
 
 function drainingError(): RelayError {
@@ -335,29 +337,27 @@ function drainingError(): RelayError {
 }
 
 /** Writes an audit line for a refusal of rights: who, where, and the code. [OPS-7] */
-function noteRefusal(c: AppContext, error: RelayError, deps: AppDeps): void {
+function noteRefusal({ requestId, caller, method, route }: Frame, error: RelayError, deps: AppDeps): void {
   if (error.code !== 'VIEW_FORBIDDEN' && error.code !== 'EDIT_FORBIDDEN' && error.code !== 'OWNER_REQUIRED') return
-  const { requestId, caller, route } = c.get('frame')
   deps.log.warn('access.refused', 'a caller lacks the right to do this', {
     audit: true,
     requestId,
     code: error.code,
-    action: `${c.req.method} ${route}`,
+    action: `${method} ${route}`,
     ...(caller && { workspace: caller.access.workspaceId, sub: caller.access.sub }),
     ...(typeof error.details.docId === 'string' && { docId: error.details.docId }),
   })
 }
 
-function finish(c: AppContext, frame: Frame, durationMs: number, deps: AppDeps): void {
-  const { method } = c.req
-  const { status } = c.res
+function finish(frame: Frame, { status, headers }: Answer, durationMs: number, deps: AppDeps): void {
+  const { method } = frame
   deps.metrics.observe('http_server_request_duration_seconds', durationMs / 1000, {
     route: frame.route,
     method,
     code: String(status),
   })
   // Also counts what was refused before the route ran. A preflight is not a request of the caller. [REST-37]
-  if (method !== 'OPTIONS' && c.res.headers.has('Deprecation')) {
+  if (method !== 'OPTIONS' && headers['Deprecation'] !== undefined) {
     deps.metrics.add('relay_deprecated_requests_total', 1, { route: frame.route })
   }
   const level = frame.caller === null ? 'debug' : 'info'

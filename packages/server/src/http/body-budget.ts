@@ -43,7 +43,10 @@ export interface BodyBounds {
 interface Account {
   bytes: number
   arriving: boolean
-  readonly abort: AbortController
+  /** Why the body was dropped. */
+  dropped: RelayError | null
+  /** Made when somebody asks for its signal. */
+  abort: AbortController | null
 }
 
 interface Holding {
@@ -95,12 +98,11 @@ export function createPurse({ totalBytes, shareBytes }: BodyBounds): { open(hold
     const [largest] = [...holding.accounts].filter(({ arriving }) => arriving).sort((a, b) => b.bytes - a.bytes)
     if (largest === undefined) return false
     drop(key, holding, largest)
-    largest.abort.abort(
-      new RelayError(
-        'UNAVAILABLE',
-        'The relay dropped this request body to make room for workspaces that send less; send it again later.',
-      ),
+    largest.dropped = new RelayError(
+      'UNAVAILABLE',
+      'The relay dropped this request body to make room for workspaces that send less; send it again later.',
     )
+    largest.abort?.abort(largest.dropped)
     return true
   }
 
@@ -134,20 +136,24 @@ export function createPurse({ totalBytes, shareBytes }: BodyBounds): { open(hold
           `The workspace already sends ${MAX_ARRIVING} request bodies; wait until one has arrived.`,
         )
       }
-      const account: Account = { bytes: 0, arriving: true, abort: new AbortController() }
+      const account: Account = { bytes: 0, arriving: true, dropped: null, abort: null }
       holdings.set(key, holding)
       holding.accounts.add(account)
       holding.arriving++
       return {
         hold(bytes) {
-          account.abort.signal.throwIfAborted()
+          if (account.dropped !== null) throw account.dropped
           if (bytes > account.bytes) raise(holding, account, bytes)
         },
         arrived() {
           if (account.arriving && holding.accounts.has(account)) holding.arriving--
           account.arriving = false
         },
-        givenUp: account.abort.signal,
+        get givenUp() {
+          account.abort ??= new AbortController()
+          if (account.dropped !== null) account.abort.abort(account.dropped)
+          return account.abort.signal
+        },
         release: () => drop(key, holding, account),
       }
     },

@@ -25,12 +25,9 @@ async function listener(most: number, limits: Partial<RefusalLimits> = {}): Prom
   const seen: string[] = []
   const upgraded: Duplex[] = []
   const server = createHttpServer({
-    app: {
-      fetch(request) {
-        const { pathname } = new URL(request.url)
-        seen.push(pathname)
-        return new Response('served')
-      },
+    async app(incoming, outgoing) {
+      seen.push(incoming.url ?? '')
+      outgoing.end('served')
     },
     onUpgrade(request, socket) {
       seen.push(`upgrade ${request.url}`)

@@ -8,10 +8,13 @@ import { RelayError } from '../kernel/errors.ts'
 export function leftSignal(outgoing: ServerResponse): AbortSignal {
   const controller = new AbortController()
   const closed = (): void => {
-    if (!outgoing.writableFinished)
-      controller.abort(new RelayError('UNAVAILABLE', 'The client closed the connection before the answer.'))
+    if (!outgoing.writableFinished) controller.abort(clientLeft())
   }
   if (outgoing.destroyed) closed()
   else outgoing.once('close', closed)
   return controller.signal
+}
+
+export function clientLeft(): RelayError {
+  return new RelayError('UNAVAILABLE', 'The client closed the connection before the answer.')
 }

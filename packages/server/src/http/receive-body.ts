@@ -7,14 +7,7 @@ import type { RoundTurns } from '../kernel/round-turns.ts'
 import type { Timers } from '../kernel/timers.ts'
 import type { BodyAccount, BodyHolder } from './body-budget.ts'
 import type { Caller } from './caller.ts'
-import {
-  type BodyLimit,
-  checkContentCoding,
-  checkDeclaredLength,
-  checkJsonType,
-  readBody,
-  requestChunks,
-} from './request-body.ts'
+import { type BodyLimit, checkContentCoding, checkDeclaredLength, checkJsonType, readBody } from './request-body.ts'
 import type { BodyPolicy, Route } from './route.ts'
 
 /** Bytes that the relay reads of a document from a viewer. */
@@ -73,8 +66,7 @@ export async function receiveBody(asked: BodyToReceive, deps: ReceiveDeps): Prom
   checkJsonType(incoming.headers['content-type'])
   checkContentCoding(incoming.headers['content-encoding'])
   const workspaceId = caller?.access.workspaceId ?? ''
-  const chunks = requestChunks(incoming, outgoing, { ...deps, workspaceId, givenUp: account.givenUp })
-  const bytes = await readBody(chunks, limit, account)
+  const bytes = await readBody({ incoming, outgoing, limit, account }, { ...deps, workspaceId })
   return policy.kind === 'json' ? { bytes, json: await deps.parseJson(bytes, workspaceId) } : { bytes, json: undefined }
 }
 

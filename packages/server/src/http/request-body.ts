@@ -84,9 +84,7 @@ export async function* requestChunks(
   outgoing: ServerResponse,
   deps: ArrivalDeps,
 ): AsyncGenerator<Uint8Array, void> {
-  // HTTP/1.0 has no expectations, so one there is ignored.
-  const waits = incoming.httpVersion === '1.1' && EXPECTS_CONTINUE.test(incoming.headers.expect ?? '')
-  if (waits && !outgoing.headersSent) outgoing.writeContinue()
+  if (waitsForContinue(incoming) && !outgoing.headersSent) outgoing.writeContinue()
   const iterator: AsyncIterator<Uint8Array> = incoming.iterator({ destroyOnReturn: false })
   const pace = new BodyPace(PACE_LIMITS)
   for (;;) {
@@ -103,6 +101,11 @@ export async function* requestChunks(
     }
     if (!incoming.complete) await new Promise<void>((resolve) => deps.parts.run(deps.workspaceId, resolve))
   }
+}
+
+/** HTTP/1.0 has no expectations, so one there is ignored. */
+function waitsForContinue({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && headers.expect !== undefined && EXPECTS_CONTINUE.test(headers.expect)
 }
 
 /** Returns the next chunk, unless it takes too long or nobody wants it any more. */
@@ -128,18 +131,35 @@ export function leavesBody(incoming: IncomingMessage): boolean {
   return coding !== undefined || (declaredLength(length) ?? 0) > SHORT_REST_BYTES
 }
 
+/** The body of a request that is to be read whole. */
+export interface WholeBody {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly limit: BodyLimit
+  readonly account: BodyAccount
+}
+
 /**
  * Reads a whole body into one buffer that nothing else uses, so that it can be transferred to another thread. Throws
  * the refusal of the limit, UNAVAILABLE from the account, and the errors of reading.
  */
-export async function readBody(arriving: AsyncIterable<Uint8Array>, limit: BodyLimit, account: BodyAccount): Promise<Uint8Array> {
+export async function readBody(
+  { incoming, outgoing, limit, account }: WholeBody,
+  deps: Omit<ArrivalDeps, 'givenUp'>,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of arriving) {
+  const take = (chunk: Uint8Array): void => {
     length += chunk.byteLength
     if (length > limit.maxBytes) throw limit.tooLarge(length)
     account.hold(length)
     chunks.push(chunk)
+  }
+  if (incoming.complete && !incoming.destroyed && !waitsForContinue(incoming)) {
+    // A short body nearly always comes together with its headers. Then nothing has to be waited for.
+    for (let chunk: unknown = incoming.read(); chunk !== null; chunk = incoming.read()) take(chunk as Uint8Array)
+  } else {
+    for await (const chunk of requestChunks(incoming, outgoing, { ...deps, givenUp: account.givenUp })) take(chunk)
   }
   account.arrived()
   return joined(chunks, length)

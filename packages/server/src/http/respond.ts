@@ -1,7 +1,8 @@
 import { wwwAuthenticate } from '../auth/refusals.ts'
 import { ERRORS, RelayError } from '../kernel/errors.ts'
-import { lengthOf, whole } from './answer-slices.ts'
+import { lengthOf } from './answer-slices.ts'
 import type { RouteReply } from './route.ts'
+import type { Answer } from './write-answer.ts'
 
 /** Headers of every response of one request, made before anything can fail. */
 export type CommonHeaders = Readonly<Record<string, string>>
@@ -23,63 +24,60 @@ const DEFAULT_RETRY_MS = 1000
 export type WholeReply = Exclude<RouteReply, StreamReply>
 export type StreamReply = Extract<RouteReply, { readonly kind: 'stream' }>
 
-/** What a response takes as its body. */
-type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>
-
 /**
- * Makes the response of a success: 200 with content, 204 without; never 201 or an empty 200. [REST-1] `bodyOf` makes the
- * body from the parts of an answer that may be long; by default it is one piece.
+ * Makes the answer of a success: 200 with content, 204 without; never 201 or an empty 200. [REST-1] `bodyOf` makes the
+ * body from the parts of an answer that may be long; by default they are sent at once.
  */
-export function replyResponse(
+export function replyAnswer(
   reply: WholeReply,
   common: CommonHeaders,
-  bodyOf: (parts: readonly Uint8Array[]) => Uint8Array | ReadableStream<Uint8Array> = whole,
-): Response {
+  bodyOf: (parts: readonly Uint8Array[]) => Answer['body'] = (parts) => parts,
+): Answer {
   const headers = { ...common, ...reply.headers }
   switch (reply.kind) {
     case 'json':
-      return new Response(JSON.stringify(reply.value), {
-        status: OK,
-        headers: { ...headers, 'Content-Type': 'application/json' },
-      })
+      return { status: OK, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(reply.value) }
     case 'json-bytes':
-      return new Response(bodyOf(reply.parts) as Body, {
+      return {
         status: OK,
         headers: { ...headers, 'Content-Type': 'application/json', 'Content-Length': String(lengthOf(reply.parts)) },
-      })
+        body: bodyOf(reply.parts),
+      }
     case 'bytes':
-      return new Response(bodyOf([reply.bytes]) as Body, {
+      return {
         status: OK,
         headers: { ...headers, 'Content-Length': String(reply.bytes.byteLength) },
-      })
+        body: bodyOf([reply.bytes]),
+      }
     case 'text':
-      return new Response(reply.text, { status: reply.status ?? OK, headers: { 'Content-Type': 'text/plain', ...headers } })
+      return { status: reply.status ?? OK, headers: { 'Content-Type': 'text/plain', ...headers }, body: reply.text }
     case 'status-json':
-      return new Response(JSON.stringify(reply.value), {
+      return {
         status: ERRORS[reply.like].status,
         headers: { ...headers, 'Content-Type': 'application/json' },
-      })
+        body: JSON.stringify(reply.value),
+      }
     case 'empty':
-      return new Response(null, { status: NO_CONTENT, headers })
+      return { status: NO_CONTENT, headers, body: null }
     case 'not-modified':
-      return new Response(null, { status: NOT_MODIFIED, headers })
+      return { status: NOT_MODIFIED, headers, body: null }
     case 'redirect':
-      return new Response(null, { status: FOUND, headers: { ...headers, Location: reply.location } })
+      return { status: FOUND, headers: { ...headers, Location: reply.location }, body: null }
   }
 }
 
 /**
- * Makes a response whose body arrives in parts, or is left out for HEAD. `body` gives exactly `reply.length` bytes.
+ * Makes an answer whose body arrives in parts, or is left out for HEAD. `body` gives exactly `reply.length` bytes.
  * [REST-1]
  */
-export function streamResponse(reply: StreamReply, common: CommonHeaders, body: ReadableStream<Uint8Array> | null): Response {
+export function streamAnswer(reply: StreamReply, common: CommonHeaders, body: ReadableStream<Uint8Array> | null): Answer {
   const headers = { ...common, ...reply.headers, 'Content-Length': String(reply.length) }
-  return new Response(body as ReadableStream<Uint8Array<ArrayBuffer>> | null, { status: reply.partial ? PARTIAL : OK, headers })
+  return { status: reply.partial ? PARTIAL : OK, headers, body }
 }
 
 /** Makes a 204 with the methods of a route. [REST-11] */
-export function preflightResponse(common: CommonHeaders, headers: Readonly<Record<string, string>>): Response {
-  return new Response(null, { status: NO_CONTENT, headers: { ...common, ...headers } })
+export function preflightAnswer(common: CommonHeaders, headers: Readonly<Record<string, string>>): Answer {
+  return { status: NO_CONTENT, headers: { ...common, ...headers }, body: null }
 }
 
 /**
@@ -90,21 +88,16 @@ export function asRelayError(thrown: unknown): RelayError {
   return thrown instanceof RelayError ? thrown : new RelayError('INTERNAL', 'The relay failed unexpectedly.')
 }
 
-/** Turns an error into the bytes of a REST response; the only place that does so. [REST-2] */
-export function errorResponse(error: RelayError, context: ErrorContext): Response {
-  const { status, headers, body } = errorParts(error, context)
-  return new Response(body, { status, headers })
-}
-
-/** Does the same for a connection whose request could not be parsed, so that there is no Response to write. */
-export function rawErrorResponse(error: RelayError, context: ErrorContext): string {
-  const { status, headers, body } = errorParts(error, context)
+/** Does the same as `errorAnswer` for a connection whose request could not be parsed, as the text to send. */
+export function rawErrorAnswer(error: RelayError, context: ErrorContext): string {
+  const { status, headers, body } = errorAnswer(error, context)
   const all = { ...headers, 'Content-Length': String(Buffer.byteLength(body)) }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${error.code}`, ...lines, '', body].join('\r\n')
 }
 
-function errorParts(error: RelayError, context: ErrorContext): { status: number; headers: Record<string, string>; body: string } {
+/** Turns an error into a REST answer; the only place that does so. [REST-2] */
+export function errorAnswer(error: RelayError, context: ErrorContext): Answer & { readonly body: string } {
   const row = ERRORS[error.code]
   if (error.code === 'FORBIDDEN_PLAIN') {
     return { status: row.status, headers: { ...context.common, 'Content-Type': 'text/plain' }, body: 'forbidden' }

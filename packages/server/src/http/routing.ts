@@ -8,7 +8,14 @@ export interface RouteGroup {
   readonly routes: ReadonlyMap<string, Route>
   /** Methods for `Allow` and preflight: those of the routes, HEAD where there is GET, and OPTIONS. */
   readonly methods: readonly string[]
+  /** Names of the parameters with the number of their segment, from 0 for the empty one before the first slash. */
+  readonly parameters: readonly (readonly [name: string, segment: number])[]
+  /** True when a route of the path declares headers. */
+  readonly declaresHeaders: boolean
 }
+
+/** Returns the group that a path belongs to; its parameters match any segment that is not empty. */
+export type FindGroup = (path: string) => RouteGroup | undefined
 
 /**
  * Groups routes by path and adds the canonical `/api/v1/` spelling of each `/api/` route. [REST-4] Fixed segments match
@@ -30,8 +37,35 @@ export function groupRoutes(routes: readonly Route[]): readonly RouteGroup[] {
   }
   return [...groups]
     .sort(([a], [b]) => parametersOf(a) - parametersOf(b))
-    .map(([pattern, group]) => ({ pattern, routes: group, methods: allowedMethods([...group.keys()]) }))
+    .map(([pattern, group]) => ({
+      pattern,
+      routes: group,
+      methods: allowedMethods([...group.keys()]),
+      parameters: segmentsOf(pattern).flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), at] as const] : [])),
+      declaresHeaders: [...group.values()].some((route) => route.headers !== undefined),
+    }))
 }
+
+/** `groups` as `groupRoutes` orders them: of two that match, the one with fewer parameters is found. */
+export function createFindGroup(groups: readonly RouteGroup[]): FindGroup {
+  const exact = new Map<string, RouteGroup>()
+  const byLength = new Map<number, { readonly group: RouteGroup; readonly parts: readonly string[] }[]>()
+  for (const group of groups) {
+    const parts = segmentsOf(group.pattern)
+    if (group.parameters.length === 0) exact.set(group.pattern, group)
+    else byLength.set(parts.length, [...(byLength.get(parts.length) ?? []), { group, parts }])
+  }
+  return (path) => {
+    const found = exact.get(path)
+    if (found !== undefined) return found
+    const segments = segmentsOf(path)
+    const matches = (parts: readonly string[]): boolean =>
+      parts.every((part, at) => (part.startsWith(':') ? segments[at] !== '' : part === segments[at]))
+    return byLength.get(segments.length)?.find(({ parts }) => matches(parts))?.group
+  }
+}
+
+const segmentsOf = (path: string): readonly string[] => path.split('/')
 
 /** The paths a route answers on. */
 export function servedPaths(route: Pick<Route, 'path' | 'unversioned'>): readonly string[] {
@@ -48,30 +82,29 @@ function allowedMethods(methods: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns the parameters of a path that matched `pattern`, each percent-decoded exactly once. Throws BAD_ID on a bad
- * escape. [BODY-11, X16]
+ * Returns the parameters of a path of the group, each percent-decoded exactly once. Throws BAD_ID on a bad escape.
+ * [BODY-11, X16]
  */
-export function rawParams(pattern: string, path: string): Readonly<Record<string, string>> {
-  return paramsOf(pattern, path, (name) => {
+export function rawParams(group: RouteGroup, path: string): Readonly<Record<string, string>> {
+  return paramsOf(group, path, (name) => {
     throw new RelayError('BAD_ID', `The path parameter ${name} is not valid percent-encoded UTF-8.`, { field: name })
   })
 }
 
 /** Returns the parameters of a path without throwing, for use before the request is checked. A segment that cannot be decoded is returned as sent. */
-export function lenientParams(pattern: string, path: string): Readonly<Record<string, string>> {
-  return paramsOf(pattern, path, (_, segment) => segment)
+export function lenientParams(group: RouteGroup, path: string): Readonly<Record<string, string>> {
+  return paramsOf(group, path, (_, segment) => segment)
 }
 
 function paramsOf(
-  pattern: string,
+  { parameters }: RouteGroup,
   path: string,
   undecodable: (name: string, segment: string) => string,
 ): Readonly<Record<string, string>> {
-  const segments = path.split('/')
   const params: Record<string, string> = {}
-  for (const [at, part] of pattern.split('/').entries()) {
-    if (!part.startsWith(':')) continue
-    const name = part.slice(1)
+  if (parameters.length === 0) return params
+  const segments = segmentsOf(path)
+  for (const [name, at] of parameters) {
     const segment = segments[at] ?? ''
     try {
       params[name] = decodeURIComponent(segment)

@@ -138,7 +138,7 @@ describe('slow clients', () => {
 })
 
 describe('listener', () => {
-  const app = { fetch: () => new Response('unused') }
+  const app = async () => undefined
 
   it('[H1] an upgrade request is handed over unparsed', async () => {
     const seen: (string | undefined)[] = []

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { getRequestListener } from '@hono/node-server'
 import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import { createRoundTurns } from '../kernel/round-turns.ts'
@@ -10,10 +9,12 @@ import { commonHeaders } from './app.ts'
 import { type CapOptions, type ConnectionCap, createConnectionCap, NO_CAP, SPARE_CONNECTIONS } from './connection-cap.ts'
 import { createLingeringClose, LINGER_LIMITS, type LingerLimits } from './lingering-close.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits, createOpenConnections } from './open-connections.ts'
-import { errorResponse, rawErrorResponse } from './respond.ts'
+import { isReadableHost, isReadableTarget } from './request-target.ts'
+import { errorAnswer, rawErrorAnswer } from './respond.ts'
+import { writeAnswer } from './write-answer.ts'
 
 export interface HttpServerOptions {
-  readonly app: Pick<App, 'fetch'>
+  readonly app: App
   /** Called for every WebSocket upgrade. Offers of other upgrades are ignored, as HTTP allows. */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Answers a request before the app sees it, and returns whether it did. */
@@ -74,13 +75,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const common = { ...commonHeaders(requestId, options.corsOrigins, undefined), Connection: 'close' }
     return { requestId, common }
   }
-  const listener = getRequestListener((request, env) => options.app.fetch(request, env), {
-    hostname: 'localhost',
-    // `lingering` handles the unread rest of a body; this option would cut the connection after half a second.
-    autoCleanupIncoming: false,
-    // Called only for a request target or host that is no URL; the app answers all later errors.
-    errorHandler: () => errorResponse(unreadable(), errorContext()),
-  })
   const { headersMs, stallMs } = options.timeouts ?? TIMEOUTS
   const server = createServer({
     ...SETTINGS,
@@ -100,7 +94,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       connections.idle(socket)
       socket.once('close', () => connections.busy(socket))
     },
-    refusal: () => rawErrorResponse(full(), errorContext()),
+    refusal: () => rawErrorAnswer(full(), errorContext()),
   })
   const refusals = createRoundTurns({ perRound: REFUSALS_PER_ROUND })
 
@@ -113,7 +107,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const closed = new Promise((resolve) => outgoing.once('close', resolve)).then(() => lingering.ended(socket))
     inProgress.add(closed)
     void closed.then(() => inProgress.delete(closed))
-    if (options.beside?.(incoming, outgoing) !== true) void listener(incoming, outgoing)
+    if (options.beside?.(incoming, outgoing) === true) return
+    const { url = '', headers } = incoming
+    if (isReadableTarget(url) && isReadableHost(headers.host ?? '')) void options.app(incoming, outgoing)
+    else writeAnswer(outgoing, errorAnswer(unreadable(), errorContext()))
   }
   server.on('request', accept)
   // A client that asks before sending gets its answer when the body is read, so that a refusal saves the upload.
@@ -131,7 +128,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') return void socket.destroy()
-    const refuse = (): void => lingering.refuse(socket as Socket, () => rawErrorResponse(parserError(error.code), errorContext()))
+    const refuse = (): void => lingering.refuse(socket as Socket, () => rawErrorAnswer(parserError(error.code), errorContext()))
     refusals.run((socket as Socket).remoteAddress ?? '', refuse)
   })
 

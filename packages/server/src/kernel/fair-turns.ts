@@ -1,6 +1,11 @@
 /** Lets the tasks of several holders (workspaces, say) take turns. */
 export interface FairTurns {
   /**
+   * Calls `start` when `holder` has a turn, at once when there is one; the turn lasts until `done` is called. The
+   * returned function gives the wait up, and does nothing after `start` was called.
+   */
+  ask(holder: string, start: (done: () => void) => void): () => void
+  /**
    * Runs `task` when its holder has a turn, and returns its result. Waiting holders get turns one after the other,
    * however many tasks each has. Rejects with the reason of `givenUp` when that is aborted before the turn; then the
    * task never runs.
@@ -51,11 +56,15 @@ export function createFairTurns({ slots, perHolder }: TurnLimits): FairTurns {
       const [start] = queues.get(holder) ?? []
       if (start === undefined) return
       leave(holder, start)
-      lastTurn.set(holder, ++turn)
-      running++
-      runningOf.set(holder, (runningOf.get(holder) ?? 0) + 1)
-      start()
+      begin(holder, start)
     }
+  }
+
+  const begin = (holder: string, start: () => void): void => {
+    lastTurn.set(holder, ++turn)
+    running++
+    runningOf.set(holder, (runningOf.get(holder) ?? 0) + 1)
+    start()
   }
 
   const finished = (holder: string): void => {
@@ -67,25 +76,33 @@ export function createFairTurns({ slots, perHolder }: TurnLimits): FairTurns {
     startNext()
   }
 
+  const ask: FairTurns['ask'] = (holder, start) => {
+    const run = (): void => start(() => finished(holder))
+    // Nobody who may run waits while there is a free slot.
+    if (running < slots && mayRun(holder)) {
+      begin(holder, run)
+      return () => undefined
+    }
+    queues.set(holder, (queues.get(holder) ?? new Set()).add(run))
+    return () => leave(holder, run)
+  }
+
   return {
+    ask,
     waiting: (holder) => queues.get(holder)?.size ?? 0,
     run(holder, task, givenUp) {
       return new Promise((resolve, reject) => {
+        if (givenUp?.aborted) return reject(givenUp.reason)
+        let stopWaiting = (): void => undefined
         const giveUp = (): void => {
-          leave(holder, start)
+          stopWaiting()
           reject(givenUp?.reason)
         }
-        const start = (): void => {
-          givenUp?.removeEventListener('abort', giveUp)
-          void Promise.resolve()
-            .then(task)
-            .then(resolve, reject)
-            .finally(() => finished(holder))
-        }
-        if (givenUp?.aborted) return giveUp()
         givenUp?.addEventListener('abort', giveUp, { once: true })
-        queues.set(holder, (queues.get(holder) ?? new Set()).add(start))
-        startNext()
+        stopWaiting = ask(holder, (done) => {
+          givenUp?.removeEventListener('abort', giveUp)
+          void Promise.resolve().then(task).then(resolve, reject).finally(done)
+        })
       })
     },
   }

@@ -17,14 +17,34 @@ const MAX_SCANNED = 20_000
 
 export type LoggedValue = string | number | boolean | null | readonly LoggedValue[]
 
-/** Returns the fields of a log line as they may be written. */
-export function scrubbedFields(fields: Readonly<Record<string, unknown>>): Record<string, LoggedValue> {
-  const result: Record<string, LoggedValue> = {}
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined || RESERVED.includes(name)) continue
-    result[scrubbed(name, 64)] = SECRET_NAME.test(name) ? REDACTED : loggedValue(name, value)
+interface FieldName {
+  readonly shown: string
+  readonly isSecret: boolean
+}
+
+/** Names whose look is remembered; those of the code are some dozens. */
+const MOST_NAMES = 500
+
+/** Returns a function that returns the fields of a log line as they may be written. */
+export function createFieldScrubber(): (fields: Readonly<Record<string, unknown>>) => Record<string, LoggedValue> {
+  const names = new Map<string, FieldName>()
+  const lookOf = (name: string): FieldName => {
+    const known = names.get(name)
+    if (known !== undefined) return known
+    const look = { shown: scrubbed(name, 64), isSecret: SECRET_NAME.test(name) }
+    if (names.size < MOST_NAMES) names.set(name, look)
+    return look
   }
-  return result
+  return (fields) => {
+    const result: Record<string, LoggedValue> = {}
+    for (const name of Object.keys(fields)) {
+      const value = fields[name]
+      if (value === undefined || RESERVED.includes(name)) continue
+      const { shown, isSecret } = lookOf(name)
+      result[shown] = isSecret ? REDACTED : loggedValue(name, value)
+    }
+    return result
+  }
 }
 
 function loggedValue(name: string, value: unknown): LoggedValue {
@@ -47,13 +67,18 @@ function describeError(error: Error): string {
 const REDACTED = '<redacted>'
 const OMITTED = '<omitted>'
 
+/** Where this finds nothing, none of the replacements below does. Nearly every value is such a plain word or sentence. */
+const SUSPICIOUS = /eyJ|bearer|basic|[?@]|[^\x20-\x7e]|[\w-]{43}/i
+
 /** Returns text that may be written into a log line: credentials are replaced, then it is cut, then made printable. */
 export function scrubbed(text: string, most: number): string {
+  if (text.length <= most && !SUSPICIOUS.test(text)) return text
   const plain = withoutCredentials(text.slice(0, MAX_SCANNED)).replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, REDACTED)
   return printable(cut(plain, most))
 }
 
 function scrubbedId(text: string): string {
+  if (text.length <= MAX_VALUE && !SUSPICIOUS.test(text)) return text
   return printable(cut(withoutCredentials(text.slice(0, MAX_SCANNED)), MAX_VALUE))
 }
 

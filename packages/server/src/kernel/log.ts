@@ -1,6 +1,6 @@
 import pino from 'pino'
 import type { Clock } from './clock.ts'
-import { scrubbed, scrubbedFields } from './log-scrub.ts'
+import { createFieldScrubber, scrubbed } from './log-scrub.ts'
 
 /**
  * Fields of a log line beside its message. The logger escapes and cuts the values; callers never pass secrets. [OPS-5,
@@ -54,16 +54,32 @@ export function createLogger(options: LoggerOptions): Logger {
     {
       level: options.level,
       base: null,
-      timestamp: () => `,"ts":"${new Date(clock.nowMs()).toISOString()}"`,
+      timestamp: timestamps(clock),
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,
   )
+  const scrubbedFields = createFieldScrubber()
   const line = (level: LogLevel) => (event: string, msg: string, fields?: LogFields) => {
     if (!sink.isLevelEnabled(level)) return
     sink[level]({ event: scrubbed(event, 200), ...scrubbedFields(fields ?? {}) }, scrubbed(msg, MAX_MESSAGE))
   }
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+}
+
+/** Makes the member `ts`. Most lines fall into the same second as the one before, whose text is kept. */
+function timestamps(clock: Clock): () => string {
+  let second = Number.NaN
+  let text = ''
+  return () => {
+    const ms = Math.floor(clock.nowMs())
+    const since = Math.floor(ms / 1000)
+    if (since !== second) {
+      second = since
+      text = `,"ts":"${new Date(since * 1000).toISOString().slice(0, -'000Z'.length)}`
+    }
+    return `${text}${String(ms - since * 1000).padStart(3, '0')}Z"`
+  }
 }
 
 /** Turns a line of JSON into `12:00:00.000 info  event msg name=value`. */

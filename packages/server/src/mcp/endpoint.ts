@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mayCreate } from '../access/access.ts'
-import { pathOf } from '../http/app.ts'
 import { preflightHeaders } from '../http/cors.ts'
-import { createPartTurns, leavesBody, readBody, requestChunks } from '../http/request-body.ts'
+import { createPartTurns, leavesBody, readBody } from '../http/request-body.ts'
+import { pathOf } from '../http/request-target.ts'
 import { asRelayError } from '../http/respond.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -74,8 +74,11 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
     const account = deps.budget.open({ kind: mayCreate(role) ? 'writers' : 'viewers', workspaceId })
     let value: unknown
     try {
-      const chunks = requestChunks(incoming, exchange.outgoing, { clock, timers, parts, workspaceId, givenUp: account.givenUp })
-      const bytes = await readBody(chunks, { maxBytes: MAX_BODY_BYTES, tooLarge: bodyTooLarge }, account)
+      const limit = { maxBytes: MAX_BODY_BYTES, tooLarge: bodyTooLarge }
+      const bytes = await readBody(
+        { incoming, outgoing: exchange.outgoing, limit, account },
+        { clock, timers, parts, workspaceId },
+      )
       checkContentType(exchange.header('content-type'))
       value = await deps.parseJson(bytes, MAX_BODY_BYTES, workspaceId)
     } catch (error) {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { compiledOnce } from './compiled-query.ts'
 import type { Engine } from './engine.ts'
 import { grantState } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
@@ -20,6 +21,10 @@ export const REFERENCED = sql<boolean>`exists (
   select 1 from blob_refs join documents on documents.key = blob_refs.key
   where blob_refs.hash = blob_grants.hash and documents.workspace_id = blob_grants.workspace_id)`
 
+const referencesOf = compiledOnce((db, { key }: { readonly key: number }) =>
+  db.selectFrom('blob_refs').select('hash').where('key', '=', key),
+)
+
 /**
  * Makes `references` (sorted, each once) the references of a document's stored body. A blob that gets a reference
  * counts in the quota and is not released. A blob that loses its last reference in the workspace may be released after
@@ -32,7 +37,7 @@ export async function replaceReferences(
   references: readonly string[],
   nowMs: number,
 ): Promise<void> {
-  const rows = await writer.selectFrom('blob_refs').select('hash').where('key', '=', key).execute()
+  const rows = await referencesOf(writer, { key })
   const before = new Set(rows.map(({ hash }) => hash))
   const wanted = await kept(writer, workspaceId, references)
   const after = new Set(wanted)

@@ -4,7 +4,9 @@ import type { CallHead, CallStore, CallWrite, StoredCall } from '../../documents
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { batches } from './blob-refs.ts'
+import { CallTallies } from './call-tallies.ts'
 import type { CommitQueue } from './commit-queue.ts'
+import { compiledOnce } from './compiled-query.ts'
 import type { Database, Engine } from './engine.ts'
 import { readingWith } from './reading.ts'
 import { grantState, isAsWritten, withChecksum } from './row-checksums.ts'
@@ -42,8 +44,58 @@ interface Made extends DocumentOfCalls {
   readonly nowMs: number
 }
 
+interface Bounds {
+  /** Most bytes of the records of one workspace. */
+  readonly undoBytes: number
+  readonly tallies: CallTallies
+}
+
+const insertRow = compiledOnce((db, row: Row) =>
+  db.insertInto('call_records').values({
+    key: row.key,
+    version: row.version,
+    call: row.call,
+    workspace_id: row.workspace_id,
+    at_ms: row.at_ms,
+    sub: row.sub,
+    client: row.client,
+    tool: row.tool,
+    changed: row.changed,
+    removed: row.removed,
+    size_bytes: row.size_bytes,
+    undone_by: row.undone_by,
+    answer: row.answer,
+    record_crc32: row.record_crc32,
+    record: row.record,
+    crc32: row.crc32,
+  }),
+)
+const newestRows = compiledOnce(
+  (db, { key, skipped, limit }: { readonly key: number; readonly skipped: number; readonly limit: number }) =>
+    db
+      .selectFrom('call_records')
+      .select(['version', 'size_bytes'])
+      .where('key', '=', key)
+      .orderBy('version', 'desc')
+      .limit(limit)
+      .offset(skipped),
+)
+const bytesAdded = compiledOnce((db, { workspace, bytes }: { readonly workspace: string; readonly bytes: number }) =>
+  db
+    .insertInto('call_bytes')
+    .values({ workspace_id: workspace, bytes })
+    .onConflict((conflict) => conflict.column('workspace_id').doUpdateSet({ bytes: sql<number>`call_bytes.bytes + ${bytes}` }))
+    .returning('bytes'),
+)
+
 /** Stores a call in the transaction of its write, marks what it undid, and removes what is beyond the bounds. [AG-66, AG-67] */
-export async function recordCall(writer: Writer, engine: Engine, call: CallWrite, made: Made, undoBytes: number): Promise<void> {
+export async function recordCall(
+  writer: Writer,
+  engine: Engine,
+  call: CallWrite,
+  made: Made,
+  { undoBytes, tallies }: Bounds,
+): Promise<void> {
   const { key, version, nowMs, workspaceId } = made
   const workspace = storedText(workspaceId)
   const size = ROW_BYTES + (call.record?.byteLength ?? 0) + (call.answer?.length ?? 0)
@@ -65,7 +117,7 @@ export async function recordCall(writer: Writer, engine: Engine, call: CallWrite
     record_crc32: record === null ? null : crc32(record),
     record,
   }
-  await writer.insertInto('call_records').values(withChecksum('call_records', row)).execute()
+  await insertRow(writer, withChecksum('call_records', row))
   for (const hashes of batches([...call.blobReferences])) {
     await writer
       .insertInto('call_refs')
@@ -82,30 +134,52 @@ export async function recordCall(writer: Writer, engine: Engine, call: CallWrite
       .where('version', '=', undone.version)
       .execute()
   }
-  await addBytes(writer, workspace, size)
-  await dropRows(writer, engine, await beyondDocument(writer, key, workspace), nowMs)
-  await dropRows(writer, engine, await beyondWorkspace(writer, workspace, undoBytes, version), nowMs)
+  const usedBytes = await addBytes(writer, workspace, size)
+  // Where other processes write as well, their calls are in no tally.
+  const trusted = engine.soleProcess ? tallies : new CallTallies()
+  const beyond = await beyondDocument(writer, { key, workspace_id: workspace, size_bytes: size }, trusted)
+  const leftBytes = (await dropRows(writer, engine, beyond, nowMs)) ?? usedBytes
+  await dropRows(writer, engine, await beyondWorkspace(writer, workspace, leftBytes - undoBytes, version), nowMs)
 }
 
-/** The records of a document beyond its bounds, which are never the newest. */
-async function beyondDocument(db: Connection, key: number, workspace: string): Promise<readonly Sized[]> {
-  const rows = await db
-    .selectFrom('call_records')
-    .select(['version', 'size_bytes'])
-    .where('key', '=', key)
-    .orderBy('version', 'desc')
-    .limit(DOCUMENT_CALLS + MOST_DROPPED)
-    .execute()
+/** The records of a document beyond its bounds after one of `size_bytes` was added; never the newest. */
+async function beyondDocument(
+  db: Connection,
+  { key, workspace_id, size_bytes }: Omit<Sized, 'version'>,
+  tallies: CallTallies,
+): Promise<readonly Sized[]> {
+  const before = tallies.of(key)
+  const most = before && { count: before.count + 1, bytes: before.bytes + size_bytes }
+  if (most && most.count <= DOCUMENT_CALLS && most.bytes <= DOCUMENT_BYTES) {
+    tallies.set(key, most)
+    return []
+  }
+  // Where the bytes are within their bound, only the records beyond the number are read.
+  const skipped = most && most.bytes <= DOCUMENT_BYTES ? DOCUMENT_CALLS : 0
+  const rows = await newestRows(db, { key, skipped, limit: DOCUMENT_CALLS + MOST_DROPPED - skipped })
   let bytes = 0
-  return rows.flatMap((row, index) => {
+  const beyond = rows.filter((row, index) => {
     bytes += row.size_bytes
-    return index >= DOCUMENT_CALLS || bytes > DOCUMENT_BYTES ? [{ ...row, key, workspace_id: workspace }] : []
+    return skipped + index >= DOCUMENT_CALLS || bytes > DOCUMENT_BYTES
   })
+  const beyondBytes = beyond.reduce((sum, row) => sum + row.size_bytes, 0)
+  if (skipped === 0 && beyond.length === 0) tallies.set(key, { count: rows.length, bytes })
+  // The transaction may be undone and the records stay, so a tally does not fall here.
+  else if (before !== null && most !== null)
+    tallies.set(key, {
+      count: Math.max(before.count, most.count - beyond.length),
+      bytes: Math.max(before.bytes, most.bytes - beyondBytes),
+    })
+  return beyond.map((row) => ({ ...row, key, workspace_id }))
 }
 
-async function beyondWorkspace(db: Connection, workspace: string, undoBytes: number, newest: number): Promise<readonly Sized[]> {
-  const used = await db.selectFrom('call_bytes').select('bytes').where('workspace_id', '=', workspace).executeTakeFirst()
-  let excess = (used?.bytes ?? 0) - undoBytes
+async function beyondWorkspace(
+  db: Connection,
+  workspace: string,
+  excessBytes: number,
+  newest: number,
+): Promise<readonly Sized[]> {
+  let excess = excessBytes
   if (excess <= 0) return []
   const rows = await oldest(db).where('workspace_id', '=', workspace).where('version', '<>', newest).limit(MOST_DROPPED).execute()
   return rows.filter((row) => {
@@ -124,16 +198,18 @@ function oldest(db: Connection) {
     .orderBy('version')
 }
 
-async function addBytes(writer: Writer, workspace: string, bytes: number): Promise<void> {
-  await writer
-    .insertInto('call_bytes')
-    .values({ workspace_id: workspace, bytes })
-    .onConflict((conflict) => conflict.column('workspace_id').doUpdateSet({ bytes: sql<number>`call_bytes.bytes + ${bytes}` }))
-    .execute()
+/** Returns the bytes of all records of the workspace. */
+async function addBytes(writer: Writer, workspace: string, bytes: number): Promise<number> {
+  const [row] = await bytesAdded(writer, { workspace, bytes })
+  return Number(row?.bytes ?? 0)
 }
 
-/** Removes records. The grace period of blobs that only they referenced starts. [BLOB-15, BLOB-16] */
-async function dropRows(writer: Writer, engine: Engine, rows: readonly Sized[], nowMs: number): Promise<void> {
+/**
+ * Removes records. The grace period of blobs that only they referenced starts. [BLOB-15, BLOB-16] Returns the bytes that
+ * the records of the last one's workspace have afterwards; `null` when there were none to remove.
+ */
+async function dropRows(writer: Writer, engine: Engine, rows: readonly Sized[], nowMs: number): Promise<number | null> {
+  let leftBytes: number | null = null
   for (const { key, version, workspace_id, size_bytes } of rows) {
     const refs = writer.selectFrom('call_refs').select('hash').where('key', '=', key).where('version', '=', version)
     if ((await refs.limit(1).executeTakeFirst()) !== undefined) {
@@ -150,8 +226,9 @@ async function dropRows(writer: Writer, engine: Engine, rows: readonly Sized[], 
       await writer.deleteFrom('call_refs').where('key', '=', key).where('version', '=', version).execute()
     }
     await writer.deleteFrom('call_records').where('key', '=', key).where('version', '=', version).execute()
-    await addBytes(writer, workspace_id, -size_bytes)
+    leftBytes = await addBytes(writer, workspace_id, -size_bytes)
   }
+  return leftBytes
 }
 
 /** Removes the calls of a document that ends. */

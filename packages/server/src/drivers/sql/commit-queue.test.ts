@@ -8,6 +8,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { type ManualTime, manualTime } from '../../kernel/testing/manual-time.ts'
 import { waitingTimers } from '../../kernel/timers.ts'
+import { CallTallies } from './call-tallies.ts'
 import { COMMIT_AT_BYTES, COMMIT_AT_RECORDS, CommitQueue } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
 import { sqlDocuments } from './documents.ts'
@@ -28,6 +29,7 @@ const capturingFrom = ({ engine, reader }: Database): Capturing => ({
   longBodies: openLongBodies(reader),
   log: silentLogger,
   random: systemRandom,
+  tallies: new CallTallies(),
 })
 
 interface Bench {

@@ -8,6 +8,7 @@ import {
 } from '../../documents/document-store.port.ts'
 import { DamageError, type DamagedPart } from '../../kernel/damage.ts'
 import { headChecksum, type HeadColumns } from './checksum.ts'
+import { compiledOnce } from './compiled-query.ts'
 import { isLineageIntact } from './lineage.ts'
 import { flagsChecksum, isAsWritten } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
@@ -99,18 +100,21 @@ export function selectHeads(db: Connection) {
   return db.selectFrom('documents').leftJoin('log_heads', 'log_heads.key', 'documents.key').select(HEAD_COLUMNS)
 }
 
+const stateRow = compiledOnce((db, { workspaceId, id }: { readonly workspaceId: string; readonly id: string }) =>
+  db
+    .selectFrom(db.selectNoFrom((e) => e.lit(1).as('one')).as('always'))
+    .leftJoin('documents', (join) => join.on('documents.workspace_id', '=', workspaceId).on('documents.id', '=', id))
+    .leftJoin('log_heads', 'log_heads.key', 'documents.key')
+    .leftJoin('tombstones', (join) => join.on('tombstones.workspace_id', '=', workspaceId).on('tombstones.id', '=', id))
+    .select(HEAD_COLUMNS)
+    .select(['tombstones.deleted_at_ms', 'tombstones.last_server_version', 'tombstones.owner_id as deleted_owner_id'])
+    .select(['tombstones.crc32 as tombstone_crc32', 'tombstones.successor']),
+)
+
 /** Reads the state of an id in one statement, so that a change between two states never shows as neither. */
 export async function readState(db: Connection, ref: DocumentRef): Promise<DocumentState> {
   const workspaceId = storedText(ref.workspaceId)
-  const row = await db
-    .selectFrom(db.selectNoFrom((e) => e.lit(1).as('one')).as('always'))
-    .leftJoin('documents', (join) => join.on('documents.workspace_id', '=', workspaceId).on('documents.id', '=', ref.id))
-    .leftJoin('log_heads', 'log_heads.key', 'documents.key')
-    .leftJoin('tombstones', (join) => join.on('tombstones.workspace_id', '=', workspaceId).on('tombstones.id', '=', ref.id))
-    .select(HEAD_COLUMNS)
-    .select(['tombstones.deleted_at_ms', 'tombstones.last_server_version', 'tombstones.owner_id as deleted_owner_id'])
-    .select(['tombstones.crc32 as tombstone_crc32', 'tombstones.successor'])
-    .executeTakeFirst()
+  const [row] = await stateRow(db, { workspaceId, id: ref.id })
   if (row === undefined) return { kind: 'absent' }
   if (row.key !== null) return { kind: 'document', head: headOf(row as HeadRow) }
   if (row.deleted_at_ms === null || row.last_server_version === null || row.deleted_owner_id === null) return { kind: 'absent' }

@@ -14,6 +14,7 @@ import type { Random } from '../../kernel/ids.ts'
 import { replaceReferences } from './blob-refs.ts'
 import { areUndoable, DEFAULT_UNDO_BYTES, recordCall } from './call-records.ts'
 import { bodyChecksum, headChecksum } from './checksum.ts'
+import { compiledOnce } from './compiled-query.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
 import { keepFormerClientsOn } from './former-clients.ts'
@@ -24,8 +25,37 @@ import { rememberedWrite, rememberWrite } from './remembered-writes.ts'
 import { type Capturing, captureReplaced } from './recovery-capture.ts'
 import { headFlags } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
-import type { Writer } from './tables.ts'
+import type { Tables, Writer } from './tables.ts'
 import { appendTo } from './updates.ts'
+
+type Keyed<T> = T & { readonly key: number }
+
+// Workspace, id and the time of creation never change. A column that is set is written to all its indexes, also with the same value.
+const replaceRow = compiledOnce((db, row: Keyed<ReturnType<typeof columnsOf>>) =>
+  db
+    .updateTable('documents')
+    .set({
+      version: row.version,
+      owner_id: row.owner_id,
+      owner_name: row.owner_name,
+      collection_id: row.collection_id,
+      shared_with: row.shared_with,
+      updated_at_ms: row.updated_at_ms,
+      title_changed_at_ms: row.title_changed_at_ms,
+      facts: row.facts,
+      crc32: row.crc32,
+    })
+    .where('key', '=', row.key),
+)
+const replaceSize = compiledOnce((db, { key, size_bytes }: { readonly key: number; readonly size_bytes: number }) =>
+  db.updateTable('documents').set({ size_bytes }).where('key', '=', key),
+)
+const replaceBody = compiledOnce((db, { key, body, crc32 }: Tables['bodies']) =>
+  db.updateTable('bodies').set({ body, crc32 }).where('key', '=', key),
+)
+const replaceFlags = compiledOnce((db, { key, covered_seq, body_ahead, flags_crc32 }: Keyed<ReturnType<typeof headFlags>>) =>
+  db.updateTable('log_heads').set({ covered_seq, body_ahead, flags_crc32 }).where('key', '=', key),
+)
 
 type Body = NonNullable<DocumentWrite['set']['body']>
 
@@ -52,7 +82,10 @@ export async function writeDocument(
   if (write.call !== undefined && outcome.kind === 'written') {
     const { key, version } = outcome.head
     const made = { key, version, workspaceId: ref.workspaceId, nowMs: write.nowMs }
-    await recordCall(writer, engine, write.call, made, capturing.ring.undoBytes ?? DEFAULT_UNDO_BYTES)
+    await recordCall(writer, engine, write.call, made, {
+      undoBytes: capturing.ring.undoBytes ?? DEFAULT_UNDO_BYTES,
+      tallies: capturing.tallies,
+    })
   }
   if (once !== undefined && outcome.kind === 'written') await rememberWrite(writer, write, once, outcome.head.version)
   return outcome
@@ -186,22 +219,16 @@ async function updateDocument(
     sizeBytes: (set.body?.bytes.byteLength ?? bodyBytes(head)) + sharedBytes(sharedWith),
     facts: set.body?.facts ?? head.facts,
   }
-  await writer.updateTable('documents').set(columnsOf(changed)).where('key', '=', key).execute()
+  const columns = columnsOf(changed)
+  await replaceRow(writer, { ...columns, key })
+  if (columns.size_bytes !== bodyBytes(head)) await replaceSize(writer, { key, size_bytes: columns.size_bytes })
   if (set.body !== undefined) {
-    await writer
-      .updateTable('bodies')
-      .set({ body: set.body.bytes, crc32: bodyChecksum(key, set.body.bytes) })
-      .where('key', '=', key)
-      .execute()
+    await replaceBody(writer, { key, body: set.body.bytes, crc32: bodyChecksum(key, set.body.bytes) })
     await replaceReferences(writer, engine, head, set.body.blobReferences, write.nowMs)
   }
   if (log.kind === 'live') return { kind: 'written', head: await coverLog(writer, engine, changed, log, write.nowMs) }
   if (log.kind === 'none' || set.body === undefined) return { kind: 'written', head: changed }
-  await writer
-    .updateTable('log_heads')
-    .set(headFlags(key, head.coveredSeq, 1))
-    .where('key', '=', key)
-    .execute()
+  if (!head.bodyAhead) await replaceFlags(writer, { ...headFlags(key, head.coveredSeq, 1), key })
   return { kind: 'written', head: { ...changed, bodyAhead: true } }
 }
 
@@ -220,11 +247,7 @@ async function coverLog(
   if (outcomes.some(({ kind }) => kind !== 'appended')) throw new Error('the log of a locked document has moved')
   const lastSeq = log.lastSeq + records.length
   if (log.bodyLater !== undefined || log.coversNoMore === true) return { ...head, lastSeq }
-  await writer
-    .updateTable('log_heads')
-    .set(headFlags(head.key, lastSeq, 0))
-    .where('key', '=', head.key)
-    .execute()
+  await replaceFlags(writer, { ...headFlags(key, lastSeq, 0), key })
   return { ...head, lastSeq, coveredSeq: lastSeq, bodyAhead: false }
 }
 

@@ -3,6 +3,7 @@ import type { DocumentHead, DocumentRecord, DocumentState, DocumentStore } from 
 import type { Logger } from '../../kernel/log.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { CommitQueue } from './commit-queue.ts'
+import { compiledOnce } from './compiled-query.ts'
 import { removeDocument } from './document-remove.ts'
 import { DamagedDocumentError, headOf, readState, selectHeads } from './document-rows.ts'
 import type { LongBody } from './long-bodies.ts'
@@ -20,23 +21,23 @@ import { purgeRemembered, rememberedWrite } from './remembered-writes.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
+const recordRow = compiledOnce((db, { workspaceId, id }: { readonly workspaceId: string; readonly id: string }) =>
+  selectHeads(db)
+    .leftJoin('bodies', 'bodies.key', 'documents.key')
+    .select(['bodies.body', 'bodies.crc32 as body_crc32'])
+    .where('documents.workspace_id', '=', workspaceId)
+    .where('documents.id', '=', id),
+)
+
 export function sqlDocuments(database: Database, queue: CommitQueue, log: Logger, capturing: Capturing): DocumentStore {
   const { engine, reader } = database
   const reading = readingWith(log)
   const given = lineageGiver(queue, capturing.random, log)
-  // Prepared once: every read of a body runs this query, and building it takes longer than running it.
-  const readRecord = selectHeads(reader)
-    .leftJoin('bodies', 'bodies.key', 'documents.key')
-    .select(['bodies.body', 'bodies.crc32 as body_crc32'])
-    .where('documents.workspace_id', '=', '')
-    .where('documents.id', '=', '')
-    .compile()
   return {
     state: (ref) => given(() => reading(() => readState(reader, ref)), headsOfState),
     read(ref) {
       const read = async (): Promise<DocumentRecord | null> => {
-        const query: typeof readRecord = { ...readRecord, parameters: [storedText(ref.workspaceId), ref.id] }
-        const [row] = (await reader.executeQuery(query)).rows
+        const [row] = await recordRow(reader, { workspaceId: storedText(ref.workspaceId), id: ref.id })
         if (row === undefined) return null
         if (row.body === null || bodyChecksum(row.key, row.body) !== row.body_crc32) {
           throw new DamagedDocumentError('body', 'its body does not have its checksum', ref)

@@ -3,6 +3,8 @@ import type { DocumentHead, DocumentWrite } from '../../documents/document-store
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CaptureReason, PointHead } from '../../recovery/recovery-store.port.ts'
+import type { CallTallies } from './call-tallies.ts'
+import { compiledOnce } from './compiled-query.ts'
 import type { Engine } from './engine.ts'
 import { LONG_BYTES, type LongBodies, type LongBody, storedContent } from './long-bodies.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
@@ -24,6 +26,7 @@ export interface Capturing {
   readonly ring: RecoveryRing
   readonly longBodies: LongBodies
   readonly log: Logger
+  readonly tallies: CallTallies
   /** Randomness for lineages. */
   readonly random: Random
 }
@@ -113,7 +116,7 @@ async function isRemovalDue(db: Connection, { key, version }: DocumentHead, nowM
 
 /** When the newest point is further in the future than the interval, the clock was set back after it was made. */
 async function isDue(db: Connection, key: number, nowMs: number, intervalMs: number): Promise<boolean> {
-  const newest = await newestPoint(db, key)
+  const [newest] = await newestTimes(db, { key })
   return newest === undefined || Math.abs(nowMs - newest.created_at_ms) >= intervalMs
 }
 
@@ -171,12 +174,20 @@ async function copyBody(writer: Writer, row: Omit<Selectable<Tables['recovery_po
   `.execute(writer)
 }
 
-function newestPoint(db: Connection, key: number) {
-  return db
+const newestPoints = compiledOnce((db, { key }: { readonly key: number }) =>
+  db
     .selectFrom('recovery_points')
     .select(['created_at_ms', 'digest', 'facts', 'version'])
     .where('key', '=', key)
     .orderBy('point', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+    .limit(1),
+)
+
+/** Reads the index alone. */
+const newestTimes = compiledOnce((db, { key }: { readonly key: number }) =>
+  db.selectFrom('recovery_points').select('created_at_ms').where('key', '=', key).orderBy('point', 'desc').limit(1),
+)
+
+async function newestPoint(db: Connection, key: number) {
+  return (await newestPoints(db, { key }))[0]
 }

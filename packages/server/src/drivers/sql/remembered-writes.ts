@@ -1,13 +1,47 @@
 import { sql } from 'kysely'
 import type { DocumentWrite, OnceWrite, RememberedWrite } from '../../documents/document-store.port.ts'
+import { compiledOnce } from './compiled-query.ts'
 import { DamagedRowError, isAsWritten, withChecksum } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
-import type { Connection, Writer } from './tables.ts'
+import type { Connection, Tables, Writer } from './tables.ts'
 
 /** Requests remembered for one workspace; beyond that the oldest are dropped before they expire. */
 export const MOST_REMEMBERED = 1000
 /** Most rows that one write drops, in a store that was written with another limit. */
 const MOST_DROPPED = 100
+
+const rowOfRequest = compiledOnce(
+  (db, given: { readonly workspace: string; readonly request: string; readonly sinceMs: number }) =>
+    db
+      .selectFrom('remembered_writes')
+      .selectAll()
+      .where('workspace_id', '=', given.workspace)
+      .where('request', '=', given.request)
+      .where('at_ms', '>', given.sinceMs),
+)
+const insertRow = compiledOnce((db, given: Tables['remembered_writes']) => {
+  const { workspace_id, request, digest, answer, version, at_ms, crc32 } = given
+  const row = { workspace_id, request, digest, answer, version, at_ms, crc32 }
+  return db
+    .insertInto('remembered_writes')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'request']).doUpdateSet(row))
+})
+const dropBeyond = compiledOnce((db, { workspace_id }: { readonly workspace_id: string }) =>
+  db
+    .deleteFrom('remembered_writes')
+    .where('workspace_id', '=', workspace_id)
+    .where('request', 'in', (inner) =>
+      inner
+        .selectFrom('remembered_writes')
+        .select('request')
+        .where('workspace_id', '=', workspace_id)
+        .orderBy('at_ms', 'desc')
+        .orderBy('request')
+        .limit(MOST_DROPPED)
+        .offset(MOST_REMEMBERED),
+    ),
+)
 
 /** Returns the write that was done under a request later than `sinceMs`. [TOOL-22] */
 export async function rememberedWrite(
@@ -15,13 +49,7 @@ export async function rememberedWrite(
   workspaceId: string,
   { request, sinceMs }: Pick<OnceWrite, 'request' | 'sinceMs'>,
 ): Promise<RememberedWrite | null> {
-  const row = await db
-    .selectFrom('remembered_writes')
-    .selectAll()
-    .where('workspace_id', '=', storedText(workspaceId))
-    .where('request', '=', request)
-    .where('at_ms', '>', sinceMs)
-    .executeTakeFirst()
+  const [row] = await rowOfRequest(db, { workspace: storedText(workspaceId), request, sinceMs })
   if (row === undefined) return null
   if (!isAsWritten('remembered_writes', row)) throw new DamagedRowError('what a request id stands for')
   const { digest, answer, version } = row
@@ -37,25 +65,8 @@ export async function rememberWrite(
 ): Promise<void> {
   const row = { workspace_id: storedText(workspaceId), request, digest, answer, version, at_ms: nowMs }
   const summed = withChecksum('remembered_writes', row)
-  await writer
-    .insertInto('remembered_writes')
-    .values(summed)
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'request']).doUpdateSet(summed))
-    .execute()
-  await writer
-    .deleteFrom('remembered_writes')
-    .where('workspace_id', '=', row.workspace_id)
-    .where('request', 'in', (inner) =>
-      inner
-        .selectFrom('remembered_writes')
-        .select('request')
-        .where('workspace_id', '=', row.workspace_id)
-        .orderBy('at_ms', 'desc')
-        .orderBy('request')
-        .limit(MOST_DROPPED)
-        .offset(MOST_REMEMBERED),
-    )
-    .execute()
+  await insertRow(writer, summed)
+  await dropBeyond(writer, row)
 }
 
 export async function purgeRemembered(writer: Writer, beforeMs: number, limit: number): Promise<number> {

@@ -2,6 +2,7 @@ import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { RepairStore, Repaired } from '../../repair/repair.port.ts'
+import { CallTallies } from './call-tallies.ts'
 import { openDatabase } from './database.ts'
 import { readState } from './document-rows.ts'
 import { writeDocument } from './document-write.ts'
@@ -27,7 +28,8 @@ import { rebuildLog } from './updates.ts'
 export async function openRepairStore(url: string, random: Random, log: Logger): Promise<RepairStore> {
   const database = await openBesideRelay(url, log)
   const longBodies = openLongBodies(database.reader)
-  const capturing: Capturing = { engine: database.engine, ring: DEFAULT_RECOVERY_RING, longBodies, log, random }
+  const tallies = new CallTallies()
+  const capturing: Capturing = { engine: database.engine, ring: DEFAULT_RECOVERY_RING, longBodies, log, random, tallies }
   return {
     async find(id) {
       const inTable = async (table: 'documents' | 'tombstones'): Promise<string[]> => {

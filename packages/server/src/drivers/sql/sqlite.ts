@@ -1,7 +1,16 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
+import {
+  type Compilable,
+  type CompiledQuery,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDialect,
+  sql,
+} from 'kysely'
 import { makeFolder } from '../../kernel/folders.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
@@ -14,7 +23,7 @@ import { flushLeftLog, keepDamagedLog, sqliteLosses, unreadTailOf } from './sqli
 import { StoreInUseError } from './store-in-use.ts'
 import { type StoreLoss, StoreLossError } from './store-loss.ts'
 import { removeMark } from './store-mark.ts'
-import type { Tables, Writer } from './tables.ts'
+import type { Connection, Tables, Writer } from './tables.ts'
 
 export interface SqliteOptions {
   /** NORMAL loses acknowledged records in a power cut. It exists only so that the fault tests can be shown to fail. [D2, D-11] */
@@ -49,8 +58,8 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
     writer.exec('pragma wal_checkpoint(truncate)')
     const reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     reader.exec('pragma query_only = on')
-    const writerKysely = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(writer) }) })
-    const readerKysely = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(reader) }) })
+    const writerKysely = new DirectSqlite(adapter(writer))
+    const readerKysely = new DirectSqlite(adapter(reader))
     const isBroken = (error: unknown) => sqliteFault(error) === 'broken'
     const checkpoints = new Checkpoints({ db: writer, path, random: systemRandom, timers: systemTimers, log, isBroken })
     return {
@@ -91,7 +100,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
 export function openSqliteBeside(path: string): Database {
   const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
   writer.exec('pragma synchronous = FULL; pragma wal_autocheckpoint = 0')
-  const kysely = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(writer) }) })
+  const kysely: Connection = new DirectSqlite(adapter(writer))
   return {
     engine: sqliteEngine(writer),
     writer: kysely,
@@ -173,6 +182,27 @@ export class TransactionalSqlite extends SqliteDialect {
         return true
       }
     })()
+  }
+}
+
+/**
+ * Runs compiled queries at once on the connection. Kysely would lend it to one query after the other, which costs as much as a short query;
+ * as each statement of node:sqlite is over when its call returns, there is nothing to wait for.
+ */
+class DirectSqlite extends Kysely<Tables> {
+  readonly #database: SqliteDatabase
+
+  constructor(database: SqliteDatabase) {
+    super({ dialect: new TransactionalSqlite({ database }) })
+    this.#database = database
+  }
+
+  override async executeQuery<R>(query: CompiledQuery<R> | Compilable<R>): Promise<QueryResult<R>> {
+    const { sql: text, parameters } = 'compile' in query ? query.compile() : query
+    const statement = this.#database.prepare(text)
+    if (statement.reader) return { rows: statement.all(parameters) as R[] }
+    statement.run(parameters)
+    return { rows: [] }
   }
 }
 

@@ -6,6 +6,7 @@ import type { Timers } from '../../kernel/timers.ts'
 import { keepAcceptedLosses } from './accepted-losses.ts'
 import { sqlCalls } from './call-records.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
+import { CallTallies } from './call-tallies.ts'
 import { withCommitFaults } from './commit-faults.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
@@ -109,7 +110,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
   const longBodies = openLongBodies(database.reader)
-  const capturing = { engine: database.engine, ring, longBodies, log, random }
+  const capturing = { engine: database.engine, ring, longBodies, log, random, tallies: new CallTallies() }
   // A tool that runs beside the relay keeps no reserve, and a database server has its own disk.
   const isRelayOnFile = options.onLoss !== undefined && url.startsWith('sqlite:')
   const reserve = isRelayOnFile ? new Reserve({ path: url.slice('sqlite:'.length), timers, log }) : null

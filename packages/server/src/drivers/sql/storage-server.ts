@@ -32,11 +32,11 @@ export function serveStorage(
   const control: Ports['control'] = { ping: () => host.ping(), stats: () => host.stats(), totals: () => host.totals(), close }
   const portOf = (name: keyof Ports): Ports[keyof Ports] => (name === 'control' ? control : host[name])
   const out = new Replies(port)
-  const run = (call: Call): void => answer(portOf(call.port), call, out)
+  const run = (call: Call, isRead = false): void => answer(portOf(call.port), call, out, isRead)
   port.on('message', (message: ToStorage) => {
     for (const item of message) {
       if (item.kind === 'appends') for (const call of unpackAppends(item)) append(host.updates, call, out)
-      else if (kindOf(item.port, item.verb) === 'long-read') reads.run(holderOf(item), () => run(item))
+      else if (kindOf(item.port, item.verb) === 'long-read') reads.run(holderOf(item), () => run(item, true))
       else run(item)
     }
   })
@@ -59,12 +59,13 @@ function append(
   )
 }
 
-function answer(named: Ports[keyof Ports], { id, port, verb, args }: Call, out: Replies): void {
+/** `gives`: the answer was read from the store for this call alone. */
+function answer(named: Ports[keyof Ports], { id, port, verb, args }: Call, out: Replies, gives: boolean): void {
   const verbs = named as unknown as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>
   const call = verbs[verb]
   if (call === undefined) return out.reply({ id, ok: false, error: toWireError(new Error(`no verb ${port}.${verb}`)) })
   call(...args).then(
-    (value) => out.reply({ id, ok: true, value }),
+    (value) => out.reply({ id, ok: true, value }, gives),
     (error: unknown) => out.reply({ id, ok: false, error: toWireError(error) }),
   )
 }
@@ -72,6 +73,7 @@ function answer(named: Ports[keyof Ports], { id, port, verb, args }: Call, out: 
 class Replies {
   readonly #port: MessagePort
   #replies: Reply[] = []
+  #owned: ArrayBuffer[] = []
   #appended: AppendReply[] = []
   #scheduled = false
 
@@ -79,8 +81,9 @@ class Replies {
     this.#port = port
   }
 
-  reply(reply: Reply): void {
-    this.#replies.push(reply)
+  /** With `gives` the value is not used any more by this thread. */
+  reply(reply: Reply, gives = false): void {
+    this.#replies.push(reply.ok ? { ...reply, value: portable(reply.value, this.#owned, gives) } : reply)
     this.#schedule()
   }
 
@@ -98,10 +101,9 @@ class Replies {
 
   #flush(): void {
     this.#scheduled = false
-    const owned: ArrayBuffer[] = []
-    const replies = this.#replies.map((reply) => (reply.ok ? { ...reply, value: portable(reply.value, owned) } : reply))
-    this.#port.postMessage({ replies, appended: this.#appended } satisfies FromStorage, owned)
+    this.#port.postMessage({ replies: this.#replies, appended: this.#appended } satisfies FromStorage, this.#owned)
     this.#replies = []
+    this.#owned = []
     this.#appended = []
   }
 }

@@ -160,17 +160,18 @@ export function unpackAppends(packed: PackedAppends): { readonly id: number; rea
 
 /**
  * Returns the value with every byte array replaced by a copy that owns its buffer. The buffers are added to `owned`, to be transferred:
- * transferring a view would take the whole shared buffer along. Parts without bytes are returned as they are.
+ * transferring a view would take the whole shared buffer along. Parts without bytes are returned as they are. With `gives` the sender
+ * needs the value no more, so that bytes which have their buffer to themselves are transferred without a copy.
  */
-export function portable(value: unknown, owned: ArrayBuffer[]): unknown {
+export function portable(value: unknown, owned: ArrayBuffer[], gives = false): unknown {
   if (value instanceof Uint8Array) {
-    const copy = new Uint8Array(value)
-    owned.push(copy.buffer)
-    return copy
+    const sent = gives && value.byteLength === value.buffer.byteLength ? value : new Uint8Array(value)
+    owned.push(sent.buffer as ArrayBuffer)
+    return sent
   }
   if (typeof value !== 'object' || value === null || !holdsBytes(value)) return value
-  if (Array.isArray(value)) return value.map((item) => portable(item, owned))
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, portable(member, owned)]))
+  if (Array.isArray(value)) return value.map((item) => portable(item, owned, gives))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, portable(member, owned, gives)]))
 }
 
 function holdsBytes(value: object): boolean {

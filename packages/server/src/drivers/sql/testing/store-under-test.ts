@@ -14,6 +14,7 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { systemRandom } from '../../../kernel/ids.ts'
 import { waitingTimers } from '../../../kernel/timers.ts'
 import { type Logger, silentLogger } from '../../../kernel/log.ts'
+import { CallTallies } from '../call-tallies.ts'
 import { DEFAULT_UNDO_BYTES, recordCall } from '../call-records.ts'
 import type { CommitFaults } from '../commit-faults.ts'
 import { openDatabase } from '../database.ts'
@@ -135,7 +136,7 @@ export async function reopenable(
       within(async (writer, engine) => {
         for (const [i, call] of calls.entries()) {
           const made = { key, workspaceId, version: version - calls.length + i, nowMs: 1000 }
-          await recordCall(writer, engine, call, made, DEFAULT_UNDO_BYTES)
+          await recordCall(writer, engine, call, made, { undoBytes: DEFAULT_UNDO_BYTES, tallies: new CallTallies() })
         }
       }),
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,16 @@
+import type { IncomingMessage } from 'node:http'
+
+/**
+ * Returns the value of a request header, `name` in lower case. Values of a header that was sent several times are joined
+ * with a comma, also where node would keep the first one: two credentials must not count as one.
+ */
+export function headerOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string | undefined {
+  let value: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const sent = rawHeaders[at] as string
+    if (sent.length !== name.length || sent.toLowerCase() !== name) continue
+    const more = rawHeaders[at + 1] as string
+    value = value === undefined ? more : `${value}, ${more}`
+  }
+  return value
+}
