@@ -1,5 +1,5 @@
-// `npm run bench:sync [-- light capacity --rounds 5 --rate 0.5,1,2 --seconds 8 --warm-up 20]`: the relay (durable acks on) compared with its
-// peers in interleaved rounds, at several times each rate. Prints the tables that bench/README.md publishes.
+// `npm run bench:sync [-- light capacity --rounds 5 --rate 0.5,1,2 --seconds 8 --warm-up 20 --targets relay,hocuspocus]`: the relay (durable
+// acks on) compared with its peers in interleaved rounds, at several times each rate. Prints the tables that bench/README.md publishes.
 import { parseArgs } from 'node:util'
 import { type Capacity, CAPACITY_TARGETS, findCapacity } from './capacity.ts'
 import type { Measured } from './generator.ts'
@@ -20,10 +20,13 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '8' },
     /** Long enough for the engines to compile frequently executed code in every thread. */
     'warm-up': { type: 'string', default: '20' },
+    /** Names of servers, separated by commas; all of a scenario when empty. */
+    targets: { type: 'string', default: '' },
   },
 })
 const ROUNDS = Number(values.rounds)
 const FACTORS = values.rate.split(',').map(Number)
+const ASKED = values.targets === '' ? null : values.targets.split(',')
 const TIMING: Timing = { warmUpSec: Number(values['warm-up']), measureSec: Number(values.seconds) }
 
 /** Runs `run` for each server in turn, round after round, so that a slow minute of the machine meets all of them. */
@@ -38,12 +41,21 @@ async function interleaved<T>(
   return results
 }
 
+function asked(targets: readonly Target[]): readonly Target[] {
+  return ASKED === null ? targets : targets.filter((target) => ASKED.includes(target))
+}
+
 async function compare(name: string, scenario: Scenario): Promise<void> {
-  printScenario(name, scenario, await interleaved<Measured>(scenario.targets, (target) => measure(target, scenario, TIMING)))
+  const targets = asked(scenario.targets)
+  printScenario(
+    name,
+    { ...scenario, targets },
+    await interleaved<Measured>(targets, (target) => measure(target, scenario, TIMING)),
+  )
 }
 
 async function compareCapacity(rate: number): Promise<void> {
-  const results = await interleaved<Capacity>(CAPACITY_TARGETS, (target, before) =>
+  const results = await interleaved<Capacity>(asked(CAPACITY_TARGETS), (target, before) =>
     findCapacity(target, {
       rate,
       near: before.at(-1)?.best?.documents ?? null,

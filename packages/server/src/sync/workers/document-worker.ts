@@ -159,8 +159,8 @@ export class DocumentWorker {
     this.turn(() => {
       for (const message of batch) {
         if (handled > 0 && untilMs !== Number.POSITIVE_INFINITY && this.given.clock.monotonicMs() >= untilMs) return
-        this.handle(message)
         handled++
+        this.handle(message)
       }
     })
     return handled
@@ -175,10 +175,21 @@ export class DocumentWorker {
     try {
       work()
       if (this.depth === 1) this.turns.take()
+    } catch (error) {
+      this.escaped(error)
     } finally {
       this.depth--
     }
     if (this.depth === 0) this.flush()
+  }
+
+  /**
+   * An exception that no room has caught belongs to one of them, and nobody knows to which. A thread ends by it, and its rooms are loaded
+   * again in the next one; on the main loop all its rooms are reset. [C6, C10]
+   */
+  private escaped(error: unknown): void {
+    if (this.host.options.bounds === null) throw error
+    for (const room of Array.from(this.rooms.values())) room.failed(error)
   }
 
   private flush(): void {
