@@ -17,6 +17,9 @@ export interface MemberRights {
   readonly maxDocBytes: number | null
 }
 
+/** The newest clock of each id of presence that the others in a room have seen. [WS-47] */
+export type PresenceClocks = readonly (readonly [client: number, clock: number])[]
+
 /**
  * Messages between the gateway and the home of a room, in order.
  * `room` and `connection` are integers minted by the main thread, never reused in a process. A connection is joined to one room at a time;
@@ -24,7 +27,14 @@ export interface MemberRights {
  */
 export type ToWorker =
   /** Loads the document; answered by `opened`. What follows for the room waits until then. */
-  | { readonly kind: 'open'; readonly room: number; readonly ref: DocumentRef; readonly key: number }
+  | {
+      readonly kind: 'open'
+      readonly room: number
+      readonly ref: DocumentRef
+      readonly key: number
+      /** Of the home that had the room before. */
+      readonly clocks?: PresenceClocks
+    }
   /** The room answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
   | ({
       readonly kind: 'join'
@@ -157,7 +167,7 @@ export type FromWorker =
    * The live copy was thrown away and holds nothing that is not in the log: the document is loaded again and everybody stays joined, but for the
    * connection `without`, whose write broke it (0: nobody, the room moves to another worker). [C8, C10]
    */
-  | { readonly kind: 'reload'; readonly room: number; readonly without: number }
+  | { readonly kind: 'reload'; readonly room: number; readonly without: number; readonly clocks?: PresenceClocks }
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
   /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
   | { readonly kind: 'drained' }

@@ -48,6 +48,8 @@ export interface Binding {
   /** The level that was announced to the client: `view` while the log of the document has a gap. [LIFE-5] */
   announced: Level
   readonly acks: AckTracker
+  /** The step1 that is due to the client was sent: that of its join, or of a resync since. A room that moves sends it otherwise. [C8] */
+  isAsked: boolean
   /** True until the first step1 after a JOIN, which takes no token. [WS-28] */
   stepOneFree: boolean
   /** A step1 that is not answered yet. When the worker ends, it is handed over again. [C6] */

@@ -66,6 +66,7 @@ export class Resyncs {
     }
     connection.resync = null
     binding.stepTwo = { dropsUntilMs: drops ? nowMs + LATEST_MS : nowMs }
+    binding.isAsked = false
     const { room } = binding
     this.#context.rooms.post(room, { kind: 'resync', room: room.number, connection: connection.id })
     return true

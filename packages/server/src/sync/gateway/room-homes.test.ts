@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Reader } from '@docrelay/protocol/bytes'
+import { awarenessFrame, readAwareness } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Storage } from '../../drivers/sql/storage.ts'
@@ -11,6 +13,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
 import { systemTimers } from '../../kernel/timers.ts'
+import { writeAwareness } from '../room/awareness.ts'
 import { LIGHT_BOUNDS } from '../room/room-bounds.ts'
 import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
 import { done, editRequest } from '../testing/room-editing.ts'
@@ -176,6 +179,42 @@ describe('documents among the homes of rooms', () => {
     await expectStored('paste', [ann, bob], ann.text.toString())
   })
 
+  it('[C8] [WS-46] what somebody pastes who leaves at once is kept, and the others see that they left', async () => {
+    const pasted = 'x'.repeat(LIGHT_BOUNDS.messageBytes + 1)
+    for (const id of ['leave-1', 'leave-2', 'leave-3', 'leave-4', 'leave-5']) {
+      await create(id)
+      const [ann, bob] = [await editor(id), await editor(id)]
+      ann.client.send(presenceOf(ann, 1))
+      await bob.client.next(TAG.awareness)
+      ann.text.insert(0, pasted)
+      ann.text.insert(0, 'before ')
+      ann.client.socket.close()
+      await until(() => bob.text.toString() === `before ${pasted}`)
+      await until(() => bob.client.of(TAG.awareness).some((frame) => frame.includes('null')))
+      expect(homesOf(id)).toHaveLength(2)
+      await expectStored(id, [bob], bob.text.toString())
+    }
+  })
+
+  it('[C8] [WS-47] after a move, the next state of somebody who had reconnected is newer than all that others have seen', async () => {
+    await create('clocks')
+    const [ann, bob] = [await editor('clocks'), await editor('clocks')]
+    const clocksSeen = () => bob.client.of(TAG.awareness).map((frame) => clockOf(frame))
+    ann.client.send(presenceOf(ann, 1))
+    await until(() => clocksSeen().length === 1)
+    ann.client.socket.close()
+    await until(() => clocksSeen().length === 2)
+    const again = await editor('clocks')
+    again.client.send(presenceOf(ann, 1))
+    await until(() => clocksSeen().length === 3)
+    bob.text.insert(0, 'x'.repeat(LIGHT_BOUNDS.messageBytes + 1))
+    await until(() => homesOf('clocks').length === 2 && again.text.length === bob.text.length)
+    again.client.send(presenceOf(ann, 2))
+    await until(() => clocksSeen().length === 5)
+    expect(clocksSeen()).toEqual([1, 2, 3, 4, 5])
+    await expectStored('clocks', [again, bob], bob.text.toString())
+  })
+
   it('[C8] a small edit by a tool runs on the main loop, and one that may take long makes the document move first', async () => {
     const head = await create('tools')
     const one = await editor('tools')
@@ -199,6 +238,19 @@ describe('documents among the homes of rooms', () => {
     return state.head
   }
 })
+
+function presenceOf({ doc }: TextEditor, clock: number): Uint8Array {
+  const state = new TextEncoder().encode('{"user":{"name":"Ann"}}')
+  return awarenessFrame(writeAwareness([{ client: doc.clientID, clock, state }]))
+}
+
+/** The clock of the first state of a frame. */
+function clockOf(frame: Uint8Array): number {
+  const reader = new Reader(readAwareness(frame.subarray(1)) ?? frame)
+  reader.varUint()
+  reader.varUint()
+  return reader.varUint()
+}
 
 async function until(holds: () => boolean, waitMs = 8_000): Promise<void> {
   const givenUp = patienceClock(waitMs)

@@ -1,9 +1,11 @@
-import { syncFrame } from '@docrelay/protocol/codec'
+import { awarenessFrame, syncFrame } from '@docrelay/protocol/codec'
 import { expect, it } from 'vitest'
+import { createChangeRecords } from '../../documents/change-records.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { headOf, startBench, TestStore } from '../testing/gateway-bench.ts'
 import { ScriptedWorkers } from '../testing/scripted-workers.ts'
+import { until } from '../testing/worker-harness.ts'
 import { openRooms } from './rooms.ts'
 
 const EDIT = syncFrame(2, Uint8Array.of(0, 0))
@@ -174,4 +176,94 @@ it('[C8] a document that is over the bounds of the home where it was to be opene
   workers.emit({ kind: 'opened', room: 1, outcome: 'opened' })
   expect((await entering).kind).toBe('open')
   expect(workers.openedIn).toEqual([0, 4])
+})
+
+it('[C8] [WS-46] what a connection sent that leaves while its room moves is handed to the next home, and then that it left', async () => {
+  await using bench = await startBench()
+  const { workers } = bench
+  bench.store.put(headOf('doc'))
+  workers.jobs.set('hand-over', 'hang')
+  workers.takesBytes = 10
+  const client = await bench.joined('doc', {}, ['ack'])
+  const presence = Uint8Array.of(1, 7, 1, 2, 123, 125)
+  client.send(awarenessFrame(presence))
+  client.send(syncFrame(2, new Uint8Array(20)))
+  await client.settled()
+  client.socket.close()
+  await until(() => workers.of('leave').length === 1)
+  expect(workers.of('sync')).toEqual([])
+  workers.takesBytes = Number.POSITIVE_INFINITY
+  const before = workers.posted.length
+  const [{ room, connection } = { room: 0, connection: 0 }] = workers.of('join')
+  workers.emit({ kind: 'reload', room, without: 0 })
+  const after = workers.posted.slice(before)
+  expect(after.map(({ kind }) => kind)).toEqual(['open', 'join', 'awareness', 'sync', 'leave'])
+  expect(after[3]).toMatchObject({ connection, ordinal: 1 })
+  await until(() => workers.of('open').length === 2)
+})
+
+it('[C8] who left before a move is not told to the next home', async () => {
+  await using bench = await startBench()
+  const { workers } = bench
+  bench.store.put(headOf('doc'))
+  const [ann, bob] = [await bench.joined('doc'), await bench.joined('doc')]
+  ann.socket.close()
+  await until(() => workers.of('leave').length === 1)
+  workers.jobs.set('hand-over', 'hang')
+  const room = workers.of('join')[0]?.room ?? 0
+  workers.misplace(room)
+  workers.emit({ kind: 'reload', room, without: 0 })
+  await bob.settled()
+  expect([workers.of('join').length, workers.of('leave').length]).toEqual([3, 1])
+})
+
+it('[C8] [AG-20] who changes what is told of the writes that a room gets after a move, too', async () => {
+  const records = createChangeRecords()
+  await using bench = await startBench({ rooms: { records } })
+  const { workers } = bench
+  const head = bench.store.put(headOf('doc'))
+  workers.jobs.set('hand-over', 'hang')
+  workers.takesBytes = 10
+  const client = await bench.joined('doc')
+  records.hold(head)
+  client.send(syncFrame(2, new Uint8Array(20)))
+  await client.settled()
+  workers.takesBytes = Number.POSITIVE_INFINITY
+  const before = workers.posted.length
+  workers.emit({ kind: 'reload', room: workers.of('join')[0]?.room ?? 0, without: 0 })
+  expect(workers.posted.slice(before).map(({ kind }) => kind)).toEqual(['open', 'watch', 'join', 'sync'])
+})
+
+it('[C8] [WS-29] a client that was to be asked for dropped writes while its room moved is asked by the next home', async () => {
+  await using bench = await startBench({ settings: { writes: { ratePerSec: 20, burst: 1 } } })
+  const { workers } = bench
+  bench.store.put(headOf('doc'))
+  workers.jobs.set('hand-over', 'hang')
+  const [ann, bob] = [await bench.joined('doc'), await bench.joined('doc')]
+  await bob.settled()
+  const room = workers.of('join')[0]?.room ?? 0
+  workers.misplace(room)
+  for (let i = 0; i < 3; i++) ann.send(EDIT)
+  await until(() => workers.of('resync').length === 1)
+  workers.emit({ kind: 'reload', room, without: 0 })
+  const [, , again, other] = workers.of('join')
+  expect([again?.resumes, other?.resumes]).toEqual([false, true])
+})
+
+it('[C1] [C6] a kept write over the bounds of a home in which its room is opened again makes the room move first', async () => {
+  await using bench = await startBench()
+  const { workers } = bench
+  bench.store.put(headOf('doc'))
+  workers.settles = false
+  workers.jobs.set('hand-over', 'hang')
+  const client = await bench.joined('doc')
+  client.send(EDIT)
+  client.send(syncFrame(2, new Uint8Array(20)))
+  await client.settled()
+  expect(workers.of('sync')).toHaveLength(2)
+  workers.takesBytes = 10
+  workers.end(null)
+  await client.settled()
+  expect(workers.of('sync').map(({ ordinal }) => ordinal)).toEqual([1, 2, 1])
+  expect(workers.of('job').map(({ task }) => task.kind)).toEqual(['hand-over'])
 })

@@ -1,7 +1,7 @@
 import type { Timers } from '../../kernel/timers.ts'
 import type { MoveReason } from '../worker-pool.port.ts'
 import type { RoomJobs } from './room-jobs.ts'
-import { beginOpening, type Room } from './room-table.ts'
+import { beginOpening, opened, type Room } from './room-table.ts'
 
 /** How long a room that must move but could not yet, for example because a call ran, waits until it is asked again. */
 const AGAIN_MS = 20
@@ -59,7 +59,7 @@ export class RoomMoves {
         return
       }
       this.#moving.delete(room)
-      room.phase = 'open'
+      opened(room)
       room.settleOpen('opened')
     })
   }

@@ -2,9 +2,9 @@ import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { type KeptFrame, dropKept } from './ack-tracker.ts'
-import { type Binding, bindingOf, type Connection, identityOf, memberRights } from './connection.ts'
+import { type Binding, memberRights } from './connection.ts'
 import type { ConnectionMessage } from './room-sink.ts'
-import { beginOpening, type Room } from './room-table.ts'
+import { beginOpening, joinedOf, type Room } from './room-table.ts'
 import type { ToWorker } from '../worker-messages.ts'
 import type { EndedRun } from '../worker-pool.port.ts'
 
@@ -18,6 +18,15 @@ export interface Reopening {
   readonly resumes: boolean
 }
 
+export interface RoomRecoveryDeps {
+  /** Sends a message to the home of a room; a write that this home must not get makes the room move first. [C8] */
+  readonly post: (room: Room, message: ToWorker) => void
+  readonly clock: Clock
+  readonly log: Logger
+  /** Whether who changes what in a document is written down now. [AG-20] */
+  readonly isWatched: (ref: DocumentRef) => boolean
+}
+
 /** Ends of workers because of one document within this time are counted together. */
 const ENDS_WINDOW_MS = 10 * 60_000
 /** After this many ends, joins of the document are refused for a while. */
@@ -29,25 +38,21 @@ const BARRED_MS = 60_000
  * the kept frames in order, without the one that was running. [C6]
  */
 export class RoomRecovery {
-  readonly #post: (home: number, message: ToWorker) => void
-  readonly #clock: Clock
-  readonly #log: Logger
+  readonly #deps: RoomRecoveryDeps
   readonly #ends = new Map<string, number[]>()
 
-  constructor(deps: { readonly post: (home: number, message: ToWorker) => void; readonly clock: Clock; readonly log: Logger }) {
-    this.#post = deps.post
-    this.#clock = deps.clock
-    this.#log = deps.log
+  constructor(deps: RoomRecoveryDeps) {
+    this.#deps = deps
   }
 
   noteEnd(ref: DocumentRef | null): void {
-    this.#log.error(
+    this.#deps.log.error(
       'worker.ended',
       'A document worker ended; its documents are loaded again.',
       ref ? { docId: ref.id, workspace: ref.workspaceId } : {},
     )
     if (ref === null) return
-    const nowMs = this.#clock.monotonicMs()
+    const nowMs = this.#deps.clock.monotonicMs()
     const ends = (this.#ends.get(nameOf(ref)) ?? []).filter((atMs) => nowMs - atMs < ENDS_WINDOW_MS)
     ends.push(nowMs)
     this.#ends.set(nameOf(ref), ends)
@@ -57,48 +62,43 @@ export class RoomRecovery {
   isBarred(ref: DocumentRef): boolean {
     const ends = this.#ends.get(nameOf(ref))
     if (!ends || ends.length < ENDS_BARRED) return false
-    return this.#clock.monotonicMs() - (ends.at(-1) ?? 0) < BARRED_MS
+    return this.#deps.clock.monotonicMs() - (ends.at(-1) ?? 0) < BARRED_MS
   }
 
   reopen(room: Room, { running, without, resumes }: Reopening): void {
     if (room.phase !== 'opening') beginOpening(room)
-    this.#post(room.home, { kind: 'open', room: room.number, ref: room.ref, key: room.key })
-    const kept: { readonly connection: Connection; readonly binding: Binding; readonly frame: KeptFrame }[] = []
-    for (const connection of room.members) {
-      const binding = bindingOf(connection)
-      const identity = identityOf(connection)
-      if (binding === null || identity === null || connection.id === without) continue
+    this.#deps.post(room, { kind: 'open', room: room.number, ref: room.ref, key: room.key, clocks: room.clocks })
+    // Before the kept frames, which the record would otherwise lack.
+    if (this.#deps.isWatched(room.ref)) this.#deps.post(room, { kind: 'watch', room: room.number, isOn: true })
+    const members = room.members.map(joinedOf).filter((joined) => joined !== null)
+    // A connection that has joined again is a member, and nothing of its earlier join counts.
+    const left = room.left.filter(({ id }) => id !== without && !members.some((member) => member.id === id))
+    const kept: { readonly id: number; readonly binding: Binding; readonly frame: KeptFrame }[] = []
+    for (const { id, binding, identity } of [...members, ...left]) {
+      if (id === without) continue
       const { sub } = identity.access
-      this.#post(room.home, {
+      this.#deps.post(room, {
         kind: 'join',
         room: room.number,
-        connection: connection.id,
+        connection: id,
         join: binding.join,
         sub,
         ...memberRights(binding, identity),
         knowsLineage: binding.knowsLineage,
-        resumes,
+        resumes: resumes && binding.isAsked,
       })
       const { presence } = binding
-      if (presence !== null) {
-        this.#post(room.home, { kind: 'awareness', room: room.number, connection: connection.id, payload: presence })
-      }
-      if (running?.connection === connection.id && running.join === binding.join) dropKept(binding.acks, running.ordinal)
-      if (binding.stepOne !== null) kept.push({ connection, binding, frame: { ordinal: 0, payload: binding.stepOne, order: 0 } })
-      for (const frame of binding.acks.kept) kept.push({ connection, binding, frame })
+      if (presence !== null) this.#deps.post(room, { kind: 'awareness', room: room.number, connection: id, payload: presence })
+      if (running?.connection === id && running.join === binding.join) dropKept(binding.acks, running.ordinal)
+      if (binding.stepOne !== null) kept.push({ id, binding, frame: { ordinal: 0, payload: binding.stepOne, order: 0 } })
+      for (const frame of binding.acks.kept) kept.push({ id, binding, frame })
     }
     kept.sort((a, b) => a.frame.order - b.frame.order)
-    for (const { connection, binding, frame } of kept) {
+    for (const { id, binding, frame } of kept) {
       const { ordinal, payload } = frame
-      this.#post(room.home, {
-        kind: 'sync',
-        room: room.number,
-        connection: connection.id,
-        join: binding.join,
-        ordinal,
-        payload,
-      })
+      this.#deps.post(room, { kind: 'sync', room: room.number, connection: id, join: binding.join, ordinal, payload })
     }
+    for (const { id } of left) this.#deps.post(room, { kind: 'leave', room: room.number, connection: id })
   }
 }
 

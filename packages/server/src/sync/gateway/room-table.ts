@@ -1,10 +1,17 @@
 import { type Level, reaches, type Sharing } from '../../access/access.ts'
 import { readShares } from '../../access/shares.ts'
 import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
-import type { Connection } from './connection.ts'
-import type { FromWorker } from '../worker-messages.ts'
+import { type Binding, bindingOf, type Connection, type Identity, identityOf } from './connection.ts'
+import type { FromWorker, PresenceClocks } from '../worker-messages.ts'
 
 export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outcome'], 'elsewhere'>
+
+/** A connection of a room as its home has to know it. */
+export interface Joined {
+  readonly id: number
+  readonly binding: Binding
+  readonly identity: Identity
+}
 
 /**
  * A resident document as the gateway knows it. `opening`: its home loads it. `evicting`: a JOIN waits for the
@@ -24,6 +31,10 @@ export interface Room {
   /** The log of the document has a gap: see `announcedLevel`. */
   hasGap: boolean
   readonly members: Connection[]
+  /** Connections that left while the room opened or moved: the home that opens it handles what they sent before, and that they left. [C8] */
+  readonly left: Joined[]
+  /** What others have seen of presence, as the last home told when it closed the room. [WS-47] */
+  clocks: PresenceClocks
   idleSinceMs: number
   /** The load or eviction in progress; never rejects. */
   turning: Promise<OpenOutcome>
@@ -47,6 +58,8 @@ export class RoomTable {
       sharing,
       hasGap: false,
       members: [],
+      left: [],
+      clocks: [],
       idleSinceMs: nowMs,
       turning: Promise.resolve('unavailable'),
       settleOpen: () => {},
@@ -92,6 +105,12 @@ export function beginOpening(room: Room): void {
   })
 }
 
+/** The home of a room has it open. What was kept of those who left is needed no more, unless the room has to move before it is handled. */
+export function opened(room: Room): void {
+  room.phase = 'open'
+  if (!room.mustMove) room.left.length = 0
+}
+
 /** Adds a member at the end. */
 export function addMember(room: Room, connection: Connection): void {
   connection.memberAt = room.members.length
@@ -112,6 +131,13 @@ export function removeMember(room: Room, connection: Connection): boolean {
   }
   connection.memberAt = -1
   return true
+}
+
+/** Returns what a home has to know of a connection; `null` when it is joined to nothing. */
+export function joinedOf(connection: Connection): Joined | null {
+  const binding = bindingOf(connection)
+  const identity = identityOf(connection)
+  return binding === null || identity === null ? null : { id: connection.id, binding, identity }
 }
 
 /** Returns the facts of a head that decide a level. [PERM-1] */

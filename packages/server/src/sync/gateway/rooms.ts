@@ -8,13 +8,13 @@ import type {
   Residents,
 } from '../../documents/residents.port.ts'
 import { sharedSignal } from '../../kernel/given-up.ts'
-import { bindingOf, type Connection, identityOf, memberRights } from './connection.ts'
+import { type Connection, memberRights } from './connection.ts'
 import { failed, notWritten, RoomJobs } from './room-jobs.ts'
 import { expulsion, type Reopening, RoomRecovery } from './room-recovery.ts'
 import { RoomMoves } from './room-moves.ts'
 import { RoomRecords } from './room-records.ts'
 import type { RoomSink } from './room-sink.ts'
-import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
+import { addMember, joinedOf, opened, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
 import { RoomTasks } from './room-tasks.ts'
 import type { RoomsDeps } from './rooms-deps.ts'
 import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
@@ -82,9 +82,10 @@ class OpenRooms implements Rooms {
       enter: (head) => this.enter(head),
       drop: (ref) => this.drop(ref),
     })
-    this.#recovery = new RoomRecovery({ post, clock: deps.clock, log: deps.log })
-    const { records, clock } = deps
-    this.#records = new RoomRecords({ records, table: this.#table, clock, post: (room, message) => this.post(room, message) })
+    const { records, clock, log } = deps
+    const postTo = (room: Room, message: ToWorker): void => this.post(room, message)
+    this.#recovery = new RoomRecovery({ post: postTo, clock, log, isWatched: (ref) => records?.isHeld(ref) === true })
+    this.#records = new RoomRecords({ records, table: this.#table, clock, post: postTo })
     deps.workers.onMessage((home, message) => this.#receive(home, message))
     deps.workers.onMisplaced((number, reason) => this.#withRoom(number, (room) => this.#moves.begin(room, reason)))
     deps.workers.onEnded((home, running) => this.#workerEnded(home, running))
@@ -111,9 +112,9 @@ class OpenRooms implements Rooms {
   }
 
   join(room: Room, connection: Connection): boolean {
-    const binding = bindingOf(connection)
-    const identity = identityOf(connection)
-    if (room.phase === 'closed' || binding === null || identity === null) return false
+    const joined = joinedOf(connection)
+    if (room.phase === 'closed' || joined === null) return false
+    const { binding, identity } = joined
     addMember(room, connection)
     this.post(room, {
       kind: 'join',
@@ -129,6 +130,9 @@ class OpenRooms implements Rooms {
 
   leave(room: Room, connection: Connection): void {
     if (!removeMember(room, connection)) return
+    const joined = joinedOf(connection)
+    // The home in which the room is may be closed before it handles what this connection sent, or was not given it at all.
+    if (room.phase === 'opening' && joined !== null) room.left.push(joined)
     room.idleSinceMs = this.#deps.clock.monotonicMs()
     if (room.phase !== 'closed') this.post(room, { kind: 'leave', room: room.number, connection: connection.id })
   }
@@ -178,7 +182,8 @@ class OpenRooms implements Rooms {
     const room = this.#table.of(ref)
     if (!room) return
     void this.#tasks.run(room, { kind: 'body-changed', version }).then((outcome) => {
-      if (outcome.kind !== 'failed') return
+      // A room that is opened again reads what is stored by then.
+      if (outcome.kind !== 'failed' || room.phase === 'opening') return
       const fields = { docId: ref.id, workspace: ref.workspaceId, code: outcome.code }
       this.#deps.log.warn('room.body-changed.failed', outcome.message, fields)
     })
@@ -271,7 +276,7 @@ class OpenRooms implements Rooms {
     const { settleOpen } = room
     this.#setGap(room, hasGap)
     if (outcome === 'opened') {
-      if (room.phase === 'opening') room.phase = 'open'
+      if (room.phase === 'opening') opened(room)
       this.#records.opened(room)
     } else {
       if (room.members.length > 0) this.#sink?.ended(room, outcome === 'gone' ? 'unavailable' : outcome, [])
@@ -311,7 +316,7 @@ class OpenRooms implements Rooms {
       case 'reset':
         return this.#withRoom(message.room, (room) => this.#reset(room, message.writers))
       case 'reload':
-        return this.#withRoom(message.room, (room) => this.#reload(room, message.without))
+        return this.#withRoom(message.room, (room) => this.#reload(room, message))
       case 'done':
         return this.#jobs.done(message.job, message.outcome)
       case 'report':
@@ -331,7 +336,8 @@ class OpenRooms implements Rooms {
     room.settleOpen('unavailable')
   }
 
-  #reload(room: Room, without: number): void {
+  #reload(room: Room, { without, clocks = [] }: Extract<FromWorker, { kind: 'reload' }>): void {
+    room.clocks = clocks
     const resumes = this.#moves.isMoving(room)
     this.#jobs.failAll(room)
     if (room.phase !== 'closed') this.#openAgain(room, { running: null, without, resumes })

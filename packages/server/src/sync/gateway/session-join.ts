@@ -111,6 +111,7 @@ async function tryJoin(
     level,
     announced,
     acks: newAckTracker(),
+    isAsked: false,
     stepOneFree: true,
     stepOne: null,
     stepTwo: null,

@@ -1,4 +1,4 @@
-import { SYNC } from '@docrelay/protocol/frames'
+import { SYNC, TAG } from '@docrelay/protocol/frames'
 import type { NotLoaded } from '../worker-messages.ts'
 import { settleThrough } from './ack-tracker.ts'
 import { type Binding, type Connection, type EndedBinding, PAUSE } from './connection.ts'
@@ -44,7 +44,10 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
   switch (message.kind) {
     case 'direct':
       context.outbox.sendAll(connection, message.frames)
-      if (message.frames.some((frame) => frame[1] === SYNC.step2)) binding.stepOne = null
+      for (const frame of message.frames) {
+        if (frame[0] === TAG.sync && frame[1] === SYNC.step1) binding.isAsked = true
+        else if (frame[1] === SYNC.step2) binding.stepOne = null
+      }
       return
     case 'settled':
       for (const { chunkAck } of settleThrough(binding.acks, message.ordinal)) {

@@ -2,6 +2,7 @@ import { Presence, readAwareness, type StateEntry, writeAwareness } from './awar
 import { awarenessFrame } from '@docrelay/protocol/codec'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
+import type { PresenceClocks } from '../worker-messages.ts'
 
 const PER_SECOND = 30
 const BURST = 60
@@ -23,7 +24,7 @@ interface Pace {
 
 /** Handles the awareness frames of one room: reads incoming frames and sends outgoing ones at the rate of WS-48. [WS-42..WS-48] */
 export class RoomAwareness {
-  private readonly presence = new Presence()
+  private readonly presence: Presence
   private readonly paces = new Map<number, Pace>()
   private readonly host: RoomHost
   private readonly room: number
@@ -32,7 +33,9 @@ export class RoomAwareness {
   private readonly waiting = new Map<number, Uint8Array[]>()
   private expiry: (() => void) | null = null
 
-  constructor(host: RoomHost, room: { readonly id: number; readonly workspaceId: string }) {
+  /** @param clocks of the home that had the room before */
+  constructor(host: RoomHost, room: { readonly id: number; readonly workspaceId: string }, clocks?: PresenceClocks) {
+    this.presence = new Presence(clocks)
     this.host = host
     this.room = room.id
     this.workspaceId = room.workspaceId
@@ -99,6 +102,10 @@ export class RoomAwareness {
     return this.presence.nameOf(connection)
   }
 
+  clocks(): PresenceClocks {
+    return this.presence.clocks()
+  }
+
   knows(client: number): boolean {
     return this.presence.knows(client)
   }
@@ -130,7 +137,11 @@ export class RoomAwareness {
   }
 
   /** Sends null states for everything that the connection still shows. [WS-46] */
-  leave(connection: number): void {
+  leave(member: Member): void {
+    const { connection } = member
+    // Others may have seen it in the home from which the room has come: only what is known here gets a null state.
+    const newest = this.waiting.get(connection)?.at(-1)
+    if (newest !== undefined) this.take(member, newest)
     const pace = this.paces.get(connection)
     pace?.timer?.()
     this.paces.delete(connection)

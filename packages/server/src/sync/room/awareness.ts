@@ -1,5 +1,6 @@
 import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 import { shownName } from '../../kernel/shown-name.ts'
+import type { PresenceClocks } from '../worker-messages.ts'
 
 /** The state of one client id as the room last relayed it. */
 interface Entry {
@@ -126,9 +127,15 @@ export class Presence {
   private readonly entries = new Map<number, Entry>()
   /** Client ids by the connection that introduced them, for connections that have not left. */
   private readonly owned = new Map<number, Set<number>>()
+  /** The newest clocks that others have seen of ids that are not shown here yet: the room had another home then. [WS-47] */
+  private readonly seen: Map<number, number>
   private bytes = 0
   /** Number of entries with a state. */
   private shown = 0
+
+  constructor(seen: PresenceClocks = []) {
+    this.seen = new Map(seen)
+  }
 
   /**
    * Applies the entries that the sender may set and returns the states to broadcast. Entries beyond a limit are skipped. After four ids
@@ -168,7 +175,15 @@ export class Presence {
       this.makeRoom()
       return this.set(
         given.client,
-        { connection: sender.connection, sub: sender.sub, abandoned: false, clock: 0, heard: 0, state: null, renewedAtMs: nowMs },
+        {
+          connection: sender.connection,
+          sub: sender.sub,
+          abandoned: false,
+          clock: this.seen.get(given.client) ?? 0,
+          heard: 0,
+          state: null,
+          renewedAtMs: nowMs,
+        },
         given,
         state,
       )
@@ -291,6 +306,12 @@ export class Presence {
       if (name !== null) return name
     }
     return null
+  }
+
+  /** The newest clock of each id that others have seen, for the next home of the room. [WS-47] */
+  clocks(): PresenceClocks {
+    for (const [client, { clock }] of this.entries) this.seen.set(client, clock)
+    return [...this.seen].slice(-MAX_KNOWN)
   }
 
   /** Whether a connection has introduced this id. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Storage } from '../../drivers/sql/storage.ts'
+import { LIGHT_OPTIONS } from '../workers/light-home.ts'
 import { createDocument, gatedUpdates, openTestStorage, TestWorker, until } from '../testing/worker-harness.ts'
 
 let storage: Storage
@@ -32,7 +33,7 @@ it('[C8] a room that is handed over has stored and broadcast every edit that it 
   one.doc.getMap('metadata').set('title', 'Typed')
   expect(await worker.job(room, { kind: 'hand-over' })).toEqual({ kind: 'evicted' })
   await until(() => worker.of('reload').length > 0)
-  expect(worker.of('reload')).toEqual([{ kind: 'reload', room, without: 0 }])
+  expect(worker.of('reload')).toEqual([{ kind: 'reload', room, without: 0, clocks: [] }])
   expect(one.settled).toBe(one.ordinal)
   expect(other.doc.getMap('metadata').get('title')).toBe('Typed')
   const record = await storage.documents.read(head)
@@ -83,4 +84,22 @@ it('[C8] [LIFE-6] a room whose log refuses an edit under a hand-over is reset, a
   await until(() => worker.of('reset').length > 0)
   expect(worker.of('reset')[0]?.writers).toEqual([{ connection: client.connection, ordinal: client.ordinal }])
   expect(worker.of('reload')).toEqual([])
+})
+
+it('[C8] [BODY-10] what is stored only after a light room was handed over is still stamped with its writer', async () => {
+  await using light = new TestWorker(storage, { rooms: LIGHT_OPTIONS })
+  await using heavy = new TestWorker(storage)
+  const head = await createDocument(storage.documents, { richTextPages: [PAGE], lastModifiedBy: 'somebody' })
+  const room = await light.open(head)
+  const client = light.client()
+  client.joinRoom(room, { sub: 'carl' })
+  await until(() => client.synced)
+  client.doc.getMap('metadata').set('title', 'Moved')
+  expect(await light.job(room, { kind: 'hand-over' })).toEqual({ kind: 'evicted' })
+  const stored = await storage.documents.read(head)
+  expect(Buffer.from(stored?.body ?? []).toString()).not.toContain('Moved')
+  const next = await heavy.open(stored?.head ?? head)
+  expect((await heavy.job(next, { kind: 'settle' })).kind).toBe('settled')
+  const settled = JSON.parse(Buffer.from((await storage.documents.read(head))?.body ?? []).toString())
+  expect(settled).toMatchObject({ name: 'Moved', lastModifiedBy: 'carl' })
 })

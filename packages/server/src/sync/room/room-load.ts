@@ -25,6 +25,8 @@ export interface LoadedRoom {
   readonly stateBytes: number
   /** The log sequence that the stored version corresponds to; -1 when unknown. [LIFE-12] */
   readonly versionSeq: number
+  /** Who wrote last of what the stored body lacks; `null` when it lacks nothing that somebody wrote. */
+  readonly lastWriter: string | null
 }
 
 /** The document to load, and the number by which the watchdog knows the room. */
@@ -88,7 +90,9 @@ async function fromLog(
   // A record stored together with a version has the version's date; records after it have later dates.
   const versionSeq = log.records.at(-1)?.atMs === head.updatedAtMs ? lastSeq : -1
   const stateBytes = (log.snapshot?.update.length ?? 0) + tailBytes
-  const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes, stateBytes, versionSeq }
+  const lastWriter = log.records.findLast(({ seq, actor }) => seq > head.coveredSeq && actor !== 'system')?.actor ?? null
+  const tail = { lastSeq, tailRecords: log.records.length, tailBytes }
+  const loaded = { kind: 'loaded' as const, head, ...tail, stateBytes, versionSeq, lastWriter }
   const removed = RemovedBlocks.restored(log.removals, host.clock.monotonicMs())
   if (log.snapshot !== null && log.records.length === 0 && !head.bodyAhead && !host.undecodable.has(head.key)) {
     const { update, stateVector } = log.snapshot

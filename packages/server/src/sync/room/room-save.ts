@@ -13,6 +13,7 @@ import { type LeaveCapture, leaveCapture } from './room-capture.ts'
 import { Elsewhere, keepWithin } from './room-bounds.ts'
 import { compactRoom } from './room-compact.ts'
 import { type OverCap, overCap } from './room-over-cap.ts'
+import type { LoadedRoom } from './room-load.ts'
 import { failed, LOST, type SaveOutcome } from './room-outcomes.ts'
 import { type Base, materialised, saveLatestMs } from './room-body.ts'
 import { mergeColdWrite } from './room-merge.ts'
@@ -60,13 +61,15 @@ export class RoomSaver {
   private saving = false
   private readonly overCap: OverCap
 
-  constructor(room: Room, head: DocumentHead, versionSeq: number) {
+  constructor(room: Room, { head, versionSeq, lastWriter }: Pick<LoadedRoom, 'head' | 'versionSeq' | 'lastWriter'>) {
     this.room = room
     this.leaving = leaveCapture(room)
     this.overCap = overCap(room)
     this.covered = head.bodyAhead ? -1 : head.coveredSeq
     this.loadedVersion = head.version
     this.versionSeq = versionSeq
+    // Edits that are saved only now, for example after a move, are still those of their writer.
+    if (lastWriter !== null) this.lastWriter = { sub: lastWriter, maxDocBytes: room.host.options.maxDocBytes }
     room.log.versionedAtMs = head.updatedAtMs
   }
 

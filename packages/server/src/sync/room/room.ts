@@ -22,6 +22,7 @@ import { runTask } from './room-tasks.ts'
 import type { SyncRoom } from './sync-room.ts'
 import type { TaskOutcome, ToWorker } from '../worker-messages.ts'
 
+type Opening = Pick<Extract<ToWorker, { kind: 'open' }>, 'ref' | 'key' | 'clocks'>
 type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'spent' | 'drain' }>
 
 /** State of a room whose document is loaded. */
@@ -65,14 +66,14 @@ export class Room implements SyncRoom, RoomLogOwner {
   readonly changes: RoomChanges
   private readonly onClosed: (room: Room) => void
 
-  constructor(given: { host: RoomHost; id: number; ref: DocumentRef; key: number; onClosed: (room: Room) => void }) {
+  constructor(given: Opening & { host: RoomHost; id: number; onClosed: (room: Room) => void }) {
     this.host = given.host
     this.id = given.id
     this.ref = given.ref
     this.key = given.key
     this.onClosed = given.onClosed
     this.calls = new WaitingCalls(given.host, given.ref.workspaceId)
-    this.awareness = new RoomAwareness(given.host, this)
+    this.awareness = new RoomAwareness(given.host, this, given.clocks)
     this.agents = new AgentPresence(given.host, this.awareness)
     const nameOf = (connection: number): string | null => this.awareness.nameOf(connection)
     this.changes = new RoomChanges({ host: given.host, id: given.id, nameOf })
@@ -111,13 +112,13 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (this.phase.kind !== 'loading') return
     const { waiting } = this.phase
     if (outcome.kind === 'loaded') {
-      const { lastSeq, tailRecords, tailBytes, stateBytes, versionSeq, content, head } = outcome
+      const { lastSeq, tailRecords, tailBytes, stateBytes, content } = outcome
       const log = new RoomLog({ key: this.key, lastSeq, tailRecords, tailBytes, queue: this.host.queue, owner: this })
       const weighed = { id: this.id, content: () => this.content(), sequence: () => log.emitted }
       const weight = new RoomWeight(this.host, weighed, stateBytes)
       const phase: Ready = { kind: 'ready', content, log, weight, sync: undefined as never, saver: undefined as never }
       this.phase = phase
-      Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head, versionSeq) })
+      Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, outcome) })
       if (content.kind === 'live') this.listen(content.live)
       const { hasGap } = this
       this.isGapAnnounced = hasGap
@@ -288,7 +289,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.changes.tell()
     ready.sync.forget(member)
     this.members.delete(member.connection)
-    this.awareness.leave(member.connection)
+    this.awareness.leave(member)
     if (this.members.size === 0) ready.saver.lastLeft()
   }
 
@@ -355,7 +356,8 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (this.phase.kind !== 'ready') return
     const { log } = this.phase
     this.close(WRITE_LOST)
-    void log.quiet().then(() => this.host.emit({ kind: 'reload', room: this.id, without }))
+    const clocks = this.awareness.clocks()
+    void log.quiet().then(() => this.host.emit({ kind: 'reload', room: this.id, without, clocks }))
   }
 
   /** Closes the room without storing anything. */

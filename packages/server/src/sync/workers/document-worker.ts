@@ -239,8 +239,8 @@ export class DocumentWorker {
     }
   }
 
-  private open({ room: id, ref, key }: Extract<ToWorker, { kind: 'open' }>): void {
-    const room = new Room({ host: this.host, id, ref, key, onClosed: () => this.rooms.delete(id) })
+  private open({ room: id, ...opening }: Extract<ToWorker, { kind: 'open' }>): void {
+    const room = new Room({ ...opening, host: this.host, id, onClosed: () => this.rooms.delete(id) })
     this.rooms.set(id, room)
     void room.open()
   }

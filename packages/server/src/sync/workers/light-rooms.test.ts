@@ -59,6 +59,7 @@ describe('light rooms', () => {
   it.each([
     ['is evicted', { kind: 'evicted' }, 0],
     ['is busy', { kind: 'busy' }, 1],
+    ['could not store it', { kind: 'failed', code: 'UNAVAILABLE', message: 'no' }, 1],
   ] as const)('[LIFE-17] a room whose eviction %s', (_, outcome, count) => {
     const rooms = opened(1)
     rooms.sent({ kind: 'job', job: 7, room: 1, task: { kind: 'evict' } }, 0)

@@ -24,7 +24,7 @@ export class LightRooms {
   /** Until when a document stays away, in ms; the earliest first. */
   readonly #away = new Map<string, number>()
   /** Jobs that may close their room, by job number. */
-  readonly #leaving = new Map<number, number>()
+  readonly #leaving = new Map<number, { readonly room: number; readonly task: 'evict' | 'drop' }>()
 
   get count(): number {
     return this.#rooms.size
@@ -42,7 +42,8 @@ export class LightRooms {
       case 'sync':
         return this.#with(message.room, (room) => room.recent.add(1, nowMs))
       case 'job':
-        if (message.task.kind === 'evict' || message.task.kind === 'drop') this.#leaving.set(message.job, message.room)
+        if (message.task.kind === 'evict' || message.task.kind === 'drop')
+          this.#leaving.set(message.job, { room: message.room, task: message.task.kind })
     }
   }
 
@@ -61,10 +62,12 @@ export class LightRooms {
         this.#rooms.delete(message.room)
         return null
       case 'done': {
-        const room = this.#leaving.get(message.job)
+        const leaving = this.#leaving.get(message.job)
         this.#leaving.delete(message.job)
-        if (room !== undefined && message.outcome.kind !== 'busy' && message.outcome.kind !== 'elsewhere')
-          this.#rooms.delete(room)
+        const { kind } = message.outcome
+        // A room that could not be stored stays open.
+        const isClosed = leaving?.task === 'drop' || kind === 'evicted' || kind === 'gone'
+        if (leaving !== undefined && isClosed) this.#rooms.delete(leaving.room)
       }
     }
     return null
