@@ -41,7 +41,7 @@ export async function startRelayServer(options: {
     RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '100000',
     RELAY_MAX_CONNECTIONS: '100000',
   }
-  const child = spawn(process.execPath, [join(checkout, 'packages/server/src/main.ts'), 'serve'], {
+  const child = spawn(process.execPath, [join(checkout, 'packages/server/bin/relay.js'), 'serve'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', options.log ?? 'inherit'],
     env: {
