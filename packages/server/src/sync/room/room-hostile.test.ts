@@ -130,7 +130,7 @@ describe('hostile clients of a room', () => {
     await until(() => ann.expelled !== null, 30_000)
     expect(ann.expelled).toBe(1003)
     await until(() => patient.of('reload').length > 0)
-    expect(patient.of('reload')).toEqual([{ kind: 'reload', room, without: ann.connection }])
+    expect(patient.of('reload')).toEqual([{ kind: 'reload', room, without: ann.connection, clocks: [] }])
     expect(patient.of('reset')).toEqual([])
     const took = stopwatch()
     await patient.open(head)
