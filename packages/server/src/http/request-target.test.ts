@@ -38,7 +38,7 @@ describe('targets of requests', () => {
   })
 })
 
-it('[AUTH-2] values of a header that was sent twice are joined, so that two credentials are none', () => {
+it('[AUTH-2] a request that sends its Authorization header twice has no credentials, because both values are read as one', () => {
   const rawHeaders = ['Host', 'h', 'AUTHORIZATION', 'Bearer a', 'authorization', 'Bearer b']
   expect([
     headerOf({ rawHeaders }, 'authorization'),

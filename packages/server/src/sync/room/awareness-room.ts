@@ -33,7 +33,7 @@ export class RoomAwareness {
   private readonly waiting = new Map<number, Uint8Array[]>()
   private expiry: (() => void) | null = null
 
-  /** @param clocks of the home that had the room before */
+  /** @param clocks the last clocks that the room told its connections before it moved here; states continue from them [WS-47] */
   constructor(host: RoomHost, room: { readonly id: number; readonly workspaceId: string }, clocks?: PresenceClocks) {
     this.presence = new Presence(clocks)
     this.host = host

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SCHEDULE } from '../../kernel/schedule.ts'
 import { EditWindow } from './edit-window.ts'
 
-/** The longest window in a second after one second of `perSecond` edits a second, which arrive two at a time. */
+/** The longest window, in ms, that a room opens in the second second of a load of `perSecond` edits a second, which come two at a time. */
 function windowAt(perSecond: number): number {
   const window = new EditWindow(SCHEDULE.windowMs)
   let longest = 0

@@ -160,7 +160,7 @@ export class RoomSync implements TrialOwner {
     this.host.emit({ kind: 'expel', connection: member.connection, code: 1013, word: 'busy' })
   }
 
-  /** Applies gathered writes for at most a slice and broadcasts what the document emitted. The rest waits for its turn. */
+  /** Applies gathered writes for at most `sliceMs` and broadcasts what the document emitted. The other writes wait for their turn. */
   flushTurn(): void {
     if (this.turn.size === 0 || this.pauses > 0) return
     const untilMs = this.host.clock.monotonicMs() + this.host.options.sliceMs

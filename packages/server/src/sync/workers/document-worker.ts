@@ -65,7 +65,7 @@ const LOADS_AT_ONCE = 2
 const TELL_SPENT_MS = 5
 
 /**
- * Hosts the rooms of one worker: passes messages to them, gathers what they emit and append during a turn, and sends statistics twice a
+ * Hosts the rooms of one home, a thread or the main loop: passes messages to them, gathers what they emit and append during a turn, and sends statistics twice a
  * second. [C2] Independent of threads: `compose-worker.ts` runs it in a worker thread, tests run it directly.
  */
 export class DocumentWorker {

@@ -36,7 +36,7 @@ describe('the light home', () => {
     await until(() => got.some((message) => message.kind === 'opened' && message.room === room))
   }
 
-  it('[C1] frames that came in one round of the event loop are handled in several when they take long', async () => {
+  it('[C1] the light rooms handle 3,000 frames that came together in several rounds of the event loop, so that others get their turn in between', async () => {
     const { home, got } = openHome()
     await open(home, got, 1)
     const doc = new Y.Doc()

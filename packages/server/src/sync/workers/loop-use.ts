@@ -1,6 +1,9 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 
-/** Over how many readings the share is averaged: people who come back after a restart all join within a few seconds, and then are quiet. */
+/**
+ * Over how many readings the share is averaged. After a restart all people join within a few seconds and then are quiet, and such a rush must not
+ * count as a busy loop.
+ */
 const READINGS = 20
 
 /** The share of its time that the event loop of this thread works, averaged over the last readings. */
