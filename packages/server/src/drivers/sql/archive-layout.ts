@@ -26,9 +26,12 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
   return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => isCopied(name)).map(archived) }
 }
 
-/** A copy includes neither which relay uses the store nor the search index. [AG-64] */
+/** What running relays tell each other. [FEED-3] */
+const OF_RUNNING_RELAYS: ReadonlySet<string> = new Set(['instances', 'change_feed', 'revocation_feed', 'job_leases'])
+
+/** A copy includes neither which relay uses the store, nor what relays tell each other, nor the search index. [AG-64] */
 function isCopied(name: string): boolean {
-  return !name.startsWith('kysely_') && !name.startsWith('search_') && name !== 'instances'
+  return !name.startsWith('kysely_') && !name.startsWith('search_') && !OF_RUNNING_RELAYS.has(name)
 }
 
 function archived({ name, columns, lastIdentity }: TableFacts): ArchivedTable {

@@ -9,6 +9,7 @@ export interface DatabaseOptions extends SqliteOptions {
   readonly serverWaitMs?: number
   /** Claims the store for this relay. Tools leave it out, since they work beside a relay. */
   readonly occupy?: OccupyOptions
+  readonly severalNodes?: boolean
 }
 
 /**
@@ -46,7 +47,7 @@ export async function connect(url: string, options: DatabaseOptions, log: Logger
     case 'postgresql:': {
       // Relays on SQLite do not load this module.
       const { openPostgres } = await import('./postgres.ts')
-      return openPostgres(url, options.serverWaitMs ?? 0, log)
+      return openPostgres(url, options.serverWaitMs ?? 0, log, { severalNodes: options.severalNodes === true })
     }
     default:
       throw new Error(`[storage].url: unknown scheme ${JSON.stringify(scheme)} (allowed sqlite:, postgres:)`)

@@ -1,4 +1,4 @@
-import type { CompiledQuery } from 'kysely'
+import type { CompiledQuery, RawBuilder } from 'kysely'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { StepTypes } from './migrations/0010-recent-updates.ts'
 import type { StoreLoss } from './store-loss.ts'
@@ -31,11 +31,22 @@ export interface LogAdvance {
   readonly count: number
 }
 
+export type FeedTableName = 'change_feed' | 'revocation_feed'
+
+/** Times by the clock of the database. */
+export interface IdentityMoment {
+  readonly lastId: number
+  readonly nowMs: number
+  readonly openSinceMs: number | null
+}
+
 /** The differences between SQLite and PostgreSQL; all other code is shared. */
 export interface Engine {
   readonly columnTypes: StepTypes
   /** True when the store belongs to the process that opened it, so that uploads of an earlier process are over. */
   readonly soleProcess: boolean
+  /** The clock of the database, in milliseconds. */
+  readonly nowMs: RawBuilder<number>
   /** Keeps other processes from preparing the store until the transaction ends. */
   lockStore(writer: Writer): Promise<void>
   /** Keeps writers of other processes away from this document and its log until the transaction ends. */
@@ -58,6 +69,13 @@ export interface Engine {
   nextIdentity(writer: Writer, table: string, column: string): Promise<number>
   /** From now on identity values are above `last` and above every stored one. [YDOC-8] */
   continueAbove(writer: Writer, table: string, column: string, last: number): Promise<void>
+  /** Whether no other process runs this job now. Then none begins it before the transaction ends. [LIFE-30] */
+  tryJob(writer: Writer, job: string): Promise<boolean>
+  /**
+   * Returns the greatest identity value that the table has given out, 0 before the first, and the clock. With `asksOpen` also when the oldest
+   * open transaction began that has written something; `null` when there is none.
+   */
+  identityMoment(db: Connection, table: FeedTableName, asksOpen: boolean): Promise<IdentityMoment>
   faultOf(error: unknown): Fault
 }
 

@@ -281,6 +281,7 @@ function sqliteEngine(db: DatabaseSync): Engine {
   return {
     columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob`, recentApart: true },
     soleProcess: true,
+    nowMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
     // The process that opened the file is the only writer.
     async lockStore() {},
     async lockDocument() {},
@@ -303,6 +304,16 @@ function sqliteEngine(db: DatabaseSync): Engine {
       const stored = Number(db.prepare(`select coalesce(max("${column}"), 0) as last from "${table}"`).get()?.['last'])
       db.prepare('delete from sqlite_sequence where name = ?').run(table)
       db.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, Math.max(last, stored))
+    },
+    tryJob: async () => true,
+    async identityMoment(_db, table) {
+      const row = db
+        .prepare(
+          `select coalesce((select seq from sqlite_sequence where name = ?), 0) as last, cast(unixepoch('subsec') * 1000 as integer) as now`,
+        )
+        .get(table)
+      // One transaction writes at a time, so no identity value is open when another one is committed.
+      return { lastId: Number(row?.['last']), nowMs: Number(row?.['now']), openSinceMs: null }
     },
     faultOf: sqliteFault,
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
-import type { Random } from '../../kernel/ids.ts'
+import { newId, type Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { keepAcceptedLosses } from './accepted-losses.ts'
@@ -13,6 +13,8 @@ import { openDatabase } from './database.ts'
 import { lineageGiver } from './lineage-reading.ts'
 import { openLongBodies } from './long-bodies.ts'
 import { sqlDocuments } from './documents.ts'
+import { sqlChangeFeed, sqlRevocationFeed } from './feed-reading.ts'
+import { type FeedEntry, tellingRun } from './feed-writing.ts'
 import { HeadChanges, noting } from './head-changes.ts'
 import { sqlHeadLists } from './head-lists.ts'
 import type { HeadLists } from './head-stamps.ts'
@@ -20,6 +22,7 @@ import { sqlRecovery } from './recovery.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
 import { sqlRegistries } from './registries.ts'
 import { sqlShareLinks } from './share-links.ts'
+import { sqlJobLeases } from './job-leases.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
 import { readingWith } from './reading.ts'
@@ -52,6 +55,8 @@ export interface StorageHostOptions {
   readonly onFatal: (error: Error) => void
   /** Called after the commit of each write and removal of a document. */
   readonly onStored?: (document: StoredDocument) => void
+  /** Present when several nodes use the store; see `StorageOptions.severalNodes`. Called after the commit of what other nodes are told of. */
+  readonly onTold?: (entries: readonly FeedEntry[]) => void
 }
 
 export interface StoredDocument {
@@ -83,7 +88,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   } = options
   const occupy = options.onLoss === undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
   const onLoss = acceptLoss ? 'accept' : 'refuse'
-  const opened = await openDatabase(url, { ...hooks, ...occupy, serverWaitMs, onLoss }, log)
+  const opened = await openDatabase(url, { ...hooks, ...occupy, serverWaitMs, onLoss, severalNodes: options.onTold !== undefined }, log)
   const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
   for (const { kind, detail } of database.losses) {
     log.error(
@@ -108,7 +113,11 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     ...(hooks.isCommitHeld === undefined ? {} : { isCommitHeld: hooks.isCommitHeld }),
     answerHoldMs: hooks.answerHoldMs,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
+    sharesJobs: options.onTold !== undefined,
   })
+  const { onTold } = options
+  const origin = newId('store-', 16, random)
+  const run = tellingRun(queue, database.engine, onTold === undefined ? null : { origin, onTold })
   const longBodies = openLongBodies(database.reader)
   const capturing = { engine: database.engine, ring, longBodies, log, random, tallies: new CallTallies() }
   // A tool that runs beside the relay keeps no reserve, and a database server has its own disk.
@@ -117,11 +126,11 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   const withSpace = <T>(run: () => Promise<T>): Promise<T> => (reserve === null ? run() : reserve.withSpace(run))
   const changes = new HeadChanges()
   const { documents, updates, recovery } = noting(changes, {
-    documents: sqlDocuments(database, queue, log, capturing),
+    documents: sqlDocuments(database, queue, log, capturing, run),
     updates: sqlUpdates(database, queue, log, random),
-    recovery: sqlRecovery(database, queue, log, capturing),
+    recovery: sqlRecovery(database, queue, log, capturing, run),
   })
-  const revocations = sqlRevocations(database, queue, log)
+  const revocations = sqlRevocations(database, queue, log, onTold !== undefined)
   const shareLinks = sqlShareLinks(database, queue, log)
   return {
     losses: database.losses,
@@ -132,20 +141,24 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
         if (outcome.kind === 'written') options.onStored?.({ workspaceId: write.ref.workspaceId, key: outcome.head.key })
         return outcome
       },
-      async remove(ref, key, deletedAtMs) {
-        const outcome = await withSpace(() => documents.remove(ref, key, deletedAtMs))
+      async remove(ref, key, deletedAtMs, actor) {
+        const outcome = await withSpace(() => documents.remove(ref, key, deletedAtMs, actor))
         options.onStored?.({ workspaceId: ref.workspaceId, key })
         return outcome
       },
     },
     calls: sqlCalls(database, queue, log),
-    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, changes),
+    // What this process has changed is not all where others write too: then every list reads the numbers of all its documents.
+    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, onTold === undefined ? changes : null),
     updates,
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },
     recovery,
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
     shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },
+    changeFeed: sqlChangeFeed(database, queue, origin, log),
+    revocationFeed: sqlRevocationFeed(database, queue, log),
+    jobLeases: sqlJobLeases(database, queue),
     async ping() {
       if (!queue.healthy) await queue.run(PROBE_BYTES, (writer) => probe(writer, clock.nowMs()))
       await answers(database.reader).catch((error: unknown) => {

@@ -5,6 +5,7 @@ import type { Logger } from '../../kernel/log.ts'
 import { waitingTimers } from '../../kernel/timers.ts'
 import { RefusedStart } from '../../kernel/refused-start.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
+import type { FeedEntry } from './feed-writing.ts'
 import { openStorageHost, type StorageHost, type StoredDocument } from './storage-host.ts'
 import type { StoreLoss } from './store-loss.ts'
 import { createReadTurns, serveStorage } from './storage-server.ts'
@@ -20,6 +21,7 @@ export interface StorageThreadData {
   /** True for the one relay on the store, false for a tool beside it. */
   readonly isRelay: boolean
   readonly recovery: RecoveryRing
+  readonly severalNodes: boolean
   readonly port: MessagePort
 }
 
@@ -39,6 +41,7 @@ async function main(parent: MessagePort, data: StorageThreadData): Promise<void>
     random: systemRandom,
     hooks: testHooks(process.env),
     onFatal: (error) => tell({ kind: 'fatal', message: error.message }),
+    ...(data.severalNodes && { onTold: (entries: readonly FeedEntry[]) => tell({ kind: 'told', entries }) }),
     ...(isRelay && { onStored: ({ workspaceId, key }: StoredDocument) => tell({ kind: 'stored', workspaceId, key }) }),
   }).catch((error: unknown) => {
     const remedy = error instanceof RefusedStart ? { remedy: error.remedy } : {}

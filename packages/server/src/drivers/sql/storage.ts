@@ -3,6 +3,7 @@ import type { Logger } from '../../kernel/log.ts'
 import { RefusedStart } from '../../kernel/refused-start.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from './recovery-ring.ts'
 import { storageFromPort } from './storage-client.ts'
+import type { FeedEntry } from './feed-writing.ts'
 import type { StoredDocument } from './storage-host.ts'
 import type { StorageThreadData } from './storage-thread.ts'
 import type { ThreadEvent } from './storage-wire.ts'
@@ -28,6 +29,11 @@ export interface StorageOptions {
   readonly onLoss?: (loss: StoreLoss) => void
   /** The module of the thread; the one beside this module when absent. A test may give it in few files, which load sooner. */
   readonly thread?: URL
+  /**
+   * Several nodes use the store: each change writes a row that tells the others, and jobs of maintenance are shared. A single relay, the
+   * default, writes no such row. [FEED-2, LIFE-27]
+   */
+  readonly severalNodes?: boolean
 }
 
 /** The store, run in its own thread. Disposing commits what is queued, merges SQLite's side file into the main file and ends the thread. */
@@ -36,6 +42,8 @@ export interface Storage extends Stores, StoreControl, AsyncDisposable {
   workerPort(): MessagePort
   /** Called after each write and removal of a document by the relay that claimed the store. */
   onStored(listener: (document: StoredDocument) => void): void
+  /** Called after the commit of each change of which other nodes are told, with the ids of its rows in the change feed. */
+  onTold(listener: (entry: FeedEntry) => void): void
   /** Called when nothing can be made durable any more: the process must answer 503 and exit. [D10] */
   onFatal(listener: (error: Error) => void): void
 }
@@ -51,6 +59,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     acceptLoss,
     isRelay: options.onLoss !== undefined,
     recovery,
+    severalNodes: options.severalNodes === true,
     port: port2,
   }
   const worker = new Worker(options.thread ?? new URL('./storage-thread.ts', import.meta.url), {
@@ -61,7 +70,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const fatal = new FatalSignal()
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const stored: ((document: StoredDocument) => void)[] = []
-  await started(worker, log, fatal, options.onLoss ?? (() => undefined), stored)
+  const told: ((entry: FeedEntry) => void)[] = []
+  await started(worker, log, fatal, { onLoss: options.onLoss ?? (() => undefined), stored, told })
   const ports = storageFromPort(port1)
   worker.unref()
   const close = async () => {
@@ -79,6 +89,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
     onFatal: (listener) => fatal.listen(listener),
     onStored: (listener) => void stored.push(listener),
+    onTold: (listener) => void told.push(listener),
     close,
   })
 }
@@ -86,7 +97,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 /** The storage at the other end of a port. `close` runs once, however often the storage is disposed. */
 export function storageOver(
   { control, ...stores }: ReturnType<typeof storageFromPort>,
-  { close, ...own }: Pick<Storage, 'workerPort' | 'onFatal' | 'onStored'> & { close(): Promise<void> },
+  { close, ...own }: Pick<Storage, 'workerPort' | 'onFatal' | 'onStored' | 'onTold'> & { close(): Promise<void> },
 ): Storage {
   let closing: Promise<void> | null = null
   return {
@@ -103,9 +114,13 @@ function started(
   worker: Worker,
   log: Logger,
   fatal: FatalSignal,
-  onLoss: (loss: StoreLoss) => void,
-  stored: readonly ((document: StoredDocument) => void)[],
+  listeners: {
+    readonly onLoss: (loss: StoreLoss) => void
+    readonly stored: readonly ((document: StoredDocument) => void)[]
+    readonly told: readonly ((entry: FeedEntry) => void)[]
+  },
 ): Promise<void> {
+  const { onLoss, stored, told } = listeners
   return new Promise<void>((resolve, reject) => {
     worker.on('message', (event: ThreadEvent) => {
       switch (event.kind) {
@@ -116,6 +131,9 @@ function started(
           return onLoss(event.loss)
         case 'stored':
           for (const listener of stored) listener(event)
+          return
+        case 'told':
+          for (const entry of event.entries) for (const listener of told) listener(entry)
           return
         case 'failed-to-open':
           return reject(event.remedy === undefined ? new Error(event.message) : new RefusedStart(event.message, event.remedy))

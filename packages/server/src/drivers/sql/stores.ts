@@ -3,6 +3,9 @@ import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
 import type { RegistryStore } from '../../collections/registry-store.port.ts'
 import type { CallStore } from '../../documents/call-store.port.ts'
 import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { ChangeFeed } from '../../feed/change-feed.port.ts'
+import type { JobLeases } from '../../feed/job-leases.port.ts'
+import type { RevocationFeed } from '../../feed/revocation-feed.port.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { UpdateLog } from '../../sync/update-log.port.ts'
@@ -19,6 +22,9 @@ export interface Stores {
   readonly blobs: BlobLedger
   readonly registries: RegistryStore
   readonly shareLinks: ShareLinkStore
+  readonly changeFeed: ChangeFeed
+  readonly revocationFeed: RevocationFeed
+  readonly jobLeases: JobLeases
 }
 
 /** What can be asked of the whole database. */

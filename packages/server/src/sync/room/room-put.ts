@@ -81,6 +81,7 @@ async function applyPut(
       nowMs,
       quotaBytes: plan.quotaBytes,
       log: { kind: 'live', lastSeq: before, append: recordsBy(request.access.sub, taken) },
+      told: { actor: request.access.sub },
       ...(plan.capture === undefined ? {} : { capture: plan.capture }),
     })
     switch (outcome.kind) {

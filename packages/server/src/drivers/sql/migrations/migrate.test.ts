@@ -21,6 +21,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0008-removals': '9a9e9a5e13402726',
   '0009-successors': '11b54f863a351543',
   '0010-recent-updates': '51e554daaf7822df',
+  '0011-feeds': '266a940e8606fe94',
 }
 
 let store: ReturnType<typeof temporaryStore>

@@ -12,6 +12,7 @@ import * as removals from './0008-removals.ts'
 import * as successors from './0009-successors.ts'
 import * as recentUpdates from './0010-recent-updates.ts'
 import type { StepTypes } from './0010-recent-updates.ts'
+import * as feeds from './0011-feeds.ts'
 
 /** Raised by one whenever an older program could no longer work on the store. [LIFE-29] */
 export const STORE_FORMAT = 1
@@ -38,6 +39,7 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0008-removals': { up: removals.up, safe: true, passesOver: [] },
   '0009-successors': { up: successors.up, safe: true, passesOver: [] },
   '0010-recent-updates': { up: recentUpdates.up, safe: true, passesOver: [] },
+  '0011-feeds': { up: feeds.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {
