@@ -19,6 +19,7 @@ import { DEFAULT_UNDO_BYTES, recordCall } from '../call-records.ts'
 import type { CommitFaults } from '../commit-faults.ts'
 import { openDatabase } from '../database.ts'
 import type { Engine } from '../engine.ts'
+import type { FeedEntry } from '../feed-writing.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery-ring.ts'
 import { STORAGE_THREAD } from '../../../test/relay-program.ts'
 import { storageFromPort } from '../storage-client.ts'
@@ -65,6 +66,7 @@ export function openHost(
     readonly commitDelayMs?: number
     readonly recovery?: RecoveryRing
     readonly commitFaults?: CommitFaults
+    readonly onTold?: (entries: readonly FeedEntry[]) => void
   } = {},
 ): Promise<StorageHost> {
   return openStorageHost({
@@ -83,6 +85,7 @@ export function openHost(
       ...(more.commitFaults && { commitFaults: more.commitFaults }),
     },
     onFatal() {},
+    ...(more.onTold && { onTold: more.onTold }),
   })
 }
 
