@@ -173,7 +173,7 @@ export const layers = [
   {
     part: server('operation'),
     ours: [server('kernel'), server('auth'), server('sync/gateway'), server('sync/gateway/gateway.ts')],
-    ports: [server('documents'), server('share-links')],
+    ports: [server('documents'), server('share-links'), server('feed')],
     libraries: [],
     node: true,
   },
@@ -275,7 +275,7 @@ export const layers = [
   },
   {
     part: server('compose.ts'),
-    ours: ['kernel', 'auth', 'compose', 'operation', 'drivers/sql'].map(server),
+    ours: ['kernel', 'auth', 'compose', 'feed', 'operation', 'drivers/sql'].map(server),
     libraries: [],
     node: false,
   },

@@ -1,9 +1,10 @@
 import type { KeySet } from './auth/key-set.ts'
 import { tenancyOf } from './auth/tenancy.ts'
-import type { Base, RelayOptions } from './compose/base.ts'
+import { type Base, hasSeveralNodes, type RelayOptions } from './compose/base.ts'
 import { type BlobBackend, blobCheck, openBlobBackend } from './compose/blobs.ts'
 import { openConsole } from './compose/console.ts'
 import { openFeatures } from './compose/features.ts'
+import { openFeedPlaces } from './compose/feed.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
 import { type Mcp, openMcp } from './compose/mcp.ts'
@@ -11,7 +12,9 @@ import { openBodyBudget, openServers, type Servers } from './compose/servers.ts'
 import { openTokens } from './compose/tokens.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
 import type { StoreLoss } from './drivers/sql/store-loss.ts'
+import { createLocalHints } from './feed/local-hints.ts'
 import { makeFolder } from './kernel/folders.ts'
+import { newId } from './kernel/ids.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { startProcessMetrics } from './kernel/process-metrics.ts'
 import { systemTimers } from './kernel/timers.ts'
@@ -49,6 +52,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     draining: { now: false },
     mcpPort: { now: null },
     budget: openBodyBudget(config),
+    severalNodes: hasSeveralNodes(config),
+    runId: newId('run-', 16, options.random),
+    hints: createLocalHints(),
   }
   const console = await openConsole(config, release)
   const { url, commitDelayMs } = config.storage
@@ -58,20 +64,22 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     undoBytes: config.mcp.undoBytes,
   }
   const { acceptLoss = false } = options
+  const { severalNodes } = base
   const onLoss = ({ kind }: StoreLoss) => base.metrics.add('relay_store_losses_total', 1, { kind })
   const storage = opened.use(
-    await openStorage({ url, commitDelayMs, recovery, log, serverWaitMs: DATABASE_WAIT_MS, acceptLoss, onLoss }),
+    await openStorage({ url, commitDelayMs, recovery, log, serverWaitMs: DATABASE_WAIT_MS, acceptLoss, onLoss, severalNodes }),
   )
   const failed = new Promise<Error>((resolve) => storage.onFatal(resolve))
   const blobs = await openBlobBackend(base)
-  const tokens = await openTokens(base, storage, opened)
-  const live = openLive(base, storage, tokens, opened)
+  const places = await openFeedPlaces(base, storage)
+  const tokens = await openTokens(base, storage, places, opened)
+  const live = openLive(base, storage, tokens, places, opened)
   const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet), { clock, timers: systemTimers })
   const features = openFeatures(base, storage, blobs, live, opened)
   const mcp = await openMcp(base, tokens, storage, live, features, opened)
   const servers = openServers(base, tokens, live, { features, mcp, console }, readiness, opened)
   opened.use(startProcessMetrics(base.metrics, { dataDir: config.storage.dataDir ?? 'data' }))
-  opened.use(startHousekeeping(base, storage, blobs, live))
+  opened.use(startHousekeeping(base, storage, blobs, live, opened))
   const listeners = await bind(base, servers)
   const resources = opened.move()
   return { release, listeners, failed, drain: () => drain(base, servers, { live, mcp }, resources) }

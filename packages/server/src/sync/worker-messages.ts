@@ -106,6 +106,8 @@ export type FromWorker =
       readonly heavy?: boolean
       /** The log lacks content, so that joiners may only read until `mended`. [LIFE-5] */
       readonly hasGap?: boolean
+      /** The end of the log that was loaded; absent for a relay that is alone. */
+      readonly seq?: number
     }
   /** The gap in the log of a room is closed; everybody joined may do what the shares say. [LIFE-5] */
   | { readonly kind: 'mended'; readonly room: number }
@@ -115,6 +117,11 @@ export type FromWorker =
       readonly room: number
       readonly updates: readonly Uint8Array[]
       readonly senders: readonly number[]
+      /**
+       * The log up to here is durable, and all of it is in this message or in earlier ones; absent for a relay that is alone. What was told
+       * but is not durable may never be: another owner may give its place in the log to something else. [LIFE-25]
+       */
+      readonly durableSeq?: number
     }
   /** What people changed since the last message of this kind; comes before the answer of a job that saw it. [AG-20] */
   | { readonly kind: 'changed'; readonly room: number; readonly changes: readonly LiveChange[] }

@@ -86,7 +86,8 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     hooks,
     onFatal,
   } = options
-  const occupy = options.onLoss === undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
+  // Several nodes share the place.
+  const occupy = options.onLoss === undefined || options.onTold !== undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
   const onLoss = acceptLoss ? 'accept' : 'refuse'
   const opened = await openDatabase(url, { ...hooks, ...occupy, serverWaitMs, onLoss, severalNodes: options.onTold !== undefined }, log)
   const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)

@@ -12,12 +12,13 @@ import { type Connection, memberRights } from './connection.ts'
 import { failed, notWritten, RoomJobs } from './room-jobs.ts'
 import { expulsion, type Reopening, RoomRecovery } from './room-recovery.ts'
 import { RoomMoves } from './room-moves.ts'
+import { RoomNews } from './room-news.ts'
 import { RoomRecords } from './room-records.ts'
 import type { RoomSink } from './room-sink.ts'
 import { addMember, joinedOf, opened, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
 import { RoomTasks } from './room-tasks.ts'
 import type { RoomsDeps } from './rooms-deps.ts'
-import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
+import type { SharingWatch } from './sharing-watches.ts'
 import type { FromWorker, NotLoaded, ToWorker } from '../worker-messages.ts'
 import type { EndedRun } from '../worker-pool.port.ts'
 
@@ -27,6 +28,8 @@ export type Entered = { readonly kind: 'open'; readonly room: Room } | { readonl
 
 /** Live documents: the worker of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
+  /** For what is told of stored changes. */
+  readonly news: Pick<RoomNews, 'dropLife' | 'handedOut'>
   attach(sink: RoomSink): void
   /** Makes the document resident; waits for a load or an eviction in progress. Never rejects. [LIFE-17] */
   enter(head: DocumentHead): Promise<Entered>
@@ -64,9 +67,9 @@ class OpenRooms implements Rooms {
   readonly #tasks: RoomTasks
   readonly #recovery: RoomRecovery
   readonly #records: RoomRecords
+  readonly news: RoomNews
   readonly #reports = new Map<number, WorkerReport>()
   #sink: RoomSink | null = null
-  readonly #sharing = new SharingWatches()
   #cancelSweep: () => void
 
   constructor(deps: RoomsDeps) {
@@ -86,6 +89,12 @@ class OpenRooms implements Rooms {
     const postTo = (room: Room, message: ToWorker): void => this.post(room, message)
     this.#recovery = new RoomRecovery({ post: postTo, clock, log, isWatched: (ref) => records?.isHeld(ref) === true })
     this.#records = new RoomRecords({ records, table: this.#table, clock, post: postTo })
+    this.news = new RoomNews({
+      table: this.#table,
+      timers: deps.timers,
+      onSharing: (room) => this.#sink?.sharingChanged(room),
+      drop: (ref) => this.drop(ref),
+    })
     deps.workers.onMessage((home, message) => this.#receive(home, message))
     deps.workers.onMisplaced((number, reason) => this.#withRoom(number, (room) => this.#moves.begin(room, reason)))
     deps.workers.onEnded((home, running) => this.#workerEnded(home, running))
@@ -194,6 +203,7 @@ class OpenRooms implements Rooms {
     if (!room) return []
     // From here on a JOIN looks the document up again; messages that the worker sent before still reach the members.
     this.#table.detach(room)
+    this.news.ended(room)
     room.settleOpen('gone')
     await this.#jobs.run(room, { kind: 'drop' })
     const dropped = [...room.members]
@@ -208,15 +218,11 @@ class OpenRooms implements Rooms {
   }
 
   watchSharing(ref: DocumentRef): SharingWatch {
-    return this.#sharing.watch(ref)
+    return this.news.watchSharing(ref)
   }
 
   sharingChanged(head: DocumentHead): void {
-    this.#sharing.changed(head)
-    const room = this.#table.of(head)
-    if (!room) return
-    room.sharing = sharingOf(head)
-    this.#sink?.sharingChanged(room)
+    this.news.sharingChanged(head)
   }
 
   async endAgents(): Promise<void> {
@@ -262,6 +268,7 @@ class OpenRooms implements Rooms {
       sharingOf(head),
       this.#deps.clock.monotonicMs(),
     )
+    room.sharingVersion = head.version
     if (this.#recovery.isBarred(ref)) this.#opened(room, 'unavailable')
     else this.post(room, { kind: 'open', room: room.number, ref, key: head.key })
     return room
@@ -296,6 +303,7 @@ class OpenRooms implements Rooms {
       case 'updates':
         return this.#withRoom(message.room, (room) => {
           this.#sink?.updates(room, message.updates, message.senders)
+          this.news.given(room, message.durableSeq)
           this.#deps.edited?.(room.ref)
         })
       case 'awareness':
@@ -310,6 +318,7 @@ class OpenRooms implements Rooms {
       case 'expel':
         return this.#sink?.connection(message)
       case 'opened':
+        this.#withRoom(message.room, (room) => this.news.given(room, message.seq))
         return this.#withRoom(message.room, (room) => this.#opened(room, message.outcome, message.hasGap))
       case 'mended':
         return this.#withRoom(message.room, (room) => this.#setGap(room, false))
