@@ -9,7 +9,6 @@ import { CONFIG_KEYS } from './schema.ts'
 
 const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'https://issuer.example/jwks' }
 const SECRET = 'planted-secret-value'
-
 let cwd = ''
 beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), 'relay-config-'))
