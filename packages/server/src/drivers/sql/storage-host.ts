@@ -87,9 +87,14 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     onFatal,
   } = options
   // Several nodes share the place.
-  const occupy = options.onLoss === undefined || options.onTold !== undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
+  const occupy =
+    options.onLoss === undefined || options.onTold !== undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
   const onLoss = acceptLoss ? 'accept' : 'refuse'
-  const opened = await openDatabase(url, { ...hooks, ...occupy, serverWaitMs, onLoss, severalNodes: options.onTold !== undefined }, log)
+  const opened = await openDatabase(
+    url,
+    { ...hooks, ...occupy, serverWaitMs, onLoss, severalNodes: options.onTold !== undefined },
+    log,
+  )
   const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
   for (const { kind, detail } of database.losses) {
     log.error(
