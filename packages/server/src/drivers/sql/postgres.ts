@@ -24,15 +24,16 @@ const SILENCE_MS = 10_000
 /** Unused connections are closed after this long, well before they would count as silent. */
 const IDLE_MS = 5_000
 
-/**
- * Of one of several nodes: a transaction in which nothing happens for 3 s is ended with its connection, since its locks would keep the next
- * owner of a document waiting for as long as this process is paused. Nobody waits longer than 5 s for a lock. [LIFE-26]
- */
-const NODE_TIMEOUTS_SQL =
-  "select set_config('idle_in_transaction_session_timeout', '3s', false), set_config('lock_timeout', '5s', false)"
 /** With this setting a commit is flushed when it returns, whatever the server's default. [D2] */
-const FLUSHED_COMMITS_SQL =
+const SETTINGS_SQL =
   "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')"
+/**
+ * The server ends a transaction in which nothing happens for 3 s: its locks would keep the next owner of a document waiting for as long as
+ * this process is paused. No statement waits longer than 5 s for a lock. [LIFE-26]
+ */
+const NODE_SETTINGS_SQL = `
+  with limits as (select set_config('idle_in_transaction_session_timeout', '3s', false), set_config('lock_timeout', '5s', false))
+  select * from limits left join (${SETTINGS_SQL}) as flushed on true`
 
 /**
  * Connects to the primary, by at most `connections` at once, and waits for it up to `waitMs`. Refuses a server in recovery, because it
@@ -48,7 +49,7 @@ export async function openPostgres(
   node?: OwnNode,
 ): Promise<Database> {
   const holder = newId('relay-', 16, systemRandom)
-  const settings = node === undefined ? [FLUSHED_COMMITS_SQL] : [FLUSHED_COMMITS_SQL, NODE_TIMEOUTS_SQL]
+  const settings = node === undefined ? SETTINGS_SQL : NODE_SETTINGS_SQL
   const { pool, db } = openPool(url, connections, holder, settings, log)
   try {
     await refuseStandby(db, waitMs, log)
@@ -118,7 +119,7 @@ function openPool(
   url: string,
   size: number,
   holder: string,
-  settings: readonly string[],
+  settings: string,
   log: Logger,
 ): { readonly pool: pg.Pool; readonly db: Kysely<Tables> } {
   const onConnectionLost = (error: Error) => log.warn('storage.connection-lost', error.message)
@@ -135,7 +136,7 @@ function openPool(
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', onConnectionLost)
-    for (const setting of settings) client.query(setting).catch(onConnectionLost)
+    client.query(settings).catch(onConnectionLost)
   })
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
