@@ -1,6 +1,7 @@
 import type { CompiledQuery, RawBuilder } from 'kysely'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { Incarnation } from '../../documents/tenure.ts'
+import type { NodeRegistry } from '../../nodes/registry.port.ts'
 import type { StepTypes } from './migrations/0010-recent-updates.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Writer } from './tables.ts'
@@ -118,6 +119,11 @@ export interface Database {
    * @throws Error with a sentence for the operator when another relay uses the store
    */
   occupy(place: OccupyOptions): Promise<void>
+  /**
+   * The table of nodes, through which this process becomes one of several. A process for which `occupy` was called must not use it, nor the
+   * reverse. `onLoss` as for `occupy`. [LIFE-26]
+   */
+  nodes(told: Pick<OccupyOptions, 'onLoss'>): NodeRegistry
   /** Called last: flushes side files of the engine and releases the lock. */
   close(): Promise<void>
 }

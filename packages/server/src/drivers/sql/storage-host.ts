@@ -41,10 +41,11 @@ export interface StorageHostOptions {
   /** Opens a store even when it has lost acknowledged writes; see `SqliteOptions.onLoss`. */
   readonly acceptLoss?: boolean
   /**
-   * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay. [CFG-10]
+   * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay, unless
+   * `node` is given. [CFG-10]
    */
   readonly onLoss?: (loss: StoreLoss) => void
-  /** Given for one of several nodes on the store, instead of a claim. Its `inc` is set before the first write. [LIFE-26] */
+  /** Given for one of several nodes, which registers through `nodes` instead. [LIFE-26] */
   readonly node?: OwnNode
   readonly recovery: RecoveryRing
   readonly log: Logger
@@ -85,9 +86,10 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     hooks,
     onFatal,
   } = options
-  const occupy = options.onLoss === undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
-  const onLoss = acceptLoss ? 'accept' : 'refuse'
+  const onLossInUse = options.onLoss ?? (() => undefined)
+  const occupy = options.onLoss === undefined || options.node !== undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
   const ofNode = options.node === undefined ? {} : { node: options.node }
+  const onLoss = acceptLoss ? 'accept' : 'refuse'
   const opened = await openDatabase(url, { ...hooks, ...occupy, ...ofNode, serverWaitMs, onLoss }, log)
   const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
   for (const { kind, detail } of database.losses) {
@@ -153,6 +155,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
     shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },
+    nodes: database.nodes({ onLoss: onLossInUse }),
     async ping() {
       if (!queue.healthy) await queue.run(PROBE_BYTES, (writer) => probe(writer, clock.nowMs()))
       await answers(database.reader).catch((error: unknown) => {
