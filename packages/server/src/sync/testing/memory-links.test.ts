@@ -1,9 +1,38 @@
 import { describe, expect, it } from 'vitest'
+import { nodeLinksContract } from '../node-links.contract.ts'
 import type { NodeMessage } from '../node-links.port.ts'
 import type { Incarnation } from '../ownership.port.ts'
 import { createMemoryNetwork, type MemoryNode } from './memory-links.ts'
 
 const note = (n: number): NodeMessage => ({ kind: 'note', n }) as NodeMessage
+
+nodeLinksContract('in memory', async () => {
+  const fullBytes = 1024 * 1024
+  const network = createMemoryNetwork({ fullBytes })
+  const [a, b] = [network.join(1), network.join(2)]
+  network.cut(1, 2)
+  let isHeld = false
+  const pair = {
+    a: { inc: 1, links: a },
+    b: { inc: 2, links: b },
+    link: async () => network.heal(1, 2),
+    cut: async () => network.cut(1, 2),
+    hold: () => {
+      isHeld = true
+    },
+    release: () => {
+      isHeld = false
+    },
+    async until(holds: () => boolean) {
+      if (isHeld) network.deliver(2, 1)
+      else network.deliverAll()
+      if (!holds()) throw new Error('nothing is left to deliver, and the condition does not hold')
+    },
+    fullBytes,
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+  return pair
+})
 
 /** What a node hears, in order. */
 function heardBy(node: MemoryNode): unknown[] {
