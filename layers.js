@@ -102,6 +102,17 @@ export const layers = [
   // The one file that knows the WebSocket library.
   { part: server('sync/gateway/gateway.ts'), ours: [server('auth'), server('sync/gateway')], libraries: ['ws'], node: true },
 
+  // Direct connections to the other nodes.
+  {
+    part: server('links'),
+    ours: [protocol, server('kernel'), server('links/link-socket.ts')],
+    ports: [server('sync')],
+    libraries: [],
+    node: true,
+  },
+  // The one file of them that knows the WebSocket library.
+  { part: server('links/link-socket.ts'), ours: [server('links')], libraries: ['ws'], node: true },
+
   // HTTP: what a route is, and how requests and replies are handled.
   {
     part: server('http'),
