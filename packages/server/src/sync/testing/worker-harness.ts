@@ -284,8 +284,8 @@ export function gatedUpdates(updates: UpdateLog): { readonly updates: UpdateLog;
     updates: {
       load: (key) => updates.load(key),
       after: (key, seq) => updates.after(key, seq),
-      compact: (key, snapshot) => updates.compact(key, snapshot),
-      rebuild: (key, rebuilt) => updates.rebuild(key, rebuilt),
+      compact: (key, snapshot, epoch) => updates.compact(key, snapshot, epoch),
+      rebuild: (key, rebuilt, epoch) => updates.rebuild(key, rebuilt, epoch),
       purgeRemovals: (beforeMs, limit) => updates.purgeRemovals(beforeMs, limit),
       async append(records) {
         if (state === 'closed') await new Promise<void>((resolve) => waiting.push(resolve))
