@@ -22,6 +22,8 @@ import { sqlRegistries } from './registries.ts'
 import { sqlShareLinks } from './share-links.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
+import type { OwnNode } from './engine.ts'
+import { sqlOwnership } from './ownership.ts'
 import { readingWith } from './reading.ts'
 import { Reserve } from './reserve.ts'
 import type { StoreLoss } from './store-loss.ts'
@@ -42,6 +44,8 @@ export interface StorageHostOptions {
    * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay. [CFG-10]
    */
   readonly onLoss?: (loss: StoreLoss) => void
+  /** Given for one of several nodes on the store, instead of a claim. Its `inc` is set before the first write. [LIFE-26] */
+  readonly node?: OwnNode
   readonly recovery: RecoveryRing
   readonly log: Logger
   readonly clock: Clock
@@ -83,7 +87,8 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   } = options
   const occupy = options.onLoss === undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
   const onLoss = acceptLoss ? 'accept' : 'refuse'
-  const opened = await openDatabase(url, { ...hooks, ...occupy, serverWaitMs, onLoss }, log)
+  const ofNode = options.node === undefined ? {} : { node: options.node }
+  const opened = await openDatabase(url, { ...hooks, ...occupy, ...ofNode, serverWaitMs, onLoss }, log)
   const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
   for (const { kind, detail } of database.losses) {
     log.error(
@@ -139,8 +144,10 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       },
     },
     calls: sqlCalls(database, queue, log),
-    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, changes),
+    // Other nodes change documents too.
+    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, options.node === undefined ? changes : null),
     updates,
+    ownership: sqlOwnership(database.engine, queue),
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },
     recovery,
     blobs: sqlBlobLedger(database, queue, log),

@@ -21,6 +21,8 @@ const PINNED: Readonly<Record<string, string>> = {
   '0008-removals': '9a9e9a5e13402726',
   '0009-successors': '11b54f863a351543',
   '0010-recent-updates': '51e554daaf7822df',
+  '0011-nodes': 'c4a2e9aeb5dca672',
+  '0012-ownership': '387514ce6531b5c4',
 }
 
 let store: ReturnType<typeof temporaryStore>

@@ -11,6 +11,8 @@ import * as callRecords from './0007-call-records.ts'
 import * as removals from './0008-removals.ts'
 import * as successors from './0009-successors.ts'
 import * as recentUpdates from './0010-recent-updates.ts'
+import * as nodes from './0011-nodes.ts'
+import * as ownership from './0012-ownership.ts'
 import type { StepTypes } from './0010-recent-updates.ts'
 
 /** Raised by one whenever an older program could no longer work on the store. [LIFE-29] */
@@ -38,6 +40,8 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0008-removals': { up: removals.up, safe: true, passesOver: [] },
   '0009-successors': { up: successors.up, safe: true, passesOver: [] },
   '0010-recent-updates': { up: recentUpdates.up, safe: true, passesOver: [] },
+  '0011-nodes': { up: nodes.up, safe: true, passesOver: [] },
+  '0012-ownership': { up: ownership.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {

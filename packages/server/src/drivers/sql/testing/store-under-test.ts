@@ -18,11 +18,11 @@ import { CallTallies } from '../call-tallies.ts'
 import { DEFAULT_UNDO_BYTES, recordCall } from '../call-records.ts'
 import type { CommitFaults } from '../commit-faults.ts'
 import { openDatabase } from '../database.ts'
-import type { Engine } from '../engine.ts'
+import type { Engine, OwnNode } from '../engine.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery-ring.ts'
 import { STORAGE_THREAD } from '../../../test/relay-program.ts'
 import { storageFromPort } from '../storage-client.ts'
-import { openStorageHost, type StorageHost } from '../storage-host.ts'
+import { openStorageHost, type StorageHost, type StorageHostOptions } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
 import { rememberWrite } from '../remembered-writes.ts'
 import type { Stores } from '../stores.ts'
@@ -65,6 +65,9 @@ export function openHost(
     readonly commitDelayMs?: number
     readonly recovery?: RecoveryRing
     readonly commitFaults?: CommitFaults
+    readonly isCommitHeld?: () => boolean
+    readonly node?: OwnNode
+    readonly onLoss?: StorageHostOptions['onLoss']
   } = {},
 ): Promise<StorageHost> {
   return openStorageHost({
@@ -81,7 +84,10 @@ export function openHost(
       commitHoldMs: 0,
       answerHoldMs: 0,
       ...(more.commitFaults && { commitFaults: more.commitFaults }),
+      ...(more.isCommitHeld && { isCommitHeld: more.isCommitHeld }),
     },
+    ...(more.node && { node: more.node }),
+    ...(more.onLoss && { onLoss: more.onLoss }),
     onFatal() {},
   })
 }
