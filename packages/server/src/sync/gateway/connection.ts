@@ -84,8 +84,11 @@ export type SessionState =
   | { readonly kind: 'joined'; readonly identity: Identity; readonly binding: Binding }
   | { readonly kind: 'closed' }
 
-/** Reasons for pausing the reading from a socket, as bits. Reading resumes when no bit is set. [WS-12, W4] */
-export const PAUSE = { queue: 1, rate: 2, unsettled: 4 } as const
+/**
+ * Reasons for pausing the reading from a socket, as bits. Reading resumes when no bit is set. `link`: the node that owns the document cannot
+ * be sent more. [WS-12, W4]
+ */
+export const PAUSE = { queue: 1, rate: 2, unsettled: 4, link: 8 } as const
 
 /** A bucket of one connection. */
 export interface OwnBucket {

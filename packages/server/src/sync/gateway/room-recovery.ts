@@ -67,7 +67,15 @@ export class RoomRecovery {
 
   reopen(room: Room, { running, without, resumes }: Reopening): void {
     if (room.phase !== 'opening') beginOpening(room)
-    this.#deps.post(room, { kind: 'open', room: room.number, ref: room.ref, key: room.key, clocks: room.clocks })
+    this.#deps.post(room, {
+      kind: 'open',
+      room: room.number,
+      ref: room.ref,
+      key: room.key,
+      clocks: room.clocks,
+      ...(room.epoch !== null && { epoch: room.epoch }),
+      ...(room.since !== null && room.members.length > 0 && { since: room.since }),
+    })
     // Before the kept frames, which the record would otherwise lack.
     if (this.#deps.isWatched(room.ref)) this.#deps.post(room, { kind: 'watch', room: room.number, isOn: true })
     const members = room.members.map(joinedOf).filter((joined) => joined !== null)

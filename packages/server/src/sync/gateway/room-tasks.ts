@@ -47,20 +47,24 @@ export class RoomTasks {
   }
 
   /** Runs a write in the room of a document; `gone` when there is none. Closes the room of a document that is gone. */
-  async runWrite(ref: DocumentRef, task: RoomTask): Promise<TaskOutcome> {
+  async runWrite(ref: DocumentRef, task: RoomTask, signal?: AbortSignal): Promise<TaskOutcome> {
     const room = await this.#resident(ref)
     if (room === null) return { kind: 'gone' }
-    const outcome = await this.run(room, task)
+    const outcome = await this.run(room, task, signal)
     if (outcome.kind === 'gone') await this.#deps.drop(ref)
     return outcome
   }
 
-  /** Runs a task in an open room. When the home of the room must not run it, nothing was done, and the room moves first. [C8] */
-  async run(room: Room, task: RoomTask): Promise<TaskOutcome> {
+  /**
+   * Runs a task in an open room. When the home of the room must not run it, nothing was done, and the room moves first. [C8] When nothing was
+   * done because another node became the owner meanwhile, it runs there. [LIFE-25]
+   */
+  async run(room: Room, task: RoomTask, signal?: AbortSignal): Promise<TaskOutcome> {
     for (;;) {
-      const outcome = await this.#deps.jobs.run(room, task)
-      if (outcome.kind !== 'elsewhere') return outcome
-      this.#deps.moves.begin(room, 'must')
+      const { turning } = room
+      const outcome = await this.#deps.jobs.run(room, task, signal)
+      if (outcome.kind === 'elsewhere') this.#deps.moves.begin(room, 'must')
+      else if (room.placings === 0 || room.turning === turning || !isUndone(outcome)) return outcome
       if ((await room.turning) !== 'opened') return { kind: 'gone' }
     }
   }
@@ -75,4 +79,9 @@ export class RoomTasks {
     }
     return null
   }
+}
+
+/** Whether a task has certainly stored nothing. */
+function isUndone(outcome: TaskOutcome): boolean {
+  return outcome.kind === 'moved' || (outcome.kind === 'failed' && outcome.code === 'UNAVAILABLE')
 }

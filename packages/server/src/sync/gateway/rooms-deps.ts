@@ -3,7 +3,9 @@ import type { DocumentRef, DocumentStore } from '../../documents/document-store.
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
-import type { WorkerPool } from '../worker-pool.port.ts'
+import type { NodeLinks } from '../node-links.port.ts'
+import type { Incarnation, Ownership } from '../ownership.port.ts'
+import type { NodeHomes, WorkerPool } from '../worker-pool.port.ts'
 
 /** What live documents need of the relay. */
 export interface RoomsDeps {
@@ -17,6 +19,18 @@ export interface RoomsDeps {
   readonly jobTimeoutMs?: number
   /** Called at once for every turn of edits of a live document, before they are durable. */
   readonly edited?: (ref: DocumentRef) => void
+  /** How documents are shared between nodes; absent: the relay is alone. [LIFE-25] */
+  readonly nodes?: RoomNodes
   /** Where what people change is written down; absent: nowhere. [AG-20] */
   readonly records?: ChangeRecords
+}
+
+/** What a relay of several nodes needs of the others. */
+export interface RoomNodes {
+  /** This node. */
+  readonly node: Incarnation
+  readonly ownership: Ownership
+  readonly links: Pick<NodeLinks, 'peers'>
+  /** The homes of `workers`, of which some are other nodes. */
+  readonly homes: Pick<NodeHomes, 'onLost' | 'isFull' | 'onDrained'>
 }

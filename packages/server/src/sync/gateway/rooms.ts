@@ -7,19 +7,22 @@ import type {
   PutRequest,
   Residents,
 } from '../../documents/residents.port.ts'
-import { sharedSignal } from '../../kernel/given-up.ts'
 import { type Connection, memberRights } from './connection.ts'
-import { failed, notWritten, RoomJobs } from './room-jobs.ts'
-import { expulsion, type Reopening, RoomRecovery } from './room-recovery.ts'
+import { ResidentCalls } from './resident-calls.ts'
+import type { HostedRooms } from './room-edge.ts'
+import { RoomHosting } from './room-hosting.ts'
+import { RoomJobs } from './room-jobs.ts'
 import { RoomMoves } from './room-moves.ts'
+import { RoomOpenings } from './room-openings.ts'
+import { RoomPlaces } from './room-places.ts'
 import { RoomRecords } from './room-records.ts'
+import { RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
-import { addMember, joinedOf, opened, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
+import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
 import { RoomTasks } from './room-tasks.ts'
 import type { RoomsDeps } from './rooms-deps.ts'
 import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
 import type { FromWorker, NotLoaded, ToWorker } from '../worker-messages.ts'
-import type { EndedRun } from '../worker-pool.port.ts'
 
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
 
@@ -37,6 +40,10 @@ export interface Rooms extends Residents, AsyncDisposable {
   watchSharing(ref: DocumentRef): SharingWatch
   /** Sends a message of a joined connection to its room. */
   post(room: Room, message: ToWorker): void
+  /** The rooms of this node, for other nodes. [LIFE-25] */
+  readonly hosted: HostedRooms
+  /** Whether the node that owns the document cannot be sent more now: who sends is not to be read from. [WS-12] */
+  isFull(room: Room): boolean
   /** Stores and forgets every document; resolves when each is done or has failed. [LIFE-28] */
   drain(): Promise<void>
   /** Removes the presence of agents from all rooms before connections are closed. Does not wait long for a busy room. [PRES-3] */
@@ -51,6 +58,10 @@ const IDLE_MS = 30_000
 const JOB_TIMEOUT_MS = 30_000
 const SWEEP_MS = 1_000
 const END_AGENTS_MS = 500
+/**
+ * The edits of somebody who has left are kept for so long where another node owns the document: that node may end before they are durable.
+ */
+const LEFT_KEPT_MS = 5_000
 
 export function openRooms(deps: RoomsDeps): Rooms {
   return new OpenRooms(deps)
@@ -62,8 +73,10 @@ class OpenRooms implements Rooms {
   readonly #jobs: RoomJobs
   readonly #moves: RoomMoves
   readonly #tasks: RoomTasks
-  readonly #recovery: RoomRecovery
   readonly #records: RoomRecords
+  readonly #openings: RoomOpenings
+  readonly #calls: ResidentCalls
+  readonly #hosting: RoomHosting
   readonly #reports = new Map<number, WorkerReport>()
   #sink: RoomSink | null = null
   readonly #sharing = new SharingWatches()
@@ -82,13 +95,42 @@ class OpenRooms implements Rooms {
       enter: (head) => this.enter(head),
       drop: (ref) => this.drop(ref),
     })
-    const { records, clock, log } = deps
+    this.#calls = new ResidentCalls(this.#tasks, deps.log)
+    const { workers, nodes, records, clock, timers, log } = deps
     const postTo = (room: Room, message: ToWorker): void => this.post(room, message)
-    this.#recovery = new RoomRecovery({ post: postTo, clock, log, isWatched: (ref) => records?.isHeld(ref) === true })
+    const recovery = new RoomRecovery({ post: postTo, clock, log, isWatched: (ref) => records?.isHeld(ref) === true })
     this.#records = new RoomRecords({ records, table: this.#table, clock, post: postTo })
-    deps.workers.onMessage((home, message) => this.#receive(home, message))
-    deps.workers.onMisplaced((number, reason) => this.#withRoom(number, (room) => this.#moves.begin(room, reason)))
-    deps.workers.onEnded((home, running) => this.#workerEnded(home, running))
+    this.#hosting = new RoomHosting({
+      store: deps.store,
+      clock,
+      tasks: this.#tasks,
+      enter: (head) => this.enter(head),
+      post: postTo,
+      drop: (ref) => this.drop(ref),
+      watch: (room) => this.#records.watch(room),
+    })
+    this.#openings = new RoomOpenings({
+      workers,
+      table: this.#table,
+      jobs: this.#jobs,
+      moves: this.#moves,
+      recovery,
+      records: this.#records,
+      places: nodes === undefined ? null : new RoomPlaces({ ...nodes, clock, timers, log }),
+      clock,
+      sink: () => this.#sink,
+      edges: () => this.#hosting.connections,
+    })
+    workers.onMessage((home, message) => this.#receive(home, message))
+    workers.onMisplaced((number, reason) => {
+      const room = this.#table.get(number)
+      if (room) this.#moves.begin(room, reason)
+    })
+    workers.onEnded((home, running) => this.#openings.workerEnded(home, running))
+    nodes?.homes.onLost((home) => this.#openings.lost(home))
+    nodes?.homes.onDrained((home) => {
+      for (const room of this.#table.all()) if (room.home === home) this.#sink?.resume(room)
+    })
     this.#cancelSweep = deps.timers.after(SWEEP_MS, () => this.#sweep())
   }
 
@@ -101,7 +143,7 @@ class OpenRooms implements Rooms {
       const known = this.#table.of(head)
       // The id was deleted and created again: nobody may join the earlier document.
       if (known && known.key !== head.key) await this.drop(head)
-      const room = known && known.key === head.key ? known : this.#open(head)
+      const room = known && known.key === head.key ? known : this.#openings.open(head)
       room.idleSinceMs = this.#deps.clock.monotonicMs()
       if (room.phase === 'open') return { kind: 'open', room }
       if (room.phase === 'closed') return { kind: 'unavailable' }
@@ -132,17 +174,30 @@ class OpenRooms implements Rooms {
     if (!removeMember(room, connection)) return
     const joined = joinedOf(connection)
     // The home in which the room is may be closed before it handles what this connection sent, or was not given it at all.
-    if (room.phase === 'opening' && joined !== null) room.left.push(joined)
+    const isUnsure = room.phase === 'opening' || (isElsewhere(room) && (joined?.binding.acks.kept.length ?? 0) > 0)
+    if (isUnsure && joined !== null) room.left.push({ ...joined, leftMs: this.#deps.clock.monotonicMs() })
     room.idleSinceMs = this.#deps.clock.monotonicMs()
     if (room.phase !== 'closed') this.post(room, { kind: 'leave', room: room.number, connection: connection.id })
   }
 
   post(room: Room, message: ToWorker): void {
     const { workers } = this.#deps
-    if (!room.mustMove && !workers.takes(room.home, message)) this.#moves.begin(room, 'must')
+    const { home } = room
+    // Once its owner is found, the document is opened there with everything that connections keep.
+    if (home === null) return
+    if (!room.mustMove && !workers.takes(home, message)) this.#moves.begin(room, 'must')
     // Connections keep what they sent until it is settled, and the home to which the room moves gets it in order.
     if (room.mustMove && message.kind === 'sync') return
-    workers.post(room.home, message)
+    workers.post(home, message)
+  }
+
+  get hosted(): HostedRooms {
+    return this.#hosting
+  }
+
+  isFull(room: Room): boolean {
+    const { nodes } = this.#deps
+    return nodes !== undefined && room.home !== null && nodes.homes.isFull(room.home)
   }
 
   isResident(ref: DocumentRef): boolean {
@@ -153,40 +208,25 @@ class OpenRooms implements Rooms {
     return this.#table.of(ref)?.hasGap ?? false
   }
 
-  async settle(ref: DocumentRef, quietMs = 0): Promise<void> {
-    await this.#tasks.runOpened(ref, { kind: 'settle', quietMs }, (head) => head.coveredSeq < head.lastSeq)
+  settle(ref: DocumentRef, quietMs = 0): Promise<void> {
+    return this.#calls.settle(ref, quietMs, (head) => head.coveredSeq < head.lastSeq)
   }
 
-  async encode(ref: DocumentRef): Promise<EncodedDocument | null> {
-    const outcome = await this.#tasks.runOpened(ref, { kind: 'encode' }, () => true)
-    if (outcome === null || outcome.kind === 'encoded') return outcome
-    throw failed(outcome)
+  encode(ref: DocumentRef): Promise<EncodedDocument | null> {
+    return this.#calls.encode(ref)
   }
 
-  async put(request: PutRequest): Promise<PutOutcome | 'not-resident'> {
-    const outcome = await this.#tasks.runWrite(request.ref, { kind: 'put', request })
-    return outcome.kind === 'put' ? outcome.outcome : notWritten(outcome)
+  put(request: PutRequest): Promise<PutOutcome | 'not-resident'> {
+    return this.#calls.put(request)
   }
 
-  async edit(request: EditRequest, signal?: AbortSignal): Promise<EditOutcome | 'not-resident'> {
-    const outcome = await this.#tasks.runWrite(request.ref, {
-      kind: 'edit',
-      request,
-      ...(signal && { givenUp: sharedSignal(signal) }),
-    })
-    if (outcome.kind === 'given-up') signal?.throwIfAborted()
-    return outcome.kind === 'edit' ? outcome.outcome : notWritten(outcome)
+  edit(request: EditRequest, signal?: AbortSignal): Promise<EditOutcome | 'not-resident'> {
+    return this.#calls.edit(request, signal)
   }
 
   bodyChanged(ref: DocumentRef, version: number): void {
     const room = this.#table.of(ref)
-    if (!room) return
-    void this.#tasks.run(room, { kind: 'body-changed', version }).then((outcome) => {
-      // A room that is opened again reads what is stored by then.
-      if (outcome.kind !== 'failed' || room.phase === 'opening') return
-      const fields = { docId: ref.id, workspace: ref.workspaceId, code: outcome.code }
-      this.#deps.log.warn('room.body-changed.failed', outcome.message, fields)
-    })
+    if (room) this.#calls.bodyChanged(room, version)
   }
 
   async drop(ref: DocumentRef): Promise<readonly string[]> {
@@ -196,12 +236,18 @@ class OpenRooms implements Rooms {
     this.#table.detach(room)
     room.settleOpen('gone')
     await this.#jobs.run(room, { kind: 'drop' })
+    return this.#dropped(room)
+  }
+
+  /** Takes everybody out of the room of a deleted document. */
+  #dropped(room: Room): readonly string[] {
     const dropped = [...room.members]
     for (const connection of dropped) {
       removeMember(room, connection)
       this.#sink?.deleted(room, connection)
       this.#sink?.flush(connection)
     }
+    this.#openings.endEdges(room, { kind: 'deleted' })
     this.#jobs.failAll(room)
     this.#table.forget(room)
     return dropped.map((connection) => String(connection.id))
@@ -253,70 +299,46 @@ class OpenRooms implements Rooms {
     this.#sink = null
   }
 
-  #open(head: DocumentHead): Room {
-    const ref = { workspaceId: head.workspaceId, id: head.id }
-    const room = this.#table.create(
-      ref,
-      head.key,
-      this.#deps.workers.homeFor(ref, head.sizeBytes),
-      sharingOf(head),
-      this.#deps.clock.monotonicMs(),
-    )
-    if (this.#recovery.isBarred(ref)) this.#opened(room, 'unavailable')
-    else this.post(room, { kind: 'open', room: room.number, ref, key: head.key })
-    return room
-  }
-
-  #opened(room: Room, outcome: OpenOutcome | 'elsewhere', hasGap = false): void {
-    if (outcome === 'elsewhere') {
-      if (room.phase === 'closed') this.#table.forget(room)
-      else this.#openAgain(room, { running: null, without: 0, resumes: false })
-      return
-    }
-    const { settleOpen } = room
-    this.#setGap(room, hasGap)
-    if (outcome === 'opened') {
-      if (room.phase === 'opening') opened(room)
-      this.#records.opened(room)
-    } else {
-      if (room.members.length > 0) this.#sink?.ended(room, outcome === 'gone' ? 'unavailable' : outcome, [])
-      this.#table.forget(room)
-    }
-    settleOpen(outcome)
-  }
-
-  #setGap(room: Room, hasGap: boolean): void {
-    if (room.hasGap === hasGap) return
-    room.hasGap = hasGap
-    this.#sink?.sharingChanged(room)
-  }
-
   #receive(home: number, message: FromWorker): void {
     switch (message.kind) {
       case 'updates':
-        return this.#withRoom(message.room, (room) => {
-          this.#sink?.updates(room, message.updates, message.senders)
-          this.#deps.edited?.(room.ref)
-        })
+        return this.#withRoom(home, message.room, (room) => this.#updates(room, message))
       case 'awareness':
-        return this.#withRoom(message.room, (room) => this.#sink?.awareness(room, message.frame, message.except))
+        return this.#withRoom(home, message.room, (room) => {
+          this.#sink?.awareness(room, message.frame, message.except)
+          for (const edge of room.edges) edge.awareness(message)
+        })
       case 'changed':
-        return this.#withRoom(message.room, (room) => this.#records.changed(room, message))
+        return this.#withRoom(home, message.room, (room) => {
+          this.#records.changed(room, message)
+          for (const edge of room.edges) edge.changed(message)
+        })
       case 'direct':
       case 'settled':
       case 'refused':
       case 'former':
       case 'violation':
       case 'expel':
-        return this.#sink?.connection(message)
+        return this.#hosting.connections?.deliver(message) === true ? undefined : this.#sink?.connection(message)
       case 'opened':
-        return this.#withRoom(message.room, (room) => this.#opened(room, message.outcome, message.hasGap))
+        return this.#withRoom(home, message.room, (room) => this.#openings.opened(room, message))
       case 'mended':
-        return this.#withRoom(message.room, (room) => this.#setGap(room, false))
+        return this.#withRoom(home, message.room, (room) => {
+          this.#openings.setGap(room, false)
+          for (const edge of room.edges) edge.mended()
+        })
       case 'reset':
-        return this.#withRoom(message.room, (room) => this.#reset(room, message.writers))
+        return this.#withRoom(home, message.room, (room) => this.#openings.reset(room, message.writers))
       case 'reload':
-        return this.#withRoom(message.room, (room) => this.#reload(room, message))
+        return this.#withRoom(home, message.room, (room) => this.#openings.reload(room, message))
+      case 'fenced':
+        return this.#withRoom(home, message.room, (room) => this.#openings.fenced(room))
+      case 'deleted':
+        return this.#withRoom(home, message.room, (room) => {
+          this.#table.detach(room)
+          room.settleOpen('gone')
+          this.#dropped(room)
+        })
       case 'done':
         return this.#jobs.done(message.job, message.outcome)
       case 'report':
@@ -324,52 +346,27 @@ class OpenRooms implements Rooms {
     }
   }
 
-  #withRoom(number: number, use: (room: Room) => void): void {
+  #updates(room: Room, message: Extract<FromWorker, { kind: 'updates' }>): void {
+    if (message.durableSeq !== undefined) room.since = message.durableSeq
+    this.#sink?.updates(room, message.updates, message.senders)
+    for (const edge of room.edges) edge.updates(message)
+    this.#deps.edited?.(room.ref)
+  }
+
+  /** What a node says of a room that is elsewhere by now does not count. */
+  #withRoom(home: number, number: number, use: (room: Room) => void): void {
     const room = this.#table.get(number)
-    if (room) use(room)
-  }
-
-  #reset(room: Room, writers: readonly { readonly connection: number; readonly ordinal: number }[]): void {
-    this.#table.forget(room)
-    this.#sink?.ended(room, 'reset', writers)
-    this.#jobs.failAll(room)
-    room.settleOpen('unavailable')
-  }
-
-  #reload(room: Room, { without, clocks = [] }: Extract<FromWorker, { kind: 'reload' }>): void {
-    room.clocks = clocks
-    const resumes = this.#moves.isMoving(room)
-    this.#jobs.failAll(room)
-    if (room.phase !== 'closed') this.#openAgain(room, { running: null, without, resumes })
-  }
-
-  /** Opens the document again in the home where it belongs now. */
-  #openAgain(room: Room, how: Reopening): void {
-    this.#moves.end(room)
-    room.home = this.#deps.workers.homeFor(room.ref)
-    this.#recovery.reopen(room, how)
-  }
-
-  #workerEnded(home: number, running: EndedRun | null): void {
-    const rooms = [...this.#table.all()].filter((room) => room.home === home)
-    this.#recovery.noteEnd(rooms.find((room) => room.number === running?.room)?.ref ?? null)
-    for (const room of rooms) {
-      this.#jobs.failAll(room)
-      // A drop or an eviction in progress has failed and reports that to its caller.
-      if (room.phase === 'closed') continue
-      this.#openAgain(room, { running, without: 0, resumes: false })
-      if (this.#recovery.isBarred(room.ref)) this.#opened(room, 'unavailable')
-    }
-    if (running === null) return
-    for (const message of expulsion(running)) this.#sink?.connection(message)
+    if (room && (this.#deps.nodes === undefined || room.home === home)) use(room)
   }
 
   #sweep(): void {
     const nowMs = this.#deps.clock.monotonicMs()
     for (const room of this.#table.all()) {
-      const idle =
-        room.phase === 'open' && room.members.length === 0 && nowMs - room.idleSinceMs >= (this.#deps.idleMs ?? IDLE_MS)
-      if (idle) this.#evict(room)
+      const isFree = room.phase === 'open' && room.members.length === 0 && room.edges.length === 0
+      if (isFree && nowMs - room.idleSinceMs >= (this.#deps.idleMs ?? IDLE_MS)) this.#evict(room)
+      if (isElsewhere(room) && room.left.length > 0) {
+        room.left = room.left.filter(({ leftMs = 0 }) => nowMs - leftMs < LEFT_KEPT_MS)
+      }
     }
     this.#cancelSweep = this.#deps.timers.after(SWEEP_MS, () => this.#sweep())
   }
@@ -378,6 +375,7 @@ class OpenRooms implements Rooms {
     room.phase = 'evicting'
     room.turning = this.#jobs.run(room, { kind: 'evict' }).then((outcome) => {
       const gone = outcome.kind === 'evicted' || outcome.kind === 'gone'
+      if (gone && room.epoch !== null) return this.#givenUp(room)
       if (gone) this.#table.forget(room)
       else if (room.phase === 'evicting') {
         room.phase = 'open'
@@ -386,5 +384,12 @@ class OpenRooms implements Rooms {
       if (outcome.kind === 'elsewhere') this.#moves.begin(room, 'must')
       return gone ? 'gone' : 'opened'
     })
+  }
+
+  /** Whoever opens the document meanwhile waits. */
+  async #givenUp(room: Room): Promise<'gone'> {
+    await this.#openings.release(room)
+    this.#table.forget(room)
+    return 'gone'
   }
 }

@@ -49,6 +49,8 @@ export interface SessionDeps {
   readonly rateLimiter: RateLimiter
   readonly store: Pick<DocumentStore, 'state'>
   readonly rooms: Rooms
+  /** Numbers of connections, when those of other nodes get some of them, too; else they are counted here. */
+  readonly nextConnection?: () => number
   readonly clock: Clock
   readonly timers: Timers
   readonly random: Random

@@ -238,6 +238,7 @@ function handOver(context: SessionContext, connection: Connection, binding: Bind
     if (unsettledShare(context, acks) >= 1) context.pause(connection, PAUSE.unsettled)
   }
   context.rooms.post(room, { kind: 'sync', room: room.number, connection: connection.id, join, ordinal, payload: message })
+  if (context.rooms.isFull(room)) context.pause(connection, PAUSE.link)
 }
 
 /** Whether reading may go on: half of the work that stopped it is settled. */

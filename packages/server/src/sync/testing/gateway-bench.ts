@@ -61,7 +61,8 @@ export function headOf(id: string, given: Partial<DocumentHead> = {}): DocumentH
   const owner = { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [] }
   const key = nextKey++
   const lineage = `lineage-${String(key).padStart(8, '0')}`
-  return { workspaceId: 'default', id, key, lineage, version: 1, ...owner, ...times, sizeBytes: 2, facts, ...log, ...given }
+  const head = { workspaceId: 'default', id, key, lineage, version: 1, ...owner, ...times, sizeBytes: 2, facts, ...log }
+  return { ...head, owner: null, ...given }
 }
 
 export interface Bench extends AsyncDisposable {

@@ -228,6 +228,8 @@ export class DocumentWorker {
       case 'drain':
         void this.drain().then(() => this.host.emit({ kind: 'drained' }))
         return
+      case 'give-up':
+        return
       default: {
         const room = this.rooms.get(message.room)
         if (room !== undefined) room.receive(message)

@@ -59,6 +59,7 @@ export class LightRooms {
         return null
       case 'reset':
       case 'reload':
+      case 'fenced':
         this.#rooms.delete(message.room)
         return null
       case 'done': {

@@ -1,0 +1,87 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import type { NodeLinks } from '../node-links.port.ts'
+import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../ownership.port.ts'
+import { homeOfNode } from '../worker-pool.port.ts'
+
+/** Where the room of a document is to run. */
+export type Place =
+  /** At this node, which owns the document by this acquisition. */
+  | { readonly kind: 'here'; readonly epoch: number }
+  | { readonly kind: 'there'; readonly home: number }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'unavailable' }
+
+export interface RoomPlacesDeps {
+  /** This node. */
+  readonly node: Incarnation
+  readonly ownership: Ownership
+  readonly links: Pick<NodeLinks, 'peers'>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+/**
+ * How long the owner of a document is looked for when it cannot be reached. A node that ended is taken for dead 3 s after its last
+ * heartbeat, and a node sends one every second.
+ */
+const PATIENCE_MS = 5_000
+const AGAIN_MS = 300
+
+/** Finds the node that owns a document, or makes this node the owner when nobody else is. [LIFE-25, LIFE-26] */
+export class RoomPlaces {
+  readonly #deps: RoomPlacesDeps
+
+  constructor(deps: RoomPlacesDeps) {
+    this.#deps = deps
+  }
+
+  get node(): Incarnation {
+    return this.#deps.node
+  }
+
+  /** Asks until there is an answer, until nobody wants it any more (`null`), or until the owner has been out of reach for too long. */
+  async find(key: number, isWanted: () => boolean): Promise<Place | null> {
+    const { links, clock, timers } = this.#deps
+    const untilMs = clock.monotonicMs() + PATIENCE_MS
+    let seen: Tenure | undefined
+    for (;;) {
+      const outcome = await this.#acquire(key, seen)
+      if (outcome?.kind === 'acquired') return { kind: 'here', epoch: outcome.epoch }
+      if (outcome?.kind === 'gone') return outcome
+      if (outcome !== null) {
+        if (links.peers().includes(outcome.by.owner)) return { kind: 'there', home: homeOfNode(outcome.by.owner) }
+        seen = outcome.by
+      }
+      if (!isWanted()) return null
+      if (clock.monotonicMs() >= untilMs) return { kind: 'unavailable' }
+      await new Promise<void>((resolve) => void timers.after(AGAIN_MS, resolve))
+    }
+  }
+
+  /** `null`: the store did not answer. */
+  async #acquire(key: number, seen: Tenure | undefined): Promise<AcquireOutcome | null> {
+    try {
+      return await this.#deps.ownership.acquire(key, seen)
+    } catch {
+      return null
+    }
+  }
+
+  /** Gives a document up that is stored and closed. When that fails, this node stays its owner and opens it for others. Never rejects. */
+  async release(key: number, epoch: number): Promise<void> {
+    try {
+      await this.#deps.ownership.release(key, epoch)
+    } catch (error) {
+      this.#deps.log.warn(
+        'room.release_failed',
+        'A document that nobody has open could not be given up; this node goes on to own it.',
+        {
+          error: String(error),
+        },
+      )
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import { Reader } from '@docrelay/protocol/bytes'
+import { TAG } from '@docrelay/protocol/frames'
+import { afterEach, expect, it } from 'vitest'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { type NodeBench, type NodeBenchOptions, startNodes, type TestNode, until } from '../testing/node-bench.ts'
+import type { TextEditor } from '../testing/text-editor.ts'
+
+let bench: NodeBench
+let head: DocumentHead
+/** Starts nodes with one document, which the first one owns. */
+async function start(count: number, more: Partial<NodeBenchOptions> = {}): Promise<readonly [TestNode, TestNode, TestNode]> {
+  bench = await startNodes({ count, ...more })
+  head = await bench.create('doc')
+  return bench.nodes as readonly [TestNode, TestNode, TestNode]
+}
+
+afterEach(async () => {
+  await bench[Symbol.asyncDispose]()
+})
+
+/** Types until `done`, a character at a time at the end, and returns everything that was typed. */
+async function type(editor: TextEditor, letter: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    editor.text.insert(Math.floor(editor.text.length / 2), letter)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+function countOf(editor: TextEditor, letter: string): number {
+  return [...editor.text.toString()].filter((one) => one === letter).length
+}
+
+async function expectEqual(editors: readonly TextEditor[], length: number): Promise<void> {
+  await until(() => editors.every((one) => one.text.length === length))
+  expect(new Set(editors.map((one) => one.text.toString())).size).toBe(1)
+  for (const one of editors) {
+    expect(one.client.of(TAG.error)).toEqual([])
+    expect(one.client.socket.readyState).toBe(one.client.socket.OPEN)
+  }
+}
+
+it('[LIFE-25] people who type on two nodes into one document see the same, and it is all in the log', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  await Promise.all([type(ann, 'a', 50), type(bob, 'b', 50)])
+  await expectEqual([ann, bob], 100)
+  expect([countOf(ann, 'a'), countOf(ann, 'b')]).toEqual([50, 50])
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
+})
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+it('[LIFE-25] a link that breaks for a moment while people type on both sides costs a pause, and nobody is closed', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
+  await wait(100)
+  bench.network.cut(1, 2)
+  await wait(150)
+  bench.network.heal(1, 2)
+  await typing
+  await expectEqual([ann, bob], 300)
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+})
+
+it.each([1, 2])('[LIFE-25] a link that breaks and that node %i goes on to see as up loses nothing', async (unnoticed) => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
+  await wait(100)
+  bench.network.cut(1, 2, [unnoticed])
+  await wait(150)
+  bench.network.heal(1, 2)
+  await typing
+  await expectEqual([ann, bob], 300)
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+})
+
+it('[LIFE-25] when the owner ends while people type, the others keep their sockets and every edit, and what the owner acknowledged is there', async () => {
+  const [a, b, c] = await start(3)
+  const ann = await a.editor('doc')
+  const [bob, cid] = [await b.editor('doc'), await c.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 60), type(bob, 'b', 200), type(cid, 'c', 200)])
+  await until(() => ackedOf(ann) > 20)
+  bench.crash(a)
+  await ann.client.closed
+  const acked = ackedOf(ann)
+  await typing
+  await until(() => countOf(bob, 'b') === 200 && countOf(bob, 'c') === 200 && bob.text.length === cid.text.length)
+  await expectEqual([bob, cid], bob.text.length)
+  // The first write is the step2 of the join.
+  expect(countOf(bob, 'a')).toBeGreaterThanOrEqual(acked - 1)
+  await until(async () => (await bench.stored(head)) === bob.text.toString())
+  expect(bench.ownership.ownerOf(head.key)?.owner).not.toBe(1)
+})
+
+it('[LIFE-26] an owner that is paused while another node takes the document over stores nothing more, and its people go on at the new owner', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  await type(ann, 'a', 20)
+  await until(() => bob.text.length === 20)
+  let goOn = (): void => {}
+  a.faults.gate = new Promise((resolve) => {
+    goOn = resolve
+  })
+  bench.network.pause(1)
+  bench.network.cut(1, 2)
+  bench.ownership.silence(1)
+  const typing = Promise.all([type(ann, 'x', 40), type(bob, 'b', 100)])
+  await until(() => bench.ownership.ownerOf(head.key)?.owner === 2)
+  await until(() => ackedOf(bob) > 50)
+  expect(await bench.stored(head)).not.toContain('x')
+  bench.network.resume(1)
+  bench.network.heal(1, 2)
+  bench.ownership.revive(1)
+  goOn()
+  await typing
+  await expectEqual([ann, bob], 160)
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(2)
+})
+
+it('[C8] [LIFE-25] a room that moves between the homes of its owner while people of two nodes type loses nothing and doubles nothing', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
+  for (let move = 0; move < 4; move++) {
+    await wait(60)
+    a.homes.best = 1 - a.homes.best
+    a.homes.misplace(1, 'must')
+  }
+  await typing
+  await expectEqual([ann, bob], 300)
+  expect(new Set(a.homes.posted.map(({ home }) => home))).toEqual(new Set([0, 1]))
+})
+
+it('[C6] [LIFE-25] when a home of the owner ends, connections of other nodes stay and lose nothing', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
+  await wait(100)
+  a.homes.end(0)
+  await typing
+  await expectEqual([ann, bob], 300)
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+})
+
+it('[C6] a write of another node that ends the home of its room closes its own connection there and is not handed over again', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob, eve] = [await a.editor('doc'), await b.editor('doc'), await b.editor('doc')]
+  await type(eve, 'e', 1)
+  await until(() => ann.text.length === 1)
+  const sync = a.homes.posted.map(({ message }) => message).findLast((message) => message.kind === 'sync')
+  if (sync?.kind !== 'sync') throw new Error('nothing was written')
+  const { room, connection, join, ordinal } = sync
+  a.homes.end(0, { room, connection, join, ordinal })
+  expect(await eve.client.closed).toMatchObject({ code: 1003 })
+  await Promise.all([type(ann, 'a', 20), type(bob, 'b', 20)])
+  await expectEqual([ann, bob], 41)
+})
+
+function ackedOf({ client }: TextEditor): number {
+  return Math.max(0, ...client.of(TAG.syncAck).map((frame) => new Reader(frame.subarray(1)).varUint()))
+}
