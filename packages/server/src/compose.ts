@@ -2,6 +2,7 @@ import type { KeySet } from './auth/key-set.ts'
 import { tenancyOf } from './auth/tenancy.ts'
 import type { Base, RelayOptions } from './compose/base.ts'
 import { type BlobBackend, blobCheck, openBlobBackend } from './compose/blobs.ts'
+import { type Bus, openBus } from './compose/bus.ts'
 import { openConsole } from './compose/console.ts'
 import { openFeatures } from './compose/features.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
@@ -65,8 +66,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const failed = new Promise<Error>((resolve) => storage.onFatal(resolve))
   const blobs = await openBlobBackend(base)
   const tokens = await openTokens(base, storage, opened)
-  const live = openLive(base, storage, tokens, opened)
-  const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet), { clock, timers: systemTimers })
+  const bus = await openBus(base, () => 1, opened)
+  const live = openLive(base, storage, bus, tokens, opened)
+  const readiness = createReadiness(checksOf(base, storage, bus, blobs, tokens.keySet), { clock, timers: systemTimers })
   const features = openFeatures(base, storage, blobs, live, opened)
   const mcp = await openMcp(base, tokens, storage, live, features, opened)
   const servers = openServers(base, tokens, live, { features, mcp, console }, readiness, opened)
@@ -77,7 +79,13 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   return { release, listeners, failed, drain: () => drain(base, servers, { live, mcp }, resources) }
 }
 
-function checksOf(base: Base, storage: Storage, blobs: BlobBackend, keySet: KeySet): Parameters<typeof createReadiness>[0] {
+function checksOf(
+  base: Base,
+  storage: Storage,
+  bus: Bus,
+  blobs: BlobBackend,
+  keySet: KeySet,
+): Parameters<typeof createReadiness>[0] {
   const answers = async () => {
     await storage.ping()
     return { ok: true }
@@ -89,7 +97,7 @@ function checksOf(base: Base, storage: Storage, blobs: BlobBackend, keySet: KeyS
   return {
     storage: answers,
     log: answers,
-    bus: () => ({ ok: true, detail: 'in memory' }),
+    bus: bus.check,
     blobs: blobCheck(blobs),
     keys,
     draining: () => ({ ok: !base.draining.now }),

@@ -18,7 +18,7 @@ export const ALLOWED_TEXTS: Readonly<Record<TextFormat, string>> = {
   'secure-url': 'https://…, or http://… on localhost, 127.0.0.1 or [::1]',
   'storage-url': 'sqlite:<path> or postgres://…',
   'blobs-url': 'file:<path> or s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true][&public_endpoint=…]',
-  'bus-url': 'memory:',
+  'bus-url': 'memory:, redis://… or rediss://…',
 }
 
 /** Returns the problem of a text value, or `null`. The problem never repeats the value, which may be a secret. */
@@ -54,7 +54,7 @@ function wrongForm(format: TextFormat, value: string): string | null {
     case 'blobs-url':
       return isBlobsUrl(value) ? null : 'not a blob store URL'
     case 'bus-url':
-      return value === 'memory:' || (value.startsWith('redis:') && isUrlWith(value, 'redis:')) ? null : 'not a bus URL'
+      return value === 'memory:' || isUrlWith(value, 'redis:') || isUrlWith(value, 'rediss:') ? null : 'not a bus URL'
   }
 }
 

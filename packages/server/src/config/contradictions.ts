@@ -15,6 +15,7 @@ export interface Contradiction {
 
 const URL_OF_STORE = '[storage].url'
 const SINGLE = '[cluster].single_node'
+const BUS_URL = '[bus].url'
 const POLL_URL = '[auth].revocation_polling_url'
 const POLL_BEARER = '[auth].revocation_polling_bearer'
 const JWKS_URL = '[auth].jwks_url'
@@ -37,11 +38,18 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
     allowed: 'both or none',
   },
   {
-    about: '[bus].url',
-    with: [],
-    broken: ({ bus }) => bus.url !== 'memory:',
-    problem: 'a redis: bus is not built yet, so it would connect nothing',
-    allowed: 'memory:',
+    about: BUS_URL,
+    with: [URL_OF_STORE, SINGLE],
+    broken: ({ bus, storage, cluster }) => bus.url !== 'memory:' && !isPostgres(storage.url) && !cluster.singleNode,
+    problem: 'a redis: bus is for several relays, and a sqlite: store has one',
+    allowed: `memory:, or ${SINGLE} = true`,
+  },
+  {
+    about: BUS_URL,
+    with: [URL_OF_STORE, SINGLE],
+    broken: ({ bus, storage, cluster }) => bus.url === 'memory:' && isPostgres(storage.url) && !cluster.singleNode,
+    problem: 'several relays on one postgres: store count rates together',
+    allowed: `redis://… or rediss://…, or ${SINGLE} = true`,
   },
   {
     about: SINGLE,

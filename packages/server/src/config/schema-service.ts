@@ -184,7 +184,7 @@ export const SERVICE_KEYS = {
       env: 'RELAY_BUS_URL',
       secret: true,
       required: true,
-      doc: 'Rate buckets, seats and fan-out: `memory:`. A `redis://…` bus between processes is not built yet and is refused.',
+      doc: 'What several relays share for speed, never for truth: `memory:` for one relay, `redis://…` or `rediss://…` for several. Rate buckets, hints, sessions of MCP.',
     },
   },
   cluster: {
