@@ -66,6 +66,8 @@ export const layers = [
   { part: server('feed'), ours: [], libraries: [], node: false },
   // Live documents: the ports and messages, what a document worker is made of from the inside out, and the sockets in front.
   { part: server('sync'), ours: [server('kernel'), server('documents')], libraries: [], node: false },
+  // The nodes that use one store together: who they are, and what this one may do.
+  { part: server('nodes'), ours: [server('kernel')], ports: [server('sync')], libraries: [], node: true },
   { part: server('sync/prose'), ours: [model], libraries: ['yjs'], node: false },
   { part: server('sync/binding'), ours: [model, server('sync/prose')], libraries: ['yjs'], node: true },
   { part: server('sync/late-words'), ours: [model, server('sync/binding')], libraries: ['yjs'], node: false },
@@ -246,6 +248,7 @@ export const layers = [
       'auth',
       'documents',
       'sync',
+      'nodes',
       'blobs',
       'recovery',
       'collections',
@@ -265,7 +268,7 @@ export const layers = [
       protocol,
       ...['kernel', 'config', 'auth', 'access', 'documents', 'search', 'share-links', 'calls', 'console', 'previews'].map(server),
       ...['sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts', 'blobs', 'recovery', 'http', 'http/openapi'].map(server),
-      ...['operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
+      ...['nodes', 'operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
       ...['drivers', 'drivers/sql', 'drivers/s3', 'drivers/redis'].map(server),
       '*.routes.ts',
     ],
@@ -282,7 +285,7 @@ export const layers = [
   },
   {
     part: server('compose.ts'),
-    ours: ['kernel', 'auth', 'compose', 'operation', 'drivers/sql'].map(server),
+    ours: ['kernel', 'config', 'auth', 'nodes', 'compose', 'operation', 'drivers/sql'].map(server),
     libraries: [],
     node: false,
   },

@@ -8,15 +8,19 @@ import { openFeatures } from './compose/features.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
 import { type Mcp, openMcp } from './compose/mcp.ts'
+import { openNode } from './compose/node.ts'
 import { openBodyBudget, openServers, type Servers } from './compose/servers.ts'
 import { openTokens } from './compose/tokens.ts'
+import { isOneOfSeveral } from './config/several-nodes.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
 import type { StoreLoss } from './drivers/sql/store-loss.ts'
 import { makeFolder } from './kernel/folders.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { startProcessMetrics } from './kernel/process-metrics.ts'
 import { systemTimers } from './kernel/timers.ts'
-import { createReadiness } from './operation/health.ts'
+import type { NodeLife } from './nodes/node-life.ts'
+import { checkNode } from './nodes/observe-node.ts'
+import { type Checks, createReadiness } from './operation/health.ts'
 import { readRelease, type Release } from './operation/release.ts'
 
 export interface RunningRelay {
@@ -61,14 +65,27 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { acceptLoss = false } = options
   const onLoss = ({ kind }: StoreLoss) => base.metrics.add('relay_store_losses_total', 1, { kind })
   const storage = opened.use(
-    await openStorage({ url, commitDelayMs, recovery, log, serverWaitMs: DATABASE_WAIT_MS, acceptLoss, onLoss }),
+    await openStorage({
+      url,
+      commitDelayMs,
+      recovery,
+      log,
+      serverWaitMs: DATABASE_WAIT_MS,
+      acceptLoss,
+      onLoss,
+      isNode: isOneOfSeveral(config),
+    }),
   )
-  const failed = new Promise<Error>((resolve) => storage.onFatal(resolve))
+  const failure = Promise.withResolvers<Error>()
+  storage.onFatal(failure.resolve)
   const blobs = await openBlobBackend(base)
   const tokens = await openTokens(base, storage, opened)
-  const bus = await openBus(base, () => 1, opened)
+  let node: NodeLife | null = null
+  const bus = await openBus(base, () => 1 + (node?.peers.length ?? 0), opened)
   const live = openLive(base, storage, bus, tokens, opened)
-  const readiness = createReadiness(checksOf(base, storage, bus, blobs, tokens.keySet), { clock, timers: systemTimers })
+  node = await openNode(base, storage, live, failure.resolve, opened)
+  const checks = checksOf(base, storage, bus, blobs, tokens.keySet, node)
+  const readiness = createReadiness(checks, { clock, timers: systemTimers })
   const features = openFeatures(base, storage, blobs, live, opened)
   const mcp = await openMcp(base, tokens, storage, live, features, opened)
   const servers = openServers(base, tokens, live, { features, mcp, console }, readiness, opened)
@@ -76,7 +93,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   opened.use(startHousekeeping(base, storage, blobs, live))
   const listeners = await bind(base, servers)
   const resources = opened.move()
-  return { release, listeners, failed, drain: () => drain(base, servers, { live, mcp }, resources) }
+  return { release, listeners, failed: failure.promise, drain: () => drain(base, servers, { live, mcp, node }, resources) }
 }
 
 function checksOf(
@@ -85,7 +102,8 @@ function checksOf(
   bus: Bus,
   blobs: BlobBackend,
   keySet: KeySet,
-): Parameters<typeof createReadiness>[0] {
+  node: NodeLife | null,
+): Checks {
   const answers = async () => {
     await storage.ping()
     return { ok: true }
@@ -100,6 +118,7 @@ function checksOf(
     bus: bus.check,
     blobs: blobCheck(blobs),
     keys,
+    ...(node !== null && { cluster: () => checkNode(node) }),
     draining: () => ({ ok: !base.draining.now }),
   }
 }
@@ -128,11 +147,12 @@ function urlOf(address: { readonly address: string; readonly port: number }): st
 async function drain(
   base: Base,
   servers: Servers,
-  { live, mcp }: { readonly live: Live; readonly mcp: Mcp | null },
+  { live, mcp, node }: { readonly live: Live; readonly mcp: Mcp | null; readonly node: NodeLife | null },
   resources: AsyncDisposableStack,
 ): Promise<'clean' | 'overrun'> {
   base.draining.now = true
   mcp?.endpoint.drain()
+  void node?.drain()
   const graceMs = base.config.server.shutdownGraceSecs * 1000
   const stop = async () => {
     await live.rooms.endAgents()

@@ -133,6 +133,16 @@ export const METRICS = {
     help: 'Requests by route pattern (`other` when unknown), method and status.',
     buckets: REQUEST_SECONDS,
   },
+  relay_cluster_nodes: {
+    type: 'gauge',
+    labels: ['state'],
+    help: 'Nodes that use the store together, as this one knows them, by state: up, draining, silent (no heartbeat for 3 s). None in a relay that uses its store alone.',
+  },
+  relay_lease_age_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Seconds since this node sent the newest heartbeat that the database answered. 0 in a relay that uses its store alone.',
+  },
   nodejs_eventloop_lag_seconds: {
     type: 'gauge',
     labels: [],

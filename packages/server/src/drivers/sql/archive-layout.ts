@@ -26,9 +26,12 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
   return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => isCopied(name)).map(archived) }
 }
 
-/** A copy includes neither which relay uses the store nor the search index. [AG-64] */
+/** Tables about the processes that use the store. */
+const OF_PROCESSES = ['instances', 'nodes']
+
+/** A copy includes neither which relays use the store nor the search index. [AG-64] */
 function isCopied(name: string): boolean {
-  return !name.startsWith('kysely_') && !name.startsWith('search_') && name !== 'instances'
+  return !name.startsWith('kysely_') && !name.startsWith('search_') && !OF_PROCESSES.includes(name)
 }
 
 function archived({ name, columns, lastIdentity }: TableFacts): ArchivedTable {

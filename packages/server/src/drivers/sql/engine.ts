@@ -1,5 +1,7 @@
 import type { CompiledQuery } from 'kysely'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
+import type { NodeRegistry } from '../../nodes/registry.port.ts'
+import type { Incarnation } from '../../sync/ownership.port.ts'
 import type { StepTypes } from './migrations/0010-recent-updates.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Writer } from './tables.ts'
@@ -29,6 +31,12 @@ export interface LogAdvance {
   readonly key: number
   readonly afterSeq: number
   readonly count: number
+}
+
+/** Which node of several this process is. */
+export interface OwnNode {
+  /** `null` before the node has registered, and in a single relay. [LIFE-26] */
+  inc: Incarnation | null
 }
 
 /** The differences between SQLite and PostgreSQL; all other code is shared. */
@@ -104,6 +112,11 @@ export interface Database {
    * @throws Error with a sentence for the operator when another relay uses the store
    */
   occupy(place: OccupyOptions): Promise<void>
+  /**
+   * The table of nodes, through which this process becomes one of several. A process for which `occupy` was called must not use it, nor the
+   * reverse. `onLoss` as for `occupy`. [LIFE-26]
+   */
+  nodes(told: Pick<OccupyOptions, 'onLoss'>): NodeRegistry
   /** Called last: flushes side files of the engine and releases the lock. */
   close(): Promise<void>
 }

@@ -2,11 +2,14 @@ import { Socket } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { at } from '../../kernel/at.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { newId, systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
-import type { Database, Engine, Fault } from './engine.ts'
+import type { Database, Engine, Fault, OwnNode } from './engine.ts'
 import { flatNumbers } from './number-rows.ts'
+import { PostgresNodes } from './postgres-nodes.ts'
+import { lockStore } from './postgres-occupants.ts'
 import { Place } from './postgres-place.ts'
 import { storedText } from './stored-text.ts'
 import type { Tables, Writer } from './tables.ts'
@@ -17,30 +20,44 @@ const NUMERIC = 1700
 /** The name in `store_facts` of the last transaction of a process that is not the relay of the store. */
 const CHANGED_BESIDE = 'changed_beside'
 const POOL_SIZE = 4
-const CONNECT_TIMEOUT_MS = 5000
 const CONNECT_AGAIN_MS = 500
-/** Longest time without a byte in either direction. */
-const SILENCE_MS = 10_000
-/** Unused connections are closed after this long, well before they would count as silent. */
-const IDLE_MS = 5_000
+
+interface PoolTimes {
+  readonly connectMs: number
+  /** Longest time without a byte in either direction. */
+  readonly silenceMs: number
+  /** Unused connections are closed after this long, well before they would count as silent. */
+  readonly idleMs: number
+}
+
+const POOL_TIMES: PoolTimes = { connectMs: 5_000, silenceMs: 10_000, idleMs: 5_000 }
+/** A node of several is to know within a second or two of its end that an outage is over. */
+const NODE_BEAT_TIMES: PoolTimes = { connectMs: 2_000, silenceMs: 3_000, idleMs: 2_500 }
 
 /**
  * Connects to the primary, by at most `connections` at once, and waits for it up to `waitMs`. Refuses a server in recovery, because it
- * would return outdated data.
+ * would return outdated data. `node` is given for one of several nodes, which need not be the only relay of the store. [LIFE-26]
  *
  * @throws Error naming the server and why it cannot be used
  */
-export async function openPostgres(url: string, waitMs: number, log: Logger, connections = POOL_SIZE): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  waitMs: number,
+  log: Logger,
+  connections = POOL_SIZE,
+  node?: OwnNode,
+): Promise<Database> {
   const holder = newId('relay-', 16, systemRandom)
-  const { pool, db } = openPool(url, connections, holder, log)
+  const { pool, db } = openPool(url, connections, holder, log, POOL_TIMES)
   try {
     await refuseStandby(db, waitMs, log)
   } catch (error) {
     await db.destroy()
     throw new Error(`cannot use the database server at ${new URL(url).host}: ${reasonOf(error)}`, { cause: error })
   }
-  const { db: beats } = openPool(url, 1, holder, log)
+  const { db: beats } = openPool(url, 1, holder, log, node === undefined ? POOL_TIMES : NODE_BEAT_TIMES)
   let place: Place | null = null
+  let nodes: PostgresNodes | null = null
   return {
     engine: postgresEngine,
     writer: db,
@@ -52,7 +69,7 @@ export async function openPostgres(url: string, waitMs: number, log: Logger, con
         await writer.rollback().execute()
         throw error
       }
-      const isBeside = place === null
+      const isBeside = place === null && node === undefined
       return {
         writer,
         async commit() {
@@ -79,8 +96,13 @@ export async function openPostgres(url: string, waitMs: number, log: Logger, con
       await taken.take()
       place = taken
     },
+    nodes({ onLoss }) {
+      const told = { own: node ?? { inc: null }, timers: systemTimers, clock: systemClock, log, onLoss }
+      return (nodes ??= new PostgresNodes({ db, beats, connectionsOf, ...told }))
+    },
     async close() {
       await place?.leave()
+      await nodes?.close()
       await Promise.all([beats.destroy(), db.destroy()])
     },
   }
@@ -102,16 +124,17 @@ function openPool(
   size: number,
   holder: string,
   log: Logger,
+  { connectMs, silenceMs, idleMs }: PoolTimes,
 ): { readonly pool: pg.Pool; readonly db: Kysely<Tables> } {
   const onConnectionLost = (error: Error) => log.warn('storage.connection-lost', error.message)
   const pool = new pg.Pool({
     connectionString: url,
     max: size,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idleTimeoutMillis: IDLE_MS,
+    connectionTimeoutMillis: connectMs,
+    idleTimeoutMillis: idleMs,
     application_name: connectionsOf(holder),
     types: { getTypeParser: parserOf },
-    stream: openSocket,
+    stream: () => openSocket(silenceMs),
   })
   // Each client gets its own listener, because the pool does not listen while a client is in use.
   pool.on('error', () => undefined)
@@ -128,12 +151,12 @@ function openPool(
 }
 
 /**
- * Closes a connection on which nothing arrives for 10 s. Otherwise a server that vanished silently would be waited for until the system
+ * Closes a connection on which nothing arrives for so long. Otherwise a server that vanished silently would be waited for until the system
  * gives up, after many minutes.
  */
-function openSocket(): Socket {
+function openSocket(silenceMs: number): Socket {
   const socket = new Socket()
-  return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error(`no answer for ${SILENCE_MS / 1000} s`)))
+  return socket.setTimeout(silenceMs, () => socket.destroy(new Error(`no answer for ${silenceMs / 1000} s`)))
 }
 
 async function refuseStandby(db: Kysely<Tables>, waitMs: number, log: Logger): Promise<void> {
@@ -171,9 +194,7 @@ const postgresEngine: Engine = {
     blob: sql`bytea`,
     recentApart: false,
   },
-  async lockStore(writer) {
-    await sql`select pg_advisory_xact_lock(hashtextextended('store', 8))`.execute(writer)
-  },
+  lockStore,
   async lockDocument(writer, by) {
     const both = writer
       .selectFrom('documents')

@@ -16,6 +16,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault, OpenTransaction } from './engine.ts'
+import { NO_NODES } from './no-nodes.ts'
 import { flatNumbers, type NumberRows } from './number-rows.ts'
 import { Checkpoints } from './sqlite-checkpoints.ts'
 import { SqliteLog } from './sqlite-log.ts'
@@ -73,6 +74,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
       mark: async () => checkpoints.start(),
       unmark: async () => removeMark(path),
       occupy: async () => undefined,
+      nodes: () => NO_NODES,
       async close() {
         reader.close()
         try {
@@ -120,6 +122,7 @@ export function openSqliteBeside(path: string): Database {
     mark: async () => undefined,
     unmark: async () => undefined,
     occupy: async () => undefined,
+    nodes: () => NO_NODES,
     close: async () => writer.close(),
   }
 }

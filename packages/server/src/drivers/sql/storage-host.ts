@@ -39,9 +39,12 @@ export interface StorageHostOptions {
   /** Opens a store even when it has lost acknowledged writes; see `SqliteOptions.onLoss`. */
   readonly acceptLoss?: boolean
   /**
-   * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay. [CFG-10]
+   * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay, unless
+   * `isNode`. [CFG-10]
    */
   readonly onLoss?: (loss: StoreLoss) => void
+  /** One of several nodes, which registers through `nodes` instead. [LIFE-26] */
+  readonly isNode?: boolean
   readonly recovery: RecoveryRing
   readonly log: Logger
   readonly clock: Clock
@@ -80,10 +83,13 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     random,
     hooks,
     onFatal,
+    isNode = false,
   } = options
-  const occupy = options.onLoss === undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
+  const onLossInUse = options.onLoss ?? (() => undefined)
+  const occupy = options.onLoss === undefined || isNode ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
+  const node = isNode ? { node: { inc: null } } : {}
   const onLoss = acceptLoss ? 'accept' : 'refuse'
-  const opened = await openDatabase(url, { ...hooks, ...occupy, serverWaitMs, onLoss }, log)
+  const opened = await openDatabase(url, { ...hooks, ...occupy, ...node, serverWaitMs, onLoss }, log)
   const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
   for (const { kind, detail } of database.losses) {
     log.error(
@@ -139,13 +145,14 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       },
     },
     calls: sqlCalls(database, queue, log),
-    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, changes),
+    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, isNode ? null : changes),
     updates,
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },
     recovery,
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
     shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },
+    nodes: database.nodes({ onLoss: onLossInUse }),
     async ping() {
       if (!queue.healthy) await queue.run(PROBE_BYTES, (writer) => probe(writer, clock.nowMs()))
       await answers(database.reader).catch((error: unknown) => {

@@ -17,20 +17,23 @@ export interface StorageThreadData {
   readonly commitDelayMs: number
   readonly serverWaitMs: number
   readonly acceptLoss: boolean
-  /** True for the one relay on the store, false for a tool beside it. */
+  /** True for a relay on the store, false for a tool beside it. */
   readonly isRelay: boolean
+  /** True for one of several relays. */
+  readonly isNode: boolean
   readonly recovery: RecoveryRing
   readonly port: MessagePort
 }
 
 async function main(parent: MessagePort, data: StorageThreadData): Promise<void> {
-  const { url, commitDelayMs, serverWaitMs, acceptLoss, isRelay, recovery, port } = data
+  const { url, commitDelayMs, serverWaitMs, acceptLoss, isRelay, isNode, recovery, port } = data
   const tell = (event: ThreadEvent) => parent.postMessage(event)
   const host = await openStorageHost({
     url,
     commitDelayMs,
     serverWaitMs,
     acceptLoss,
+    isNode,
     ...(isRelay && { onLoss: (loss: StoreLoss) => tell({ kind: 'loss', loss }) }),
     recovery,
     log: forwardingLogger(tell),

@@ -23,9 +23,11 @@ export interface StorageOptions {
   readonly acceptLoss?: boolean
   /**
    * Called with each loss of acknowledged writes that the store shows, including those found at the start. When present, the store is
-   * claimed as its only relay, and a second relay on the same database server is refused.
+   * claimed as its only relay, and a second relay on the same database server is refused, unless `isNode`.
    */
   readonly onLoss?: (loss: StoreLoss) => void
+  /** This relay is one of several on the store and registers through `nodes`. [LIFE-26] */
+  readonly isNode?: boolean
   /** The module of the thread; the one beside this module when absent. A test may give it in few files, which load sooner. */
   readonly thread?: URL
 }
@@ -42,7 +44,8 @@ export interface Storage extends Stores, StoreControl, AsyncDisposable {
 
 /** @throws Error with a sentence for the operator: in use by another process, damaged, newer than the program, unreachable */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { url, commitDelayMs, log, serverWaitMs = 0, acceptLoss = false, recovery = DEFAULT_RECOVERY_RING } = options
+  const { url, commitDelayMs, log, serverWaitMs = 0, acceptLoss = false, isNode = false } = options
+  const { recovery = DEFAULT_RECOVERY_RING } = options
   const { port1, port2 } = new MessageChannel()
   const data: StorageThreadData = {
     url,
@@ -50,6 +53,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     serverWaitMs,
     acceptLoss,
     isRelay: options.onLoss !== undefined,
+    isNode,
     recovery,
     port: port2,
   }

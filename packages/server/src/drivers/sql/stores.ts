@@ -3,6 +3,7 @@ import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
 import type { RegistryStore } from '../../collections/registry-store.port.ts'
 import type { CallStore } from '../../documents/call-store.port.ts'
 import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { NodeRegistry } from '../../nodes/registry.port.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { UpdateLog } from '../../sync/update-log.port.ts'
@@ -19,6 +20,8 @@ export interface Stores {
   readonly blobs: BlobLedger
   readonly registries: RegistryStore
   readonly shareLinks: ShareLinkStore
+  /** Only for one of several nodes. [LIFE-26] */
+  readonly nodes: NodeRegistry
 }
 
 /** What can be asked of the whole database. */

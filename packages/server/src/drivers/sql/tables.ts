@@ -106,6 +106,21 @@ export interface Tables {
     expires_at_ms: number
     crc32: number
   }
+  /** Nodes that use the store together; always empty on SQLite. All times are those of the database. [LIFE-26] */
+  nodes: {
+    inc: Generated<number>
+    node_id: string
+    mode: string
+    link_url: string | null
+    program: string
+    state: string
+    /** Grows by one with each heartbeat. */
+    beat: number
+    /** The time of the last heartbeat and `LEASE_MS`. */
+    lease_until_ms: number
+    /** How many documents others have taken from the node. */
+    robbed: number
+  }
   /** The relay that uses the store; always empty on SQLite. [CFG-10] */
   instances: { holder: string; place: string; beat: number; at_ms: number }
   /** Results of writes that callers may request again. [TOOL-22] */
