@@ -62,6 +62,8 @@ export const layers = [
     libraries: [],
     node: true,
   },
+  // What every node must learn of changes.
+  { part: server('feed'), ours: [], libraries: [], node: false },
   // Live documents: the ports and messages, what a document worker is made of from the inside out, and the sockets in front.
   { part: server('sync'), ours: [server('kernel'), server('documents')], libraries: [], node: false },
   // The nodes that use one store together: who they are, and what this one may do.
@@ -234,6 +236,14 @@ export const layers = [
 
   // Drivers see ports; only compose sees drivers.
   { part: server('drivers'), ours: [server('kernel')], ports: [server('access'), server('blobs')], libraries: [], node: true },
+  // Several relays share through it what is speed and never truth.
+  {
+    part: server('drivers/redis'),
+    ours: [server('kernel'), server('drivers')],
+    ports: [server('access')],
+    libraries: ['@redis/client'],
+    node: true,
+  },
   {
     part: server('drivers/s3'),
     ours: [server('kernel')],
@@ -270,7 +280,7 @@ export const layers = [
       ...['kernel', 'config', 'auth', 'access', 'documents', 'search', 'share-links', 'calls', 'console', 'previews'].map(server),
       ...['sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts', 'blobs', 'recovery', 'http', 'http/openapi'].map(server),
       ...['nodes', 'operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
-      ...['drivers', 'drivers/sql', 'drivers/s3'].map(server),
+      ...['drivers', 'drivers/sql', 'drivers/s3', 'drivers/redis'].map(server),
       '*.routes.ts',
     ],
     libraries: [],

@@ -2,6 +2,7 @@ import type { KeySet } from './auth/key-set.ts'
 import { tenancyOf } from './auth/tenancy.ts'
 import type { Base, RelayOptions } from './compose/base.ts'
 import { type BlobBackend, blobCheck, openBlobBackend } from './compose/blobs.ts'
+import { type Bus, openBus } from './compose/bus.ts'
 import { openConsole } from './compose/console.ts'
 import { openFeatures } from './compose/features.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
@@ -79,9 +80,12 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   storage.onFatal(failure.resolve)
   const blobs = await openBlobBackend(base)
   const tokens = await openTokens(base, storage, opened)
-  const live = openLive(base, storage, tokens, opened)
-  const node = await openNode(base, storage, live, failure.resolve, opened)
-  const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet, node), { clock, timers: systemTimers })
+  let node: NodeLife | null = null
+  const bus = await openBus(base, () => 1 + (node?.peers.length ?? 0), opened)
+  const live = openLive(base, storage, bus, tokens, opened)
+  node = await openNode(base, storage, live, failure.resolve, opened)
+  const checks = checksOf(base, storage, bus, blobs, tokens.keySet, node)
+  const readiness = createReadiness(checks, { clock, timers: systemTimers })
   const features = openFeatures(base, storage, blobs, live, opened)
   const mcp = await openMcp(base, tokens, storage, live, features, opened)
   const servers = openServers(base, tokens, live, { features, mcp, console }, readiness, opened)
@@ -92,7 +96,14 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   return { release, listeners, failed: failure.promise, drain: () => drain(base, servers, { live, mcp, node }, resources) }
 }
 
-function checksOf(base: Base, storage: Storage, blobs: BlobBackend, keySet: KeySet, node: NodeLife | null): Checks {
+function checksOf(
+  base: Base,
+  storage: Storage,
+  bus: Bus,
+  blobs: BlobBackend,
+  keySet: KeySet,
+  node: NodeLife | null,
+): Checks {
   const answers = async () => {
     await storage.ping()
     return { ok: true }
@@ -104,7 +115,7 @@ function checksOf(base: Base, storage: Storage, blobs: BlobBackend, keySet: KeyS
   return {
     storage: answers,
     log: answers,
-    bus: () => ({ ok: true, detail: 'in memory' }),
+    bus: bus.check,
     blobs: blobCheck(blobs),
     keys,
     ...(node !== null && { cluster: () => checkNode(node) }),

@@ -17,6 +17,7 @@ import { openRooms, type Rooms } from '../sync/gateway/rooms.ts'
 import { openDocumentWorkers } from '../sync/workers/document-workers.ts'
 import { openRoomHomes, type Placement } from '../sync/workers/room-homes.ts'
 import type { Base } from './base.ts'
+import type { Bus } from './bus.ts'
 import type { Tokens } from './tokens.ts'
 import { accessPolicyOf } from './access-policy.ts'
 
@@ -31,13 +32,13 @@ export interface Live {
   readonly rateLimiter: RateLimiter
 }
 
-export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: AsyncDisposableStack): Live {
+export function openLive(base: Base, storage: Storage, bus: Bus, tokens: Tokens, opened: AsyncDisposableStack): Live {
   const { config, clock, random, log, tenancy } = base
   const { limits } = config.tenancy
   const timers = systemTimers
   const seats = memorySeats()
   const lateLoop = opened.use(new LateLoop(clock, timers))
-  const rateLimiter = memoryRateLimiter(clock, () => lateLoop.delayMs())
+  const rateLimiter = bus.rateLimiter ?? memoryRateLimiter(clock, () => lateLoop.delayMs())
   const roomOptions = { maxDocBytes: limits.maxDocBytes }
   const workers = opened.use(
     openRoomHomes({

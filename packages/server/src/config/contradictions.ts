@@ -41,13 +41,6 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
     allowed: 'both or none',
   },
   {
-    about: BUS_URL,
-    with: [],
-    broken: (config) => config.bus.url !== MEMORY_BUS && !hasNobodyToConnect(config) && !areSeveralNodesBuilt(),
-    problem: 'a redis: bus is not built yet, so it would connect nothing',
-    allowed: MEMORY_BUS,
-  },
-  {
     about: SINGLE,
     with: [URL_OF_STORE],
     broken: (config) => isOneOfSeveral(config) && !areSeveralNodesBuilt(),

@@ -184,7 +184,7 @@ export const SERVICE_KEYS = {
       env: 'RELAY_BUS_URL',
       secret: true,
       required: true,
-      doc: 'What tells several nodes early what another one did, and holds their rate buckets: `memory:` in a single relay, `redis://…` or `rediss://…` (TLS) for several nodes. Several nodes are not built yet, so only `memory:` is taken.',
+      doc: 'What several relays share for speed, never for truth: `memory:` for one relay, `redis://…` or `rediss://…` for several. Rate buckets, hints, sessions of MCP.',
     },
   },
   cluster: {

@@ -104,6 +104,12 @@ export const METRICS = {
     labels: ['surface'],
     help: 'Refusals by an empty rate bucket, by surface.',
   },
+  relay_bus_up: { type: 'gauge', labels: [], help: '1 while the bus answers, and with `memory:`; else 0.' },
+  relay_rate_local_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Tokens that this node gave or refused by its own part of a bucket, because the bus did not answer.',
+  },
   relay_mcp_calls_total: {
     type: 'counter',
     labels: ['tool', 'outcome'],

@@ -115,6 +115,14 @@ describe('readiness', () => {
     expect(runs).toBe(2)
   })
 
+  it('[LIFE-27] [OPS-2] a bus that does not answer is shown and leaves the node ready, while every other failed check does not', async () => {
+    const down = () => ({ ok: false, detail: 'down' })
+    const withoutBus = await createReadiness(allOk({ bus: down }), manualTime())()
+    expect([withoutBus.status, withoutBus.checks.bus]).toEqual(['ok', { ok: false, detail: 'down' }])
+    for (const name of ['storage', 'log', 'blobs', 'keys', 'draining'] as const)
+      expect((await createReadiness(allOk({ [name]: down }), manualTime())()).status).toBe('unavailable')
+  })
+
   it('[OPS-2] a check that hangs counts as failed after two seconds', async () => {
     const time = manualTime()
     const asked = createReadiness(allOk({ bus: () => new Promise(() => undefined) }), time)()

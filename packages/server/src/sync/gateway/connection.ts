@@ -125,8 +125,11 @@ export class Connection {
   violations: number[] | null = null
   joinBucket: OwnBucket | null = null
   viewBucket: OwnBucket | null = null
-  /** The earliest and the latest time of a resync. `drops`: updates are dropped until then, and the resync brings them back. [WS-29] */
-  resync: { readonly dueMs: number; readonly latestMs: number; readonly drops: boolean } | null = null
+  /**
+   * The earliest and the latest time of a resync. `drops`: updates are dropped until then, and the resync brings them back. `paid`: its
+   * token was taken. [WS-29]
+   */
+  resync: { readonly dueMs: number; readonly latestMs: number; readonly drops: boolean; readonly paid: boolean } | null = null
 
   /** Bytes to write at the end of this turn. */
   out: Uint8Array | Uint8Array[] | null = null

@@ -33,6 +33,8 @@ gauge relay_revocation_set_size
 gauge revocation_set_age_seconds
 counter relay_revocations_unreadable_total
 counter relay_rate_limit_rejections_total{surface}
+gauge relay_bus_up
+counter relay_rate_local_total
 counter relay_mcp_calls_total{tool,outcome}
 counter relay_quota_rejections_total{kind}
 counter relay_blob_store_calls_total{outcome}

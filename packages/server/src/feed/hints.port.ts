@@ -1,0 +1,24 @@
+/**
+ * What tells other nodes at once that a row of the change feed is committed. A hint is only speed: every node reads the
+ * feed every 2 s without it, so hints may be lost, doubled, late, in any order, or made up by a stranger. A hint carries
+ * no content for that reason, only the id of a row, which the receiver reads from the database. [LIFE-27]
+ */
+export interface FeedHints {
+  /**
+   * Sends a hint to all nodes that follow the workspace; this node may hear it too. Call it after the commit. Returns at
+   * once and never throws: a hint that cannot be sent is dropped, not kept for later.
+   *
+   * @param id - `change_feed.id` of the committed row, a positive integer.
+   */
+  publish(workspaceId: string, id: number): void
+  /** Adds a listener, which must not throw; the returned function removes it. */
+  onHint(listener: FeedHintListener): () => void
+  /**
+   * Asks for the hints of a workspace, because this node has sockets or watches of it, until the returned function is
+   * called. Several may follow the same workspace. Hints of workspaces that nobody follows need not arrive.
+   */
+  follow(workspaceId: string): () => void
+}
+
+/** Must bear any `id`: a driver checks only that it is a positive safe integer. */
+export type FeedHintListener = (workspaceId: string, id: number) => void
