@@ -181,6 +181,8 @@ export const layers = [
     libraries: ['@resvg/resvg-js'],
     node: true,
   },
+  // What nodes of several tell each other through the store, and what each does about it.
+  { part: server('feed'), ours: [server('kernel'), server('documents')], libraries: [], node: false },
   // The page in the browser, as files and headers.
   { part: server('console'), ours: [server('kernel')], libraries: [], node: true },
   {
@@ -265,6 +267,7 @@ export const layers = [
       'collections',
       'share-links',
       'search',
+      'feed',
       'backup',
       'verify',
       'repair',
@@ -277,7 +280,7 @@ export const layers = [
     part: server('compose'),
     ours: [
       protocol,
-      ...['kernel', 'config', 'auth', 'access', 'documents', 'search', 'share-links', 'calls', 'console', 'previews'].map(server),
+      ...['kernel', 'config', 'auth', 'access', 'documents', 'feed', 'search', 'share-links', 'calls', 'console', 'previews'].map(server),
       ...['sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts', 'blobs', 'recovery', 'http', 'http/openapi'].map(server),
       ...['nodes', 'operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
       ...['drivers', 'drivers/sql', 'drivers/s3', 'drivers/redis'].map(server),

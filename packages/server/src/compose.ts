@@ -73,7 +73,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       serverWaitMs: DATABASE_WAIT_MS,
       acceptLoss,
       onLoss,
-      isNode: isOneOfSeveral(config),
+      severalNodes: isOneOfSeveral(config),
     }),
   )
   const failure = Promise.withResolvers<Error>()

@@ -13,9 +13,13 @@ export interface Revocation {
 export interface RevocationStore {
   /**
    * Keeps one entry for each jti, with the earliest `revokedAtMs`. Drops the oldest entries beyond `keep` in the same
-   * transaction.
+   * transaction. `isWhole`: these are the last entries of a push or poll that was heard to its end, which other nodes are
+   * told with the entries. [AUTH-15]
    */
-  add(entries: readonly Revocation[], options: { readonly cursor?: string; readonly keep: number }): Promise<void>
+  add(
+    entries: readonly Revocation[],
+    options: { readonly cursor?: string; readonly keep: number; readonly isWhole?: boolean },
+  ): Promise<void>
   /** Returns every entry, oldest first. */
   all(): Promise<readonly Revocation[]>
   /** Returns the `since` of the next poll, or `null` before the first successful poll. */

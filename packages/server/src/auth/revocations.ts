@@ -15,6 +15,12 @@ export interface Revocations {
    * V2] Rejects with the store's error; then none of the new entries takes effect.
    */
   add(entries: readonly Revocation[], options?: AddOptions): Promise<void>
+  /** Other nodes have made these entries durable: every later `has` knows them. [AUTH-14] */
+  told(entries: readonly Revocation[]): void
+  /** Another node has heard a push or a poll to its end. [AUTH-15] */
+  toldWhole(): void
+  /** Reads the whole set again, when it may be that this node was not told of all of it. */
+  reload(): Promise<void>
   readonly size: number
   /**
    * Seconds since the last complete push or poll, since the start when there was none; −1 when neither is configured.
@@ -67,12 +73,20 @@ export async function openRevocations(options: RevocationsOptions): Promise<Revo
   return {
     has: (jti) => order.has(jti),
     async add(entries, { cursor, partial = false } = {}) {
-      await store.add(entries, cursor === undefined ? { keep } : { keep, cursor })
+      const isWhole = !partial
+      await store.add(entries, cursor === undefined ? { keep, isWhole } : { keep, isWhole, cursor })
       for (let at = 0; at < entries.length; at += SLICE) {
         if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve))
         makeEffective(entries.slice(at, at + SLICE))
       }
       if (!partial) heardAtMs = clock.monotonicMs()
+    },
+    told: makeEffective,
+    toldWhole() {
+      heardAtMs = clock.monotonicMs()
+    },
+    async reload() {
+      makeEffective(await store.all())
     },
     get size() {
       return order.size

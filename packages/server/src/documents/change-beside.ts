@@ -47,6 +47,7 @@ export function changeBeside(
         nowMs: clock.nowMs(),
         quotaBytes: gatedBy?.limits.quotaBytes ?? null,
         log: { kind: 'none' },
+        told: { actor },
       })
       if (outcome.kind === 'over-quota' && gatedBy !== undefined) throw refusedWrite(quotaRefusal(outcome, gatedBy), deps.metrics)
       if (outcome.kind !== 'written') return 'again'

@@ -88,6 +88,7 @@ async function store(
     nowMs,
     quotaBytes: access.limits.quotaBytes,
     log: { kind: 'cold' },
+    told: { actor: access.sub },
     ...(callId !== undefined && { call: creationCall(access, callId) }),
     ...onceMember(once, nowMs, () => ({ id, canvasPageId, prosePageId, callId }) satisfies NewIds),
   })

@@ -140,6 +140,19 @@ export interface DocumentWrite {
   readonly once?: OnceWrite
   /** Stores the call that this write is, in the same transaction. [AG-66] */
   readonly call?: CallWrite
+  /**
+   * Other nodes are told of the write. Absent for what changes nothing that a reader sees, such as the mark that a log has
+   * caught up with its body. [WS-51, FEED-2]
+   */
+  readonly told?: ToldWrite
+}
+
+/** What other nodes are told of a write, besides what it says itself. */
+export interface ToldWrite {
+  /** Who made the change; empty: the relay itself. */
+  readonly actor: string
+  /** The write stores edits of a live document that everybody got as they were made, so it is no event. [WS-52] */
+  readonly isMaterialisation?: true
 }
 
 /** A write that its caller repeats when it did not get the answer. */
@@ -241,12 +254,13 @@ export interface DocumentStore {
   overQuota(growth: DocumentGrowth): Promise<OverQuota | null>
   /**
    * Removes body, log, snapshots and points, and writes the tombstone. The key must match; the version may be a newer
-   * one. [LIFE-23]
+   * one. `actor`: who deletes it, for other nodes. [LIFE-23, FEED-2]
    */
   remove(
     ref: DocumentRef,
     key: number,
     deletedAtMs: number,
+    actor?: string,
   ): Promise<{ readonly kind: 'removed'; readonly tombstone: Tombstone } | { readonly kind: 'gone' }>
   /** Returns the heads of a workspace, ordered by updatedAt descending, then id ascending. [REST-21] */
   list(workspaceId: string): Promise<readonly DocumentHead[]>

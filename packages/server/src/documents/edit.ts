@@ -142,6 +142,7 @@ async function writeCold(
     nowMs,
     quotaBytes: gatingQuota(grownBytes, access),
     log: { kind: 'cold' },
+    told: { actor: access.sub },
     ...captureMember(zeroes(head.facts, stored.facts), changes, access.sub),
     ...callMember(request, changes, edited.result),
     ...onceMember(once, nowMs, () => editAnswer(stored.facts, edited, changes.effects)),

@@ -141,6 +141,7 @@ function coldWrite(request: PutRequest, plan: PlannedPut, nowMs: number): Docume
     nowMs,
     quotaBytes: plan.quotaBytes,
     log: { kind: 'cold' },
+    told: { actor: request.access.sub },
     ...(plan.capture && { capture: plan.capture }),
   }
 }

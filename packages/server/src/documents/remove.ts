@@ -40,7 +40,7 @@ async function remove(
   }
   if (dryRun === true) return
   signal?.throwIfAborted()
-  const outcome = await deps.store.remove(ref, before.key, deps.clock.nowMs())
+  const outcome = await deps.store.remove(ref, before.key, deps.clock.nowMs(), access.sub)
   if (outcome.kind === 'gone') return unknownDocument()
   const { tombstone } = outcome
   deps.log.info('document.deleted', 'a document was deleted', {

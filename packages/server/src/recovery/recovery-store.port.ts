@@ -50,6 +50,8 @@ export interface RestoreRequest {
   /** The body of the new document: the point's content under the new id and title. */
   readonly body: StoredBody
   readonly nowMs: number
+  /** Who restores it, for other nodes. [FEED-2] */
+  readonly actor?: string
 }
 
 export type RestoreOutcome =

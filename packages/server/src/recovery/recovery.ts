@@ -95,6 +95,7 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
           newRef,
           body,
           nowMs: clock.nowMs(),
+          actor: access.sub,
         })
         if (outcome.kind === 'conflict' && unsettled !== null) throw unsettled
         if (outcome.kind === 'conflict') return 'again'

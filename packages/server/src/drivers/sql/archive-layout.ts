@@ -26,12 +26,19 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
   return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => isCopied(name)).map(archived) }
 }
 
-/** Tables about the processes that use the store. */
-const OF_PROCESSES = ['instances', 'nodes', 'takeovers']
+/** Tables about the processes that use the store, and what those tell each other. [FEED-3] */
+const OF_PROCESSES: ReadonlySet<string> = new Set([
+  'instances',
+  'nodes',
+  'takeovers',
+  'change_feed',
+  'revocation_feed',
+  'job_leases',
+])
 
-/** A copy includes neither which relays use the store nor the search index. [AG-64] */
+/** A copy includes neither which relays use the store, nor what they tell each other, nor the search index. [AG-64] */
 function isCopied(name: string): boolean {
-  return !name.startsWith('kysely_') && !name.startsWith('search_') && !OF_PROCESSES.includes(name)
+  return !name.startsWith('kysely_') && !name.startsWith('search_') && !OF_PROCESSES.has(name)
 }
 
 /** In a restored store nobody owns a document. Epochs are copied, so that they go on rising. [LIFE-26] */

@@ -45,7 +45,7 @@ export function sqlBlobLedger({ engine, reader }: Database, queue: CommitQueue, 
         return rows.map(stagedUpload)
       }),
     releaseUnreferenced: (beforeMs, limit, nowMs) =>
-      queue.run(0, (writer) => releaseUnreferenced(writer, engine, { beforeMs, limit, nowMs })),
+      queue.job('blobs', 0, (writer) => releaseUnreferenced(writer, engine, { beforeMs, limit, nowMs })),
     unsettled: (beforeMs, limit) => reading(() => unsettled(reader, beforeMs, limit)),
     orphans: (limit) =>
       reading(async () => {

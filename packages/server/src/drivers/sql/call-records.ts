@@ -259,7 +259,7 @@ export function sqlCalls({ engine, reader }: Database, queue: CommitQueue, log: 
         )
       }),
     purge: ({ beforeMs, mostBytes, limit, nowMs }) =>
-      queue.run(0, async (writer) => {
+      queue.job('call records', 0, async (writer) => {
         const expired = await oldest(writer).where('at_ms', '<', beforeMs).limit(limit).execute()
         await dropRows(writer, engine, expired, nowMs)
         let excess = (await totalBytes(writer)) - mostBytes

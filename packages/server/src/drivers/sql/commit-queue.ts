@@ -25,6 +25,8 @@ export interface CommitQueueOptions {
   /** Checked before each commit, and again every 5 ms until it returns false. */
   readonly isCommitHeld?: () => boolean
   readonly answerHoldMs: number
+  /** Whether other nodes have the same jobs. */
+  readonly sharesJobs?: boolean
 }
 
 interface Job {
@@ -109,6 +111,16 @@ export class CommitQueue {
 
   run<T>(bytes: number, run: (writer: Writer) => Promise<T>): Promise<T> {
     return this.#submit<T>({ kind: 'run', run }, 1, bytes)
+  }
+
+  /**
+   * Runs one batch of a maintenance job. Where several nodes have the job, only one of them runs a batch at a time, and the others answer
+   * `idle` at once. Two at once would be right too, and only waste. [LIFE-30]
+   */
+  job<T>(name: string, idle: T, run: (writer: Writer) => Promise<T>): Promise<T> {
+    const { sharesJobs = false, database } = this.#options
+    if (!sharesJobs) return this.run(0, run)
+    return this.run(0, async (writer) => ((await database.engine.tryJob(writer, name)) ? run(writer) : idle))
   }
 
   /** False after a failed commit until one succeeds. [LIFE-6] */

@@ -48,7 +48,7 @@ export async function connect(url: string, options: DatabaseOptions, log: Logger
     case 'postgresql:': {
       // Relays on SQLite do not load this module.
       const { openPostgres } = await import('./postgres.ts')
-      return openPostgres(url, options.serverWaitMs ?? 0, log, undefined, options.node)
+      return openPostgres(url, options.serverWaitMs ?? 0, log, options.node === undefined ? {} : { node: options.node })
     }
     default:
       throw new Error(`[storage].url: unknown scheme ${JSON.stringify(scheme)} (allowed sqlite:, postgres:)`)

@@ -1,7 +1,9 @@
 import type { DocumentRef, Tombstone } from '../../documents/document-store.port.ts'
 import { dropReferences } from './blob-refs.ts'
 import { dropCalls } from './call-records.ts'
+import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
+import type { Telling } from './feed-writing.ts'
 import { keepFormerClients } from './former-clients.ts'
 import { dropPoints } from './recovery-points.ts'
 import { withChecksum } from './row-checksums.ts'
@@ -11,17 +13,24 @@ import type { Writer } from './tables.ts'
 /** Tables with rows of a document's key, besides references and recovery points; children first. */
 const PARTS = ['share_links', 'removals', 'updates', 'snapshots', 'set_aside', 'bodies', 'log_heads'] as const
 
+export interface Removal {
+  readonly ref: DocumentRef
+  readonly key: number
+  readonly deletedAtMs: number
+  readonly actor: string
+  /** The document that a restore puts in its place. [LIFE-22] */
+  readonly successor: string | null
+}
+
 /**
  * Removes a document with all its rows and writes the tombstone. Answers `gone`, and changes nothing, when the id has
- * another key. `successor`: the document that a restore puts in its place. [LIFE-22, LIFE-23]
+ * another key. [LIFE-22, LIFE-23]
  */
 export async function removeDocument(
   writer: Writer,
   engine: Engine,
-  ref: DocumentRef,
-  key: number,
-  deletedAtMs: number,
-  successor: string | null = null,
+  { ref, key, deletedAtMs, actor, successor }: Removal,
+  tell: Telling,
 ) {
   const row = await writer
     .selectFrom('documents')
@@ -31,6 +40,8 @@ export async function removeDocument(
     .where('key', '=', key)
     .executeTakeFirst()
   if (row === undefined) return { kind: 'gone' } as const
+  // The readers of the document as it was are told that it is gone. [WS-51]
+  const before = tell === null ? null : await readState(writer, ref)
   await keepFormerClients(writer, ref, key, deletedAtMs)
   await dropReferences(writer, engine, { ...ref, key }, deletedAtMs)
   await dropPoints(writer, engine, { ...ref, key }, deletedAtMs)
@@ -58,5 +69,6 @@ export async function removeDocument(
     ownerId: originalText(row.owner_id),
     ...(successor !== null && { successor }),
   }
+  if (before?.kind === 'document') tell?.({ kind: 'deleted', before: before.head, tombstone, actor })
   return { kind: 'removed', tombstone } as const
 }

@@ -17,6 +17,7 @@ import { bodyChecksum, headChecksum } from './checksum.ts'
 import { compiledOnce } from './compiled-query.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
+import type { Telling } from './feed-writing.ts'
 import { keepFormerClientsOn } from './former-clients.ts'
 import { giveLineages, lineageColumns, newLineage } from './lineage.ts'
 import { refuseGrowth } from './quota.ts'
@@ -25,6 +26,7 @@ import { rememberedWrite, rememberWrite } from './remembered-writes.ts'
 import { type Capturing, captureReplaced } from './recovery-capture.ts'
 import { headFlags } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
+import { tellWritten } from './told-write.ts'
 import type { Tables, Writer } from './tables.ts'
 import { isAlive } from './ownership.ts'
 import { isHeld } from './tenure-columns.ts'
@@ -71,6 +73,7 @@ export async function writeDocument(
   write: DocumentWrite,
   seen: LongBody | null,
   capturing: Capturing,
+  tell: Telling,
 ): Promise<WriteOutcome> {
   await engine.lockDocument(writer, write.ref)
   const { once, ref } = write
@@ -80,7 +83,7 @@ export async function writeDocument(
     const first = await rememberedWrite(writer, ref.workspaceId, once)
     if (first !== null) return { kind: 'repeated', first }
   }
-  const outcome = await store(writer, engine, write, seen, capturing)
+  const outcome = await store(writer, engine, write, seen, capturing, tell)
   if (write.call !== undefined && outcome.kind === 'written') {
     const { key, version } = outcome.head
     const made = { key, version, workspaceId: ref.workspaceId, nowMs: write.nowMs }
@@ -99,6 +102,7 @@ async function store(
   write: DocumentWrite,
   seen: LongBody | null,
   capturing: Capturing,
+  tell: Telling,
 ): Promise<WriteOutcome> {
   const current = await stateWithLineage(writer, write.ref, capturing.random)
   const fenced = refuseFormerOwner(engine, write, current)
@@ -117,9 +121,12 @@ async function store(
     if (write.set.body === undefined)
       throw new RelayError('INTERNAL', `a document cannot be created without a body: ${write.ref.id}`)
     const created = await createDocument(writer, write, write.set.body, version, capturing)
+    if (created !== null) tellWritten(tell, write, null, created)
     return created ?? { kind: 'conflict', current: await readState(writer, write.ref) }
   }
-  return updateDocument(writer, engine, write, head, version, seen, capturing)
+  const updated = await updateDocument(writer, engine, write, head, version, seen, capturing)
+  tellWritten(tell, write, head, updated)
+  return updated
 }
 
 /** Told before a conflict, since a former owner has nothing to merge and try again. [LIFE-26] */

@@ -10,6 +10,7 @@ import type { LongBody } from './long-bodies.ts'
 import { type Capturing, lookAhead, mayKeepLongBody } from './recovery-capture.ts'
 import { writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
+import { tellingRun } from './feed-writing.ts'
 import { purgeFormerClients, readFormerClients } from './former-clients.ts'
 import { readableHeads, sqlHeadLists } from './head-lists.ts'
 import { rememberingList } from './head-memory.ts'
@@ -29,7 +30,14 @@ const recordRow = compiledOnce((db, { workspaceId, id }: { readonly workspaceId:
     .where('documents.id', '=', id),
 )
 
-export function sqlDocuments(database: Database, queue: CommitQueue, log: Logger, capturing: Capturing): DocumentStore {
+/** `run`: how calls are run of which other nodes are told; nobody is when it is absent. */
+export function sqlDocuments(
+  database: Database,
+  queue: CommitQueue,
+  log: Logger,
+  capturing: Capturing,
+  run = tellingRun(queue, database.engine, null),
+): DocumentStore {
   const { engine, reader } = database
   const reading = readingWith(log)
   const given = lineageGiver(queue, capturing.random, log)
@@ -50,15 +58,15 @@ export function sqlDocuments(database: Database, queue: CommitQueue, log: Logger
       )
     },
     write(write) {
-      const run = (seen: LongBody | null) =>
-        queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write, seen, capturing))
-      return mayKeepLongBody(write) ? lookAhead(reader, write, capturing).then(run) : run(null)
+      const store = (seen: LongBody | null) =>
+        run(weightOf(write.set.body?.bytes), (writer, tell) => writeDocument(writer, engine, write, seen, capturing, tell))
+      return mayKeepLongBody(write) ? lookAhead(reader, write, capturing).then(store) : store(null)
     },
     overQuota: (growth) => reading(() => overQuota(reader, growth)),
-    remove: (ref, key, deletedAtMs) =>
-      queue.run(0, async (writer) => {
+    remove: (ref, key, deletedAtMs, actor = '') =>
+      run(0, async (writer, tell) => {
         await engine.lockDocument(writer, ref)
-        return removeDocument(writer, engine, ref, key, deletedAtMs)
+        return removeDocument(writer, engine, { ref, key, deletedAtMs, actor, successor: null }, tell)
       }),
     async heads(workspaceId, ids) {
       const read = async (): Promise<readonly DocumentHead[]> => {
@@ -96,10 +104,10 @@ export function sqlDocuments(database: Database, queue: CommitQueue, log: Logger
       if (keys.length > 0) await queue.run(0, (writer) => giveLineages(writer, keys, capturing.random))
       return { lastKey, more }
     },
-    purgeFormerClients: (beforeMs, limit) => queue.run(0, (writer) => purgeFormerClients(writer, beforeMs, limit)),
+    purgeFormerClients: (beforeMs, limit) => queue.job('former clients', 0, (writer) => purgeFormerClients(writer, beforeMs, limit)),
     usedBytes: (workspaceId) => reading(() => documentBytes(reader, workspaceId)),
     purgeTombstones: (beforeMs, limit) =>
-      queue.run(0, async (writer) => {
+      queue.job('tombstones', 0, async (writer) => {
         const result = await writer
           .deleteFrom('tombstones')
           .where(
@@ -109,7 +117,7 @@ export function sqlDocuments(database: Database, queue: CommitQueue, log: Logger
         return Number(result.numDeletedRows)
       }),
     remembered: (workspaceId, request) => reading(() => rememberedWrite(reader, workspaceId, request)),
-    purgeRemembered: (beforeMs, limit) => queue.run(0, (writer) => purgeRemembered(writer, beforeMs, limit)),
+    purgeRemembered: (beforeMs, limit) => queue.job('request ids', 0, (writer) => purgeRemembered(writer, beforeMs, limit)),
     behind: (afterKey, limit) => reading(() => readBehind(reader, afterKey, limit)),
   }
 }

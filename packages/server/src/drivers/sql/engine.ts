@@ -42,6 +42,15 @@ export interface OwnNode {
   inc: Incarnation | null
 }
 
+export type FeedTableName = 'change_feed' | 'revocation_feed'
+
+/** Times by the clock of the database. */
+export interface IdentityMoment {
+  readonly lastId: number
+  readonly nowMs: number
+  readonly openSinceMs: number | null
+}
+
 /** The differences between SQLite and PostgreSQL; all other code is shared. */
 export interface Engine {
   readonly columnTypes: StepTypes
@@ -73,6 +82,13 @@ export interface Engine {
   nextIdentity(writer: Writer, table: string, column: string): Promise<number>
   /** From now on identity values are above `last` and above every stored one. [YDOC-8] */
   continueAbove(writer: Writer, table: string, column: string, last: number): Promise<void>
+  /** Whether no other process runs this job now. Then none begins it before the transaction ends. [LIFE-30] */
+  tryJob(writer: Writer, job: string): Promise<boolean>
+  /**
+   * Returns the greatest identity value that the table has given out, 0 before the first, and the clock. With `asksOpen` also when the oldest
+   * open transaction began that has written something; `null` when there is none.
+   */
+  identityMoment(db: Connection, table: FeedTableName, asksOpen: boolean): Promise<IdentityMoment>
   faultOf(error: unknown): Fault
 }
 

@@ -45,9 +45,16 @@ const NODE_SETTINGS_SQL = `
   with limits as (select set_config('idle_in_transaction_session_timeout', '3s', false), set_config('lock_timeout', '5s', false))
   select * from limits left join (${SETTINGS_SQL}) as flushed on true`
 
+export interface PostgresOptions {
+  /** Most connections at once. */
+  readonly connections?: number
+  /** Given for one of several nodes, which need not be the only relay of the store. [LIFE-26] */
+  readonly node?: OwnNode
+}
+
 /**
- * Connects to the primary, by at most `connections` at once, and waits for it up to `waitMs`. Refuses a server in recovery, because it
- * would return outdated data. `node` is given for one of several nodes, which need not be the only relay of the store. [LIFE-26]
+/**
+ * Connects to the primary and waits for it up to `waitMs`. Refuses a server in recovery, because it would return outdated data.
  *
  * @throws Error naming the server and why it cannot be used
  */
@@ -55,8 +62,7 @@ export async function openPostgres(
   url: string,
   waitMs: number,
   log: Logger,
-  connections = POOL_SIZE,
-  node?: OwnNode,
+  { connections = POOL_SIZE, node }: PostgresOptions = {},
 ): Promise<Database> {
   const holder = newId('relay-', 16, systemRandom)
   const settings = node === undefined ? SETTINGS_SQL : NODE_SETTINGS_SQL
@@ -274,6 +280,22 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
       select setval(pg_get_serial_sequence(${table}, ${column}), greatest(1, ${last}::bigint, max(${sql.ref(column)})),
         greatest(${last}::bigint, max(${sql.ref(column)})) > 0)
       from ${sql.table(table)}`.execute(writer)
+  },
+  async tryJob(writer, job) {
+    const { rows } = await sql<{ free: boolean }>`select pg_try_advisory_xact_lock(hashtext(${job}), 10) as free`.execute(writer)
+    return at(rows, 0).free
+  },
+  async identityMoment(db, table, asksOpen) {
+    // A transaction has its number before it gets an identity value here, as it locks or writes a row of the document first.
+    const open = asksOpen
+      ? sql`(select (extract(epoch from min(xact_start)) * 1000)::bigint from pg_stat_activity
+          where datname = current_database() and backend_xid is not null)`
+      : sql`null::bigint`
+    const { rows } = await sql<{ last: number | null; now: number; open: number | null }>`
+      select pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass) as last,
+        (extract(epoch from clock_timestamp()) * 1000)::bigint as now, ${open} as open`.execute(db)
+    const { last, now, open: openSinceMs } = at(rows, 0)
+    return { lastId: last ?? 0, nowMs: now, openSinceMs }
   },
   faultOf: postgresFault,
 })

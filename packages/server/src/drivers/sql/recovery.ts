@@ -13,6 +13,7 @@ import { removeDocument } from './document-remove.ts'
 import { DamagedDocumentError, headOf, readState, selectHeads } from './document-rows.ts'
 import { createDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
+import { type Telling, tellingRun } from './feed-writing.ts'
 import { loadLog } from './log-reading.ts'
 import { readingWith } from './reading.ts'
 import type { LongBody } from './long-bodies.ts'
@@ -22,7 +23,14 @@ import type { Connection, Writer } from './tables.ts'
 import { isHeld } from './tenure-columns.ts'
 import { keepAside } from './updates.ts'
 
-export function sqlRecovery({ reader }: Database, queue: CommitQueue, log: Logger, capturing: Capturing): RecoveryStore {
+/** `run`: how calls are run of which other nodes are told; nobody is when it is absent. */
+export function sqlRecovery(
+  { engine, reader }: Database,
+  queue: CommitQueue,
+  log: Logger,
+  capturing: Capturing,
+  run = tellingRun(queue, engine, null),
+): RecoveryStore {
   const reading = readingWith(log)
   const look = async (key: number) => {
     const row = await reader.selectFrom('documents').select(['version', 'size_bytes']).where('key', '=', key).executeTakeFirst()
@@ -46,7 +54,7 @@ export function sqlRecovery({ reader }: Database, queue: CommitQueue, log: Logge
     },
     async restore(request) {
       const seen = await reading(() => look(request.source.key))
-      return queue.run(request.body.bytes.byteLength, (writer) => restore(writer, request, seen, capturing))
+      return run(request.body.bytes.byteLength, (writer, tell) => restore(writer, request, seen, capturing, tell))
     },
   }
 }
@@ -92,9 +100,10 @@ async function capture(
  */
 async function restore(
   writer: Writer,
-  { source, hasGap, newRef, body, nowMs }: RestoreRequest,
+  { source, hasGap, newRef, body, nowMs, actor = '' }: RestoreRequest,
   seen: LongBody | null,
   capturing: Capturing,
+  tell: Telling,
 ): Promise<RestoreOutcome> {
   const { engine } = capturing
   await engine.lockDocument(writer, source)
@@ -130,8 +139,10 @@ async function restore(
       detail: lost,
     })
   }
-  const removed = await removeDocument(writer, engine, source, head.key, nowMs, newRef.id)
+  const removal = { ref: source, key: head.key, deletedAtMs: nowMs, actor, successor: newRef.id }
+  const removed = await removeDocument(writer, engine, removal, tell)
   if (removed.kind === 'gone') throw new Error(`a locked document vanished: ${source.id}`)
+  tell?.({ kind: 'created', head: created.head, actor, isSharingChanged: false, restoredFrom: source.id })
   return { kind: 'restored', head: created.head, tombstone: removed.tombstone }
 }
 

@@ -108,6 +108,7 @@ async function repairIn(
       },
       null,
       capturing,
+      null,
     )
     if (outcome.kind !== 'written') throw new Error(`a locked document was answered ${outcome.kind}`)
   }

@@ -1,7 +1,7 @@
 import type { RevocationStore } from '../../auth/revocations.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
-import type { Database } from './engine.ts'
+import type { Database, Engine } from './engine.ts'
 import { readingWith } from './reading.ts'
 import { isAsWritten, withChecksum } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
@@ -11,15 +11,17 @@ const CURSOR = 'revocation-cursor'
 /** Rows of one statement; below SQLite's 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1000
 
-export function sqlRevocations({ reader }: Database, queue: CommitQueue, log: Logger): RevocationStore {
+/** `isTold`: whether other nodes are told of what is added. */
+export function sqlRevocations({ engine, reader }: Database, queue: CommitQueue, log: Logger, isTold = false): RevocationStore {
   const reading = readingWith(log)
   return {
-    add: (entries, { cursor, keep }) =>
+    add: (entries, { cursor, keep, isWhole = false }) =>
       queue.run(entries.length * 64, async (writer) => {
         for (let from = 0; from < entries.length; from += ROWS_PER_STATEMENT) {
           await insert(writer, entries.slice(from, from + ROWS_PER_STATEMENT))
         }
         if (entries.length > 0) await dropOldest(writer, keep)
+        if (isTold) await tell(writer, engine, entries, isWhole)
         if (cursor === undefined) return
         const value = storedText(cursor)
         await writer
@@ -63,6 +65,26 @@ async function insert(writer: Writer, entries: readonly { readonly jti: string; 
         .whereRef('excluded.revoked_at_ms', '<', 'revocations.revoked_at_ms'),
     )
     .execute()
+}
+
+/** Adds rows for the other nodes, and one more when this was the whole of a push or a poll. [AUTH-14, AUTH-15] */
+async function tell(
+  writer: Writer,
+  engine: Engine,
+  entries: readonly { readonly jti: string; readonly revokedAtMs: number }[],
+  isWhole: boolean,
+): Promise<void> {
+  const heard = { at_ms: engine.nowMs, jti: null, revoked_at_ms: null }
+  const rows = [
+    ...entries.map(({ jti, revokedAtMs }) => ({ at_ms: engine.nowMs, jti: storedText(jti), revoked_at_ms: revokedAtMs })),
+    ...(isWhole ? [heard] : []),
+  ]
+  for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+    await writer
+      .insertInto('revocation_feed')
+      .values(rows.slice(from, from + ROWS_PER_STATEMENT))
+      .execute()
+  }
 }
 
 async function dropOldest(writer: Writer, keep: number): Promise<void> {

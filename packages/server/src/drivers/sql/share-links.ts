@@ -55,7 +55,7 @@ export function sqlShareLinks({ engine, reader }: Database, queue: CommitQueue, 
         return { ref: { workspaceId, id: row.document_id }, key: row.key, linkId: row.id }
       }),
     purgeExpired: (nowMs, limit) =>
-      queue.run(0, async (writer) => {
+      queue.job('share links', 0, async (writer) => {
         const result = await writer
           .deleteFrom('share_links')
           .where(

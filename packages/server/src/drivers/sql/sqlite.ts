@@ -318,6 +318,16 @@ function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
       db.prepare('delete from sqlite_sequence where name = ?').run(table)
       db.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, Math.max(last, stored))
     },
+    tryJob: async () => true,
+    async identityMoment(_db, table) {
+      const row = db
+        .prepare(
+          `select coalesce((select seq from sqlite_sequence where name = ?), 0) as last, cast(unixepoch('subsec') * 1000 as integer) as now`,
+        )
+        .get(table)
+      // One transaction writes at a time, so no identity value is open when another one is committed.
+      return { lastId: Number(row?.['last']), nowMs: Number(row?.['now']), openSinceMs: null }
+    },
     faultOf: sqliteFault,
   }
 }

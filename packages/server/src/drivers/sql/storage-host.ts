@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
-import type { Random } from '../../kernel/ids.ts'
+import { newId, type Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { keepAcceptedLosses } from './accepted-losses.ts'
@@ -13,6 +13,8 @@ import { openDatabase } from './database.ts'
 import { lineageGiver } from './lineage-reading.ts'
 import { openLongBodies } from './long-bodies.ts'
 import { sqlDocuments } from './documents.ts'
+import { sqlChangeFeed, sqlRevocationFeed } from './feed-reading.ts'
+import { type FeedEntry, tellingRun } from './feed-writing.ts'
 import { HeadChanges, noting } from './head-changes.ts'
 import { sqlHeadLists } from './head-lists.ts'
 import type { HeadLists } from './head-stamps.ts'
@@ -20,6 +22,7 @@ import { sqlRecovery } from './recovery.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
 import { sqlRegistries } from './registries.ts'
 import { sqlShareLinks } from './share-links.ts'
+import { sqlJobLeases } from './job-leases.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
 import type { OwnNode } from './engine.ts'
@@ -57,6 +60,8 @@ export interface StorageHostOptions {
   readonly onFatal: (error: Error) => void
   /** Called after the commit of each write and removal of a document. */
   readonly onStored?: (document: StoredDocument) => void
+  /** Present when several nodes use the store; see `StorageOptions.severalNodes`. Called after the commit of what other nodes are told of. */
+  readonly onTold?: (entries: readonly FeedEntry[]) => void
 }
 
 export interface StoredDocument {
@@ -87,7 +92,8 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     onFatal,
   } = options
   const onLossInUse = options.onLoss ?? (() => undefined)
-  const occupy = options.onLoss === undefined || options.node !== undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
+  const isOneOfSeveral = options.node !== undefined || options.onTold !== undefined
+  const occupy = options.onLoss === undefined || isOneOfSeveral ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
   const ofNode = options.node === undefined ? {} : { node: options.node }
   const onLoss = acceptLoss ? 'accept' : 'refuse'
   const opened = await openDatabase(url, { ...hooks, ...occupy, ...ofNode, serverWaitMs, onLoss }, log)
@@ -115,7 +121,11 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     ...(hooks.isCommitHeld === undefined ? {} : { isCommitHeld: hooks.isCommitHeld }),
     answerHoldMs: hooks.answerHoldMs,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
+    sharesJobs: options.onTold !== undefined,
   })
+  const { onTold } = options
+  const origin = newId('store-', 16, random)
+  const run = tellingRun(queue, database.engine, onTold === undefined ? null : { origin, onTold })
   const longBodies = openLongBodies(database.reader)
   const capturing = { engine: database.engine, ring, longBodies, log, random, tallies: new CallTallies() }
   // A tool that runs beside the relay keeps no reserve, and a database server has its own disk.
@@ -124,11 +134,11 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   const withSpace = <T>(run: () => Promise<T>): Promise<T> => (reserve === null ? run() : reserve.withSpace(run))
   const changes = new HeadChanges()
   const { documents, updates, recovery } = noting(changes, {
-    documents: sqlDocuments(database, queue, log, capturing),
+    documents: sqlDocuments(database, queue, log, capturing, run),
     updates: sqlUpdates(database, queue, log, random),
-    recovery: sqlRecovery(database, queue, log, capturing),
+    recovery: sqlRecovery(database, queue, log, capturing, run),
   })
-  const revocations = sqlRevocations(database, queue, log)
+  const revocations = sqlRevocations(database, queue, log, onTold !== undefined)
   const shareLinks = sqlShareLinks(database, queue, log)
   return {
     losses: database.losses,
@@ -139,15 +149,15 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
         if (outcome.kind === 'written') options.onStored?.({ workspaceId: write.ref.workspaceId, key: outcome.head.key })
         return outcome
       },
-      async remove(ref, key, deletedAtMs) {
-        const outcome = await withSpace(() => documents.remove(ref, key, deletedAtMs))
+      async remove(ref, key, deletedAtMs, actor) {
+        const outcome = await withSpace(() => documents.remove(ref, key, deletedAtMs, actor))
         options.onStored?.({ workspaceId: ref.workspaceId, key })
         return outcome
       },
     },
     calls: sqlCalls(database, queue, log),
-    // Other nodes change documents too.
-    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, options.node === undefined ? changes : null),
+    // What this process has changed is not all where others write too: then every list reads the numbers of all its documents.
+    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, isOneOfSeveral ? null : changes),
     updates,
     ownership: sqlOwnership(database.engine, queue),
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },
@@ -156,6 +166,9 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     registries: sqlRegistries(database, queue, log),
     shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },
     nodes: database.nodes({ onLoss: onLossInUse }),
+    changeFeed: sqlChangeFeed(database, queue, origin, log),
+    revocationFeed: sqlRevocationFeed(database, queue, log),
+    jobLeases: sqlJobLeases(database, queue),
     async ping() {
       if (!queue.healthy) await queue.run(PROBE_BYTES, (writer) => probe(writer, clock.nowMs()))
       await answers(database.reader).catch((error: unknown) => {

@@ -5,6 +5,7 @@ import type { Logger } from '../../kernel/log.ts'
 import { waitingTimers } from '../../kernel/timers.ts'
 import { RefusedStart } from '../../kernel/refused-start.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
+import type { FeedEntry } from './feed-writing.ts'
 import { openStorageHost, type StorageHost, type StoredDocument } from './storage-host.ts'
 import type { StoreLoss } from './store-loss.ts'
 import { createReadTurns, serveStorage } from './storage-server.ts'
@@ -19,21 +20,21 @@ export interface StorageThreadData {
   readonly acceptLoss: boolean
   /** True for a relay on the store, false for a tool beside it. */
   readonly isRelay: boolean
-  /** True for one of several relays. */
-  readonly isNode: boolean
   readonly recovery: RecoveryRing
+  /** True for one of several relays. */
+  readonly severalNodes: boolean
   readonly port: MessagePort
 }
 
 async function main(parent: MessagePort, data: StorageThreadData): Promise<void> {
-  const { url, commitDelayMs, serverWaitMs, acceptLoss, isRelay, isNode, recovery, port } = data
+  const { url, commitDelayMs, serverWaitMs, acceptLoss, isRelay, severalNodes, recovery, port } = data
   const tell = (event: ThreadEvent) => parent.postMessage(event)
   const host = await openStorageHost({
     url,
     commitDelayMs,
     serverWaitMs,
     acceptLoss,
-    ...(isNode && { node: { inc: null } }),
+    ...(severalNodes && { node: { inc: null } }),
     ...(isRelay && { onLoss: (loss: StoreLoss) => tell({ kind: 'loss', loss }) }),
     recovery,
     log: forwardingLogger(tell),
@@ -42,6 +43,7 @@ async function main(parent: MessagePort, data: StorageThreadData): Promise<void>
     random: systemRandom,
     hooks: testHooks(process.env),
     onFatal: (error) => tell({ kind: 'fatal', message: error.message }),
+    ...(severalNodes && { onTold: (entries: readonly FeedEntry[]) => tell({ kind: 'told', entries }) }),
     ...(isRelay && { onStored: ({ workspaceId, key }: StoredDocument) => tell({ kind: 'stored', workspaceId, key }) }),
   }).catch((error: unknown) => {
     const remedy = error instanceof RefusedStart ? { remedy: error.remedy } : {}

@@ -71,6 +71,9 @@ export const VERBS = {
   registries: { read: 'read', replace: 'write', configBytes: 'read' },
   shareLinks: { issue: 'write', list: 'read', revoke: 'write', find: 'read', purgeExpired: 'write' },
   nodes: { register: 'write', pulse: 'read', drain: 'write', leave: 'write' },
+  changeFeed: { begin: 'read', read: 'read', purge: 'write' },
+  revocationFeed: { begin: 'read', read: 'read', purge: 'write' },
+  jobLeases: { claim: 'write', release: 'write' },
   control: { ping: 'read', stats: 'read', totals: 'read', close: 'write' },
 } as const satisfies VerbTable
 

@@ -3,6 +3,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import { at } from '../../kernel/at.ts'
 import type { LogFields } from '../../kernel/log.ts'
 import { type AppendOutcome, type AppendRecord, removalsMember } from '../../sync/update-log.port.ts'
+import type { FeedEntry } from './feed-writing.ts'
 import type { Ports } from './storage-verbs.ts'
 import type { StoreLoss } from './store-loss.ts'
 
@@ -81,6 +82,8 @@ export type ThreadEvent =
   | { readonly kind: 'loss'; readonly loss: StoreLoss }
   /** A document was written or removed. */
   | { readonly kind: 'stored'; readonly workspaceId: string; readonly key: number }
+  /** Rows of the change feed are committed. */
+  | { readonly kind: 'told'; readonly entries: readonly FeedEntry[] }
   | { readonly kind: 'failed-to-open'; readonly message: string; readonly remedy?: string }
   | {
       readonly kind: 'log'

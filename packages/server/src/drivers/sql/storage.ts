@@ -3,6 +3,7 @@ import type { Logger } from '../../kernel/log.ts'
 import { RefusedStart } from '../../kernel/refused-start.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from './recovery-ring.ts'
 import { storageFromPort } from './storage-client.ts'
+import type { FeedEntry } from './feed-writing.ts'
 import type { StoredDocument } from './storage-host.ts'
 import type { StorageThreadData } from './storage-thread.ts'
 import type { ThreadEvent } from './storage-wire.ts'
@@ -23,13 +24,16 @@ export interface StorageOptions {
   readonly acceptLoss?: boolean
   /**
    * Called with each loss of acknowledged writes that the store shows, including those found at the start. When present, the store is
-   * claimed as its only relay, and a second relay on the same database server is refused, unless `isNode`.
+   * claimed as its only relay, and a second relay on the same database server is refused, unless `severalNodes`.
    */
   readonly onLoss?: (loss: StoreLoss) => void
-  /** This relay is one of several on the store and registers through `nodes`. [LIFE-26] */
-  readonly isNode?: boolean
   /** The module of the thread; the one beside this module when absent. A test may give it in few files, which load sooner. */
   readonly thread?: URL
+  /**
+   * This relay is one of several on the store and registers through `nodes`. Each change writes a row that tells the others, and jobs of maintenance are
+   * shared. A single relay, the default, writes no such row. [FEED-2, LIFE-26, LIFE-27]
+   */
+  readonly severalNodes?: boolean
 }
 
 /** The store, run in its own thread. Disposing commits what is queued, merges SQLite's side file into the main file and ends the thread. */
@@ -38,13 +42,15 @@ export interface Storage extends Stores, StoreControl, AsyncDisposable {
   workerPort(): MessagePort
   /** Called after each write and removal of a document by the relay that claimed the store. */
   onStored(listener: (document: StoredDocument) => void): void
+  /** Called after the commit of each change of which other nodes are told, with the ids of its rows in the change feed. */
+  onTold(listener: (entry: FeedEntry) => void): void
   /** Called when nothing can be made durable any more: the process must answer 503 and exit. [D10] */
   onFatal(listener: (error: Error) => void): void
 }
 
 /** @throws Error with a sentence for the operator: in use by another process, damaged, newer than the program, unreachable */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { url, commitDelayMs, log, serverWaitMs = 0, acceptLoss = false, isNode = false } = options
+  const { url, commitDelayMs, log, serverWaitMs = 0, acceptLoss = false } = options
   const { recovery = DEFAULT_RECOVERY_RING } = options
   const { port1, port2 } = new MessageChannel()
   const data: StorageThreadData = {
@@ -53,8 +59,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     serverWaitMs,
     acceptLoss,
     isRelay: options.onLoss !== undefined,
-    isNode,
     recovery,
+    severalNodes: options.severalNodes === true,
     port: port2,
   }
   const worker = new Worker(options.thread ?? new URL('./storage-thread.ts', import.meta.url), {
@@ -65,7 +71,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const fatal = new FatalSignal()
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const stored: ((document: StoredDocument) => void)[] = []
-  await started(worker, log, fatal, options.onLoss ?? (() => undefined), stored)
+  const told: ((entry: FeedEntry) => void)[] = []
+  await started(worker, log, fatal, { onLoss: options.onLoss ?? (() => undefined), stored, told })
   const ports = storageFromPort(port1)
   worker.unref()
   const close = async () => {
@@ -83,6 +90,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
     onFatal: (listener) => fatal.listen(listener),
     onStored: (listener) => void stored.push(listener),
+    onTold: (listener) => void told.push(listener),
     close,
   })
 }
@@ -90,7 +98,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 /** The storage at the other end of a port. `close` runs once, however often the storage is disposed. */
 export function storageOver(
   { control, ...stores }: ReturnType<typeof storageFromPort>,
-  { close, ...own }: Pick<Storage, 'workerPort' | 'onFatal' | 'onStored'> & { close(): Promise<void> },
+  { close, ...own }: Pick<Storage, 'workerPort' | 'onFatal' | 'onStored' | 'onTold'> & { close(): Promise<void> },
 ): Storage {
   let closing: Promise<void> | null = null
   return {
@@ -107,9 +115,13 @@ function started(
   worker: Worker,
   log: Logger,
   fatal: FatalSignal,
-  onLoss: (loss: StoreLoss) => void,
-  stored: readonly ((document: StoredDocument) => void)[],
+  listeners: {
+    readonly onLoss: (loss: StoreLoss) => void
+    readonly stored: readonly ((document: StoredDocument) => void)[]
+    readonly told: readonly ((entry: FeedEntry) => void)[]
+  },
 ): Promise<void> {
+  const { onLoss, stored, told } = listeners
   return new Promise<void>((resolve, reject) => {
     worker.on('message', (event: ThreadEvent) => {
       switch (event.kind) {
@@ -120,6 +132,9 @@ function started(
           return onLoss(event.loss)
         case 'stored':
           for (const listener of stored) listener(event)
+          return
+        case 'told':
+          for (const entry of event.entries) for (const listener of told) listener(entry)
           return
         case 'failed-to-open':
           return reject(event.remedy === undefined ? new Error(event.message) : new RefusedStart(event.message, event.remedy))

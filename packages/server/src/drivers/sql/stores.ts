@@ -3,6 +3,9 @@ import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
 import type { RegistryStore } from '../../collections/registry-store.port.ts'
 import type { CallStore } from '../../documents/call-store.port.ts'
 import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { ChangeFeed } from '../../feed/change-feed.port.ts'
+import type { JobLeases } from '../../feed/job-leases.port.ts'
+import type { RevocationFeed } from '../../feed/revocation-feed.port.ts'
 import type { NodeRegistry } from '../../nodes/registry.port.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
@@ -24,6 +27,9 @@ export interface Stores {
   readonly shareLinks: ShareLinkStore
   /** Only for one of several nodes. [LIFE-26] */
   readonly nodes: NodeRegistry
+  readonly changeFeed: ChangeFeed
+  readonly revocationFeed: RevocationFeed
+  readonly jobLeases: JobLeases
 }
 
 /** What can be asked of the whole database. */

@@ -178,6 +178,24 @@ export interface Tables {
   /** Y clients that wrote in earlier lineages of an id, as JSON, newest first. [WS-62] */
   former_clients: { workspace_id: string; id: string; until_ms: number; clients: string; crc32: number }
   revocations: { jti: string; revoked_at_ms: number; crc32: number | null }
+  /** What nodes of several are told of stored documents; `at_ms` is the clock of the database. [FEED-2] */
+  change_feed: {
+    id: Generated<number>
+    at_ms: number
+    workspace_id: string
+    key: number
+    kind: string
+    actor: string
+    seq: number
+    /** Names the process that wrote the row. */
+    origin: string
+    /** JSON of `ChangePayload`. */
+    payload: Uint8Array
+  }
+  /** A row without jti says that a push or a poll was heard to its end. [AUTH-14, AUTH-15] */
+  revocation_feed: { id: Generated<number>; at_ms: number; jti: string | null; revoked_at_ms: number | null }
+  /** Which node does a job that one is enough for, and for how long. [LIFE-30] */
+  job_leases: { job: string; holder: string; until_ms: number }
 }
 
 /** A connection outside or inside a transaction. */

@@ -39,7 +39,7 @@ export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log
         await engine.lockDocument(writer, { key })
         return (await isFenced(writer, engine, key, epoch)) ? 'fenced' : rebuildLog(writer, key, rebuilt, newLineage(random))
       }),
-    purgeRemovals: (beforeMs, limit) => queue.run(0, (writer) => purgeRemovals(writer, beforeMs, limit)),
+    purgeRemovals: (beforeMs, limit) => queue.job('removals', 0, (writer) => purgeRemovals(writer, beforeMs, limit)),
   }
 }
 

@@ -255,6 +255,7 @@ async function applyEdit(room: Room, saver: RoomSaver, { planned: change, isStor
     bump: true,
     nowMs,
     quotaBytes: gatingQuota(growth.bytes, access),
+    told: { actor: access.sub },
     log: {
       kind: 'live',
       lastSeq,

@@ -83,6 +83,7 @@ async function applyPut(
       nowMs,
       quotaBytes: plan.quotaBytes,
       log: { kind: 'live', lastSeq: before, append: recordsBy(request.access.sub, taken), ...epochMember(room.epoch) },
+      told: { actor: request.access.sub },
       ...(plan.capture === undefined ? {} : { capture: plan.capture }),
     })
     switch (outcome.kind) {

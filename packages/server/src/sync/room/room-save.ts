@@ -266,6 +266,7 @@ export class RoomSaver {
         nowMs: host.clock.nowMs(),
         quotaBytes: null,
         log: room.hasGap ? { ...live, coversNoMore: true } : live,
+        told: { actor: this.lastWriter?.sub ?? '', isMaterialisation: true },
         ...(made.zeroing ? { capture: { reason: 'zeroing' as const } } : {}),
       })
       if (outcome.kind === 'written') this.wrote(outcome.head, made.body, sequence, held.length)

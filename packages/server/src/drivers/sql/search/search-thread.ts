@@ -61,7 +61,7 @@ async function openReader(url: string, log: Logger): Promise<{ readonly reader: 
     import('../postgres.ts'),
     import('./postgres-index.ts'),
   ])
-  const database = await openPostgres(url, 0, log, SEARCHES_AT_ONCE)
+  const database = await openPostgres(url, 0, log, { connections: SEARCHES_AT_ONCE })
   return { reader: openPostgresIndexReader(database.reader, nowMs), close: () => database.close() }
 }
 

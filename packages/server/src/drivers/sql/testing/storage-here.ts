@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/clock.ts'
 import { systemRandom } from '../../../kernel/ids.ts'
 import { type Timers, waitingTimers } from '../../../kernel/timers.ts'
+import type { FeedEntry } from '../feed-writing.ts'
 import { DEFAULT_RECOVERY_RING } from '../recovery-ring.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost } from '../storage-host.ts'
@@ -18,9 +19,11 @@ export async function openStorageHere({
   commitDelayMs,
   log,
   timers = waitingTimers,
-}: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log'> & { readonly timers?: Timers }): Promise<Storage> {
+  severalNodes = false,
+}: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log' | 'severalNodes'> & { readonly timers?: Timers }): Promise<Storage> {
   const fatal: ((error: Error) => void)[] = []
   const stored: Parameters<Storage['onStored']>[0][] = []
+  const told: Parameters<Storage['onTold']>[0][] = []
   const host = await openStorageHost({
     url,
     commitDelayMs,
@@ -36,6 +39,12 @@ export async function openStorageHere({
     onStored: (document) => {
       for (const listener of stored) listener(document)
     },
+    ...(severalNodes && {
+      node: { inc: null },
+      onTold: (entries: readonly FeedEntry[]) => {
+        for (const entry of entries) for (const listener of told) listener(entry)
+      },
+    }),
   })
   const reads = createReadTurns()
   const served: MessagePort[] = []
@@ -56,6 +65,7 @@ export async function openStorageHere({
     workerPort,
     onFatal: (listener) => void fatal.push(listener),
     onStored: (listener) => void stored.push(listener),
+    onTold: (listener) => void told.push(listener),
     close,
   })
 }

@@ -19,6 +19,7 @@ import { DEFAULT_UNDO_BYTES, recordCall } from '../call-records.ts'
 import type { CommitFaults } from '../commit-faults.ts'
 import { openDatabase } from '../database.ts'
 import type { Engine, OwnNode } from '../engine.ts'
+import type { FeedEntry } from '../feed-writing.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery-ring.ts'
 import { STORAGE_THREAD } from '../../../test/relay-program.ts'
 import { storageFromPort } from '../storage-client.ts'
@@ -68,6 +69,7 @@ export function openHost(
     readonly isCommitHeld?: () => boolean
     readonly node?: OwnNode
     readonly onLoss?: StorageHostOptions['onLoss']
+    readonly onTold?: (entries: readonly FeedEntry[]) => void
   } = {},
 ): Promise<StorageHost> {
   return openStorageHost({
@@ -89,6 +91,7 @@ export function openHost(
     ...(more.node && { node: more.node }),
     ...(more.onLoss && { onLoss: more.onLoss }),
     onFatal() {},
+    ...(more.onTold && { onTold: more.onTold }),
   })
 }
 

@@ -1,0 +1,174 @@
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
+import type { ChangeFeed, ChangeRow } from '../../feed/change-feed.port.ts'
+import type { FeedBounds, FeedPlace, FeedRequest, FeedTable, IdRange } from '../../feed/feed-table.port.ts'
+import type { RevocationFeed, RevocationRow } from '../../feed/revocation-feed.port.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import type { Database, FeedTableName, IdentityMoment } from './engine.ts'
+import { FeedTally } from './feed-tally.ts'
+import type { ChangePayload, PayloadHead } from './feed-writing.ts'
+import { readingWith } from './reading.ts'
+import { originalText } from './stored-text.ts'
+import type { Connection, Tables, Writer } from './tables.ts'
+
+/** Ranges in one statement; each takes two of its parameters. */
+const RANGES_PER_STATEMENT = 200
+/** A node that starts looks for ids of transactions that began up to so long ago, and of all that are open. */
+const LOOK_BACK_MS = 31_000
+/** Where no older row says which ids are new, so many below the first one are looked for. */
+const BELOW_THE_FIRST = 1_000
+
+/** `origin`: as in the rows that this process writes. */
+export function sqlChangeFeed(database: Database, queue: CommitQueue, origin: string, log: Logger): ChangeFeed {
+  const bytesOf = sql<number>`octet_length(payload) + length(workspace_id) + length(actor) + 120`
+  return feedOn(database, queue, log, { table: 'change_feed', bytesOf, rowOf: (row) => changeOf(row, origin, log) })
+}
+
+export function sqlRevocationFeed(database: Database, queue: CommitQueue, log: Logger): RevocationFeed {
+  return feedOn(database, queue, log, { table: 'revocation_feed', bytesOf: sql<number>`100`, rowOf: revocationOf })
+}
+
+interface FeedOn<Name extends FeedTableName, Row> {
+  readonly table: Name
+  /** About what a row takes in the database. */
+  readonly bytesOf: ReturnType<typeof sql<number>>
+  readonly rowOf: (row: Selectable<Tables[Name]>) => Row
+}
+
+function feedOn<Name extends FeedTableName, Row extends { readonly id: number }>(
+  { engine, reader }: Database,
+  queue: CommitQueue,
+  log: Logger,
+  { table, bytesOf, rowOf }: FeedOn<Name, Row>,
+): FeedTable<Row> {
+  const reading = readingWith(log)
+  const tally = new FeedTally(reader, table, bytesOf)
+  return {
+    begin: () =>
+      reading(async () => {
+        const moment = await engine.identityMoment(reader, table, true)
+        return placeAt(reader, table, moment)
+      }),
+    read: (request) =>
+      reading(async () => {
+        const moment = await engine.identityMoment(reader, table, request.asksOpen)
+        const rows = await readRows(reader, table, request)
+        return { ...moment, rows: rows.map((row) => rowOf(row as Selectable<Tables[Name]>)).sort((a, b) => a.id - b.id) }
+      }),
+    async purge(bounds) {
+      const { through, hasMore } = await reading(() => tally.excess(bounds.mostBytes))
+      return (await queue.job(table, false, (writer) => purge(writer, table, bounds, through))) || hasMore
+    },
+  }
+}
+
+/**
+ * The new rows come first and the missing ones after them: what is missing in an earlier commit of a document is visible by the time at which
+ * a later one is. In the other order a later change could be told without the earlier one.
+ */
+async function readRows(db: Connection, table: FeedTableName, { above, gaps, limit }: FeedRequest) {
+  const rows = await db.selectFrom(table).selectAll().where('id', '>', above).orderBy('id').limit(limit).execute()
+  for (let from = 0; from < gaps.length; from += RANGES_PER_STATEMENT) {
+    const ranges = gaps.slice(from, from + RANGES_PER_STATEMENT)
+    rows.push(...(await db.selectFrom(table).selectAll().where(isInOneOf(ranges)).execute()))
+  }
+  return rows
+}
+
+function isInOneOf(ranges: readonly IdRange[]) {
+  return (e: ExpressionBuilder<Tables, FeedTableName>) => e.or(ranges.map(({ from, to }) => e.between('id', from, to)))
+}
+
+/** Where a node begins at this moment, which was taken before the rows are read. */
+async function placeAt(db: Connection, table: FeedTableName, { nowMs, openSinceMs }: IdentityMoment): Promise<FeedPlace> {
+  const beforeMs = Math.min(nowMs - LOOK_BACK_MS, (openSinceMs ?? Number.POSITIVE_INFINITY) - LOOK_BACK_MS)
+  const top = await db.selectFrom(table).select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
+  if (top === undefined) return { top: 0, gaps: [] }
+  const settled = await db
+    .selectFrom(table)
+    .select('id')
+    .where('at_ms', '<', beforeMs)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const first = await db.selectFrom(table).select('id').orderBy('id').limit(1).executeTakeFirst()
+  const mark = settled?.id ?? Math.max(0, (first?.id ?? top.id) - 1 - BELOW_THE_FIRST)
+  const { rows } = await sql<{ id: number; before: number }>`
+    select id, before from (
+      select id, lag(id, 1, ${sql.lit(mark)}) over (order by id) as before from ${sql.table(table)} where id > ${mark} and id <= ${top.id}
+    ) as listed where id > before + 1 order by id`.execute(db)
+  return { top: top.id, gaps: rows.map(({ id, before }) => ({ from: before + 1, to: id - 1 })) }
+}
+
+/** Returns whether there may be more to remove. `through`: the oldest rows up to here are too much. */
+async function purge(
+  writer: Writer,
+  table: FeedTableName,
+  { beforeMs, limit }: FeedBounds,
+  through: number | null,
+): Promise<boolean> {
+  const oldest = await writer.selectFrom(table).select(['id', 'at_ms']).orderBy('id').limit(limit).execute()
+  const due = oldest.filter(({ id, at_ms }) => at_ms < beforeMs || (through !== null && id <= through))
+  // The rows are nearly in the order of their times; what is left behind goes with the next batch.
+  const last = due.at(-1)?.id
+  if (last === undefined) return false
+  await writer
+    .deleteFrom(table)
+    .where('id', 'in', due.map(({ id }) => id))
+    .execute()
+  return due.length === limit
+}
+
+function changeOf(row: Selectable<Tables['change_feed']>, origin: string, log: Logger): ChangeRow {
+  const unknown = { kind: 'unknown', id: row.id, atMs: row.at_ms } as const
+  try {
+    return readChange(row, origin) ?? unknown
+  } catch (error) {
+    log.error('feed.row_damaged', 'A row of the change feed cannot be read; nothing is told of it.', {
+      row: row.id,
+      error: String(error),
+    })
+    return unknown
+  }
+}
+
+function readChange(row: Selectable<Tables['change_feed']>, origin: string): ChangeRow | null {
+  const payload = JSON.parse(new TextDecoder().decode(row.payload)) as ChangePayload
+  const workspaceId = originalText(row.workspace_id)
+  const named = { workspaceId, key: row.key }
+  const told = {
+    ...named,
+    id: row.id,
+    atMs: row.at_ms,
+    docId: payload.docId,
+    actor: originalText(row.actor),
+    seq: row.seq,
+    version: payload.version,
+    isOwn: row.origin === origin,
+  }
+  const headOf = (head: PayloadHead) => ({ ...head, ...named })
+  switch (row.kind) {
+    case 'created':
+    case 'updated':
+    case 'shared': {
+      if (!('head' in payload)) return null
+      const { head, isSharingChanged, restoredFrom } = payload
+      return { ...told, kind: row.kind, head: headOf(head), isSharingChanged, ...(restoredFrom !== undefined && { restoredFrom }) }
+    }
+    case 'edited':
+      return { ...told, kind: 'edited' }
+    case 'deleted': {
+      if (!('before' in payload)) return null
+      const tombstone = { ...payload.tombstone, workspaceId, id: payload.docId }
+      return { ...told, kind: 'deleted', before: headOf(payload.before), tombstone }
+    }
+    default:
+      return null
+  }
+}
+
+function revocationOf(row: Selectable<Tables['revocation_feed']>): RevocationRow {
+  const { id, at_ms: atMs, jti, revoked_at_ms: revokedAtMs } = row
+  if (jti === null || revokedAtMs === null) return { kind: 'heard', id, atMs }
+  return { kind: 'revoked', id, atMs, jti: originalText(jti), revokedAtMs }
+}

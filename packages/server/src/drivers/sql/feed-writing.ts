@@ -1,0 +1,142 @@
+import type { DocumentHead, Tombstone } from '../../documents/document-store.port.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import type { Engine } from './engine.ts'
+import { storedText } from './stored-text.ts'
+import type { Writer } from './tables.ts'
+
+/** A change of which other nodes are told. */
+export type Told =
+  | {
+      readonly kind: 'created' | 'updated' | 'shared' | 'edited'
+      readonly head: DocumentHead
+      readonly actor: string
+      readonly isSharingChanged: boolean
+      readonly restoredFrom?: string
+    }
+  | { readonly kind: 'deleted'; readonly before: DocumentHead; readonly tombstone: Tombstone; readonly actor: string }
+
+/** A row that is committed. */
+export interface FeedEntry {
+  readonly workspaceId: string
+  readonly id: number
+}
+
+/** Where the store tells of its changes: one of several nodes. */
+export interface FeedOutlet {
+  /** Names this process; another one for each start. */
+  readonly origin: string
+  /** Called after the commit of each call that has told something. */
+  onTold(entries: readonly FeedEntry[]): void
+}
+
+/** What the work of one call tells; `null` where nobody is told, so that nothing need be read for it. */
+export type Telling = ((told: Told) => void) | null
+
+/** Runs a call in the group commit, together with the rows of the change feed that it tells. */
+export type TellingRun = <T>(bytes: number, work: (writer: Writer, tell: Telling) => Promise<T>) => Promise<T>
+
+/**
+ * Without an outlet, as in a single relay, the work is told that nobody listens and no statement is added. With one, the rows are inserted
+ * behind the work, within its transaction: the work holds the lock of the document then, so ids of one document rise as its commits do.
+ * [WS-51, FEED-2]
+ */
+export function tellingRun(queue: Pick<CommitQueue, 'run'>, engine: Engine, outlet: FeedOutlet | null): TellingRun {
+  if (outlet === null) return (bytes, work) => queue.run(bytes, (writer) => work(writer, null))
+  return async (bytes, work) => {
+    let entries: readonly FeedEntry[] = []
+    const result = await queue.run(bytes, async (writer) => {
+      const told: Told[] = []
+      const done = await work(writer, (change) => told.push(change))
+      entries = told.length === 0 ? [] : await insertChanges(writer, engine, outlet.origin, told)
+      return done
+    })
+    if (entries.length > 0) outlet.onTold(entries)
+    return result
+  }
+}
+
+async function insertChanges(
+  writer: Writer,
+  engine: Engine,
+  origin: string,
+  told: readonly Told[],
+): Promise<readonly FeedEntry[]> {
+  const entries: FeedEntry[] = []
+  // One after the other, so that their ids are in this order.
+  for (const change of told) {
+    const head = change.kind === 'deleted' ? change.before : change.head
+    const row = await writer
+      .insertInto('change_feed')
+      .values({
+        at_ms: engine.nowMs,
+        workspace_id: storedText(head.workspaceId),
+        key: head.key,
+        kind: change.kind,
+        actor: storedText(change.actor),
+        seq: head.lastSeq,
+        origin,
+        payload: Buffer.from(JSON.stringify(payloadOf(change))),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    entries.push({ workspaceId: head.workspaceId, id: row.id })
+  }
+  return entries
+}
+
+/** A head as rows carry it. What a later release adds to heads stays out until it is added here. */
+export type PayloadHead = Omit<DocumentHead, 'workspaceId' | 'key'>
+
+/** The part of a row that only nodes read. Readers pass over members that they do not know. [LIFE-29] */
+export type ChangePayload =
+  | {
+      readonly docId: string
+      readonly version: number
+      readonly head: PayloadHead
+      readonly isSharingChanged: boolean
+      readonly restoredFrom?: string
+    }
+  | { readonly docId: string; readonly version: number }
+  | {
+      readonly docId: string
+      readonly version: number
+      readonly before: PayloadHead
+      readonly tombstone: Omit<Tombstone, 'workspaceId' | 'id'>
+    }
+
+function payloadOf(change: Told): ChangePayload {
+  if (change.kind === 'deleted') {
+    const { before, tombstone } = change
+    const { deletedAtMs, lastServerVersion, ownerId, successor } = tombstone
+    return {
+      docId: before.id,
+      version: lastServerVersion,
+      before: payloadHead(before),
+      tombstone: { deletedAtMs, lastServerVersion, ownerId, ...(successor !== undefined && { successor }) },
+    }
+  }
+  const { kind, head, isSharingChanged, restoredFrom } = change
+  const named = { docId: head.id, version: head.version }
+  if (kind === 'edited') return named
+  return { ...named, head: payloadHead(head), isSharingChanged, ...(restoredFrom !== undefined && { restoredFrom }) }
+}
+
+function payloadHead(head: DocumentHead): PayloadHead {
+  return {
+    id: head.id,
+    lineage: head.lineage,
+    version: head.version,
+    ownerId: head.ownerId,
+    ownerName: head.ownerName,
+    collectionId: head.collectionId,
+    sharedWith: head.sharedWith,
+    createdAtMs: head.createdAtMs,
+    updatedAtMs: head.updatedAtMs,
+    titleChangedAtMs: head.titleChangedAtMs,
+    sizeBytes: head.sizeBytes,
+    facts: head.facts,
+    lastSeq: head.lastSeq,
+    coveredSeq: head.coveredSeq,
+    bodyAhead: head.bodyAhead,
+  }
+}

@@ -1,0 +1,117 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/log.ts'
+import { Pacer } from '../kernel/pacer.ts'
+import type { Timers } from '../kernel/timers.ts'
+import { FeedMark } from './feed-mark.ts'
+import type { FeedPlace, FeedTable } from './feed-table.port.ts'
+
+/** A row is told at most this long after its commit, hints or not. [LIFE-27] */
+export const POLL_MS = 2_000
+/** Looks that hints ask for are spaced out up to this far when many come. */
+const WIDEST_MS = 50
+const ROWS_PER_LOOK = 1_000
+/** Revocations are kept for longer than this. */
+const AWAY_MS = 10 * 60_000
+
+export interface FeedReaderOptions<Row extends { readonly id: number }> {
+  /** For the log. */
+  readonly name: string
+  readonly table: Pick<FeedTable<Row>, 'read'>
+  /** From `FeedTable.begin`, called before anything was read that rows could make stale. */
+  readonly place: FeedPlace
+  /** Gets each row once, in the order of the ids that a look brought. Must not throw. */
+  readonly tell: (row: Row) => void
+  /**
+   * Called before the next rows are told when no look has succeeded for so long that rows may have been removed unread:
+   * what is remembered of the store has to be read again. When it rejects, it is called again at the next look.
+   */
+  readonly onAway?: () => Promise<void>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+/** Reads one feed: every 2 s, and at once after a hint. Disposing waits for the look in progress. [LIFE-27] */
+export interface FeedReader extends AsyncDisposable {
+  /** A row of this id is committed, as somebody says. An id that was told already costs nothing. */
+  hint(id: number): void
+  /** Age of what this node knows: seconds since the beginning of the last look that succeeded. */
+  lagSec(): number
+}
+
+export function startFeedReader<Row extends { readonly id: number }>(options: FeedReaderOptions<Row>): FeedReader {
+  const { name, table, place, tell, onAway, clock, timers, log } = options
+  const mark = new FeedMark(place, clock.monotonicMs())
+  let knownAtMs = clock.monotonicMs()
+  let looking: Promise<void> | null = null
+  let isAskedAgain = false
+  let isFailing = false
+  let isClosed = false
+  let cancelPoll: () => void = () => {}
+  const pacer = new Pacer({ widestMs: WIDEST_MS, clock, timers, run: look })
+
+  function look(): void {
+    if (isClosed) return
+    if (looking !== null) {
+      isAskedAgain = true
+      return
+    }
+    cancelPoll()
+    const startedMs = clock.monotonicMs()
+    looking = readAll()
+      .then(succeeded, failed)
+      .finally(() => {
+        looking = null
+        if (isClosed) return
+        cancelPoll = timers.after(Math.max(0, startedMs + POLL_MS - clock.monotonicMs()), look)
+        if (isAskedAgain) pacer.request()
+        isAskedAgain = false
+      })
+  }
+
+  /** Reads until there is no more, so that a node that was away catches up at once. */
+  async function readAll(): Promise<void> {
+    for (let isMore = true; isMore && !isClosed; ) {
+      const startedMs = clock.monotonicMs()
+      const request = mark.request(ROWS_PER_LOOK, startedMs)
+      const read = await table.read(request)
+      if (startedMs - knownAtMs > AWAY_MS) await onAway?.()
+      if (mark.wentBack(read))
+        log.error('feed.went_back', 'The database came back without commits that it had confirmed; events of the time between may be missing.', {
+          feed: name,
+        })
+      const fresh = mark.take(read, startedMs, clock.monotonicMs())
+      knownAtMs = startedMs
+      isMore = read.rows.filter(({ id }) => id > request.above).length >= ROWS_PER_LOOK
+      for (const row of fresh) tell(row)
+    }
+  }
+
+  function succeeded(): void {
+    if (isFailing) log.info('feed.read_again', 'A feed can be read again; what was missed is told now.', { feed: name })
+    isFailing = false
+  }
+
+  function failed(error: unknown): void {
+    if (!isFailing)
+      log.warn('feed.not_read', 'A feed cannot be read; the relay tries again every 2 s and tells then what it missed.', {
+        feed: name,
+        detail: String(error),
+      })
+    isFailing = true
+  }
+
+  look()
+  return {
+    hint(id) {
+      if (!isClosed && !mark.has(id)) pacer.request()
+    },
+    lagSec: () => (clock.monotonicMs() - knownAtMs) / 1000,
+    async [Symbol.asyncDispose]() {
+      isClosed = true
+      cancelPoll()
+      pacer[Symbol.dispose]()
+      await looking
+    },
+  }
+}
