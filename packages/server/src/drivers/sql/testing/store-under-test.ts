@@ -25,6 +25,7 @@ import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
 import { rememberWrite } from '../remembered-writes.ts'
+import type { StoreLoss } from '../store-loss.ts'
 import type { Stores } from '../stores.ts'
 import type { Writer } from '../tables.ts'
 
@@ -65,11 +66,16 @@ export function openHost(
     readonly commitDelayMs?: number
     readonly recovery?: RecoveryRing
     readonly commitFaults?: CommitFaults
+    /** One of several nodes, or the only relay, of the store, as `isNode` says; a tool beside them when absent. */
+    readonly onLoss?: (loss: StoreLoss) => void
+    readonly isNode?: boolean
   } = {},
 ): Promise<StorageHost> {
   return openStorageHost({
     url,
     commitDelayMs: more.commitDelayMs ?? 4,
+    ...(more.onLoss && { onLoss: more.onLoss }),
+    isNode: more.isNode ?? false,
     recovery: more.recovery ?? DEFAULT_RECOVERY_RING,
     log: more.log ?? silentLogger,
     clock: systemClock,
