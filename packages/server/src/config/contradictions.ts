@@ -1,6 +1,6 @@
 import { CLUSTER_SECRET_FORM, isSecureUrl } from './addresses.ts'
 import type { Config } from './config.ts'
-import { areSeveralNodesBuilt, isOneOfSeveral } from './several-nodes.ts'
+import { isOneOfSeveral } from './several-nodes.ts'
 
 /**
  * Values that are valid alone and not together. `about` is the key that the problem names, `with` are the other keys
@@ -39,13 +39,6 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
     broken: ({ auth }) => auth.revocationPollingUrl === null && auth.revocationPollingBearer !== null,
     problem: `needed by ${POLL_BEARER}`,
     allowed: 'both or none',
-  },
-  {
-    about: SINGLE,
-    with: [URL_OF_STORE],
-    broken: (config) => isOneOfSeveral(config) && !areSeveralNodesBuilt(),
-    problem: 'several relays on one postgres: store are not built yet; one relay at a time uses it',
-    allowed: 'true, or a sqlite: [storage].url',
   },
   ...ofSeveral([
     {

@@ -192,7 +192,7 @@ export const SERVICE_KEYS = {
       kind: 'boolean',
       default: false,
       env: 'RELAY_CLUSTER_SINGLE_NODE',
-      doc: 'One process alone uses the store; a postgres: store needs it, as several nodes are not built yet.',
+      doc: 'One process alone uses the store. On a postgres: store it is `false` for each of several nodes, which need a bus, a secret and blobs in an object store.',
     },
     node_id: {
       kind: 'text',

@@ -8,8 +8,3 @@ export function isOneOfSeveral({ storage, cluster }: Pick<Config, 'storage' | 'c
 function isPostgres(storageUrl: string): boolean {
   return storageUrl.startsWith('postgres:') || storageUrl.startsWith('postgresql:')
 }
-
-/** Whether this release lets several relays use one store. Until then every configuration of several is refused. [CFG-6] */
-export function areSeveralNodesBuilt(): boolean {
-  return false
-}

@@ -13,6 +13,8 @@ export const UNLINKED_MS = 5_000
  * of its own heartbeats have worked in a row: by then the others have had the time for theirs.
  */
 const BEATS_BEFORE_TAKEOVER = 3
+/** A heartbeat that comes later than this has failed, or may be about to. */
+const OVERDUE_MS = 2_000
 
 /** The newest heartbeat that was answered, on this node's monotonic clock. */
 export interface Answered {
@@ -35,9 +37,9 @@ export function permissionOf({ sentMs, answeredMs }: Answered, nowMs: number): P
   return nowMs - answeredMs >= REFUSE_MS ? 'refuse' : 'serve'
 }
 
-/** Whether a node that may serve may also take documents from others. */
-export function mayTakeOver(newest: Heartbeat | null): boolean {
-  return newest !== null && newest.inRow >= BEATS_BEFORE_TAKEOVER
+/** Whether a node that may serve may also take documents from others, as the heartbeat that was answered last tells. */
+export function mayTakeOver({ inRow }: Heartbeat, { answeredMs }: Answered, nowMs: number): boolean {
+  return inRow >= BEATS_BEFORE_TAKEOVER && nowMs - answeredMs < OVERDUE_MS
 }
 
 /** Peers that are surely running: their heartbeat is not older than 3 s. */

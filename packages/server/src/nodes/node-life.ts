@@ -137,7 +137,9 @@ export class NodeLife implements AsyncDisposable {
 
   /** Whether this node may take documents whose owner is dead. */
   get mayTakeOver(): boolean {
-    return this.#phase === 'serving' && mayTakeOver(this.#self?.newest ?? null)
+    const self = this.#self
+    if (this.#phase !== 'serving' || self === null || self.newest === null) return false
+    return mayTakeOver(self.newest, self.answered, this.#options.clock.monotonicMs())
   }
 
   /** Lets the other nodes know that this one is ending, so that they send it no more work. Never rejects. */

@@ -41,6 +41,8 @@ counter relay_blob_store_calls_total{outcome}
 counter relay_deprecated_requests_total{route}
 counter relay_handler_panics_total
 histogram http_server_request_duration_seconds{route,method,code}
+gauge relay_cluster_nodes{state}
+gauge relay_lease_age_seconds
 gauge nodejs_eventloop_lag_seconds
 gauge relay_process_rss_bytes
 gauge relay_volume_total_bytes

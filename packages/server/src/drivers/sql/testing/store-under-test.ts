@@ -23,9 +23,10 @@ import type { FeedEntry } from '../feed-writing.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery-ring.ts'
 import { STORAGE_THREAD } from '../../../test/relay-program.ts'
 import { storageFromPort } from '../storage-client.ts'
-import { openStorageHost, type StorageHost, type StorageHostOptions } from '../storage-host.ts'
+import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
 import { rememberWrite } from '../remembered-writes.ts'
+import type { StoreLoss } from '../store-loss.ts'
 import type { Stores } from '../stores.ts'
 import type { Writer } from '../tables.ts'
 
@@ -67,8 +68,10 @@ export function openHost(
     readonly recovery?: RecoveryRing
     readonly commitFaults?: CommitFaults
     readonly isCommitHeld?: () => boolean
+    /** For one of several nodes. */
     readonly node?: OwnNode
-    readonly onLoss?: StorageHostOptions['onLoss']
+    /** For one of several nodes, or the only relay of the store; a tool beside them when absent. */
+    readonly onLoss?: (loss: StoreLoss) => void
     readonly onTold?: (entries: readonly FeedEntry[]) => void
   } = {},
 ): Promise<StorageHost> {
