@@ -24,7 +24,7 @@ await onPostgres((url) => {
     const { writer } = await looking()
     return {
       async process() {
-        const database = await openPostgres(url, 0, silentLogger, 1, { inc: null })
+        const database = await openPostgres(url, 0, silentLogger, { connections: 1, node: { inc: null } })
         let killed: Promise<void> | null = null
         return { nodes: database.nodes({ onLoss: () => undefined }), kill: () => (killed ??= database.close()) }
       },
@@ -156,7 +156,7 @@ await onPostgres((url) => {
     await sql`insert into nodes (node_id, mode, link_url, program, state, beat, lease_until_ms, robbed)
       values ('old', 'cluster', 'ws://10.0.0.9:9879', '1', 'up', 7, ${longAgo}, 0)`.execute(writer)
     const own = { inc: null }
-    const database = await openPostgres(url, 0, silentLogger, undefined, own)
+    const database = await openPostgres(url, 0, silentLogger, { node: own })
     const nodes = database.nodes({ onLoss: () => undefined })
     const registered = await nodes.register({ nodeId: 'new', linkUrl: 'ws://10.0.0.1:9879', program: '1' })
     expect(registered).toEqual({ kind: 'registered', inc: own.inc })
