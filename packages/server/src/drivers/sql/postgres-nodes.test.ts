@@ -106,9 +106,11 @@ await onPostgres((url) => {
         // With another holder in the row the beat stands still, as if the relay had stopped.
         await sql`update instances set holder = 'relay-stopped'`.execute((await looking()).writer)
         await node('a')
-        await expect(relay.documents.write(creation({ workspaceId: 'w', id: 'by-the-former' }))).rejects.toMatchObject({
-          code: 'NOT_PERSISTED',
-        })
+        const write = () => relay.documents.write(creation({ workspaceId: 'w', id: 'by-the-former' }))
+        await expect(write()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
+        // Its heartbeat does not take the place again.
+        await new Promise((resolve) => setTimeout(resolve, 1_500))
+        await expect(write()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
         expect(await sql`select 1 from instances`.execute((await looking()).reader)).toMatchObject({ rows: [] })
       },
       LONG_TEST_MS,
