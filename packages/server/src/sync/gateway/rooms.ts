@@ -232,7 +232,7 @@ class OpenRooms implements Rooms {
 
   async settle(ref: DocumentRef, quietMs = 0): Promise<void> {
     if (this.#deps.nodes?.may?.own() === false) throw cannotLoad('unavailable', ref)
-    return this.#calls.settle(ref, quietMs, (head) => head.coveredSeq < head.lastSeq)
+    return this.#calls.settle(ref, quietMs, (head) => head.coveredSeq < head.lastSeq || head.owner !== null)
   }
 
   encode(ref: DocumentRef): Promise<EncodedDocument | null> {

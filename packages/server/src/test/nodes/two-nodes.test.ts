@@ -78,7 +78,7 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
     await saved(mia)
     const told: string[] = []
     mia.on('event', ({ eventType }) => void told.push(eventType))
-    expect(await refusal(b.rest(person('ben')).getDocument('shared'))).toBe('FORBIDDEN')
+    expect(await refusal(b.rest(person('ben')).getDocument('shared'))).toBe('VIEW_FORBIDDEN')
     expect(await b.rest(person('ben')).redeemShareLink(link.token)).toMatchObject({ id: 'shared', access: 'view' })
     await until('the other node to tell', () => told.length > 0)
     expect(told).toEqual(['updated'])
@@ -95,7 +95,7 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
     await saved(ann, bob)
     await b.rest().deleteDocument('gone')
     await until('both to be told', () => [ann, bob].every(({ state }) => state.refusal === 'ERR_DELETED'))
-    expect(await refusal(a.rest().getDocument('gone'))).toBe('DELETED')
+    expect(await refusal(a.rest().getDocument('gone'))).toBe('NOT_FOUND')
   })
 
   it('[MCP-32] a session of MCP that one node opened goes on at the other', async () => {
