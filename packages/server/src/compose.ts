@@ -96,14 +96,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   return { release, listeners, failed: failure.promise, drain: () => drain(base, servers, { live, mcp, node }, resources) }
 }
 
-function checksOf(
-  base: Base,
-  storage: Storage,
-  bus: Bus,
-  blobs: BlobBackend,
-  keySet: KeySet,
-  node: NodeLife | null,
-): Checks {
+function checksOf(base: Base, storage: Storage, bus: Bus, blobs: BlobBackend, keySet: KeySet, node: NodeLife | null): Checks {
   const answers = async () => {
     await storage.ping()
     return { ok: true }

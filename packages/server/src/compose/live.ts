@@ -4,6 +4,7 @@ import { memoryRateLimiter, memorySeats } from '../drivers/memory-limits.ts'
 import type { RateLimiter } from '../access/rate-limiter.port.ts'
 import type { Seats } from '../access/seats.port.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
+import { isOneOfSeveral } from '../config/several-nodes.ts'
 import { newId } from '../kernel/ids.ts'
 import { LateLoop } from '../kernel/late-loop.ts'
 import { systemTimers, waitingTimers } from '../kernel/timers.ts'
@@ -36,7 +37,7 @@ export function openLive(base: Base, storage: Storage, bus: Bus, tokens: Tokens,
   const { config, clock, random, log, tenancy } = base
   const { limits } = config.tenancy
   const timers = systemTimers
-  const seats = memorySeats()
+  const seats = isOneOfSeveral(config) ? storage.seats : memorySeats()
   const lateLoop = opened.use(new LateLoop(clock, timers))
   const rateLimiter = bus.rateLimiter ?? memoryRateLimiter(clock, () => lateLoop.delayMs())
   const roomOptions = { maxDocBytes: limits.maxDocBytes }

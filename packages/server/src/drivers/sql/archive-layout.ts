@@ -27,7 +27,7 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
 }
 
 /** Tables about the processes that use the store. */
-const OF_PROCESSES = ['instances', 'nodes']
+const OF_PROCESSES = ['instances', 'nodes', 'seats']
 
 /** A copy includes neither which relays use the store nor the search index. [AG-64] */
 function isCopied(name: string): boolean {

@@ -252,9 +252,7 @@ async function moveBeat(db: Connection, { inc, nodeId }: OwnRow): Promise<BeatAn
   const [first] = rows
   if (first === undefined) return null
   const peers = rows.flatMap(({ inc: peer, node_id, link_url, program, state, silent_ms }): Peer[] =>
-    peer === null
-      ? []
-      : [{ inc: peer, nodeId: node_id, linkUrl: link_url, program, state, silentMs: Math.max(0, silent_ms) }],
+    peer === null ? [] : [{ inc: peer, nodeId: node_id, linkUrl: link_url, program, state, silentMs: Math.max(0, silent_ms) }],
   )
   return { beat: first.beat, robbed: first.robbed, peers }
 }
@@ -272,8 +270,5 @@ type BeatRow = {
 }
 
 async function forgetLongEnded(writer: Writer): Promise<void> {
-  await writer
-    .deleteFrom('nodes')
-    .where('lease_until_ms', '<', sql<number>`${NOW_MS} - ${FORGET_MS}`)
-    .execute()
+  await writer.deleteFrom('nodes').where('lease_until_ms', '<', sql<number>`${NOW_MS} - ${FORGET_MS}`).execute()
 }

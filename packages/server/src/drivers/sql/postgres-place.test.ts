@@ -20,11 +20,29 @@ describe('how a starting relay judges the rows of other relays', () => {
     ['another holder means the place is in use', [row('a', 3)], [row('b', 1)], 900, 'in use'],
     ['a removed row means the place is free', [row('a', 3)], [], 900, 'free'],
     ['a beat that does not rise is watched longer', [row('a', 3)], [row('a', 3)], ABANDONED_MS - 1, 'watch on'],
-    ['a beat that did not rise for the whole time means the relay is gone', [row('a', 3)], [row('a', 3)], ABANDONED_MS, 'abandoned'],
+    [
+      'a beat that did not rise for the whole time means the relay is gone',
+      [row('a', 3)],
+      [row('a', 3)],
+      ABANDONED_MS,
+      'abandoned',
+    ],
     ['a beat that rose at the last moment means the place is in use', [row('a', 3)], [row('a', 4)], ABANDONED_MS + 1, 'in use'],
-    ['one beat of two that rose means the place is in use', [row('a', 3), row('b', 3)], [row('a', 3), row('b', 4)], 900, 'in use'],
+    [
+      'one beat of two that rose means the place is in use',
+      [row('a', 3), row('b', 3)],
+      [row('a', 3), row('b', 4)],
+      900,
+      'in use',
+    ],
     ['one of two that has left does not hide the other', [row('a', 3), row('b', 3)], [row('a', 3)], ABANDONED_MS, 'abandoned'],
-    ['a relay that came while another was watched uses the place', [row('a', 3)], [row('a', 3), row('b', 1)], ABANDONED_MS, 'in use'],
+    [
+      'a relay that came while another was watched uses the place',
+      [row('a', 3)],
+      [row('a', 3), row('b', 1)],
+      ABANDONED_MS,
+      'in use',
+    ],
   ] as const)('[CFG-10] %s', (_, first, now, watchedMs, verdict) => {
     expect(judgeOccupants(first, now, watchedMs, ABANDONED_MS)).toBe(verdict)
   })

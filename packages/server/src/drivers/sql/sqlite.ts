@@ -282,13 +282,20 @@ function sqliteEngine(db: DatabaseSync): Engine {
   let identity: StatementSync | undefined
   const log = new SqliteLog(db)
   return {
-    columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob`, recentApart: true },
+    columnTypes: {
+      identity: sql`integer primary key autoincrement`,
+      text: sql`text`,
+      blob: sql`blob`,
+      recentApart: true,
+      unlogged: sql``,
+    },
     soleProcess: true,
     // The process that opened the file is the only writer.
     async lockStore() {},
     async lockDocument() {},
     async lockWorkspace() {},
     async lockBlobs() {},
+    async lockSeats() {},
     async advanceLogs(_writer, advances) {
       advance ??= db.prepare('update log_heads set last_seq = last_seq + ? where key = ? and last_seq = ?')
       const moved = new Set<number>()

@@ -2,7 +2,8 @@ import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
-import type { Timers } from '../../kernel/timers.ts'
+import { systemTimers, type Timers } from '../../kernel/timers.ts'
+import type { NodeRegistry } from '../../nodes/registry.port.ts'
 import { keepAcceptedLosses } from './accepted-losses.ts'
 import { sqlCalls } from './call-records.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
@@ -10,6 +11,7 @@ import { CallTallies } from './call-tallies.ts'
 import { withCommitFaults } from './commit-faults.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
+import type { OwnNode } from './engine.ts'
 import { lineageGiver } from './lineage-reading.ts'
 import { openLongBodies } from './long-bodies.ts'
 import { sqlDocuments } from './documents.ts'
@@ -20,10 +22,12 @@ import { sqlRecovery } from './recovery.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
 import { sqlRegistries } from './registries.ts'
 import { sqlShareLinks } from './share-links.ts'
+import { NO_SEATS } from './no-seats.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
 import { readingWith } from './reading.ts'
 import { Reserve } from './reserve.ts'
+import { SeatRows } from './seat-rows.ts'
 import type { StoreLoss } from './store-loss.ts'
 import { storeTotals } from './store-totals.ts'
 import type { Writer } from './tables.ts'
@@ -87,7 +91,8 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   } = options
   const onLossInUse = options.onLoss ?? (() => undefined)
   const occupy = options.onLoss === undefined || isNode ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
-  const node = isNode ? { node: { inc: null } } : {}
+  const own: OwnNode = { inc: null }
+  const node = isNode ? { node: own } : {}
   const onLoss = acceptLoss ? 'accept' : 'refuse'
   const opened = await openDatabase(url, { ...hooks, ...occupy, ...node, serverWaitMs, onLoss }, log)
   const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
@@ -129,6 +134,13 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   })
   const revocations = sqlRevocations(database, queue, log)
   const shareLinks = sqlShareLinks(database, queue, log)
+  const seats = isNode ? new SeatRows({ database, own, clock, timers: systemTimers, log }) : null
+  const nodes = database.nodes({ onLoss: onLossInUse })
+  const register: NodeRegistry['register'] = async (...given) => {
+    const registration = await nodes.register(...given)
+    if (registration.kind === 'registered') await seats?.written()
+    return registration
+  }
   return {
     losses: database.losses,
     documents: {
@@ -152,7 +164,13 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
     shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },
-    nodes: database.nodes({ onLoss: onLossInUse }),
+    nodes: {
+      register,
+      pulse: (...given) => nodes.pulse(...given),
+      drain: (inc) => nodes.drain(inc),
+      leave: (inc) => nodes.leave(inc),
+    },
+    seats: seats?.port ?? NO_SEATS,
     async ping() {
       if (!queue.healthy) await queue.run(PROBE_BYTES, (writer) => probe(writer, clock.nowMs()))
       await answers(database.reader).catch((error: unknown) => {
@@ -164,6 +182,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     async [Symbol.asyncDispose]() {
       await longBodies[Symbol.asyncDispose]()
       await reserve?.[Symbol.asyncDispose]()
+      await seats?.[Symbol.asyncDispose]()
       await queue.close()
       await database.close()
     },

@@ -69,6 +69,7 @@ export const VERBS = {
   },
   registries: { read: 'read', replace: 'write', configBytes: 'read' },
   shareLinks: { issue: 'write', list: 'read', revoke: 'write', find: 'read', purgeExpired: 'write' },
+  seats: { take: 'write', change: 'write', release: 'write', connections: 'read', editors: 'read' },
   nodes: { register: 'write', pulse: 'read', drain: 'write', leave: 'write' },
   control: { ping: 'read', stats: 'read', totals: 'read', close: 'write' },
 } as const satisfies VerbTable

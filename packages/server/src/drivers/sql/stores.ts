@@ -1,3 +1,4 @@
+import type { Seats } from '../../access/seats.port.ts'
 import type { RevocationStore } from '../../auth/revocations.port.ts'
 import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
 import type { RegistryStore } from '../../collections/registry-store.port.ts'
@@ -22,6 +23,8 @@ export interface Stores {
   readonly shareLinks: ShareLinkStore
   /** Only for one of several nodes. [LIFE-26] */
   readonly nodes: NodeRegistry
+  /** Of several nodes; a relay that has its store for itself counts in memory. */
+  readonly seats: Seats
 }
 
 /** What can be asked of the whole database. */

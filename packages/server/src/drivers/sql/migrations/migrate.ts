@@ -11,8 +11,9 @@ import * as callRecords from './0007-call-records.ts'
 import * as removals from './0008-removals.ts'
 import * as successors from './0009-successors.ts'
 import * as recentUpdates from './0010-recent-updates.ts'
-import type { StepTypes } from './0010-recent-updates.ts'
 import * as nodes from './0011-nodes.ts'
+import * as seats from './0013-seats.ts'
+import type { StepTypes } from './0013-seats.ts'
 
 /** The format of a store that one relay at a time uses. */
 const FORMAT_OF_ONE = 1
@@ -44,6 +45,7 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0009-successors': { up: successors.up, safe: true, passesOver: [] },
   '0010-recent-updates': { up: recentUpdates.up, safe: true, passesOver: [] },
   '0011-nodes': { up: nodes.up, safe: true, passesOver: [] },
+  '0013-seats': { up: seats.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {
