@@ -32,6 +32,11 @@ export function removalsMember(removals: string | null | undefined): Pick<Append
   return removals === null || removals === undefined ? {} : { removals }
 }
 
+/** The member `epoch` of what a room writes; none in a relay that is not one of several nodes. */
+export function epochMember(epoch: number | undefined): Pick<AppendRecord, 'epoch'> {
+  return epoch === undefined ? {} : { epoch }
+}
+
 /** A record's `removals` are loaded when the newest of the document is at most this much younger. */
 export const REMOVALS_LOADED_MS = 60_000
 
