@@ -152,6 +152,18 @@ export const METRICS = {
     labels: ['kind'],
     help: 'Live documents of this node, by kind: owned by it, or edge, whose room another node runs. None in a relay that uses its store alone.',
   },
+  relay_takeovers_total: {
+    type: 'counter',
+    labels: ['cause'],
+    help: 'Documents that this node took from another one, by cause: silent (no heartbeat for 3 s), ended.',
+  },
+  relay_fenced_total: { type: 'counter', labels: [], help: 'Rooms of this node that found their document taken by another node.' },
+  relay_handover_seconds: {
+    type: 'histogram',
+    labels: [],
+    help: 'Hand-over of a live document to another node at the stop.',
+    buckets: COMMIT_SECONDS,
+  },
   relay_lease_age_seconds: {
     type: 'gauge',
     labels: [],

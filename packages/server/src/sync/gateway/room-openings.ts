@@ -36,6 +36,8 @@ const ANEW: Reopening = { running: null, without: 0, resumes: false }
 export class RoomOpenings {
   readonly #deps: RoomOpeningsDeps
   readonly #handedOver = new Set<Room>()
+  /** How often a room here found that another node owns its document. */
+  fencedTimes = 0
 
   constructor(deps: RoomOpeningsDeps) {
     this.#deps = deps
@@ -132,6 +134,7 @@ export class RoomOpenings {
 
   /** Another node owns the document: opens it there. Nobody's connection is closed. [LIFE-26] */
   fenced(room: Room): void {
+    if (room.epoch !== null) this.fencedTimes++
     this.endEdges(room, { kind: 'moved' })
     if (room.phase === 'closed') return
     // Nobody is joined: who waits for the eviction opens the document again.
@@ -181,6 +184,7 @@ export class RoomOpenings {
       return false
     }
     await places.handOver(room.key, epoch, to)
+    room.epoch = null
     if (room.members.length > 0 || room.left.length > 0) this.fenced(room)
     else {
       this.endEdges(room, { kind: 'moved' })
