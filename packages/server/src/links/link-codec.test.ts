@@ -100,6 +100,30 @@ describe('batches of messages between nodes', () => {
     for (const input of inputs) expect(() => readBatch(Uint8Array.from(input))).toThrow(LinkFrameError)
   })
 
+  it('[LIFE-25] bytes are put only where their sender took them out', () => {
+    const read = (head: string, count = 1) => {
+      const text = Buffer.from(head)
+      return readBatch(Uint8Array.from([1, text.length, ...text, count, ...Array.from({ length: count }, () => [1, 9]).flat()]))
+    }
+    expect(read('[{"kind":"k","a":[0]},[["a",0]]]')).toEqual([{ kind: 'k', a: [Uint8Array.of(9)] }])
+    const wrong = [
+      '[["a",0]]',
+      '[["a"]]',
+      '[["a",1]]',
+      '[["b"]]',
+      '[["kind"]]',
+      '[["kind","length"]]',
+      '[[]]',
+      '[]',
+      '[0]',
+      '[[null]]',
+    ]
+    for (const paths of wrong) expect(() => read(`[{"kind":"k","a":[1]},${paths}]`)).toThrow(LinkFrameError)
+    expect(() => read('[{"kind":"k","a":0},[["a"],["a"]]]', 2)).toThrow(LinkFrameError)
+    expect(() => read('[{"kind":"k","a":0}]')).toThrow(LinkFrameError)
+    expect(() => read('[{"kind":"k","a":0},[["a"]]]', 0)).toThrow(LinkFrameError)
+  })
+
   it('[LIFE-25] a batch holds a bounded number of messages and shapes', () => {
     const small = [0, 1, 0x6b, 1, 4, 1, 0x61]
     const many = (count: number) => Uint8Array.from([...small, ...Array.from({ length: count }, () => [2, 1]).flat()])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
 import type { NodeMessage } from '../sync/node-links.port.ts'
 import { CREDIT_BYTES, Link, type LinkEnd } from './link.ts'
-import { BatchWriter } from './link-codec.ts'
+import { BatchWriter, readBatch } from './link-codec.ts'
 import { BATCH, creditFrame, LAST_PIECE, MAX_BATCH_BYTES, PIECE, PIECE_BYTES, readFrame, timeFrame } from './link-frames.ts'
 import { linkKeys, type Role, type Session, sessionOf } from './link-secrets.ts'
 import type { LinkSocket, LinkSocketEvents } from './link-socket.ts'
@@ -167,10 +167,12 @@ describe('a link', () => {
     const numbers: number[] = []
     while (side.sent.length > 0) {
       const handled = side.sent.splice(0)
-      for (const frame of handled) numbers.push(...Buffer.from(frame.subarray(0, 1)))
+      for (const frame of handled)
+        for (const message of readBatch(frame.subarray(1))) numbers.push((message as unknown as { n: number }).n)
       side.creditFor(handled)
     }
-    expect([numbers.length, side.link.isFull, side.drained, side.ended]).toEqual([count, false, 1, null])
+    expect(numbers).toEqual(Array.from({ length: count }, (_, n) => n))
+    expect([side.link.isFull, side.drained, side.ended]).toEqual([false, 1, null])
     expect(side.link.stats().bufferedBytes).toBe(0)
   })
 
