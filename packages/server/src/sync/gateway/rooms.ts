@@ -95,6 +95,7 @@ class OpenRooms implements Rooms {
       store: deps.store,
       enter: (head) => this.enter(head),
       drop: (ref) => this.drop(ref),
+      taken: (room) => this.#openings.taken(room),
     })
     this.#calls = new ResidentCalls(this.#tasks, deps.log)
     const { workers, nodes, records, clock, timers, log } = deps

@@ -65,7 +65,7 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
     const body = { name: 'put', pages: [{ id: 'canvas', name: 'Canvas', shapes: [{ id: 's', type: 'rectangle', x: 1 }] }] }
     await b.rest().putDocument('put', body, { expectedVersion: serverVersion })
     await until('the owner to have it', () => sizeOf(ann) === 1)
-    expect(await refusal(b.rest().putDocument('put', body, { expectedVersion: serverVersion }))).toBe('CONFLICT')
+    expect(await refusal(b.rest().putDocument('put', body, { expectedVersion: serverVersion }))).toBe('VERSION_CONFLICT')
     setShape(ann, 'more')
     await saved(ann)
     expect(await shapes(b, 'put')).toEqual(['more', 's'])
