@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NodeMessage } from '../sync/node-links.port.ts'
-import { BatchWriter, MAX_BATCH_MESSAGES, readBatch } from './link-codec.ts'
+import { BatchWriter, MAX_BATCH_MESSAGES, MAX_MESSAGE_BYTES, MessageTooLongError, readBatch } from './link-codec.ts'
 import { LinkFrameError } from './link-frame-error.ts'
 
 function encoded(messages: readonly NodeMessage[], writer = new BatchWriter()): Uint8Array {
@@ -162,6 +162,14 @@ describe('batches of messages between nodes', () => {
     expect(() => writer.add({} as NodeMessage)).toThrow(TypeError)
     expect([writer.bytes, writer.count]).toEqual(before)
     expect(readBatch(writer.take().bytes)).toEqual([message({ n: 1 })])
+  })
+
+  it('[LIFE-25] a message that is too long is refused and nothing of it is written', () => {
+    const writer = new BatchWriter()
+    const body = new Uint8Array(MAX_MESSAGE_BYTES + 1)
+    for (const members of [{ body }, { body: [body] }, { in: { body } }, { text: 'ä'.repeat(16 * 1024 * 1024) }])
+      expect(() => writer.add(message(members))).toThrow(MessageTooLongError)
+    expect([writer.bytes, writer.count]).toEqual([0, 0])
   })
 
   it('[LIFE-25] the bytes of a message are views, and the bytes of a long batch are given away without a copy', () => {

@@ -200,6 +200,14 @@ describe('a link', () => {
     expect([side.link.stats().bufferedBytes, side.link.isFull]).toEqual([0, false])
   })
 
+  it('[LIFE-25] one body that is longer than what may wait does not cost the link, nor do small messages behind it', () => {
+    const side = new OneSide()
+    side.link.post(note(0, { body: new Uint8Array(80_000_000) }))
+    for (let n = 0; n < 100; n++) side.link.post(note(n))
+    side.turn()
+    expect([side.ended, side.link.isFull]).toEqual([null, true])
+  })
+
   it('[LIFE-25] a peer that asks and does not read loses the link before its answers take memory', () => {
     const side = new OneSide()
     for (let n = 0; n < 10_000 && side.ended === null; n++) {
