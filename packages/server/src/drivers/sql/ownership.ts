@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Incarnation, Tenure } from '../../documents/tenure.ts'
 import { RelayError } from '../../kernel/errors.ts'
-import type { AcquireOutcome, Ownership } from '../../sync/ownership.port.ts'
+import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../../sync/ownership.port.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Engine } from './engine.ts'
 import type { Connection, Writer } from './tables.ts'
