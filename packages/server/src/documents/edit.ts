@@ -11,7 +11,7 @@ import { notedChanges } from './noted-write.ts'
 import { onceMember, onlyOnce, repeated } from './once.ts'
 import { zeroes } from './put-plan.ts'
 import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
-import { inTurn, type WritingDeps } from './writing.ts'
+import { inTurn, ownedElsewhere, type WritingDeps } from './writing.ts'
 
 /** An edit as a tool requests it. */
 export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once'> {
@@ -156,7 +156,10 @@ async function writeCold(
       return once === undefined ? 'again' : repeated(outcome.first, once)
     case 'unsettled':
       return settled(ref, deps)
+    case 'owned':
+      throw ownedElsewhere()
     case 'conflict':
+    case 'fenced':
       return 'again'
   }
 }

@@ -27,14 +27,20 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
 }
 
 /** Tables about the processes that use the store. */
-const OF_PROCESSES = ['instances', 'nodes']
+const OF_PROCESSES = ['instances', 'nodes', 'takeovers']
 
 /** A copy includes neither which relays use the store nor the search index. [AG-64] */
 function isCopied(name: string): boolean {
   return !name.startsWith('kysely_') && !name.startsWith('search_') && !OF_PROCESSES.includes(name)
 }
 
-function archived({ name, columns, lastIdentity }: TableFacts): ArchivedTable {
+/** In a restored store nobody owns a document. Epochs are copied, so that they go on rising. [LIFE-26] */
+function isColumnCopied(table: string, column: string): boolean {
+  return table !== 'log_heads' || column !== 'owner'
+}
+
+function archived({ name, columns: all, lastIdentity }: TableFacts): ArchivedTable {
+  const columns = all.filter((column) => isColumnCopied(name, column.name))
   const identity = columns.find(({ isIdentity }) => isIdentity)
   return {
     name,

@@ -340,12 +340,13 @@ export class CommitQueue {
 
 /** True when a call caused the rollback, and not the disk or the server. */
 function ownFault({ kind, fault }: Failure): boolean {
-  return kind === 'undone' && (fault === 'operation' || fault === 'lost-race')
+  return kind === 'undone' && (fault === 'operation' || fault === 'lost-race' || fault === 'busy')
 }
 
 function ownError({ error, fault }: Failure): Error {
   if (error instanceof RelayError) return error
   if (fault === 'lost-race') return new RelayError('UNAVAILABLE', 'too many writers met on the same rows; nothing was written')
+  if (fault === 'busy') return new RelayError('UNAVAILABLE', 'another process holds the rows too long; nothing was written')
   return new RelayError('INTERNAL', 'the store could not do this call; nothing was written')
 }
 

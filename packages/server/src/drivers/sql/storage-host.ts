@@ -22,6 +22,8 @@ import { sqlRegistries } from './registries.ts'
 import { sqlShareLinks } from './share-links.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
+import type { OwnNode } from './engine.ts'
+import { sqlOwnership } from './ownership.ts'
 import { readingWith } from './reading.ts'
 import { Reserve } from './reserve.ts'
 import type { StoreLoss } from './store-loss.ts'
@@ -40,11 +42,14 @@ export interface StorageHostOptions {
   readonly acceptLoss?: boolean
   /**
    * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay, unless
-   * `isNode`. [CFG-10]
+   * `node` is given. [CFG-10]
    */
   readonly onLoss?: (loss: StoreLoss) => void
-  /** One of several nodes, which registers through `nodes` instead. [LIFE-26] */
-  readonly isNode?: boolean
+  /**
+   * Given for one of several nodes on the store, instead of a claim: it registers through `nodes`, which sets `inc` before the first write.
+   * [LIFE-26]
+   */
+  readonly node?: OwnNode
   readonly recovery: RecoveryRing
   readonly log: Logger
   readonly clock: Clock
@@ -83,13 +88,13 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     random,
     hooks,
     onFatal,
-    isNode = false,
+    node,
+    onLoss: onLossInUse,
   } = options
-  const onLossInUse = options.onLoss ?? (() => undefined)
-  const occupy = options.onLoss === undefined || isNode ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
-  const node = isNode ? { node: { inc: null } } : {}
+  const occupy = onLossInUse === undefined || node !== undefined ? {} : { occupy: { onLost: onFatal, onLoss: onLossInUse } }
+  const ofNode = node === undefined ? {} : { node }
   const onLoss = acceptLoss ? 'accept' : 'refuse'
-  const opened = await openDatabase(url, { ...hooks, ...occupy, ...node, serverWaitMs, onLoss }, log)
+  const opened = await openDatabase(url, { ...hooks, ...occupy, ...ofNode, serverWaitMs, onLoss }, log)
   const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
   for (const { kind, detail } of database.losses) {
     log.error(
@@ -145,14 +150,16 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       },
     },
     calls: sqlCalls(database, queue, log),
-    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, isNode ? null : changes),
+    // Other nodes change documents too.
+    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, node === undefined ? changes : null),
     updates,
+    ownership: sqlOwnership(database.engine, queue),
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },
     recovery,
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
     shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },
-    nodes: database.nodes({ onLoss: onLossInUse }),
+    nodes: database.nodes({ onLoss: onLossInUse ?? (() => undefined) }),
     async ping() {
       if (!queue.healthy) await queue.run(PROBE_BYTES, (writer) => probe(writer, clock.nowMs()))
       await answers(database.reader).catch((error: unknown) => {

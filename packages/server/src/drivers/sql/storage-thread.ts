@@ -33,7 +33,7 @@ async function main(parent: MessagePort, data: StorageThreadData): Promise<void>
     commitDelayMs,
     serverWaitMs,
     acceptLoss,
-    isNode,
+    ...(isNode && { node: { inc: null } }),
     ...(isRelay && { onLoss: (loss: StoreLoss) => tell({ kind: 'loss', loss }) }),
     recovery,
     log: forwardingLogger(tell),

@@ -51,6 +51,7 @@ export const VERBS = {
     rebuild: 'write',
     purgeRemovals: 'write',
   },
+  ownership: { acquire: 'write', release: 'write', handOver: 'write' },
   revocations: { add: 'write', all: 'read', cursor: 'read' },
   recovery: { list: 'read', read: 'long-read', capture: 'write', restore: 'write' },
   blobs: {

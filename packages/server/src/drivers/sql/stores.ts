@@ -6,6 +6,7 @@ import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { NodeRegistry } from '../../nodes/registry.port.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
+import type { Ownership } from '../../sync/ownership.port.ts'
 import type { UpdateLog } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
 import type { StoreTotals } from './store-totals.ts'
@@ -15,6 +16,7 @@ export interface Stores {
   readonly documents: DocumentStore
   readonly calls: CallStore
   readonly updates: UpdateLog
+  readonly ownership: Ownership
   readonly revocations: RevocationStore
   readonly recovery: RecoveryStore
   readonly blobs: BlobLedger

@@ -38,7 +38,13 @@ export interface Tables {
     body_ahead: number
     /** Checksum of the two columns above; null until a release with checksums changes one of them. */
     flags_crc32: number | null
+    /** The node that owns the document; null when none does. [LIFE-26] */
+    owner: number | null
+    /** Counts the acquisitions of the document; null before the first. */
+    epoch: number | null
   }
+  /** Documents that were taken from a node that had not given them up. */
+  takeovers: { key: number; times: number; taken_at_ms: number }
   bodies: { key: number; body: Uint8Array; crc32: number }
   updates: { key: number; seq: number; actor: string; at_ms: number; crc32: number; bytes: Uint8Array }
   /** What rooms remember of blocks that they removed in the last minutes, as of a record of the log. [AG-110] */

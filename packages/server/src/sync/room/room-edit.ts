@@ -27,6 +27,7 @@ import { failed, WRITE_LOST } from './room-outcomes.ts'
 import { takeBack } from './room-put.ts'
 import type { Base } from './room-body.ts'
 import type { RoomSaver } from './room-save.ts'
+import { epochMember } from '../update-log.port.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
 
 const GIVEN_UP: TaskOutcome = { kind: 'given-up' }
@@ -258,6 +259,7 @@ async function applyEdit(room: Room, saver: RoomSaver, { planned: change, isStor
       kind: 'live',
       lastSeq,
       append: recordsBy(access.sub, taken),
+      ...epochMember(room.epoch),
       ...(stored === null ? { bodyLater: { grownBytes: sinceStored } } : {}),
     },
     ...(change.changes === null
@@ -283,6 +285,9 @@ async function applyEdit(room: Room, saver: RoomSaver, { planned: change, isStor
     case 'repeated':
       await takeBack(room, saver, taken)
       return once === undefined ? 'again' : { kind: 'edit', outcome: repeated(outcome.first, once) }
+    case 'fenced':
+      host.turn(() => room.reset())
+      return WRITE_LOST
     default:
       await takeBack(room, saver, taken)
       return 'again'

@@ -10,7 +10,7 @@ import { isLogOver, isBodyOver, type RoomBounds } from './room-bounds.ts'
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 import { RemovedBlocks } from '../late-words/removed-blocks.ts'
-import { type LoadedLog, removalsMember } from '../update-log.port.ts'
+import { epochMember, type LoadedLog, removalsMember } from '../update-log.port.ts'
 import type { NotLoaded } from '../worker-messages.ts'
 
 /** A document directly after loading: everything in `content` is durable. */
@@ -34,6 +34,8 @@ export interface LoadingRoom {
   readonly id: number
   readonly ref: DocumentRef
   readonly key: number
+  /** In which this node acquired the document. [LIFE-26] */
+  readonly epoch: number | undefined
 }
 
 export type LoadOutcome =
@@ -62,7 +64,11 @@ export function loadRoom(host: RoomHost, given: LoadingRoom, bounds: RoomBounds 
   )
 }
 
-async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome | 'again'> {
+async function tryLoad(
+  host: RoomHost,
+  { id, ref, key, epoch }: LoadingRoom,
+  bounds: RoomBounds | null,
+): Promise<LoadOutcome | 'again'> {
   const record = await host.documents.read(ref)
   if (record === null || record.head.key !== key) return { kind: 'gone' }
   if (bounds !== null && isBodyOver(bounds, record)) return ELSEWHERE
@@ -71,19 +77,28 @@ async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom, bounds: Ro
     case 'gone':
       return { kind: 'gone' }
     case 'damaged':
-      return rebuild(host, record, log.detail)
+      return rebuild(host, { record, epoch }, log.detail)
     case 'loaded':
       if (bounds !== null && isLogOver(bounds, host.guard, log)) return ELSEWHERE
-      return fromLog(host, { id, workspaceId: ref.workspaceId }, record, log)
+      return fromLog(host, { id, workspaceId: ref.workspaceId }, { record, epoch }, log)
   }
 }
+
+/** What is stored beside the log, and who reads it. */
+interface Stored {
+  readonly record: DocumentRecord
+  readonly epoch: number | undefined
+}
+
+const FENCED: LoadOutcome = { kind: 'unavailable', detail: 'another node has taken the document' }
 
 async function fromLog(
   host: RoomHost,
   room: WatchedRoom,
-  record: DocumentRecord,
+  stored: Stored,
   log: Extract<LoadedLog, { kind: 'loaded' }>,
 ): Promise<LoadOutcome | 'again'> {
+  const { record } = stored
   const { head } = record
   const lastSeq = log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0
   const tailBytes = log.records.reduce((sum, { update }) => sum + update.length, 0)
@@ -105,25 +120,25 @@ async function fromLog(
     live = watched(host, room, stateBytes, () => buildSound(updates, host.random, removed))
     live.loadCostMs = host.processorMs() - startedAt
   } catch (error) {
-    return rebuild(host, record, `the Y state cannot be decoded: ${String(error)}`)
+    return rebuild(host, stored, `the Y state cannot be decoded: ${String(error)}`)
   }
-  if (live.gap !== null) return withGap(host, record, { ...loaded, content: { kind: 'live', live } })
+  if (live.gap !== null) return withGap(host, stored, { ...loaded, content: { kind: 'live', live } })
   const missing = watched(host, room, stateBytes + head.sizeBytes, () =>
     relayUpdate(host, live, () => {
       removeDoubledProse(live.doc, RELAY)
       if (head.bodyAhead) catchUp(live.doc, readStoredBody(record.body), RELAY, head.titleChangedAtMs)
     }),
   )
-  return storeCatchUp(host, record, { ...loaded, content: { kind: 'live', live } }, missing)
+  return storeCatchUp(host, stored, { ...loaded, content: { kind: 'live', live } }, missing)
 }
 
 /**
  * Loads a document whose log lacks content. When the stored body contains everything, the Y state is rebuilt from it. Otherwise loads the
  * sound part and leaves the store as it is, so that the missing content can still be supplied. [LIFE-5]
  */
-function withGap(host: RoomHost, record: DocumentRecord, loaded: LoadedRoom): LoadOutcome | Promise<LoadOutcome | 'again'> {
-  const { head } = record
-  if (head.bodyAhead || head.coveredSeq >= head.lastSeq) return rebuild(host, record, GAP_DETAIL)
+function withGap(host: RoomHost, stored: Stored, loaded: LoadedRoom): LoadOutcome | Promise<LoadOutcome | 'again'> {
+  const { head } = stored.record
+  if (head.bodyAhead || head.coveredSeq >= head.lastSeq) return rebuild(host, stored, GAP_DETAIL)
   host.count('documents_with_gap')
   host.log.error(
     'document.needs_repair',
@@ -151,16 +166,17 @@ function relayUpdate({ clock }: RoomHost, live: LiveContent, work: () => void): 
 /** Appends the update that brings the log up to the cold write, unless another process has written first. */
 async function storeCatchUp(
   host: RoomHost,
-  record: DocumentRecord,
+  { record, epoch }: Stored,
   loaded: LoadedRoom,
   update: Uint8Array | null,
 ): Promise<LoadOutcome | 'again'> {
   const { head } = record
-  if (update === null) return head.bodyAhead ? markCaughtUp(host, loaded) : loaded
+  if (update === null) return head.bodyAhead ? markCaughtUp(host, loaded, epoch) : loaded
   const { lastSeq, tailRecords, tailBytes } = loaded
   const catchUp = { version: head.version }
   const removals = removalsMember(loaded.content.kind === 'live' ? loaded.content.live.late.takeNotes() : null)
-  const append = { key: head.key, afterSeq: lastSeq, actor: 'system', atMs: host.clock.nowMs(), update, catchUp, ...removals }
+  const more = { ...removals, ...epochMember(epoch) }
+  const append = { key: head.key, afterSeq: lastSeq, actor: 'system', atMs: host.clock.nowMs(), update, catchUp, ...more }
   const [outcome] = await host.updates.append([append])
   switch (outcome?.kind) {
     case 'appended':
@@ -174,13 +190,15 @@ async function storeCatchUp(
       }
     case 'gone':
       return { kind: 'gone' }
+    case 'fenced':
+      return FENCED
     default:
       return 'again'
   }
 }
 
 /** The log already contains the cold write; only the mark `bodyAhead` is removed. */
-async function markCaughtUp(host: RoomHost, loaded: LoadedRoom): Promise<LoadOutcome | 'again'> {
+async function markCaughtUp(host: RoomHost, loaded: LoadedRoom, epoch: number | undefined): Promise<LoadOutcome | 'again'> {
   const { head, lastSeq } = loaded
   const outcome = await host.documents.write({
     ref: { workspaceId: head.workspaceId, id: head.id },
@@ -189,13 +207,14 @@ async function markCaughtUp(host: RoomHost, loaded: LoadedRoom): Promise<LoadOut
     bump: false,
     nowMs: host.clock.nowMs(),
     quotaBytes: null,
-    log: { kind: 'live', lastSeq, append: [] },
+    log: { kind: 'live', lastSeq, append: [], ...epochMember(epoch) },
   })
+  if (outcome.kind === 'fenced') return FENCED
   return outcome.kind === 'written' ? { ...loaded, head: outcome.head } : 'again'
 }
 
 /** Rebuilds the Y state from a body that contains every logged change. [YDOC-11] */
-async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): Promise<LoadOutcome | 'again'> {
+async function rebuild(host: RoomHost, { record, epoch }: Stored, detail: string): Promise<LoadOutcome | 'again'> {
   const { head } = record
   const fields = { workspace: head.workspaceId, docId: head.id, detail }
   if (head.coveredSeq < head.lastSeq) {
@@ -209,15 +228,12 @@ async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): 
   }
   const doc = indexedDoc()
   seed(doc, readStoredBody(record.body))
-  const outcome = await host.updates.rebuild(head.key, {
-    lastSeq: head.lastSeq,
-    update: Y.encodeStateAsUpdate(doc),
-    stateVector: Y.encodeStateVector(doc),
-    detail,
-    nowMs: host.clock.nowMs(),
-  })
+  const state = { update: Y.encodeStateAsUpdate(doc), stateVector: Y.encodeStateVector(doc) }
+  const rebuilt = { lastSeq: head.lastSeq, ...state, detail, nowMs: host.clock.nowMs() }
+  const outcome = await host.updates.rebuild(head.key, rebuilt, epoch)
   doc.destroy()
   if (outcome === 'conflict') return 'again'
+  if (outcome === 'fenced') return FENCED
   host.undecodable.delete(head.key)
   host.log.error('document.rebuilt', 'The stored state of a document was damaged and has been rebuilt from its body.', fields)
   host.count('documents_rebuilt')

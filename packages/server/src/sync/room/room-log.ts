@@ -1,17 +1,22 @@
 import type { LiveWrite } from '../../documents/document-store.port.ts'
-import { type AppendOutcome, type AppendRecord, removalsMember, type UpdateLog } from '../update-log.port.ts'
+import { type AppendOutcome, type AppendRecord, epochMember, removalsMember, type UpdateLog } from '../update-log.port.ts'
 
 /** Held records as a write of `actor` appends them. */
 export function recordsBy(actor: string, records: readonly AppendRecord[]): LiveWrite['append'] {
   return records.map(({ update, removals }) => ({ actor, update, ...removalsMember(removals) }))
 }
 
-/** Notified about the appends of one room's records. */
+/** The room whose records are appended, which is notified about them. */
 export interface RoomLogOwner {
+  readonly key: number
+  readonly epoch: number | undefined
   /** `durable` has increased. */
   logMoved(): void
-  /** The append failed or another process appended first: what is not durable yet never will be. [LIFE-6] */
-  logFailed(reason: 'failed' | 'gone' | 'conflict', error: unknown): void
+  /**
+   * The append failed, another process appended first, or the document is not this node's any more (`fenced`): what is not durable yet never
+   * will be. [LIFE-6, LIFE-26]
+   */
+  logFailed(reason: 'failed' | 'gone' | 'conflict' | 'fenced', error: unknown): void
 }
 
 /**
@@ -33,19 +38,19 @@ export class RoomLog {
   private readonly quietWaiters: (() => void)[] = []
   private readonly idleWaiters: (() => void)[] = []
   private readonly durableWaiters: { readonly sequence: number; readonly done: (reached: boolean) => void }[] = []
-  private readonly key: number
+  /** What all records of the room have in common. */
+  private readonly always: Pick<AppendRecord, 'key' | 'epoch'>
   private readonly queue: AppendQueue
   private readonly owner: RoomLogOwner
 
   constructor(given: {
-    key: number
     lastSeq: number
     tailRecords: number
     tailBytes: number
     queue: AppendQueue
     owner: RoomLogOwner
   }) {
-    this.key = given.key
+    this.always = { key: given.owner.key, ...epochMember(given.owner.epoch) }
     this.emitted = given.lastSeq
     this.durable = given.lastSeq
     this.tailRecords = given.tailRecords
@@ -67,7 +72,7 @@ export class RoomLog {
     this.tailRecords++
     this.tailBytes += update.length
     const record: AppendRecord = {
-      key: this.key,
+      ...this.always,
       afterSeq,
       actor,
       atMs,
@@ -152,10 +157,10 @@ export class RoomLog {
     this.tellQuiet()
     if (this.broken) return
     if (outcome.kind === 'appended' && outcome.seq === this.durable + 1) this.durable = outcome.seq
-    else this.fail(outcome.kind === 'gone' ? 'gone' : 'conflict', outcome)
+    else this.fail(outcome.kind === 'appended' ? 'conflict' : outcome.kind, outcome)
   }
 
-  fail(reason: 'failed' | 'gone' | 'conflict', error: unknown): void {
+  fail(reason: 'failed' | 'gone' | 'conflict' | 'fenced', error: unknown): void {
     this.lost = true
     this.tellQuiet()
     if (this.broken) return

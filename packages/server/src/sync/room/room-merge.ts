@@ -5,6 +5,7 @@ import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
 import type { RoomSaver } from './room-save.ts'
+import { epochMember } from '../update-log.port.ts'
 
 /**
  * Applies a body that another writer stored as edits on the live document. [LIFE-13, YDOC-8] The change is one log record, which also
@@ -31,8 +32,12 @@ export async function mergeColdWrite(room: Room, saver: RoomSaver, record: Docum
         bump: false,
         nowMs: host.clock.nowMs(),
         quotaBytes: null,
-        log: { kind: 'live', lastSeq: before, append: [] },
+        log: { kind: 'live', lastSeq: before, append: [], ...epochMember(room.epoch) },
       })
+      if (outcome.kind === 'fenced') {
+        log.fail('fenced', outcome)
+        return 'lost'
+      }
       if (outcome.kind !== 'written') throw new RelayError('UNAVAILABLE', 'the document changed while it was merged')
     } else if (!(await log.reach(log.emitted))) {
       return 'lost'

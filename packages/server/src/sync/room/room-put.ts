@@ -13,6 +13,7 @@ import { recordsBy } from './room-log.ts'
 import { WRITE_LOST } from './room-outcomes.ts'
 import type { Base } from './room-body.ts'
 import type { RoomSaver } from './room-save.ts'
+import { epochMember } from '../update-log.port.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
 const CONTENDED: TaskOutcome = {
@@ -80,7 +81,7 @@ async function applyPut(
       bump: true,
       nowMs,
       quotaBytes: plan.quotaBytes,
-      log: { kind: 'live', lastSeq: before, append: recordsBy(request.access.sub, taken) },
+      log: { kind: 'live', lastSeq: before, append: recordsBy(request.access.sub, taken), ...epochMember(room.epoch) },
       ...(plan.capture === undefined ? {} : { capture: plan.capture }),
     })
     switch (outcome.kind) {
@@ -93,6 +94,9 @@ async function applyPut(
       case 'over-quota':
         await takeBack(room, saver, taken)
         return { kind: 'put', outcome: quotaRefusal(outcome, request.access) }
+      case 'fenced':
+        host.turn(() => room.reset())
+        return WRITE_LOST
       default:
         await takeBack(room, saver, taken)
         return 'again'

@@ -17,6 +17,7 @@ import type { LoadedRoom } from './room-load.ts'
 import { failed, LOST, type SaveOutcome } from './room-outcomes.ts'
 import { type Base, materialised, saveLatestMs } from './room-body.ts'
 import { mergeColdWrite } from './room-merge.ts'
+import { epochMember } from '../update-log.port.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
 const RETRY_MS = 1_000
@@ -229,6 +230,10 @@ export class RoomSaver {
       const outcome = await this.writeBody(base)
       if (typeof outcome === 'string') return outcome
       if (outcome.kind === 'written') return 'saved'
+      if (outcome.kind === 'fenced') {
+        this.room.log.fail('fenced', outcome)
+        return 'lost'
+      }
       if (outcome.kind !== 'conflict') throw new Error(`a materialisation was answered ${outcome.kind}`)
       const merged = await this.mergeStored(outcome.current)
       return merged === 'merged' ? 'again' : merged
@@ -254,7 +259,7 @@ export class RoomSaver {
         this.lastWriter?.sub ?? 'system',
       )
       const append = held.map(({ actor, update }) => ({ actor, update }))
-      const live = { kind: 'live', lastSeq: sequence - held.length, append } as const
+      const live = { kind: 'live', lastSeq: sequence - held.length, append, ...epochMember(room.epoch) } as const
       const outcome = await host.documents.write({
         ref: room.ref,
         expect: { kind: 'document', key: room.key, version: base.head.version },

@@ -22,7 +22,7 @@ import { runTask } from './room-tasks.ts'
 import type { SyncRoom } from './sync-room.ts'
 import type { TaskOutcome, ToWorker } from '../worker-messages.ts'
 
-type Opening = Pick<Extract<ToWorker, { kind: 'open' }>, 'ref' | 'key' | 'clocks'>
+type Opening = Pick<Extract<ToWorker, { kind: 'open' }>, 'ref' | 'key' | 'epoch' | 'clocks'>
 type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'spent' | 'drain' }>
 
 /** State of a room whose document is loaded. */
@@ -51,6 +51,8 @@ export class Room implements SyncRoom, RoomLogOwner {
   readonly id: number
   readonly ref: DocumentRef
   readonly key: number
+  /** In which this node acquired the document. All that the room stores names it, and is refused when it is over. [LIFE-26] */
+  readonly epoch: number | undefined
   readonly host: RoomHost
   readonly members = new Map<number, Member>()
   /** Y clients that wrote in earlier lineages of this document id. [WS-62] */
@@ -71,6 +73,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.id = given.id
     this.ref = given.ref
     this.key = given.key
+    this.epoch = given.epoch
     this.onClosed = given.onClosed
     this.calls = new WaitingCalls(given.host, given.ref.workspaceId)
     this.awareness = new RoomAwareness(given.host, this, given.clocks)
@@ -113,7 +116,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     const { waiting } = this.phase
     if (outcome.kind === 'loaded') {
       const { lastSeq, tailRecords, tailBytes, stateBytes, content } = outcome
-      const log = new RoomLog({ key: this.key, lastSeq, tailRecords, tailBytes, queue: this.host.queue, owner: this })
+      const log = new RoomLog({ lastSeq, tailRecords, tailBytes, queue: this.host.queue, owner: this })
       const weighed = { id: this.id, content: () => this.content(), sequence: () => log.emitted }
       const weight = new RoomWeight(this.host, weighed, stateBytes)
       const phase: Ready = { kind: 'ready', content, log, weight, sync: undefined as never, saver: undefined as never }
@@ -332,7 +335,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     })
   }
 
-  logFailed(reason: 'failed' | 'gone' | 'conflict', error: unknown): void {
+  logFailed(reason: 'failed' | 'gone' | 'conflict' | 'fenced', error: unknown): void {
     this.host.log.error('room.append_failed', 'Edits of a document could not be stored.', {
       docId: this.ref.id,
       reason,

@@ -56,7 +56,7 @@ let nextKey = 1
 
 export function headOf(id: string, given: Partial<DocumentHead> = {}): DocumentHead {
   const facts = { ...noFacts, title: id }
-  const log = { lastSeq: 0, coveredSeq: 0, bodyAhead: false }
+  const log = { lastSeq: 0, coveredSeq: 0, bodyAhead: false, owner: null }
   const times = { createdAtMs: 1, updatedAtMs: 1, titleChangedAtMs: 0 }
   const owner = { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [] }
   const key = nextKey++

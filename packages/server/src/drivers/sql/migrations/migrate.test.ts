@@ -22,6 +22,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0009-successors': '11b54f863a351543',
   '0010-recent-updates': '51e554daaf7822df',
   '0011-nodes': 'c4a2e9aeb5dca672',
+  '0012-ownership': '387514ce6531b5c4',
 }
 
 let store: ReturnType<typeof temporaryStore>

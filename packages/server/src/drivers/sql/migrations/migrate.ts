@@ -11,8 +11,9 @@ import * as callRecords from './0007-call-records.ts'
 import * as removals from './0008-removals.ts'
 import * as successors from './0009-successors.ts'
 import * as recentUpdates from './0010-recent-updates.ts'
-import type { StepTypes } from './0010-recent-updates.ts'
 import * as nodes from './0011-nodes.ts'
+import * as ownership from './0012-ownership.ts'
+import type { StepTypes } from './0010-recent-updates.ts'
 
 /** The format of a store that one relay at a time uses. */
 const FORMAT_OF_ONE = 1
@@ -44,6 +45,7 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0009-successors': { up: successors.up, safe: true, passesOver: [] },
   '0010-recent-updates': { up: recentUpdates.up, safe: true, passesOver: [] },
   '0011-nodes': { up: nodes.up, safe: true, passesOver: [] },
+  '0012-ownership': { up: ownership.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {
@@ -93,6 +95,11 @@ export function migrateStore(
 /** Keeps programs that know no owners of documents away from the store, from now on. Called by each node of several. [LIFE-29] */
 export async function raiseForSeveral(writer: Writer): Promise<void> {
   await raiseFormat(writer, await storedFormat(writer, ['store_facts']), FORMAT_OF_SEVERAL)
+}
+
+/** Whether several nodes have ever used the store together. */
+export async function wasOfSeveral(db: Connection): Promise<boolean> {
+  return ((await storedFormat(db, ['store_facts'])) ?? 0) >= FORMAT_OF_SEVERAL
 }
 
 async function raiseFormat(writer: Writer, found: number | null, format: number): Promise<void> {

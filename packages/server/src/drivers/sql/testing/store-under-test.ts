@@ -18,14 +18,13 @@ import { CallTallies } from '../call-tallies.ts'
 import { DEFAULT_UNDO_BYTES, recordCall } from '../call-records.ts'
 import type { CommitFaults } from '../commit-faults.ts'
 import { openDatabase } from '../database.ts'
-import type { Engine } from '../engine.ts'
+import type { Engine, OwnNode } from '../engine.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery-ring.ts'
 import { STORAGE_THREAD } from '../../../test/relay-program.ts'
 import { storageFromPort } from '../storage-client.ts'
-import { openStorageHost, type StorageHost } from '../storage-host.ts'
+import { openStorageHost, type StorageHost, type StorageHostOptions } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
 import { rememberWrite } from '../remembered-writes.ts'
-import type { StoreLoss } from '../store-loss.ts'
 import type { Stores } from '../stores.ts'
 import type { Writer } from '../tables.ts'
 
@@ -66,16 +65,14 @@ export function openHost(
     readonly commitDelayMs?: number
     readonly recovery?: RecoveryRing
     readonly commitFaults?: CommitFaults
-    /** One of several nodes, or the only relay, of the store, as `isNode` says; a tool beside them when absent. */
-    readonly onLoss?: (loss: StoreLoss) => void
-    readonly isNode?: boolean
+    readonly isCommitHeld?: () => boolean
+    readonly node?: OwnNode
+    readonly onLoss?: StorageHostOptions['onLoss']
   } = {},
 ): Promise<StorageHost> {
   return openStorageHost({
     url,
     commitDelayMs: more.commitDelayMs ?? 4,
-    ...(more.onLoss && { onLoss: more.onLoss }),
-    isNode: more.isNode ?? false,
     recovery: more.recovery ?? DEFAULT_RECOVERY_RING,
     log: more.log ?? silentLogger,
     clock: systemClock,
@@ -87,7 +84,10 @@ export function openHost(
       commitHoldMs: 0,
       answerHoldMs: 0,
       ...(more.commitFaults && { commitFaults: more.commitFaults }),
+      ...(more.isCommitHeld && { isCommitHeld: more.isCommitHeld }),
     },
+    ...(more.node && { node: more.node }),
+    ...(more.onLoss && { onLoss: more.onLoss }),
     onFatal() {},
   })
 }
