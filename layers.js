@@ -286,12 +286,15 @@ export const layers = [
     part: server('compose'),
     ours: [
       protocol,
-      ...['kernel', 'config', 'auth', 'access', 'documents', 'feed', 'search', 'share-links', 'calls', 'console', 'previews'].map(server),
+      ...['kernel', 'config', 'auth', 'access', 'documents', 'feed', 'search', 'share-links', 'calls', 'console', 'previews'].map(
+        server,
+      ),
       ...['sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts', 'blobs', 'recovery', 'http', 'http/openapi'].map(server),
       ...['sync/remote', 'links', 'nodes', 'operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
       ...['drivers', 'drivers/sql', 'drivers/s3', 'drivers/redis'].map(server),
       '*.routes.ts',
     ],
+    ports: [server('sync')],
     libraries: [],
     node: true,
   },

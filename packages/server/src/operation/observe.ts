@@ -56,7 +56,11 @@ export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Rev
 }
 
 /** Only in one of several nodes. */
-export function observeLinks(metrics: Metrics, links: { stats(): LinkTotals }, rooms: Pick<Rooms, 'counts' | 'departures'>): void {
+export function observeLinks(
+  metrics: Metrics,
+  links: { stats(): LinkTotals },
+  rooms: Pick<Rooms, 'counts' | 'departures'>,
+): void {
   const totals = new Totals(metrics)
   metrics.beforeScrape(() => {
     const { links: count, sentBytes, receivedBytes, bufferedBytes, rttSeconds } = links.stats()

@@ -24,7 +24,12 @@ export interface RelaysTogether extends AsyncDisposable {
 }
 
 /** Several relays in this process that use one database, as several nodes do. They know nothing of each other but through it. */
-export async function startRelaysTogether(count: number, storageUrl: string, env = {}, log: Logger = silentLogger): Promise<RelaysTogether> {
+export async function startRelaysTogether(
+  count: number,
+  storageUrl: string,
+  env = {},
+  log: Logger = silentLogger,
+): Promise<RelaysTogether> {
   await using opened = new AsyncDisposableStack()
   const issuer = opened.use(await startTestIssuer())
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-nodes-'))

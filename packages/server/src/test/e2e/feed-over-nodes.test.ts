@@ -109,7 +109,9 @@ await onPostgres((url) =>
     it('[AG-63] a search on one node finds what was written on the other', async () => {
       const { rest, token } = workspaceOf()
       const search = async (node: RelayTogether, words: string): Promise<number> => {
-        const answer = await fetch(`${node.baseUrl}/api/v1/search?q=${words}`, { headers: { authorization: `Bearer ${token()}` } })
+        const answer = await fetch(`${node.baseUrl}/api/v1/search?q=${words}`, {
+          headers: { authorization: `Bearer ${token()}` },
+        })
         return ((await answer.json()) as { hits: unknown[] }).hits.length
       }
       const put = (node: RelayTogether, text: string) =>
