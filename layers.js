@@ -97,6 +97,13 @@ export const layers = [
     libraries: ['yjs'],
     node: true,
   },
+  // Rooms whose owner is another node, over the links between nodes.
+  {
+    part: server('sync/remote'),
+    ours: [server('kernel'), server('documents'), server('sync'), server('sync/gateway')],
+    libraries: [],
+    node: false,
+  },
   // The one file that knows the WebSocket library.
   { part: server('sync/gateway/gateway.ts'), ours: [server('auth'), server('sync/gateway')], libraries: ['ws'], node: true },
 

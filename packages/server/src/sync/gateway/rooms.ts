@@ -21,6 +21,7 @@ import type { RoomSink } from './room-sink.ts'
 import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
 import { RoomTasks } from './room-tasks.ts'
 import type { RoomsDeps } from './rooms-deps.ts'
+import { nodeOfHome } from '../worker-pool.port.ts'
 import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
 import type { FromWorker, NotLoaded, ToWorker } from '../worker-messages.ts'
 
@@ -235,8 +236,11 @@ class OpenRooms implements Rooms {
     // From here on a JOIN looks the document up again; messages that the worker sent before still reach the members.
     this.#table.detach(room)
     room.settleOpen('gone')
+    const joined = room.members.map(({ id }) => String(id))
     await this.#jobs.run(room, { kind: 'drop' })
-    return this.#dropped(room)
+    const dropped = this.#dropped(room)
+    // Another node says by a message of its own that the document is deleted.
+    return isElsewhere(room) ? joined : dropped
   }
 
   /** Takes everybody out of the room of a deleted document. */
@@ -356,7 +360,7 @@ class OpenRooms implements Rooms {
   /** What a node says of a room that is elsewhere by now does not count. */
   #withRoom(home: number, number: number, use: (room: Room) => void): void {
     const room = this.#table.get(number)
-    if (room && (this.#deps.nodes === undefined || room.home === home)) use(room)
+    if (room && (nodeOfHome(home) === null ? !isElsewhere(room) : room.home === home)) use(room)
   }
 
   #sweep(): void {

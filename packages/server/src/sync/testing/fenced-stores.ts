@@ -9,7 +9,7 @@ import type { MemoryOwnership } from './memory-ownership.ts'
 export interface FencedStores {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
-  readonly recovery: Pick<RecoveryStore, 'capture'>
+  readonly recovery: RecoveryStore
 }
 
 /** What happens to the calls of one node on their way to the store. */
@@ -57,6 +57,7 @@ export function fencedStores(
       rebuild: (key, rebuilt, epoch) => write(async () => (isFenced(key, epoch) ? 'fenced' : updates.rebuild(key, rebuilt))),
     },
     recovery: {
+      ...recovery,
       capture: (key, reason, nowMs, epoch) =>
         write(async () => (isFenced(key, epoch) ? { kind: 'fenced' } : recovery.capture(key, reason, nowMs))),
     },

@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/clock.ts'
 import { systemRandom } from '../../../kernel/ids.ts'
 import { type Timers, waitingTimers } from '../../../kernel/timers.ts'
+import type { OwnNode } from '../engine.ts'
 import { DEFAULT_RECOVERY_RING } from '../recovery-ring.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost } from '../storage-host.ts'
@@ -18,7 +19,11 @@ export async function openStorageHere({
   commitDelayMs,
   log,
   timers = waitingTimers,
-}: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log'> & { readonly timers?: Timers }): Promise<Storage> {
+  node,
+}: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log'> & {
+  readonly timers?: Timers
+  readonly node?: OwnNode
+}): Promise<Storage> {
   const fatal: ((error: Error) => void)[] = []
   const stored: Parameters<Storage['onStored']>[0][] = []
   const host = await openStorageHost({
@@ -30,6 +35,7 @@ export async function openStorageHere({
     timers,
     random: systemRandom,
     hooks: testHooks({}),
+    ...(node && { node }),
     onFatal: (error) => {
       for (const listener of fatal) listener(error)
     },
