@@ -24,6 +24,7 @@ import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember } 
 import { RoomSweep } from './room-sweep.ts'
 import { RoomTasks } from './room-tasks.ts'
 import type { RoomCounts, RoomsDeps } from './rooms-deps.ts'
+import { nodeOfHome } from '../worker-pool.port.ts'
 import type { SharingWatch } from './sharing-watches.ts'
 import type { FromWorker, NotLoaded, ToWorker } from '../worker-messages.ts'
 
@@ -267,8 +268,11 @@ class OpenRooms implements Rooms {
     this.#table.detach(room)
     this.news.ended(room)
     room.settleOpen('gone')
+    const joined = room.members.map(({ id }) => String(id))
     await this.#jobs.run(room, { kind: 'drop' })
-    return this.#dropped(room)
+    const dropped = this.#dropped(room)
+    // Another node says by a message of its own that the document is deleted.
+    return isElsewhere(room) ? joined : dropped
   }
 
   /** Takes everybody out of the room of a deleted document. */
@@ -374,6 +378,6 @@ class OpenRooms implements Rooms {
   /** What a node says of a room that is elsewhere by now does not count. */
   #withRoom(home: number, number: number, use: (room: Room) => void): void {
     const room = this.#table.get(number)
-    if (room && (this.#deps.nodes === undefined || room.home === home)) use(room)
+    if (room && (nodeOfHome(home) === null ? !isElsewhere(room) : room.home === home)) use(room)
   }
 }

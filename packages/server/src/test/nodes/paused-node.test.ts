@@ -13,8 +13,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 describe.skipIf(typeof nodes === 'string')('a node that is paused', () => {
   const { relays } = nodes as NodesUnderTest
   const [a, b] = relays as [RelayUnderTest, RelayUnderTest]
-  const shapes = async (relay: RelayUnderTest, id: string) =>
-    shapesIn((await relay.rest().getDocument(id)) as unknown as Body)
+  const shapes = async (relay: RelayUnderTest, id: string) => shapesIn((await relay.rest().getDocument(id)) as unknown as Body)
 
   afterAll(() => (nodes as NodesUnderTest)[Symbol.asyncDispose](), patience(20_000))
 
