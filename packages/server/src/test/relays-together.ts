@@ -21,7 +21,7 @@ export interface RelayTogether {
 export interface RelaysTogether extends AsyncDisposable {
   readonly nodes: readonly RelayTogether[]
   readonly issuer: TestIssuer
-  readonly revocationBearer: string
+  readonly internalBearer: string
 }
 
 /** Several relays in this process that use one database, as several nodes do, without a bus. */
@@ -35,7 +35,7 @@ export async function startRelaysTogether(
   const issuer = opened.use(await startTestIssuer())
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-nodes-'))
   opened.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const revocationBearer = 'revocation-secret-for-tests'
+  const internalBearer = 'revocation-secret-for-tests'
   const nodes: RelayTogether[] = []
   for (let nth = 0; nth < count; nth++) {
     const linkPort = await freePort()
@@ -57,7 +57,7 @@ export async function startRelaysTogether(
         RELAY_TENANCY_MODE: 'shared',
         RELAY_JWT_ISSUER: issuer.issuer,
         RELAY_JWT_JWKS_URL: issuer.jwksUrl,
-        RELAY_REVOCATION_BEARER: revocationBearer,
+        RELAY_REVOCATION_BEARER: internalBearer,
         ...env,
       },
       configPath: undefined,
@@ -77,5 +77,5 @@ export async function startRelaysTogether(
     })
   }
   const resources = opened.move()
-  return { nodes, issuer, revocationBearer, [Symbol.asyncDispose]: () => resources.disposeAsync() }
+  return { nodes, issuer, internalBearer, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }
