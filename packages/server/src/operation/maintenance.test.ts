@@ -231,7 +231,11 @@ it('[LIFE-30] a job of one node runs where its lease is, and the others do nothi
   const done: string[] = []
   let isMine = true
   const job = { name: 'totals', everyMs: 1_000, run: async () => done.push('ran') > 0 }
-  const byOne = onOneNode(job, async () => ({ isMine }), () => void done.push('not here'))
+  const byOne = onOneNode(
+    job,
+    async () => ({ isMine }),
+    () => void done.push('not here'),
+  )
   expect(await byOne.run()).toBe(true)
   isMine = false
   expect(await byOne.run()).toBe(false)
