@@ -26,6 +26,9 @@ export interface RoomOpeningsDeps {
   readonly edges: () => EdgeConnections | null
 }
 
+/** A document that was taken from so many nodes within ten minutes may be what ended them. */
+const TAKEOVERS_BARRED = 5
+
 /** The room was closed by its home, and nothing of it goes on there. */
 const ANEW: Reopening = { running: null, without: 0, resumes: false }
 
@@ -214,6 +217,9 @@ export class RoomOpenings {
         return
       }
       if (place.kind === 'gone' || place.kind === 'unavailable') return this.opened(room, { outcome: place.kind })
+      // This node stays the owner, so that no other one takes the document and ends as well.
+      if (place.kind === 'here' && place.takeovers >= TAKEOVERS_BARRED && recovery.bar(room.ref))
+        return this.opened(room, { outcome: 'unavailable' })
       if (place.kind === 'here') room.epoch = place.epoch
       room.home = place.kind === 'here' ? workers.homeFor(room.ref, head?.sizeBytes) : place.home
       recovery.reopen(room, ANEW)

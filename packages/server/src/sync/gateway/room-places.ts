@@ -8,8 +8,8 @@ import type { NodePermits } from './rooms-deps.ts'
 
 /** Where the room of a document is to run. */
 export type Place =
-  /** At this node, which owns the document by this acquisition. */
-  | { readonly kind: 'here'; readonly epoch: number }
+  /** At this node, which owns the document by this acquisition. `takeovers` as in `AcquireOutcome`. */
+  | { readonly kind: 'here'; readonly epoch: number; readonly takeovers: number }
   | { readonly kind: 'there'; readonly home: number }
   | { readonly kind: 'gone' }
   | { readonly kind: 'unavailable' }
@@ -59,7 +59,7 @@ export class RoomPlaces {
       if (outcome?.kind === 'acquired') {
         if (seen !== undefined) this.takeovers.silent++
         else if (known) this.takeovers.ended++
-        return { kind: 'here', epoch: outcome.epoch }
+        return { kind: 'here', epoch: outcome.epoch, takeovers: outcome.takeovers }
       }
       if (outcome?.kind === 'gone') return outcome
       if (outcome !== null) {

@@ -1,4 +1,4 @@
-import type { DocumentHead, DocumentState, DocumentStore, DocumentWrite } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentState, DocumentStore } from '../../documents/document-store.port.ts'
 import type { Storage } from '../../drivers/sql/storage.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'

@@ -42,7 +42,7 @@ export function openRemoteRooms(deps: RoomsDeps, owned?: Ownership): Rooms {
   const owner = openRooms({
     ...deps,
     workers: ownerHomes,
-    nodes: { node: OWNER, ownership, links: ownerLinks, homes: ownerHomes },
+    nodes: { ownership, links: ownerLinks, homes: ownerHomes },
   })
   let connections = 1_000
   serveEdges({ links: ownerLinks, rooms: owner.hosted, timers: systemTimers, nextConnection: () => ++connections })
@@ -51,7 +51,6 @@ export function openRemoteRooms(deps: RoomsDeps, owned?: Ownership): Rooms {
     ...deps,
     workers: homes,
     nodes: {
-      node: EDGE,
       ownership: {
         ...ownership,
         acquire: () => Promise.resolve({ kind: 'owned', by: { owner: OWNER, epoch: 1 } }),
