@@ -3,12 +3,11 @@ import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { afterAll, describe, expect, it } from 'vitest'
 import { patience } from '../../kernel/testing/patience.ts'
 import { type Body, setShape, shapesIn } from '../live-documents.ts'
-import { mcpSession } from '../mcp-session.ts'
 import { type RelayUnderTest, saved, until } from '../relay-under-test.ts'
 import { metric } from '../wire-client.ts'
 import { linked, type NodesUnderTest, startNodesUnderTest } from './nodes-under-test.ts'
 
-const nodes = await startNodesUnderTest({ count: 2, mcp: 'public' })
+const nodes = await startNodesUnderTest({ count: 2 })
 if (typeof nodes === 'string') process.stderr.write(`skipped: ${nodes}\n`)
 
 const refusal = (call: Promise<unknown>) =>
@@ -95,15 +94,6 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
     await b.rest().deleteDocument('gone')
     await until('both to be told', () => [ann, bob].every(({ state }) => state.refusal === 'ERR_DELETED'))
     expect(await refusal(a.rest().getDocument('gone'))).toBe('NOT_FOUND')
-  })
-
-  it('[MCP-32] a session of MCP that one node opened goes on at the other', async () => {
-    await create('mcp')
-    const ann = a.sync('mcp')
-    await saved(ann)
-    let turn = 0
-    const call = await mcpSession(() => [a, b][turn++ % 2]?.mcpUrl ?? '', a.token(), 'Tester')
-    for (let i = 0; i < 4; i++) expect(await call('read_document', { document_id: 'mcp' })).toMatchObject({})
   })
 
   it(
