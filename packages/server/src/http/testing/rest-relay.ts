@@ -195,10 +195,8 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   }
   const records = createChangeRecords()
   const documents = createDocuments({
-    ...shared,
-    records,
+    ...{ ...shared, records, metrics, timers: systemTimers },
     store: options.store?.(storage.documents) ?? storage.documents,
-    metrics,
   })
   const points = options.recovery?.(storage.recovery) ?? storage.recovery
   const recovery = createRecovery({ ...shared, documents, store: points, random: systemRandom })

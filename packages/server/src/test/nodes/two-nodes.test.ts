@@ -69,6 +69,17 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
     expect(await shapes(b, 'put')).toEqual(['more', 's'])
   })
 
+  it('[LIFE-8] [LIFE-25] a list of one node shows the title that a person has just given a document at the other', async () => {
+    await create('titled')
+    const ann = a.sync('titled')
+    await saved(ann)
+    ann.doc.getMap('metadata').set('title', 'New title')
+    await saved(ann)
+    const listed = await b.fetch('/api/docs', { headers: { authorization: `Bearer ${b.token()}` } })
+    const documents = (await listed.json()) as readonly { readonly id: string; readonly name: string }[]
+    expect(documents.find(({ id }) => id === 'titled')?.name).toBe('New title')
+  })
+
   it('[SHARE-4] [PERM-2] a share link of one node opens the document on the other, whose sockets hear of it', async () => {
     await a.rest(person('mia')).putDocument('shared', { name: 'shared' })
     const link = await a.rest(person('mia')).issueShareLink('shared', tomorrow())
