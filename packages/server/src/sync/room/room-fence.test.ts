@@ -47,7 +47,7 @@ it('[LIFE-26] the owner of a document stores edits, calls, bodies, snapshots and
   expect(await worker.job(room, { kind: 'put', request: put(head, { ...BODY, extra: { put: true } }) })).toMatchObject({
     outcome: { kind: 'written' },
   })
-  const edit = editRequest(head, 'rename_document', { name: 'New' })
+  const edit = editRequest(head, 'rename_document', { docId: head.id, name: 'New' })
   expect(await worker.job(room, { kind: 'edit', request: edit })).toMatchObject({ outcome: { kind: 'edited' } })
   ann.leave()
   await untilAsync(async () => (await storage.recovery.list(head.key)).some(({ reason }) => reason === 'last-leave'))
@@ -81,7 +81,7 @@ it('[LIFE-26] a PUT, an edit and a save of a former owner store nothing, and res
         ? { kind: task }
         : task === 'put'
           ? { kind: task, request: put(head, { ...BODY, extra: {} }) }
-          : { kind: task, request: editRequest(head, 'rename_document', { name: 'New' }) },
+          : { kind: task, request: editRequest(head, 'rename_document', { docId: head.id, name: 'New' }) },
     )
     expect(outcome).toMatchObject({ kind: 'failed' })
     expect(await headOf(head)).toEqual(before)
