@@ -1,5 +1,7 @@
-import { type IntervalHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Timers } from './timers.ts'
+
+type Histogram = ReturnType<typeof monitorEventLoopDelay>
 
 /** The delay of the main loop is how late a timer is that is due so often, */
 export const LAG_TIMER_MS = 20
@@ -37,7 +39,7 @@ export class LoopDelay implements Disposable {
   readonly #timers: Timers
   readonly #rest = new LoopRest()
   #timerMs = LAG_TIMER_MS
-  #histogram: IntervalHistogram
+  #histogram: Histogram
   #longestSecs = 0
   readonly #takeShare: () => number
   #cancel: () => void
@@ -91,7 +93,7 @@ export class LoopDelay implements Disposable {
   }
 }
 
-function started(timerMs: number): IntervalHistogram {
+function started(timerMs: number): Histogram {
   const histogram = monitorEventLoopDelay({ resolution: timerMs })
   histogram.enable()
   return histogram

@@ -61,8 +61,9 @@ describe('the write rate', () => {
     // Refusals leave in the order of what they refuse, before the echo.
     await Promise.all([ann.settled(), ben.settled()])
     const given = givenSince(sentAt)
-    expect(ann.syncs().filter((kind) => kind === SYNC.step2)).toHaveLength(1)
     const refused = ann.errors().length + ben.errors().length
+    // The step1 at the end is answered only with a token that came meanwhile.
+    expect(ann.syncs().filter((kind) => kind === SYNC.step2).length).toBeLessThanOrEqual(1 + (more + 3 - refused))
     expect(refused).toBeGreaterThanOrEqual(more + 1 - given)
     expect(refused).toBeLessThanOrEqual(more + 3)
     expect(ann.errors()).toEqual(Array(ann.errors().length).fill(RATE_LIMIT))
