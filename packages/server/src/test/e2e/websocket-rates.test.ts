@@ -1,6 +1,6 @@
 import { chunkFrames, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC, TAG } from '@docrelay/protocol/frames'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { metric, openWire, pause, storedKeys, type WireClient } from '../wire-client.ts'
@@ -39,21 +39,14 @@ async function newWorkspace(body: Record<string, unknown> = {}): Promise<string>
 const givenSince = (sentAt: number): number => 2 * Math.ceil(((performance.now() - sentAt) / 1_000) * PER_SEC)
 
 const ACK = ['ack']
-const opened: WireClient[] = []
-const enter = async (workspace: string, features?: readonly string[], sub = 'ann', role = 'owner'): Promise<WireClient> => {
-  const client = await openWire(relay)
-  opened.push(client)
-  return client.enter(relay.token({ sub, role, workspace }), 'd', features)
-}
+const enter = async (workspace: string, features?: readonly string[], sub = 'ann', role = 'owner'): Promise<WireClient> =>
+  (await openWire(relay)).enter(relay.token({ sub, role, workspace }), 'd', features)
 const RATE_LIMIT = { error: 'ERR_RATE_LIMIT', code: 'ERR_RATE_LIMIT', requestId: null }
 const same = (...clients: WireClient[]) => {
   const [first, ...others] = clients.map(({ doc }) => Buffer.from(Y.encodeStateAsUpdate(doc)).toString('hex'))
   return others.every((state) => state === first)
 }
 const close = (...clients: WireClient[]) => clients.forEach((client) => void client.socket.close())
-
-// Also those of a test that failed, since later ones count sockets.
-afterEach(() => close(...opened.splice(0)))
 
 describe('the write rate', () => {
   it('[WS-28] every SYNC message but the first step1 of a JOIN_DOC takes a write token from the bucket of the workspace', async () => {
