@@ -188,7 +188,7 @@ export const layers = [
   {
     part: server('operation'),
     ours: [server('kernel'), server('auth'), server('sync/gateway'), server('sync/gateway/gateway.ts')],
-    ports: [server('documents'), server('share-links')],
+    ports: [server('documents'), server('share-links'), server('feed')],
     libraries: [],
     node: true,
   },
@@ -299,7 +299,7 @@ export const layers = [
   },
   {
     part: server('compose.ts'),
-    ours: ['kernel', 'config', 'auth', 'nodes', 'compose', 'operation', 'drivers/sql'].map(server),
+    ours: ['kernel', 'config', 'auth', 'nodes', 'compose', 'feed', 'operation', 'drivers/sql'].map(server),
     libraries: [],
     node: false,
   },

@@ -5,6 +5,7 @@ import { type BlobBackend, blobCheck, openBlobBackend } from './compose/blobs.ts
 import { type Bus, openBus } from './compose/bus.ts'
 import { openConsole } from './compose/console.ts'
 import { openFeatures } from './compose/features.ts'
+import { openFeedPlaces } from './compose/feed.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
 import { type Mcp, openMcp } from './compose/mcp.ts'
@@ -14,7 +15,9 @@ import { openTokens } from './compose/tokens.ts'
 import { isOneOfSeveral } from './config/several-nodes.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
 import type { StoreLoss } from './drivers/sql/store-loss.ts'
+import { createLocalHints } from './feed/local-hints.ts'
 import { makeFolder } from './kernel/folders.ts'
+import { newId } from './kernel/ids.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { startProcessMetrics } from './kernel/process-metrics.ts'
 import { systemTimers } from './kernel/timers.ts'
@@ -54,6 +57,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     draining: { now: false },
     mcpPort: { now: null },
     budget: openBodyBudget(config),
+    severalNodes: isOneOfSeveral(config),
+    runId: newId('run-', 16, options.random),
+    hints: createLocalHints(),
   }
   const console = await openConsole(config, release)
   const { url, commitDelayMs } = config.storage
@@ -63,26 +69,19 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     undoBytes: config.mcp.undoBytes,
   }
   const { acceptLoss = false } = options
+  const { severalNodes } = base
   const onLoss = ({ kind }: StoreLoss) => base.metrics.add('relay_store_losses_total', 1, { kind })
   const storage = opened.use(
-    await openStorage({
-      url,
-      commitDelayMs,
-      recovery,
-      log,
-      serverWaitMs: DATABASE_WAIT_MS,
-      acceptLoss,
-      onLoss,
-      severalNodes: isOneOfSeveral(config),
-    }),
+    await openStorage({ url, commitDelayMs, recovery, log, serverWaitMs: DATABASE_WAIT_MS, acceptLoss, onLoss, severalNodes }),
   )
   const failure = Promise.withResolvers<Error>()
   storage.onFatal(failure.resolve)
   const blobs = await openBlobBackend(base)
-  const tokens = await openTokens(base, storage, opened)
+  const places = await openFeedPlaces(base, storage)
+  const tokens = await openTokens(base, storage, places, opened)
   let node: NodeLife | null = null
   const bus = await openBus(base, () => 1 + (node?.peers.length ?? 0), opened)
-  const live = openLive(base, storage, bus, tokens, opened)
+  const live = openLive(base, storage, bus, tokens, places, opened)
   node = await openNode(base, storage, live, failure.resolve, opened)
   const checks = checksOf(base, storage, bus, blobs, tokens.keySet, node)
   const readiness = createReadiness(checks, { clock, timers: systemTimers })
@@ -90,7 +89,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const mcp = await openMcp(base, tokens, storage, live, features, opened)
   const servers = openServers(base, tokens, live, { features, mcp, console }, readiness, opened)
   opened.use(startProcessMetrics(base.metrics, { dataDir: config.storage.dataDir ?? 'data' }))
-  opened.use(startHousekeeping(base, storage, blobs, live))
+  opened.use(startHousekeeping(base, storage, blobs, live, opened))
   const listeners = await bind(base, servers)
   const resources = opened.move()
   return { release, listeners, failed: failure.promise, drain: () => drain(base, servers, { live, mcp, node }, resources) }

@@ -15,6 +15,11 @@ export interface RevocationPollOptions {
   readonly log: Logger
   readonly clock?: Clock
   readonly timers?: Timers
+  /**
+   * Asks whether it is this node that polls, when several have the same control plane; `leftMs`: when to ask again at the
+   * latest, if it is not. Absent: it is. [AUTH-14]
+   */
+  readonly turn?: () => Promise<{ readonly isMine: boolean; readonly leftMs: number }>
   /** Called with the number of entries of a poll whose jti no token can have. */
   readonly onUnreadable?: (count: number) => void
   /**
@@ -33,6 +38,11 @@ const TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 const BATCH = 10_000
 const MAX_CURSOR_CHARS = 1024
+/** How soon the turn is asked for again when it is about to be free. */
+const SOONEST_MS = 1_000
+
+/** A poll in progress and a little more: how long a node keeps the turn beyond the interval. */
+export const TURN_SLACK_MS = TIMEOUT_MS + 5_000
 
 /**
  * Polls the control plane for revocations, at once and then every interval. [AUTH-14, V3]
@@ -52,14 +62,17 @@ export function startRevocationPoll(options: RevocationPollOptions): AsyncDispos
   let running: Promise<void> = Promise.resolve()
 
   const poll = async (): Promise<void> => {
+    let nextMs = options.intervalMs
     try {
-      await pollOnce(options, closing.signal)
+      const turn = await options.turn?.()
+      if (turn?.isMine === false) nextMs = Math.min(nextMs, Math.max(SOONEST_MS, turn.leftMs))
+      else await pollOnce(options, closing.signal)
     } catch (error) {
       if (closing.signal.aborted) return
       const problem = error instanceof Error ? error.message : 'poll failed'
       log.warn('auth.revocations.poll-failed', 'The revocation poll failed; it is repeated at the next interval.', { problem })
     }
-    if (!closing.signal.aborted) cancel = timers.after(options.intervalMs, start)
+    if (!closing.signal.aborted) cancel = timers.after(nextMs, start)
   }
   const start = (): void => {
     running = poll()

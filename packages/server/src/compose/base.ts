@@ -1,5 +1,6 @@
 import type { tenancyOf } from '../auth/tenancy.ts'
 import type { Config } from '../config/config.ts'
+import type { FeedHints } from '../feed/hints.port.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Random } from '../kernel/ids.ts'
@@ -24,6 +25,12 @@ export interface Base extends RelayOptions {
   readonly draining: { now: boolean }
   /** The port of the loopback MCP listener, from when it is bound. */
   readonly mcpPort: { now: number | null }
+  /** Whether several nodes use the store. */
+  readonly severalNodes: boolean
+  /** Names this start of this process, for leases. */
+  readonly runId: string
+  /** Tells other nodes early of rows of the change feed. */
+  readonly hints: FeedHints
   /** The budget of request bodies, which all listeners share. */
   readonly budget: BodyBudget
 }

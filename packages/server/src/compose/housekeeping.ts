@@ -9,11 +9,15 @@ import { systemTimers } from '../kernel/timers.ts'
 import {
   lookEveryMs,
   callRecordsJob,
+  changeFeedJob,
+  clearTotals,
   type MaintenanceJob,
   formerClientsJob,
   lineageJob,
+  onOneNode,
   rememberedJob,
   removalsJob,
+  revocationFeedJob,
   settlingJob,
   shareLinkJob,
   startMaintenance,
@@ -22,9 +26,12 @@ import {
 } from '../operation/maintenance.ts'
 import type { Base } from './base.ts'
 import type { BlobBackend } from './blobs.ts'
+import { leaseOf } from './leases.ts'
 import type { Live } from './live.ts'
 
 const HOUR_MS = 3_600_000
+/** Longer than the pauses between the batches of a job, so that a node keeps a job while it has more to do. */
+const LEASE_SLACK_MS = 30_000
 
 /** What the call records of all workspaces may take where a database server has its own disk. [AG-67] */
 const SERVER_CALL_BYTES = 4 * 1024 ** 3
@@ -39,32 +46,43 @@ async function mostCallBytes(url: string): Promise<number> {
 
 /** Starts the jobs that remove expired data. [LIFE-30] */
 export function startHousekeeping(
-  { config, clock, log, metrics }: Base,
+  base: Base,
   storage: Storage,
   backend: BlobBackend,
   { rooms }: Pick<Live, 'rooms'>,
+  opened: AsyncDisposableStack,
 ): AsyncDisposable {
+  const { config, clock, log, metrics, severalNodes } = base
   const graceMs = config.tenancy.limits.blobGcGraceSecs * 1000
   const { store, locks } = backend
   const { direct } = store
   const agesAreTrue = createClockJumps(clock, graceMs)
+  /** Other jobs are one transaction for each batch, in which the store itself sees to it that one node does it at a time. */
+  const byOne = (job: MaintenanceJob, otherwise?: () => void): MaintenanceJob =>
+    severalNodes ? onOneNode(job, leaseOf(base, storage, job.name, job.everyMs + LEASE_SLACK_MS, opened), otherwise) : job
   const jobs: readonly MaintenanceJob[] = [
-    settlingJob(storage.documents, rooms),
+    byOne(settlingJob(storage.documents, rooms)),
     tombstoneJob(storage.documents, clock, config.storage.tombstoneDays),
     shareLinkJob(storage.shareLinks, clock),
     rememberedJob(storage.documents, clock, REMEMBERED_MS),
     removalsJob(storage.updates, clock),
-    callRecordsJob({
-      store: storage.calls,
-      clock,
-      metrics,
-      keptMs: UNDOABLE_MS,
-      mostBytes: () => mostCallBytes(config.storage.url),
-    }),
+    byOne(
+      callRecordsJob({
+        store: storage.calls,
+        clock,
+        metrics,
+        keptMs: UNDOABLE_MS,
+        mostBytes: () => mostCallBytes(config.storage.url),
+      }),
+      () => metrics.set('relay_call_records_bytes', 0),
+    ),
     formerClientsJob(storage.documents, clock),
     lineageJob(storage.documents),
-    totalsJob(metrics, () => storage.totals(), clock),
-    {
+    byOne(
+      totalsJob(metrics, () => storage.totals(), clock),
+      () => clearTotals(metrics),
+    ),
+    byOne({
       name: 'blobs',
       everyMs: lookEveryMs(graceMs),
       // After a jump of the wall clock nothing is released by its age.
@@ -78,16 +96,19 @@ export function startHousekeeping(
           clock,
           graceMs,
         }),
-    },
+    }),
     ...(direct === null
       ? []
       : [
-          {
+          byOne({
             name: 'staged objects',
             everyMs: HOUR_MS,
             run: () => removeForgottenUploads(store, direct, clock, config.blobs.presignTtlSecs),
-          },
+          }),
         ]),
+    ...(severalNodes
+      ? [changeFeedJob(storage.changeFeed, clock, config.feed.keepDays), revocationFeedJob(storage.revocationFeed, clock)]
+      : []),
   ]
   return startMaintenance({ jobs, timers: systemTimers, log })
 }

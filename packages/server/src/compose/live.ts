@@ -18,6 +18,7 @@ import { openDocumentWorkers } from '../sync/workers/document-workers.ts'
 import { openRoomHomes, type Placement } from '../sync/workers/room-homes.ts'
 import type { Base } from './base.ts'
 import type { Bus } from './bus.ts'
+import { type FeedPlaces, startChangeFeed } from './feed.ts'
 import type { Tokens } from './tokens.ts'
 import { accessPolicyOf } from './access-policy.ts'
 
@@ -26,13 +27,23 @@ export interface Live {
   readonly rooms: Rooms
   readonly gateway: Gateway
   readonly events: DocumentEvents
+  /** Changes of any node. */
   readonly changes: DocumentChanges
+  /** Stored changes that this node made itself. */
+  readonly written: Pick<DocumentChanges, 'listen'>
   readonly records: ChangeRecords
   readonly seats: Seats
   readonly rateLimiter: RateLimiter
 }
 
-export function openLive(base: Base, storage: Storage, bus: Bus, tokens: Tokens, opened: AsyncDisposableStack): Live {
+export function openLive(
+  base: Base,
+  storage: Storage,
+  bus: Bus,
+  tokens: Tokens,
+  places: FeedPlaces | null,
+  opened: AsyncDisposableStack,
+): Live {
   const { config, clock, random, log, tenancy } = base
   const { limits } = config.tenancy
   const timers = systemTimers
@@ -88,6 +99,7 @@ export function openLive(base: Base, storage: Storage, bus: Bus, tokens: Tokens,
       rateLimiter,
       store: storage.documents,
       rooms,
+      follow: (workspaceId) => base.hints.follow(workspaceId),
       clock,
       timers,
       random,
@@ -101,13 +113,18 @@ export function openLive(base: Base, storage: Storage, bus: Bus, tokens: Tokens,
     outbox: gateway.sessions.outbox,
     accessPolicy: accessPolicyOf(config),
   })
-  const events: DocumentEvents = {
+  const here: DocumentEvents = {
     publish(event) {
       connections.publish(event)
       changes.published(event)
     },
   }
-  return { rooms, gateway, events, changes, records, seats, rateLimiter }
+  const shared = { rooms, gateway, changes, records, seats, rateLimiter }
+  if (places === null) return { ...shared, events: here, written: changes }
+  // Everybody on this node hears of its own changes as of those of others: once, when the feed tells of them.
+  const written = createDocumentChanges()
+  startChangeFeed(base, storage, places.changes, { rooms, events: here, changes, records }, opened)
+  return { ...shared, events: { publish: (event) => written.published(event) }, written }
 }
 
 /** Tests of hostile input force one home for all rooms, with `RELAY_TEST_HOOKS=1` and `RELAY_TEST_HOMES=light` or `heavy`. */

@@ -34,7 +34,7 @@ function skillsFor(extraTools: boolean): SkillsFor {
 
 /** Opens resources, prompts and completion. */
 export function openContent(
-  { config, clock, log }: Base,
+  { config, clock, log, hints }: Base,
   storage: Storage,
   live: Live,
   documents: McpDocuments,
@@ -46,6 +46,7 @@ export function openContent(
     documents,
     views: opened.use(openViews(log)),
     changes: live.changes,
+    follow: (workspaceId) => hints.follow(workspaceId),
     store: storage.documents,
     accessPolicy: accessPolicyOf(config),
     clock,

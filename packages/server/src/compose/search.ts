@@ -13,7 +13,7 @@ import { accessPolicyOf } from './access-policy.ts'
 export function openSearch(
   { config, clock, log }: Base,
   storage: Storage,
-  { rooms: residents, changes }: Live,
+  { rooms: residents, written }: Live,
   { documents, bodies }: { readonly documents: Documents; readonly bodies: Bodies },
   opened: AsyncDisposableStack,
 ): Search {
@@ -21,7 +21,8 @@ export function openSearch(
   const index = opened.use(openSearchIndex({ url: config.storage.url, log }))
   const feed = opened.use(createIndexFeed({ index, timers }))
   storage.onStored((document) => feed.stored(document))
-  changes.listen({
+  // Of several nodes, which share the index, each fills in what it has written itself.
+  written.listen({
     edited() {},
     // A restore writes a document without an edit or a PUT, so the index hears of it only by the event that everybody gets.
     published: (event) => feed.stored(event.kind === 'deleted' ? event.before : event.head),

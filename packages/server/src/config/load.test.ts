@@ -341,6 +341,7 @@ describe('the typed configuration', () => {
       'revocation_polling_interval_seconds',
       'undo_bytes',
       'blob_url_ttl_secs',
+      'keep_days',
       'max_ws_connections_per_workspace',
       'max_ws_payload_bytes',
       'max_blob_bytes',

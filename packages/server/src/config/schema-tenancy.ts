@@ -145,6 +145,16 @@ export const TENANCY_KEYS = {
       doc: 'Directory of `<id>.json` files that local MCP callers may read.',
     },
   },
+  feed: {
+    keep_days: {
+      kind: 'integer',
+      unit: 'days',
+      default: 7,
+      zero: 'refused',
+      env: 'RELAY_FEED_KEEP_DAYS',
+      doc: 'Time for which the feed of changes is kept, at most 1 GiB of it; a single relay writes none yet.',
+    },
+  },
   citations: {
     doi_resolver: {
       kind: 'text',

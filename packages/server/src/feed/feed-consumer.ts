@@ -19,6 +19,9 @@ export interface ToldRooms {
   handedOut(document: DocumentRef & { readonly key: number }, seq: number): Promise<void> | null
 }
 
+/** A change that this node did not make itself. */
+export type ChangedElsewhere = Exclude<ChangeRow, { kind: 'unknown' | 'deleted' }>
+
 export interface FeedConsumerDeps {
   readonly rooms: ToldRooms
   /** Tells everybody on this node who waits for events. [WS-51] */
@@ -26,7 +29,7 @@ export interface FeedConsumerDeps {
   /** A live document was stored after edits. */
   readonly edited: (ref: DocumentRef) => void
   /** Somebody changed a document through another node, which alone knows what was changed. [AG-23] */
-  readonly changedElsewhere: (row: Exclude<ChangeRow, { kind: 'unknown' | 'deleted' }>) => void
+  readonly changedElsewhere: (row: ChangedElsewhere) => void
   readonly log: Logger
 }
 

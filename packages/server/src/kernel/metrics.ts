@@ -99,6 +99,11 @@ export const METRICS = {
     labels: [],
     help: 'Polled revocations without a jti that a token can have.',
   },
+  relay_feed_lag_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Age of what this node knows of the changes of other nodes, usually below 2; 0 in a single relay.',
+  },
   relay_rate_limit_rejections_total: {
     type: 'counter',
     labels: ['surface'],

@@ -1,8 +1,9 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { CallStore } from '../documents/call-store.port.ts'
-import type { DocumentStore } from '../documents/document-store.port.ts'
+import type { DocumentRef, DocumentStore } from '../documents/document-store.port.ts'
 import type { Residents } from '../documents/residents.port.ts'
 import type { Logger } from '../kernel/log.ts'
+import type { FeedBounds } from '../feed/feed-table.port.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Timers } from '../kernel/timers.ts'
 import type { ShareLinkStore } from '../share-links/share-link-store.port.ts'
@@ -84,6 +85,53 @@ export function rememberedJob(store: Pick<DocumentStore, 'purgeRemembered'>, clo
   }
 }
 
+/** [FEED-3] */
+const MOST_FEED_BYTES = 1024 ** 3
+/** The set of revocations itself is kept; nodes read what is new within seconds. [AUTH-14] */
+const REVOCATIONS_TOLD_MS = 15 * 60_000
+
+interface PurgesFeed {
+  purge(bounds: FeedBounds): Promise<boolean>
+}
+
+/** Removes rows of the change feed that are too old or too many. [FEED-3] */
+export function changeFeedJob(feed: PurgesFeed, clock: Clock, keepDays: number): MaintenanceJob {
+  return {
+    name: 'change feed',
+    everyMs: EVERY_MS,
+    // Nothing is older than the epoch, and a store cannot hold a number as large as the longest allowed time.
+    run: () => feed.purge({ beforeMs: Math.max(0, clock.nowMs() - keepDays * DAY_MS), mostBytes: MOST_FEED_BYTES, limit: BATCH }),
+  }
+}
+
+/** Removes rows that every node has been told of long ago. [AUTH-14] */
+export function revocationFeedJob(feed: PurgesFeed, clock: Clock): MaintenanceJob {
+  return {
+    name: 'revocation feed',
+    everyMs: EVERY_MS,
+    run: () => feed.purge({ beforeMs: clock.nowMs() - REVOCATIONS_TOLD_MS, mostBytes: null, limit: BATCH }),
+  }
+}
+
+/**
+ * A job that one of several nodes is enough for, and that is more than one transaction. `claim` takes or renews its lease; a node that does
+ * not get it calls `otherwise` and has nothing to do until the next look. [LIFE-30]
+ */
+export function onOneNode(
+  job: MaintenanceJob,
+  claim: () => Promise<{ readonly isMine: boolean }>,
+  otherwise: () => void = () => undefined,
+): MaintenanceJob {
+  return {
+    ...job,
+    async run() {
+      if ((await claim()).isMine) return job.run()
+      otherwise()
+      return false
+    },
+  }
+}
+
 /** What this needs of the log, which knows more of removals. */
 interface PurgesRemovals {
   purgeRemovals(beforeMs: number, limit: number): Promise<number>
@@ -126,11 +174,13 @@ export function callRecordsJob(given: {
 /**
  * Settles documents that nobody has open and whose bodies lack edits: a process that ended abruptly leaves such
  * documents, and without this job blobs of their workspaces could not be released until somebody opened them. A
- * document that cannot be settled is tried again in the next run. [LIFE-30]
+ * document that cannot be settled is tried again in the next run. `isOpenElsewhere`: whether another node that lives has
+ * the document open, which settles it itself. [LIFE-30]
  */
 export function settlingJob(
   store: Pick<DocumentStore, 'behind'>,
   residents: Pick<Residents, 'isResident' | 'settle'>,
+  isOpenElsewhere: (document: DocumentRef & { readonly key: number }) => boolean = () => false,
 ): MaintenanceJob {
   let afterKey = 0
   return {
@@ -138,7 +188,7 @@ export function settlingJob(
     everyMs: SETTLE_EVERY_MS,
     async run() {
       const { documents, nextKey } = await store.behind(afterKey, LOOKED_AT)
-      const cold = documents.filter((document) => !residents.isResident(document))
+      const cold = documents.filter((document) => !residents.isResident(document) && !isOpenElsewhere(document))
       const taken = cold.slice(0, SETTLED_AT_A_TIME)
       await Promise.allSettled(taken.map((document) => residents.settle(document)))
       afterKey = (cold.length > taken.length ? taken.at(-1)?.key : nextKey) ?? 0
@@ -154,6 +204,19 @@ export function shareLinkJob(store: Pick<ShareLinkStore, 'purgeExpired'>, clock:
     everyMs: EVERY_MS,
     run: async () => (await store.purgeExpired(clock.nowMs(), BATCH)) === BATCH,
   }
+}
+
+/** What one node computes for all, so that a sum over the nodes is right. [OPS-3] */
+const OF_ONE_NODE = [
+  'relay_storage_bytes_total',
+  'relay_doc_bytes_total',
+  'relay_unowned_documents',
+  'relay_version_points_total',
+] as const
+
+/** Another node exports the totals now. */
+export function clearTotals(metrics: Pick<Metrics, 'set'>): void {
+  for (const name of OF_ONE_NODE) metrics.set(name, 0)
 }
 
 /** Computes the totals of the store for the metrics; the longer that takes, the less often it runs. [OPS-3, OPS-4] */

@@ -52,6 +52,11 @@ export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Rev
   })
 }
 
+/** Only in one of several nodes. */
+export function observeFeed(metrics: Metrics, lagSec: () => number): void {
+  metrics.beforeScrape(() => metrics.set('relay_feed_lag_seconds', lagSec()))
+}
+
 /** `appendSeconds` returns the samples since the previous call. */
 export function observeStorage(metrics: Metrics, stats: () => Promise<{ readonly appendSeconds: readonly number[] }>): void {
   metrics.beforeScrape(async () => {

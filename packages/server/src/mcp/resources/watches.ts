@@ -7,12 +7,15 @@ import { type ListDeps, type WatchedList, watchList } from './watched-list.ts'
 
 export interface WatchesDeps extends WatchDeps, ListDeps {
   readonly changes: Pick<DocumentChanges, 'listen'>
+  /** Asks for early news of a workspace, until the returned function is called. */
+  readonly follow?: (workspaceId: string) => () => void
 }
 
 /** Notifies watchers of changes. [RES-10..RES-12] */
 export function createWatches(deps: WatchesDeps): McpResources['watch'] {
   const documents = new Map<string, WatchedDocument>()
   const lists = new Map<string, WatchedList>()
+  const followed = new Map<string, () => void>()
   const keyOf = ({ workspaceId, id }: DocumentRef): string => JSON.stringify([workspaceId, id])
 
   deps.changes.listen({
@@ -30,6 +33,7 @@ export function createWatches(deps: WatchesDeps): McpResources['watch'] {
   return (caller, sink) => {
     const { workspaceId } = caller.access
     const list = lists.get(workspaceId) ?? watchList(workspaceId, deps)
+    if (!lists.has(workspaceId) && deps.follow !== undefined) followed.set(workspaceId, deps.follow(workspaceId))
     lists.set(workspaceId, list)
     const leaveList = list.add(caller, sink)
     const own = new Map<string, WatchedUri>()
@@ -60,7 +64,10 @@ export function createWatches(deps: WatchesDeps): McpResources['watch'] {
       close() {
         for (const uri of [...own.keys()]) remove(uri)
         leaveList()
-        if (list.isIdle && lists.get(workspaceId) === list) lists.delete(workspaceId)
+        if (!list.isIdle || lists.get(workspaceId) !== list) return
+        lists.delete(workspaceId)
+        followed.get(workspaceId)?.()
+        followed.delete(workspaceId)
       },
     }
   }

@@ -45,6 +45,7 @@ export class RoomOpenings {
     const ref = { workspaceId: head.workspaceId, id: head.id }
     const home = places === null ? workers.homeFor(ref, head.sizeBytes) : null
     const room = table.create(ref, head.key, home, sharingOf(head), clock.monotonicMs())
+    room.sharingVersion = head.version
     if (recovery.isBarred(ref)) this.opened(room, { outcome: 'unavailable' })
     else if (home === null) this.#place(room, head.sizeBytes)
     else workers.post(home, { kind: 'open', room: room.number, ref, key: head.key })

@@ -40,6 +40,8 @@ export interface Room {
   /** The room has to move before it gets another write, because the next step may exceed what its home allows. [C8] */
   mustMove: boolean
   sharing: Sharing
+  /** The stored version in which the sharing was read; older news of it is passed over. */
+  sharingVersion: number
   /** The log of the document has a gap: see `announcedLevel`. */
   hasGap: boolean
   readonly members: Connection[]
@@ -72,6 +74,7 @@ export class RoomTable {
       phase: 'opening',
       mustMove: false,
       sharing,
+      sharingVersion: 0,
       hasGap: false,
       members: [],
       left: [],

@@ -13,6 +13,7 @@ import type { HostedRooms } from './room-edge.ts'
 import { RoomHosting } from './room-hosting.ts'
 import { RoomJobs } from './room-jobs.ts'
 import { RoomMoves } from './room-moves.ts'
+import { RoomNews } from './room-news.ts'
 import { RoomOpenings } from './room-openings.ts'
 import { RoomPlaces } from './room-places.ts'
 import { RoomRecords } from './room-records.ts'
@@ -21,7 +22,7 @@ import type { RoomSink } from './room-sink.ts'
 import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
 import { RoomTasks } from './room-tasks.ts'
 import type { RoomsDeps } from './rooms-deps.ts'
-import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
+import type { SharingWatch } from './sharing-watches.ts'
 import type { FromWorker, NotLoaded, ToWorker } from '../worker-messages.ts'
 
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
@@ -30,6 +31,8 @@ export type Entered = { readonly kind: 'open'; readonly room: Room } | { readonl
 
 /** Live documents: the worker of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
+  /** For what is told of stored changes. */
+  readonly news: Pick<RoomNews, 'dropLife' | 'handedOut'>
   attach(sink: RoomSink): void
   /** Makes the document resident; waits for a load or an eviction in progress. Never rejects. [LIFE-17] */
   enter(head: DocumentHead): Promise<Entered>
@@ -77,9 +80,9 @@ class OpenRooms implements Rooms {
   readonly #openings: RoomOpenings
   readonly #calls: ResidentCalls
   readonly #hosting: RoomHosting
+  readonly news: RoomNews
   readonly #reports = new Map<number, WorkerReport>()
   #sink: RoomSink | null = null
-  readonly #sharing = new SharingWatches()
   #cancelSweep: () => void
 
   constructor(deps: RoomsDeps) {
@@ -120,6 +123,12 @@ class OpenRooms implements Rooms {
       clock,
       sink: () => this.#sink,
       edges: () => this.#hosting.connections,
+    })
+    this.news = new RoomNews({
+      table: this.#table,
+      timers: deps.timers,
+      onSharing: (room) => this.#sink?.sharingChanged(room),
+      drop: (ref) => this.drop(ref),
     })
     workers.onMessage((home, message) => this.#receive(home, message))
     workers.onMisplaced((number, reason) => {
@@ -234,6 +243,7 @@ class OpenRooms implements Rooms {
     if (!room) return []
     // From here on a JOIN looks the document up again; messages that the worker sent before still reach the members.
     this.#table.detach(room)
+    this.news.ended(room)
     room.settleOpen('gone')
     await this.#jobs.run(room, { kind: 'drop' })
     return this.#dropped(room)
@@ -254,15 +264,11 @@ class OpenRooms implements Rooms {
   }
 
   watchSharing(ref: DocumentRef): SharingWatch {
-    return this.#sharing.watch(ref)
+    return this.news.watchSharing(ref)
   }
 
   sharingChanged(head: DocumentHead): void {
-    this.#sharing.changed(head)
-    const room = this.#table.of(head)
-    if (!room) return
-    room.sharing = sharingOf(head)
-    this.#sink?.sharingChanged(room)
+    this.news.sharingChanged(head)
   }
 
   async endAgents(): Promise<void> {
@@ -321,7 +327,10 @@ class OpenRooms implements Rooms {
       case 'expel':
         return this.#hosting.connections?.deliver(message) === true ? undefined : this.#sink?.connection(message)
       case 'opened':
-        return this.#withRoom(home, message.room, (room) => this.#openings.opened(room, message))
+        return this.#withRoom(home, message.room, (room) => {
+          this.news.given(room, message.seq)
+          this.#openings.opened(room, message)
+        })
       case 'mended':
         return this.#withRoom(home, message.room, (room) => {
           this.#openings.setGap(room, false)
@@ -349,6 +358,7 @@ class OpenRooms implements Rooms {
   #updates(room: Room, message: Extract<FromWorker, { kind: 'updates' }>): void {
     if (message.durableSeq !== undefined) room.since = message.durableSeq
     this.#sink?.updates(room, message.updates, message.senders)
+    this.news.given(room, message.durableSeq)
     for (const edge of room.edges) edge.updates(message)
     this.#deps.edited?.(room.ref)
   }

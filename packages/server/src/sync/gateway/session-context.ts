@@ -51,6 +51,8 @@ export interface SessionDeps {
   readonly rooms: Rooms
   /** Numbers of connections, when those of other nodes get some of them, too; else they are counted here. */
   readonly nextConnection?: () => number
+  /** Asks for early news of a workspace with connections, until the returned function is called. */
+  readonly follow?: (workspaceId: string) => () => void
   readonly clock: Clock
   readonly timers: Timers
   readonly random: Random

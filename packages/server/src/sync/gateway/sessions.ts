@@ -35,6 +35,7 @@ export class Sessions implements AsyncDisposable {
   readonly #context: SessionContext
   readonly #connections = new Map<number, Connection>()
   readonly #workspaces = new Map<string, Set<Connection>>()
+  readonly #followed = new Map<string, () => void>()
   readonly #resyncs: Resyncs
   readonly #pulse: Pulse
   readonly #chunkBudget: ChunkBudget = { usedBytes: 0, maxBytes: CHUNK_PROCESS_BYTES }
@@ -322,8 +323,12 @@ export class Sessions implements AsyncDisposable {
   #authenticated(connection: Connection, workspaceId: string): void {
     this.#unauthenticated.remove(connection.address, connection)
     const members = this.#workspaces.get(workspaceId)
-    if (members) members.add(connection)
-    else this.#workspaces.set(workspaceId, new Set([connection]))
+    if (members) {
+      members.add(connection)
+      return
+    }
+    this.#workspaces.set(workspaceId, new Set([connection]))
+    if (this.#deps.follow !== undefined) this.#followed.set(workspaceId, this.#deps.follow(workspaceId))
   }
 
   /** Frees everything that a connection holds except its socket; accepts none of its frames from here on. */
@@ -339,7 +344,11 @@ export class Sessions implements AsyncDisposable {
     connection.seat = null
     const members = this.#workspaces.get(seat)
     members?.delete(connection)
-    if (members?.size === 0) this.#workspaces.delete(seat)
+    if (members?.size === 0) {
+      this.#workspaces.delete(seat)
+      this.#followed.get(seat)?.()
+      this.#followed.delete(seat)
+    }
     releaseSeat(this.#deps, connection, seat)
   }
 

@@ -48,6 +48,7 @@ mcp.static_token_share | RELAY_MCP_STATIC_TOKEN_SHARE | "none" | none/view/edit 
 mcp.undo_bytes | RELAY_MCP_UNDO_BYTES | 67108864 | bytes, 0 refused |  |
 mcp.blob_url_ttl_secs | RELAY_MCP_BLOB_URL_TTL_SECS | 300 | s, 0 refused, to 604800 |  |
 mcp.local_documents_dir | RELAY_MCP_LOCAL_DOCUMENTS_DIR | null | path |  |
+feed.keep_days | RELAY_FEED_KEEP_DAYS | 7 | days, 0 refused |  |
 citations.doi_resolver | RELAY_CITATIONS_DOI_RESOLVER | "https://doi.org" | secure-url |  |
 tenancy.mode | RELAY_TENANCY_MODE | "dedicated" | dedicated/shared | --tenancy |
 tenancy.workspace_id | RELAY_TENANCY_WORKSPACE | null | text | --tenancy-workspace |

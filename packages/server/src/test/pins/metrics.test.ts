@@ -32,6 +32,7 @@ counter relay_jwks_refresh_failures_total
 gauge relay_revocation_set_size
 gauge revocation_set_age_seconds
 counter relay_revocations_unreadable_total
+gauge relay_feed_lag_seconds
 counter relay_rate_limit_rejections_total{surface}
 gauge relay_bus_up
 counter relay_rate_local_total

@@ -1,0 +1,23 @@
+import type { Storage } from '../drivers/sql/storage.ts'
+import type { LeaseAnswer } from '../feed/job-leases.port.ts'
+import type { Base } from './base.ts'
+
+/** Returns what claims the lease of a job for this node; it is given up when the relay stops. [LIFE-30] */
+export function leaseOf(
+  { runId }: Pick<Base, 'runId'>,
+  { jobLeases }: Pick<Storage, 'jobLeases'>,
+  job: string,
+  forMs: number,
+  opened: AsyncDisposableStack,
+): () => Promise<LeaseAnswer> {
+  let isMine = false
+  opened.defer(async () => {
+    // Nobody waits longer than the lease lasts, whether this succeeds or not.
+    if (isMine) await jobLeases.release(job, runId).catch(() => undefined)
+  })
+  return async () => {
+    const answer = await jobLeases.claim(job, runId, forMs)
+    isMine = answer.isMine
+    return answer
+  }
+}

@@ -1,0 +1,141 @@
+import { expect, it } from 'vitest'
+import { type Logger, silentLogger } from '../kernel/log.ts'
+import { manualTime } from '../kernel/testing/manual-time.ts'
+import { startFeedReader } from './feed-reader.ts'
+import type { FeedRequest } from './feed-table.port.ts'
+import { createLocalHints } from './local-hints.ts'
+
+function bench(more: { readonly log?: Logger; readonly onAway?: () => Promise<void> } = {}) {
+  const time = manualTime()
+  const rows: { readonly id: number }[] = []
+  const told: number[] = []
+  const looks: number[] = []
+  let failure: Error | null = null
+  const reader = startFeedReader({
+    name: 'test',
+    table: {
+      async read({ above, gaps, limit }: FeedRequest) {
+        looks.push(time.clock.monotonicMs())
+        if (failure !== null) throw failure
+        const inGaps = rows.filter(({ id }) => gaps.some(({ from, to }) => from <= id && id <= to))
+        const after = rows.filter(({ id }) => id > above).slice(0, limit)
+        return { rows: [...inGaps, ...after], lastId: 1_000_000, nowMs: time.clock.nowMs(), openSinceMs: null }
+      },
+    },
+    place: { top: 0, gaps: [] },
+    tell: ({ id }) => void told.push(id),
+    clock: time.clock,
+    timers: time.timers,
+    log: silentLogger,
+    ...more,
+  })
+  const commit = (...ids: number[]): void => {
+    rows.push(...ids.map((id) => ({ id })))
+    rows.sort((a, b) => a.id - b.id)
+  }
+  return { time, told, looks, reader, commit, fail: (error: Error | null) => void (failure = error) }
+}
+
+it('[LIFE-27] a row is told within 2 s of its commit without any hint', async () => {
+  const { time, told, commit, reader } = bench()
+  await time.advance(100)
+  commit(1, 2)
+  await time.advance(1_899)
+  expect(told).toEqual([])
+  await time.advance(1)
+  expect(told).toEqual([1, 2])
+  expect(reader.lagSec()).toBe(0)
+  await time.advance(1_500)
+  expect(reader.lagSec()).toBe(1.5)
+})
+
+it('[LIFE-27] a hint has a row told at once, and hints of what was told cost no look', async () => {
+  const { time, told, looks, commit, reader } = bench()
+  await time.advance(500)
+  commit(1)
+  reader.hint(1)
+  await time.advance(0)
+  expect(told).toEqual([1])
+  const count = looks.length
+  for (const id of [1, 1, 1]) reader.hint(id)
+  await time.advance(10)
+  expect(looks).toHaveLength(count)
+})
+
+it('[LIFE-27] a flood of hints, also of rows that do not exist, costs few looks a second', async () => {
+  const { time, looks, reader } = bench()
+  await time.advance(0)
+  const before = looks.length
+  for (let ms = 0; ms < 1_000; ms++) {
+    for (const id of [ms + 1, Number.MAX_SAFE_INTEGER, -1, Number.NaN]) reader.hint(id)
+    await time.advance(1)
+  }
+  expect(looks.length - before).toBeLessThan(60)
+})
+
+it('[LIFE-27] hints through the same process reach every listener until it leaves', () => {
+  const hints = createLocalHints()
+  const heard: string[] = []
+  const leave = hints.onHint((workspaceId, id) => void heard.push(`${workspaceId} ${id}`))
+  const unfollow = hints.follow('w')
+  hints.publish('w', 1)
+  leave()
+  unfollow()
+  hints.publish('w', 2)
+  expect(heard).toEqual(['w 1'])
+})
+
+it('[LIFE-27] a node that was behind by thousands of rows reads them in one go', async () => {
+  const { time, told, commit } = bench()
+  commit(...Array.from({ length: 3_500 }, (_, n) => n + 1))
+  await time.advance(2_000)
+  expect(told).toHaveLength(3_500)
+})
+
+it('[LIFE-27] while reads fail the log says so once, and what was missed is told after the first that succeeds', async () => {
+  const logged: string[] = []
+  const log = { ...silentLogger, warn: (event: string) => void logged.push(event), info: (event: string) => void logged.push(event) }
+  const { time, told, commit, fail, reader } = bench({ log })
+  await time.advance(100)
+  fail(new Error('gone'))
+  await time.advance(20_000)
+  commit(1, 2)
+  expect(reader.lagSec()).toBeGreaterThan(18)
+  fail(null)
+  await time.advance(2_000)
+  expect(told).toEqual([1, 2])
+  expect(logged).toEqual(['feed.not_read', 'feed.read_again'])
+})
+
+it('[AUTH-14] a node that could not read for so long that rows may be gone reads everything again before it goes on', async () => {
+  const order: string[] = []
+  let refuses = true
+  const { time, told, commit, fail } = bench({
+    async onAway() {
+      order.push(`away, told ${told.length}`)
+      if (refuses) throw new Error('not now')
+    },
+  })
+  await time.advance(2_000)
+  fail(new Error('gone'))
+  await time.advance(11 * 60_000)
+  commit(5)
+  fail(null)
+  await time.advance(2_000)
+  refuses = false
+  await time.advance(4_000)
+  expect(order).toEqual(['away, told 0', 'away, told 0'])
+  expect(told).toEqual([5])
+})
+
+it('[LIFE-28] after it is disposed nothing is read or told', async () => {
+  const { time, told, looks, commit, reader } = bench()
+  await time.advance(100)
+  await reader[Symbol.asyncDispose]()
+  commit(1)
+  reader.hint(1)
+  const before = looks.length
+  await time.advance(10_000)
+  expect(told).toEqual([])
+  expect(looks).toHaveLength(before)
+})
