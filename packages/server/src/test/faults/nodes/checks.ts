@@ -7,7 +7,7 @@ import type { Cluster } from './cluster.ts'
 import type { NodesLoad } from './nodes-load.ts'
 import type { Acknowledged, Recorder } from './recorder.ts'
 
-const QUIET_WITHIN_MS = 60_000
+const QUIET_WITHIN_MS = 15_000
 const PAGES = ['text', 'tools'] as const
 const CHECKS_AT_ONCE = 8
 
@@ -81,7 +81,9 @@ export async function findMissing(cluster: Cluster, fresh: RelayUnderTest, load:
         },
       )
       if (lost === null) continue
-      missing.push(...lost.map(({ mark, where, atMs }) => `${mark} of ${document} ${where}, acknowledged at ${Math.round(atMs)} ms`))
+      missing.push(
+        ...lost.map(({ mark, where, atMs }) => `${mark} of ${document} ${where}, acknowledged at ${Math.round(atMs)} ms`),
+      )
       const gone = new Set(lost.map(({ mark }) => mark))
       for (const source of ['typed', 'saved', 'tools'] as const) {
         const ofSource = expected.filter((one) => one.source === source)
@@ -115,9 +117,7 @@ async function missingIn(
     const log = await cluster.audit.logOf(document)
     places.push(['is not in the log', PAGES.map((page) => textOf(log, page)).join('')])
   }
-  return expected.flatMap((one) =>
-    places.filter(([, text]) => !text.includes(one.mark)).map(([where]) => ({ ...one, where })),
-  )
+  return expected.flatMap((one) => places.filter(([, text]) => !text.includes(one.mark)).map(([where]) => ({ ...one, where })))
 }
 
 function pagesOf({ doc }: SyncClient): string {

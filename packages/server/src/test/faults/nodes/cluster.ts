@@ -165,7 +165,9 @@ const PENDING: Front = {
   [Symbol.asyncDispose]: async () => undefined,
 }
 
-function clusterNode(parts: Pick<ClusterNode, 'name' | 'relay' | 'front' | 'database' | 'bus' | 'links' | 'commits'>): ClusterNode {
+function clusterNode(
+  parts: Pick<ClusterNode, 'name' | 'relay' | 'front' | 'database' | 'bus' | 'links' | 'commits'>,
+): ClusterNode {
   const { relay } = parts
   const signal = (name: NodeJS.Signals): void => void process.kill(relay.pid, name)
   const node: ClusterNode = {

@@ -210,6 +210,26 @@ export const NODES_FAULTS: Readonly<Record<string, NodesFault>> = {
       return [one.name, other.name]
     },
   },
+  // The short form for `npm test`: the links break, the owner sleeps, and the other one is killed.
+  'one-after-another': {
+    nodes: 2,
+    tailMs: 3_000,
+    bounds: EVERYBODY_RECONNECTS,
+    async play(cluster) {
+      const owner = await ownerOf(cluster, liveDocument(0))
+      const [edge] = cluster.nodes.filter((node) => node !== owner)
+      for (const { links } of cluster.nodes) links.reset()
+      await pause(1_500)
+      owner.freeze()
+      await pause(5_000)
+      owner.thaw()
+      await pause(3_000)
+      await edge?.kill()
+      await pause(1_000)
+      await edge?.start()
+      return cluster.nodes.map(({ name }) => name)
+    },
+  },
   'rolling-restart': rolling((nodes) => nodes),
   'rolling-restart-backwards': rolling((nodes) => nodes.toReversed()),
 }
@@ -230,11 +250,7 @@ function freezing({
       const owner = await ownerOf(cluster, quietDocument((cluster.nodes[0] as ClusterNode).name))
       if (isInCommit) {
         owner.commits.hold()
-        await until(
-          'a commit to be held',
-          () => cluster.audit.isWithinTransaction(owner.database.localPorts),
-          HELD_WITHIN_MS,
-        )
+        await until('a commit to be held', () => cluster.audit.isWithinTransaction(owner.database.localPorts), HELD_WITHIN_MS)
       }
       owner.freeze()
       owner.commits.release()

@@ -69,7 +69,11 @@ export async function startNodesLoad({ nodes, issuer }: Cluster, recorder: Recor
   const open = (node: ClusterNode, document: string, role: string, editsPerSec: number): Typist =>
     openTypist({ name: `${role}-${node.name}.${document}`, document, front: node.front, issuer, recorder, random, editsPerSec })
   const joined = (people: readonly Typist[]) =>
-    until('people to join', () => people.every(({ client }) => client.state.synced && client.state.saved === 'saved'), JOINED_WITHIN_MS)
+    until(
+      'people to join',
+      () => people.every(({ client }) => client.state.synced && client.state.saved === 'saved'),
+      JOINED_WITHIN_MS,
+    )
   // They join first, so that their node is the owner.
   const quietWriters = nodes.map((node) => open(node, quietDocument(node.name), 'writer', QUIET_EDITS_PER_SEC))
   await joined(quietWriters)
@@ -121,7 +125,8 @@ async function makeDocuments(caller: Caller, name: string, running: () => boolea
     const mark = `[made ${name}.${i}]`
     const richTextPages = [{ id: TYPED_PAGE, name: 'Text', content: `<p>${mark}</p>` }]
     const { status } = await request(caller, 'PUT', `/api/docs/${document}`, { name: document, pages: [], richTextPages })
-    if (status !== null && status < 300) caller.recorder.acknowledged.push({ source: 'saved', document, mark, atMs: performance.now() })
+    if (status !== null && status < 300)
+      caller.recorder.acknowledged.push({ source: 'saved', document, mark, atMs: performance.now() })
   }
 }
 
@@ -130,7 +135,11 @@ async function rewrite(caller: Caller, one: Rewritten, running: () => boolean): 
   let { version } = one
   for (let i = 0; running(); i++) {
     await pause(WRITER_PAUSE_MS)
-    const body = { name: one.id, pages: [], richTextPages: [{ id: TYPED_PAGE, name: 'Text', content: `<p>[${one.id}.${i}]</p>` }] }
+    const body = {
+      name: one.id,
+      pages: [],
+      richTextPages: [{ id: TYPED_PAGE, name: 'Text', content: `<p>[${one.id}.${i}]</p>` }],
+    }
     const { status, body: saved } = await request(caller, 'PUT', `/api/docs/${one.id}?expectedVersion=${version}`, body)
     if (status !== null && status < 300) {
       version = Number(saved?.['newVersion'])
@@ -152,7 +161,12 @@ async function useTools(caller: Caller, name: string, docId: string, running: ()
 }
 
 /** An answer must be as new as what had been confirmed to anybody before its request was sent. [LIFE-8] */
-async function read(caller: Caller, rewritten: readonly Rewritten[], random: () => number, running: () => boolean): Promise<void> {
+async function read(
+  caller: Caller,
+  rewritten: readonly Rewritten[],
+  random: () => number,
+  running: () => boolean,
+): Promise<void> {
   while (running()) {
     await pause(READER_PAUSE_MS * (0.5 + random()))
     const one = rewritten[Math.floor(random() * rewritten.length)] as Rewritten

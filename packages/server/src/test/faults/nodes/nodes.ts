@@ -33,14 +33,18 @@ async function main(): Promise<void> {
     for (const fault of faults) {
       const run: NodesRun = { fault, seed: Number(values.seed) + i, sabotaged }
       if (values.resume && isDone(RESULTS, run)) continue
-      const played = await playNodes(run)
+      const played = await playNodes(run, (phase) => console.error(`${fault}, seed ${run.seed}: ${phase}`))
       print(run, played)
       all.push({ ...run, played })
       if (values.record || values.resume) append(RESULTS, rowOf(run, played))
       if (!sabotaged && !isKept(played)) process.exitCode = 1
     }
   }
-  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(all, (_, value) => (value instanceof Map ? [...value] : value), 2))
+  if (values.json !== undefined)
+    writeFileSync(
+      values.json,
+      JSON.stringify(all, (_, value) => (value instanceof Map ? [...value] : value), 2),
+    )
   if (!sabotaged) return
   const isFound = all.some(({ played }) => !isKept(played))
   console.log(isFound ? 'The sabotage was found out, so this check can fail.' : 'The sabotage was NOT found out.')

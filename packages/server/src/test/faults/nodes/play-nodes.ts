@@ -39,8 +39,12 @@ export interface NodesPlayed {
 
 const SETTLED_MS = 3_000
 
-/** Plays one fault on a cluster of its own under load, and looks at what became of everything acknowledged. */
-export async function playNodes(run: NodesRun): Promise<NodesPlayed> {
+/**
+ * Plays one fault on a cluster of its own under load, and looks at what became of everything acknowledged.
+ *
+ * @param tell called with what begins now
+ */
+export async function playNodes(run: NodesRun, tell: (phase: string) => void = () => undefined): Promise<NodesPlayed> {
   const fault = NODES_FAULTS[run.fault]
   if (fault === undefined) throw new Error(`no fault ${run.fault}, only ${Object.keys(NODES_FAULTS).join(', ')}`)
   await using cluster = await startCluster({
@@ -48,26 +52,31 @@ export async function playNodes(run: NodesRun): Promise<NodesPlayed> {
     ownPostgres: fault.ownPostgres === true,
     sabotaged: run.sabotaged,
   })
-  return await playOn(cluster, fault, run.seed)
+  return await playOn(cluster, fault, run.seed, tell)
 }
 
-async function playOn(cluster: Cluster, fault: NodesFault, seed: number): Promise<NodesPlayed> {
+async function playOn(cluster: Cluster, fault: NodesFault, seed: number, tell: (phase: string) => void): Promise<NodesPlayed> {
   const random = generator(seed)
   const recorder = new Recorder()
+  tell('people join')
   const load = await startNodesLoad(cluster, recorder, random)
   try {
     const startedMs = performance.now()
     await pause(SETTLED_MS)
     const nodeOf = load.nodeOfClients()
     const sinceMs = performance.now()
+    tell('the fault begins')
     const hit = await fault.play(cluster, random)
+    tell('the fault has ended')
     await pause(fault.tailMs)
     await load.stop()
+    tell('all replicas become equal')
     const secs = (performance.now() - startedMs) / 1_000
     const { tookMs, differences } = await converge(load)
     const counters = await countersOf(cluster)
     load.close()
     for (const node of cluster.nodes) if (node.isUp) await node.stop()
+    tell('a fresh relay is asked')
     const foreign = await cluster.audit.foreignAppends()
     const appends = await cluster.audit.appends()
     const fresh = await cluster.startFresh()
@@ -77,7 +86,9 @@ async function playOn(cluster: Cluster, fault: NodesFault, seed: number): Promis
     return {
       losses,
       missing,
-      foreignAppends: foreign.map(({ document, seq, owner, writer }) => `${seq} of ${document}, owned by ${owner}, written by ${writer}`),
+      foreignAppends: foreign.map(
+        ({ document, seq, owner, writer }) => `${seq} of ${document}, owned by ${owner}, written by ${writer}`,
+      ),
       appends,
       differences,
       equalAfterMs: tookMs,
@@ -103,7 +114,12 @@ async function countersOf({ nodes }: Cluster): Promise<{ readonly fenced: number
   const texts = await Promise.all(
     nodes
       .filter(({ isUp }) => isUp)
-      .map(({ relay }) => fetch(`${relay.baseUrl}/metrics`).then((answer) => answer.text(), () => '')),
+      .map(({ relay }) =>
+        fetch(`${relay.baseUrl}/metrics`).then(
+          (answer) => answer.text(),
+          () => '',
+        ),
+      ),
   )
   const sum = (name: string): number =>
     texts

@@ -56,7 +56,8 @@ export class Recorder {
     if (status === null) counts.unanswered++
     else if (status < 300) counts.answered++
     else counts.refused++
-    if (status !== null && status >= 500 && status !== 503) this.badAnswers.push({ what: `${what}: ${status}`, atMs: performance.now() })
+    if (status !== null && status >= 500 && status !== 503)
+      this.badAnswers.push({ what: `${what}: ${status}`, atMs: performance.now() })
   }
 
   /**

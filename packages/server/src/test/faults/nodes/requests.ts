@@ -18,7 +18,12 @@ export interface Caller {
 }
 
 /** One request, never repeated. Each has a connection of its own, as callers behind a balancer do after a while. */
-export async function request({ baseUrl, issuer, as, recorder }: Caller, method: string, path: string, json?: unknown): Promise<Answered> {
+export async function request(
+  { baseUrl, issuer, as, recorder }: Caller,
+  method: string,
+  path: string,
+  json?: unknown,
+): Promise<Answered> {
   const kind = method === 'GET' ? 'reads' : 'writes'
   try {
     const response = await fetch(baseUrl + path, {

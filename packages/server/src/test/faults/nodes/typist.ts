@@ -46,7 +46,13 @@ export function openTypist({ name, document, front, issuer, recorder, random, ed
     const nowMs = performance.now()
     if (state.closed !== null && outSinceMs === null && wasSynced) {
       outSinceMs = nowMs
-      recorder.closes.push({ client: name, node: front.nodeOf(name), atMs: nowMs, code: state.closed.code, reason: state.closed.reason })
+      recorder.closes.push({
+        client: name,
+        node: front.nodeOf(name),
+        atMs: nowMs,
+        code: state.closed.code,
+        reason: state.closed.reason,
+      })
     }
     if (state.synced && outSinceMs !== null) {
       recorder.reconnects.push({ client: name, fromMs: outSinceMs, toMs: nowMs })
