@@ -9,7 +9,7 @@ import { openFeedPlaces } from './compose/feed.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
 import { type Mcp, openMcp } from './compose/mcp.ts'
-import { openNode } from './compose/node.ts'
+import { type Nodes, openNodes } from './compose/nodes.ts'
 import { openBodyBudget, openServers, type Servers } from './compose/servers.ts'
 import { openTokens } from './compose/tokens.ts'
 import { isOneOfSeveral } from './config/several-nodes.ts'
@@ -21,7 +21,6 @@ import { newId } from './kernel/ids.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { startProcessMetrics } from './kernel/process-metrics.ts'
 import { systemTimers } from './kernel/timers.ts'
-import type { NodeLife } from './nodes/node-life.ts'
 import { checkNode } from './nodes/observe-node.ts'
 import { type Checks, createReadiness } from './operation/health.ts'
 import { readRelease, type Release } from './operation/release.ts'
@@ -79,11 +78,11 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const blobs = await openBlobBackend(base)
   const places = await openFeedPlaces(base, storage)
   const tokens = await openTokens(base, storage, places, opened)
-  let node: NodeLife | null = null
-  const bus = await openBus(base, () => 1 + (node?.peers.length ?? 0), opened)
-  const live = openLive(base, storage, bus, tokens, places, opened)
-  node = await openNode(base, storage, live, failure.resolve, opened)
-  const checks = checksOf(base, storage, bus, blobs, tokens.keySet, node)
+  const nodes = openNodes(base, storage, failure.resolve, opened)
+  const bus = await openBus(base, () => 1 + (nodes?.life.peers.length ?? 0), opened)
+  const live = openLive(base, storage, bus, tokens, places, nodes, opened)
+  await nodes?.start(live)
+  const checks = checksOf(base, storage, bus, blobs, tokens.keySet, nodes)
   const readiness = createReadiness(checks, { clock, timers: systemTimers })
   const features = openFeatures(base, storage, blobs, live, opened)
   const mcp = await openMcp(base, tokens, storage, live, features, opened)
@@ -92,7 +91,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   opened.use(startHousekeeping(base, storage, blobs, live, opened))
   const listeners = await bind(base, servers)
   const resources = opened.move()
-  return { release, listeners, failed: failure.promise, drain: () => drain(base, servers, { live, mcp, node }, resources) }
+  return { release, listeners, failed: failure.promise, drain: () => drain(base, servers, { live, mcp, nodes }, resources) }
 }
 
 function checksOf(
@@ -101,7 +100,7 @@ function checksOf(
   bus: Bus,
   blobs: BlobBackend,
   keySet: KeySet,
-  node: NodeLife | null,
+  nodes: Nodes | null,
 ): Checks {
   const answers = async () => {
     await storage.ping()
@@ -117,7 +116,7 @@ function checksOf(
     bus: bus.check,
     blobs: blobCheck(blobs),
     keys,
-    ...(node !== null && { cluster: () => checkNode(node) }),
+    ...(nodes !== null && { cluster: () => checkNode(nodes.life) }),
     draining: () => ({ ok: !base.draining.now }),
   }
 }
@@ -146,17 +145,18 @@ function urlOf(address: { readonly address: string; readonly port: number }): st
 async function drain(
   base: Base,
   servers: Servers,
-  { live, mcp, node }: { readonly live: Live; readonly mcp: Mcp | null; readonly node: NodeLife | null },
+  { live, mcp, nodes }: { readonly live: Live; readonly mcp: Mcp | null; readonly nodes: Nodes | null },
   resources: AsyncDisposableStack,
 ): Promise<'clean' | 'overrun'> {
   base.draining.now = true
   mcp?.endpoint.drain()
-  void node?.drain()
+  void nodes?.life.drain()
   const graceMs = base.config.server.shutdownGraceSecs * 1000
   const stop = async () => {
-    await live.rooms.endAgents()
+    await live.rooms.departures.handOver()
+    await live.rooms.departures.endAgents()
     await Promise.all([servers.main.finishRequests(), servers.mcp?.finishRequests(), live.gateway.drain()])
-    await live.rooms.drain()
+    await live.rooms.departures.drain()
     await resources.disposeAsync()
     return 'clean' as const
   }

@@ -24,6 +24,7 @@ const headOf = (id: string, version: number, more: Partial<DocumentHead> = {}): 
   lastSeq: version,
   coveredSeq: version,
   bodyAhead: false,
+  owner: null,
   ...more,
 })
 
@@ -35,7 +36,7 @@ const toldOf = ({ workspaceId, id, key, version, lastSeq }: DocumentHead) => {
 const row = (
   kind: 'created' | 'updated' | 'shared',
   head: DocumentHead,
-  more: Partial<Extract<ChangeRow, { kind: 'updated' }>> = {},
+  more: { readonly isSharingChanged?: boolean; readonly restoredFrom?: string; readonly isOwn?: boolean } = {},
 ): ChangeRow => ({ ...toldOf(head), kind, head, isSharingChanged: false, ...more })
 const deletion = (before: DocumentHead, successor?: string): ChangeRow => ({
   ...toldOf(before),

@@ -161,7 +161,11 @@ export class Link {
     this.#cancelPing()
     this.#cancelClose()
     this.#pacer[Symbol.dispose]()
+    this.#batch.take()
     this.#waiting.length = 0
+    this.#waitingBytes = 0
+    this.#onItsWay = 0
+    this.#isFull = false
     this.#pieces = []
     this.#options.socket.destroy()
     this.#options.events.ended(why)

@@ -20,9 +20,13 @@ export interface LinkPeer {
   readonly linkUrl: string
 }
 
-/** Totals of all links since the start, for the metrics. */
+/**
+ * Totals of all links since the start, for the metrics: gauge `relay_links`, counter `relay_link_bytes_total` with the
+ * direction `sent` or `received`, gauges `relay_link_buffered_bytes` and `relay_link_rtt_seconds`. [OPS-4]
+ */
 export interface LinkTotals {
   readonly links: number
+  /** Sealed bytes, without what WebSocket and TCP add. Never falls. */
   readonly sentBytes: number
   readonly receivedBytes: number
   readonly bufferedBytes: number

@@ -49,6 +49,8 @@ interface RelayOptions {
   readonly mcp?: 'local' | 'public'
   /** After `serve`, at the first start. */
   readonly args?: readonly string[]
+  /** Of several relays whose tokens are the same; one of its own when absent. */
+  readonly issuer?: TestIssuer
   /** Gets the lines of its log, which can so be read before it is ready. */
   readonly logLines?: string[]
   /** An issuer that other relays have as well, closed by whoever started it; one of its own when absent. */

@@ -28,7 +28,7 @@ await onPostgres((url) => {
         commitDelayMs: 0,
         log: silentLogger,
         onLoss: () => undefined,
-        node: { inc: null },
+        severalNodes: true,
         thread: STORAGE_THREAD,
       })
       const calls: string[] = []

@@ -24,7 +24,7 @@ await onPostgres((url) => {
     const { writer } = await looking()
     return {
       async process() {
-        const database = await openPostgres(url, 0, silentLogger, 1, { inc: null })
+        const database = await openPostgres(url, 0, silentLogger, { connections: 1, node: { inc: null } })
         let killed: Promise<void> | null = null
         return { nodes: database.nodes({ onLoss: () => undefined }), kill: () => (killed ??= database.close()) }
       },
@@ -106,9 +106,11 @@ await onPostgres((url) => {
         // With another holder in the row the beat stands still, as if the relay had stopped.
         await sql`update instances set holder = 'relay-stopped'`.execute((await looking()).writer)
         await node('a')
-        await expect(relay.documents.write(creation({ workspaceId: 'w', id: 'by-the-former' }))).rejects.toMatchObject({
-          code: 'NOT_PERSISTED',
-        })
+        const write = () => relay.documents.write(creation({ workspaceId: 'w', id: 'by-the-former' }))
+        await expect(write()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
+        // Its heartbeat does not take the place again.
+        await new Promise((resolve) => setTimeout(resolve, 1_500))
+        await expect(write()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
         expect(await sql`select 1 from instances`.execute((await looking()).reader)).toMatchObject({ rows: [] })
       },
       LONG_TEST_MS,
@@ -156,7 +158,7 @@ await onPostgres((url) => {
     await sql`insert into nodes (node_id, mode, link_url, program, state, beat, lease_until_ms, robbed)
       values ('old', 'cluster', 'ws://10.0.0.9:9879', '1', 'up', 7, ${longAgo}, 0)`.execute(writer)
     const own = { inc: null }
-    const database = await openPostgres(url, 0, silentLogger, undefined, own)
+    const database = await openPostgres(url, 0, silentLogger, { node: own })
     const nodes = database.nodes({ onLoss: () => undefined })
     const registered = await nodes.register({ nodeId: 'new', linkUrl: 'ws://10.0.0.1:9879', program: '1' })
     expect(registered).toEqual({ kind: 'registered', inc: own.inc })

@@ -1,4 +1,5 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
+import type { Incarnation } from '../ownership.port.ts'
 import type { FromWorker, NotLoaded, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 import type { ConnectionMessage } from './room-sink.ts'
 import type { Room } from './room-table.ts'
@@ -7,6 +8,8 @@ import type { Room } from './room-table.ts'
 export interface RoomEdge {
   /** Somebody there wants to know who changes what. [AG-20] */
   readonly isWatching: boolean
+  /** The node. */
+  readonly edge: Incarnation
   /** How many connections it has in the room. */
   readonly members: number
   updates(message: Extract<FromWorker, { kind: 'updates' }>): void

@@ -1,5 +1,6 @@
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Incarnation } from '../ownership.port.ts'
 import type { FromWorker } from '../worker-messages.ts'
 import type { EndedRun, WorkerPool } from '../worker-pool.port.ts'
 import type { EdgeConnections, EdgeEnd } from './room-edge.ts'
@@ -34,6 +35,7 @@ const ANEW: Reopening = { running: null, without: 0, resumes: false }
  */
 export class RoomOpenings {
   readonly #deps: RoomOpeningsDeps
+  readonly #handedOver = new Set<Room>()
 
   constructor(deps: RoomOpeningsDeps) {
     this.#deps = deps
@@ -47,7 +49,7 @@ export class RoomOpenings {
     const room = table.create(ref, head.key, home, sharingOf(head), clock.monotonicMs())
     room.sharingVersion = head.version
     if (recovery.isBarred(ref)) this.opened(room, { outcome: 'unavailable' })
-    else if (home === null) this.#place(room, head.sizeBytes)
+    else if (home === null) this.#place(room, head)
     else workers.post(home, { kind: 'open', room: room.number, ref, key: head.key })
     return room
   }
@@ -96,6 +98,8 @@ export class RoomOpenings {
   reload(room: Room, { without, clocks = [], resumes = false }: Extract<FromWorker, { kind: 'reload' }>): void {
     const { moves, jobs, recovery } = this.#deps
     room.clocks = clocks
+    // `handOver` goes on.
+    if (this.#handedOver.has(room)) return
     if (isElsewhere(room)) {
       if (room.phase !== 'closed') recovery.reopen(room, { running: null, without, resumes })
       return
@@ -135,6 +139,14 @@ export class RoomOpenings {
     else this.#place(room)
   }
 
+  /** Another node has taken the document, and the home of its room does not know that yet. */
+  taken(room: Room): void {
+    const { jobs, workers } = this.#deps
+    if (room.home !== null) workers.post(room.home, { kind: 'job', job: 0, room: room.number, task: { kind: 'drop' } })
+    jobs.failAll(room)
+    this.fenced(room)
+  }
+
   /** The node that is this home cannot be reached any more. [LIFE-25] */
   lost(home: number): void {
     for (const room of Array.from(this.#deps.table.all())) {
@@ -149,12 +161,41 @@ export class RoomOpenings {
     if (epoch !== null) await this.#deps.places?.release(key, epoch)
   }
 
+  /**
+   * Makes another node the owner of a document, with all its edits durable; connections stay joined there. False when a call of the room was
+   * under way, or this node was not its owner any more. [LIFE-28]
+   */
+  async handOver(room: Room, to: Incarnation): Promise<boolean> {
+    const { jobs, places, table } = this.#deps
+    const { epoch } = room
+    if (places === null || epoch === null || room.phase !== 'open') return false
+    beginOpening(room)
+    this.#handedOver.add(room)
+    const outcome = await jobs.run(room, { kind: 'hand-over', bodyLater: true })
+    this.#handedOver.delete(room)
+    // Closed or fenced meanwhile.
+    if (room.epoch !== epoch || !isOpening(room)) return false
+    if (outcome.kind !== 'evicted') {
+      opened(room)
+      room.settleOpen('opened')
+      return false
+    }
+    await places.handOver(room.key, epoch, to)
+    if (room.members.length > 0 || room.left.length > 0) this.fenced(room)
+    else {
+      this.endEdges(room, { kind: 'moved' })
+      table.forget(room)
+      room.settleOpen('unavailable')
+    }
+    return true
+  }
+
   endEdges(room: Room, end: EdgeEnd): void {
     for (const edge of room.edges.splice(0)) edge.ended(end)
   }
 
   /** Finds the node that owns the document, and opens the room there. */
-  #place(room: Room, sizeBytes?: number): void {
+  #place(room: Room, head?: DocumentHead): void {
     const { places, workers, moves, recovery, sink } = this.#deps
     if (places === null) return
     if (room.phase !== 'opening') beginOpening(room)
@@ -163,14 +204,14 @@ export class RoomOpenings {
     room.epoch = null
     const placing = ++room.placings
     const isWanted = (): boolean => room.placings === placing && room.phase !== 'closed'
-    void places.find(room.key, isWanted).then((place) => {
+    void places.find(room.key, isWanted, head?.owner).then((place) => {
       if (!isWanted() || place === null) {
         if (place?.kind === 'here') void places.release(room.key, place.epoch)
         return
       }
       if (place.kind === 'gone' || place.kind === 'unavailable') return this.opened(room, { outcome: place.kind })
       if (place.kind === 'here') room.epoch = place.epoch
-      room.home = place.kind === 'here' ? workers.homeFor(room.ref, sizeBytes) : place.home
+      room.home = place.kind === 'here' ? workers.homeFor(room.ref, head?.sizeBytes) : place.home
       recovery.reopen(room, ANEW)
       sink()?.resume(room)
     })
@@ -187,4 +228,8 @@ export class RoomOpenings {
     this.#deps.table.forget(room)
     if (room.epoch !== null) void this.release(room)
   }
+}
+
+function isOpening({ phase }: Room): boolean {
+  return phase === 'opening'
 }

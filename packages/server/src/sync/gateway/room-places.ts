@@ -4,6 +4,7 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { NodeLinks } from '../node-links.port.ts'
 import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../ownership.port.ts'
 import { homeOfNode } from '../worker-pool.port.ts'
+import type { NodePermits } from './rooms-deps.ts'
 
 /** Where the room of a document is to run. */
 export type Place =
@@ -14,8 +15,7 @@ export type Place =
   | { readonly kind: 'unavailable' }
 
 export interface RoomPlacesDeps {
-  /** This node. */
-  readonly node: Incarnation
+  readonly may?: NodePermits
   readonly ownership: Ownership
   readonly links: Pick<NodeLinks, 'peers'>
   readonly clock: Clock
@@ -38,17 +38,19 @@ export class RoomPlaces {
     this.#deps = deps
   }
 
-  get node(): Incarnation {
-    return this.#deps.node
-  }
-
-  /** Asks until there is an answer, until nobody wants it any more (`null`), or until the owner has been out of reach for too long. */
-  async find(key: number, isWanted: () => boolean): Promise<Place | null> {
-    const { links, clock, timers } = this.#deps
+  /**
+   * Asks until there is an answer, until nobody wants it any more (`null`), or until the owner has been out of reach for too long. `known`: the
+   * owner as it was read with the document, `null` when it had none; absent when that was not read.
+   */
+  async find(key: number, isWanted: () => boolean, known?: Tenure | null): Promise<Place | null> {
+    const { links, clock, timers, may } = this.#deps
+    if (known && links.peers().includes(known.owner)) return { kind: 'there', home: homeOfNode(known.owner) }
     const untilMs = clock.monotonicMs() + PATIENCE_MS
     let seen: Tenure | undefined
     for (;;) {
-      const outcome = await this.#acquire(key, seen)
+      // Right after an outage of the database all nodes look dead, until their heartbeats work again.
+      const isAllowed = known === null || may?.takeOver() !== false
+      const outcome = isAllowed ? await this.#acquire(key, seen) : null
       if (outcome?.kind === 'acquired') return { kind: 'here', epoch: outcome.epoch }
       if (outcome?.kind === 'gone') return outcome
       if (outcome !== null) {
@@ -67,6 +69,15 @@ export class RoomPlaces {
       return await this.#deps.ownership.acquire(key, seen)
     } catch {
       return null
+    }
+  }
+
+  /** Makes another node the owner; false when this node was not the owner any more, or that is not known. Never rejects. */
+  async handOver(key: number, epoch: number, to: Incarnation): Promise<boolean> {
+    try {
+      return typeof (await this.#deps.ownership.handOver(key, epoch, to)) === 'number'
+    } catch {
+      return false
     }
   }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { NodeLinks } from '../node-links.port.ts'
-import type { Incarnation, Ownership } from '../ownership.port.ts'
+import type { Ownership } from '../ownership.port.ts'
 import type { NodeHomes, WorkerPool } from '../worker-pool.port.ts'
 
 /** What live documents need of the relay. */
@@ -25,10 +25,18 @@ export interface RoomsDeps {
   readonly records?: ChangeRecords
 }
 
+/** What a node may do with documents at this moment. */
+export interface NodePermits {
+  /** Whether it may open documents. */
+  own(): boolean
+  /** Whether it may take documents from a node that is taken for dead. */
+  takeOver(): boolean
+}
+
 /** What a relay of several nodes needs of the others. */
 export interface RoomNodes {
-  /** This node. */
-  readonly node: Incarnation
+  /** What the health of this node allows now; absent: everything. [LIFE-27] */
+  readonly may?: NodePermits
   readonly ownership: Ownership
   readonly links: Pick<NodeLinks, 'peers'>
   /** The homes of `workers`, of which some are other nodes. */

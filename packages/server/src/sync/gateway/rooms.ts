@@ -9,9 +9,10 @@ import type {
 } from '../../documents/residents.port.ts'
 import { type Connection, memberRights } from './connection.ts'
 import { ResidentCalls } from './resident-calls.ts'
+import { RoomDepartures } from './room-departures.ts'
 import type { HostedRooms } from './room-edge.ts'
 import { RoomHosting } from './room-hosting.ts'
-import { RoomJobs } from './room-jobs.ts'
+import { cannotLoad, RoomJobs } from './room-jobs.ts'
 import { RoomMoves } from './room-moves.ts'
 import { RoomNews } from './room-news.ts'
 import { RoomOpenings } from './room-openings.ts'
@@ -19,7 +20,7 @@ import { RoomPlaces } from './room-places.ts'
 import { RoomRecords } from './room-records.ts'
 import { RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
-import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
+import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember } from './room-table.ts'
 import { RoomTasks } from './room-tasks.ts'
 import type { RoomsDeps } from './rooms-deps.ts'
 import type { SharingWatch } from './sharing-watches.ts'
@@ -47,10 +48,8 @@ export interface Rooms extends Residents, AsyncDisposable {
   readonly hosted: HostedRooms
   /** Whether the node that owns the document cannot be sent more now: who sends is not to be read from. [WS-12] */
   isFull(room: Room): boolean
-  /** Stores and forgets every document; resolves when each is done or has failed. [LIFE-28] */
-  drain(): Promise<void>
-  /** Removes the presence of agents from all rooms before connections are closed. Does not wait long for a busy room. [PRES-3] */
-  endAgents(): Promise<void>
+  /** Ends rooms of this node before it ends, or when it may own nothing any more. [LIFE-27, LIFE-28] */
+  readonly departures: RoomDepartures
   /** Number of documents with a joined connection. */
   activeDocuments(): number
   /** The newest report of each home. */
@@ -60,7 +59,6 @@ export interface Rooms extends Residents, AsyncDisposable {
 const IDLE_MS = 30_000
 const JOB_TIMEOUT_MS = 30_000
 const SWEEP_MS = 1_000
-const END_AGENTS_MS = 500
 /**
  * The edits of somebody who has left are kept for so long where another node owns the document: that node may end before they are durable.
  */
@@ -80,6 +78,7 @@ class OpenRooms implements Rooms {
   readonly #openings: RoomOpenings
   readonly #calls: ResidentCalls
   readonly #hosting: RoomHosting
+  readonly departures: RoomDepartures
   readonly news: RoomNews
   readonly #reports = new Map<number, WorkerReport>()
   #sink: RoomSink | null = null
@@ -124,6 +123,17 @@ class OpenRooms implements Rooms {
       sink: () => this.#sink,
       edges: () => this.#hosting.connections,
     })
+    this.departures = new RoomDepartures({
+      table: this.#table,
+      jobs: this.#jobs,
+      openings: this.#openings,
+      store: deps.store,
+      post,
+      links: nodes?.links ?? null,
+      cancelSweep: () => this.#cancelSweep(),
+      timers,
+      log,
+    })
     this.news = new RoomNews({
       table: this.#table,
       timers: deps.timers,
@@ -149,6 +159,7 @@ class OpenRooms implements Rooms {
 
   async enter(head: DocumentHead): Promise<Entered> {
     for (;;) {
+      if (this.#deps.nodes?.may?.own() === false) return { kind: 'unavailable' }
       const known = this.#table.of(head)
       // The id was deleted and created again: nobody may join the earlier document.
       if (known && known.key !== head.key) await this.drop(head)
@@ -217,7 +228,8 @@ class OpenRooms implements Rooms {
     return this.#table.of(ref)?.hasGap ?? false
   }
 
-  settle(ref: DocumentRef, quietMs = 0): Promise<void> {
+  async settle(ref: DocumentRef, quietMs = 0): Promise<void> {
+    if (this.#deps.nodes?.may?.own() === false) throw cannotLoad('unavailable', ref)
     return this.#calls.settle(ref, quietMs, (head) => head.coveredSeq < head.lastSeq)
   }
 
@@ -269,27 +281,6 @@ class OpenRooms implements Rooms {
 
   sharingChanged(head: DocumentHead): void {
     this.news.sharingChanged(head)
-  }
-
-  async endAgents(): Promise<void> {
-    const joined = [...this.#table.all()].filter(({ members }) => members.length > 0)
-    const ended = Promise.all(joined.map((room) => this.#jobs.run(room, { kind: 'end-agents' })))
-    await Promise.race([ended, new Promise<void>((resolve) => void this.#deps.timers.after(END_AGENTS_MS, resolve))])
-  }
-
-  async drain(): Promise<void> {
-    this.#cancelSweep()
-    await Promise.all(
-      [...this.#table.all()].map(async (room) => {
-        await room.turning
-        const outcome = await this.#jobs.run(room, { kind: 'evict' })
-        if (outcome.kind === 'evicted' || outcome.kind === 'gone') this.#table.forget(room)
-        else
-          this.#deps.log.warn('room.drain.failed', 'A live document was not stored at the stop; its log has every edit.', {
-            docId: room.ref.id,
-          })
-      }),
-    )
   }
 
   activeDocuments(): number {

@@ -121,7 +121,7 @@ export async function startNodes({ count, fullBytes, bench: options = {} }: Node
       rooms: {
         store: stores.documents,
         idleMs: 200,
-        nodes: { node: inc, ownership: ownership.of(inc), links, homes: workers },
+        nodes: { ownership: ownership.of(inc), links, homes: workers },
         ...options.rooms,
       },
     })

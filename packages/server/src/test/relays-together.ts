@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { platform } from '@docrelay/client/environment'
+import { RelayClient } from '@docrelay/client/rest/relay-client'
+import { startTestIssuer, type TestIssuer, type TokenOptions } from '../auth/testing/test-issuer.ts'
+import { startRelay } from '../compose.ts'
+import { loadConfig } from '../config/load.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { systemRandom } from '../kernel/ids.ts'
+import { type Logger, silentLogger } from '../kernel/log.ts'
+
+export interface RelayTogether {
+  readonly baseUrl: string
+  readonly wsUrl: string
+  readonly mcpUrl: string
+  rest(claims?: TokenOptions): RelayClient
+}
+
+export interface RelaysTogether extends AsyncDisposable {
+  readonly nodes: readonly RelayTogether[]
+  readonly issuer: TestIssuer
+  readonly revocationBearer: string
+}
+
+/** Several relays in this process that use one database, as several nodes do. They know nothing of each other but through it. */
+export async function startRelaysTogether(count: number, storageUrl: string, env = {}, log: Logger = silentLogger): Promise<RelaysTogether> {
+  await using opened = new AsyncDisposableStack()
+  const issuer = opened.use(await startTestIssuer())
+  const folder = mkdtempSync(join(tmpdir(), 'docrelay-nodes-'))
+  opened.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const revocationBearer = 'revocation-secret-for-tests'
+  const nodes: RelayTogether[] = []
+  for (let nth = 0; nth < count; nth++) {
+    const loaded = loadConfig({
+      options: {},
+      env: {
+        RELAY_HOST: '127.0.0.1',
+        RELAY_PORT: '0',
+        RELAY_DATA_DIR: join(folder, `node-${nth}`),
+        RELAY_BLOBS_URL: `file:${join(folder, 'blobs')}`,
+        RELAY_STORAGE_URL: storageUrl,
+        // Several nodes are refused by the configuration until all of it is built.
+        RELAY_CLUSTER_SINGLE_NODE: 'true',
+        RELAY_MCP_PORT: '0',
+        RELAY_METRICS_EXPOSE: 'public',
+        RELAY_TENANCY_MODE: 'shared',
+        RELAY_JWT_ISSUER: issuer.issuer,
+        RELAY_JWT_JWKS_URL: issuer.jwksUrl,
+        RELAY_REVOCATION_BEARER: revocationBearer,
+        ...env,
+      },
+      configPath: undefined,
+      cwd: folder,
+    })
+    if (loaded.kind === 'refused') throw new Error(JSON.stringify(loaded.problems))
+    const config = { ...loaded.config, cluster: { ...loaded.config.cluster, singleNode: false } }
+    const relay = await startRelay({ config, log, clock: systemClock, random: systemRandom })
+    opened.defer(async () => void (await relay.drain()))
+    const urlOf = (name: string) => relay.listeners.find((listener) => listener.name === name)?.url ?? ''
+    const baseUrl = urlOf('main')
+    nodes.push({
+      baseUrl,
+      wsUrl: `${baseUrl.replace('http', 'ws')}/ws`,
+      mcpUrl: urlOf('mcp'),
+      rest: (claims) => new RelayClient({ baseUrl, token: () => issuer.token(claims), environment: platform }),
+    })
+  }
+  const resources = opened.move()
+  return { nodes, issuer, revocationBearer, [Symbol.asyncDispose]: () => resources.disposeAsync() }
+}
