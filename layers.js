@@ -242,7 +242,7 @@ export const layers = [
   {
     part: server('drivers/redis'),
     ours: [server('kernel'), server('drivers')],
-    ports: [server('access')],
+    ports: [server('access'), server('feed')],
     libraries: ['@redis/client'],
     node: true,
   },
@@ -258,6 +258,7 @@ export const layers = [
     // The guard reads an update as bytes: whose structs it brings is kept when a document is removed.
     ours: [model, server('kernel'), server('sync/guard')],
     ports: [
+      'access',
       'auth',
       'documents',
       'sync',

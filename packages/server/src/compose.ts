@@ -94,14 +94,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   return { release, listeners, failed: failure.promise, drain: () => drain(base, servers, { live, mcp, nodes }, resources) }
 }
 
-function checksOf(
-  base: Base,
-  storage: Storage,
-  bus: Bus,
-  blobs: BlobBackend,
-  keySet: KeySet,
-  nodes: Nodes | null,
-): Checks {
+function checksOf(base: Base, storage: Storage, bus: Bus, blobs: BlobBackend, keySet: KeySet, nodes: Nodes | null): Checks {
   const answers = async () => {
     await storage.ping()
     return { ok: true }

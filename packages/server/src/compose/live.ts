@@ -49,7 +49,7 @@ export function openLive(
   const { config, clock, random, log, tenancy } = base
   const { limits } = config.tenancy
   const timers = systemTimers
-  const seats = memorySeats()
+  const seats = base.severalNodes ? storage.seats : memorySeats()
   const lateLoop = opened.use(new LateLoop(clock, timers))
   const rateLimiter = bus.rateLimiter ?? memoryRateLimiter(clock, () => lateLoop.delayMs())
   const roomOptions = { maxDocBytes: limits.maxDocBytes }

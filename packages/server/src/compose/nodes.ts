@@ -132,7 +132,7 @@ export function openNodes(
       if (life.inc !== null) await linkUp(life.inc)
       await served(life)
       observeNode(metrics, life)
-      observeLinks(metrics, links)
+      observeLinks(metrics, links, started.rooms)
     },
   }
 }

@@ -11,7 +11,7 @@ import { notedChanges } from './noted-write.ts'
 import { onceMember, onlyOnce, repeated } from './once.ts'
 import { zeroes } from './put-plan.ts'
 import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
-import { inTurn, ownedElsewhere, type WritingDeps } from './writing.ts'
+import { inTurn, type WritingDeps } from './writing.ts'
 
 /** An edit as a tool requests it. */
 export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once'> {
@@ -156,16 +156,18 @@ async function writeCold(
     case 'repeated':
       return once === undefined ? 'again' : repeated(outcome.first, once)
     case 'unsettled':
-      return settled(ref, deps)
     case 'owned':
-      throw ownedElsewhere()
+      return settled(ref, deps)
     case 'conflict':
     case 'fenced':
       return 'again'
   }
 }
 
-/** Stores the live edits, so that the next attempt sees everything in the log. [CONC-7] */
+/**
+ * Stores the live edits, so that the next attempt sees everything in the log. It goes to the live document when another node has that. [CONC-7,
+ * LIFE-25]
+ */
 async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
   await deps.residents.settle(ref)
   return 'again'

@@ -6,7 +6,7 @@ import { documentLevel, type PlannedPut, planPut, type PutRefusal, quotaRefusal 
 import { notedChanges } from './noted-write.ts'
 import { refusedWrite } from './refused-write.ts'
 import type { PutOutcome, PutRequest } from './residents.port.ts'
-import { auditFields, inTurn, ownedElsewhere, refuseContended, type WritingDeps } from './writing.ts'
+import { auditFields, inTurn, refuseContended, type WritingDeps } from './writing.ts'
 
 /** A PUT as the route read it. */
 export interface PutInput extends Pick<PutRequest, 'expectedVersion' | 'precondition' | 'overrideTombstone'> {
@@ -116,12 +116,12 @@ function store(first: PutRequest, seen: Seen, deps: WritingDeps): Promise<PutOut
       }
       case 'over-quota':
         return quotaRefusal(outcome, request.access)
+      // Settling opens a document that another node owns, and the next attempt goes to that node.
       case 'unsettled':
+      case 'owned':
         await deps.residents.settle(request.ref)
         await read()
         break
-      case 'owned':
-        throw ownedElsewhere()
       case 'conflict':
         seen.state = outcome.current
         seen.isRemembered = false

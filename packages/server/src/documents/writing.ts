@@ -41,11 +41,6 @@ export function contended(): RelayError {
   return new RelayError('UNAVAILABLE', 'Too many writers change this document at the same time; try again.')
 }
 
-/** Another node has the document open. [LIFE-25] */
-export function ownedElsewhere(): RelayError {
-  return new RelayError('UNAVAILABLE', 'The document is open on another node; try again.')
-}
-
 /** Throws `contended`; for `retryCas`. */
 export function refuseContended(): never {
   throw contended()

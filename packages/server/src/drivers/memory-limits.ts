@@ -1,5 +1,5 @@
 import { type Bucket, PERSON_WRITES_MS, type RateLimiter, type Taker, type Taking } from '../access/rate-limiter.port.ts'
-import type { SeatLimits, SeatOutcome, Seats } from '../access/seats.port.ts'
+import { type SeatLimits, type SeatOutcome, type Seats, seatOutcome } from '../access/seats.port.ts'
 import type { Clock } from '../kernel/clock.ts'
 
 interface Level {
@@ -142,9 +142,10 @@ export function memorySeats(): Seats {
     limits: SeatLimits,
   ): SeatOutcome => {
     const seats = workspaces.get(workspaceId) ?? new Map<string, boolean>()
-    const held = seats.get(connectionId)
-    if (held === undefined && limits.connections !== null && seats.size >= limits.connections) return 'connection-limit'
-    if (editor && held !== true && limits.editors !== null && editorsOf(seats) >= limits.editors) return 'editor-limit'
+    const isEditor = seats.get(connectionId)
+    const held = isEditor === undefined ? null : isEditor ? 'editor' : 'viewer'
+    const outcome = seatOutcome({ held, connections: seats.size, editors: editorsOf(seats) }, editor, limits)
+    if (outcome !== 'taken') return outcome
     seats.set(connectionId, editor)
     workspaces.set(workspaceId, seats)
     return 'taken'

@@ -55,7 +55,7 @@ export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Rev
 }
 
 /** Only in one of several nodes. */
-export function observeLinks(metrics: Metrics, links: { stats(): LinkTotals }): void {
+export function observeLinks(metrics: Metrics, links: { stats(): LinkTotals }, rooms: Pick<Rooms, 'counts'>): void {
   const totals = new Totals(metrics)
   metrics.beforeScrape(() => {
     const { links: count, sentBytes, receivedBytes, bufferedBytes, rttSeconds } = links.stats()
@@ -64,6 +64,9 @@ export function observeLinks(metrics: Metrics, links: { stats(): LinkTotals }): 
     metrics.add('relay_link_bytes_total', totals.since('received', receivedBytes), { direction: 'received' })
     metrics.set('relay_link_buffered_bytes', bufferedBytes)
     metrics.set('relay_link_rtt_seconds', rttSeconds ?? 0)
+    const { owned, edge } = rooms.counts()
+    metrics.set('relay_rooms', owned, { kind: 'owned' })
+    metrics.set('relay_rooms', edge, { kind: 'edge' })
   })
 }
 

@@ -31,6 +31,7 @@ const OF_PROCESSES: ReadonlySet<string> = new Set([
   'instances',
   'nodes',
   'takeovers',
+  'seats',
   'change_feed',
   'revocation_feed',
   'job_leases',

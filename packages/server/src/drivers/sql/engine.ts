@@ -2,7 +2,7 @@ import type { CompiledQuery, RawBuilder } from 'kysely'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { Incarnation } from '../../documents/tenure.ts'
 import type { NodeRegistry } from '../../nodes/registry.port.ts'
-import type { StepTypes } from './migrations/0010-recent-updates.ts'
+import type { StepTypes } from './migrations/0013-seats.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Writer } from './tables.ts'
 
@@ -72,6 +72,11 @@ export interface Engine {
    */
   lockBlobs(writer: Writer, hashes: readonly string[]): Promise<void>
   /**
+   * Keeps other processes away from the seats of these workspaces until the transaction ends, which it does by itself when this process is
+   * silent for a second. [WS-17]
+   */
+  lockSeats(writer: Writer, workspaceIds: readonly string[]): Promise<void>
+  /**
    * Moves the end of the log of each of `keys` (each key once) from `afterSeqs[i]` forward by `counts[i]` and returns
    * the keys that it moved. A log that does not exist, ends elsewhere or is not owned since `epochs[i]` does not move: the
    * statement that moves the end also compares this. [LIFE-26]
@@ -113,8 +118,8 @@ export interface Database {
   begin(): Promise<OpenTransaction>
   readonly reader: Connection
   /**
-   * Reads rows of numbers, one row after the other in one array, with NaN for null. A list of ten thousand rows takes half as long as with an
-   * object for each row.
+   * Reads rows of numbers, one row after the other in one array, with NaN for null. A list of ten thousand rows takes half as long as with
+   * an object for each row.
    */
   readNumbers(query: CompiledQuery): Promise<Float64Array<ArrayBuffer>>
   /** Answers another text than before when a tool that runs beside the relay has committed since, as a repair does. */

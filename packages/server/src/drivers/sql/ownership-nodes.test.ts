@@ -70,6 +70,7 @@ await onPostgres((url) => {
       return written(await a.documents.write(creation({ workspaceId: 'w', id: `doc-${count++}` })))
     }
     afterEach(async () => {
+      for (const node of [a, b]) node.hold = false
       for (const node of opened.splice(0)) await node[Symbol.asyncDispose]()
     })
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { describeOwnershipContract } from '../../sync/ownership.contract.ts'
+import { silentLogger } from '../../kernel/log.ts'
 import { mayTake, type Standing } from './ownership.ts'
 import { openSqliteBeside } from './sqlite.ts'
+import { openStoreSource } from './store-source.ts'
 import { nodeRows, storesOfNode } from './testing/nodes-under-test.ts'
 import { openHost, temporaryStore, temporaryStores } from './testing/store-under-test.ts'
 
@@ -52,4 +54,16 @@ it('[LIFE-26] a relay that is not one of several nodes owns nothing', async () =
   const host = await openHost(newStore().url)
   await expect(host.ownership.acquire(1)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   await host[Symbol.asyncDispose]()
+})
+
+it('[LIFE-26] a backup has the epochs of documents, and neither owners nor nodes', async () => {
+  const { url } = newStore()
+  await (await openHost(url))[Symbol.asyncDispose]()
+  await using source = await openStoreSource(url, silentLogger)
+  const tables = await source.atOneMoment(async ({ layout }) => layout.tables)
+  expect(tables.find(({ name }) => name === 'log_heads')?.columns).toEqual([
+    ...['key', 'last_seq', 'covered_seq', 'body_ahead', 'flags_crc32', 'epoch'],
+  ])
+  expect(tables.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['nodes']))
+  expect(tables.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['takeovers']))
 })

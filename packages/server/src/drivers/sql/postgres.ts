@@ -209,6 +209,7 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
     text: sql`text collate "C"`,
     blob: sql`bytea`,
     recentApart: false,
+    unlogged: sql`unlogged`,
   },
   lockStore,
   async lockDocument(writer, by) {
@@ -230,6 +231,12 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
     for (const hash of [...hashes].sort()) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 9))`.execute(writer)
     }
+  },
+  async lockSeats(writer, workspaceIds) {
+    // In the same order everywhere, so that two processes cannot deadlock.
+    await sql`
+      select set_config('idle_in_transaction_session_timeout', '1s', true), pg_advisory_xact_lock(hashtextextended(id, 11))
+      from unnest(${[...workspaceIds].sort()}::text[]) as asked (id)`.execute(writer)
   },
   async advanceLogs(writer, advances) {
     const [keys, after, counts] = [

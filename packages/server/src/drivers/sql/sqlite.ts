@@ -287,7 +287,13 @@ function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
   let identity: StatementSync | undefined
   const log = new SqliteLog(db)
   return {
-    columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob`, recentApart: true },
+    columnTypes: {
+      identity: sql`integer primary key autoincrement`,
+      text: sql`text`,
+      blob: sql`blob`,
+      recentApart: true,
+      unlogged: sql``,
+    },
     soleProcess: true,
     node,
     nowMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
@@ -296,6 +302,7 @@ function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
     async lockDocument() {},
     async lockWorkspace() {},
     async lockBlobs() {},
+    async lockSeats() {},
     async advanceLogs(_writer, advances) {
       advance ??= db.prepare(ADVANCE)
       const moved = new Set<number>()

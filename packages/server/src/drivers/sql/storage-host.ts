@@ -2,7 +2,8 @@ import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
-import type { Timers } from '../../kernel/timers.ts'
+import { systemTimers, type Timers } from '../../kernel/timers.ts'
+import type { NodeRegistry } from '../../nodes/registry.port.ts'
 import { keepAcceptedLosses } from './accepted-losses.ts'
 import { sqlCalls } from './call-records.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
@@ -10,6 +11,7 @@ import { CallTallies } from './call-tallies.ts'
 import { withCommitFaults, withoutEpochs } from './commit-faults.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
+import type { OwnNode } from './engine.ts'
 import { lineageGiver } from './lineage-reading.ts'
 import { openLongBodies } from './long-bodies.ts'
 import { sqlDocuments } from './documents.ts'
@@ -23,12 +25,14 @@ import type { RecoveryRing } from './recovery-ring.ts'
 import { sqlRegistries } from './registries.ts'
 import { sqlShareLinks } from './share-links.ts'
 import { sqlJobLeases } from './job-leases.ts'
+import { NO_SEATS } from './no-seats.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
 import type { OwnNode } from './engine.ts'
 import { sqlOwnership } from './ownership.ts'
 import { readingWith } from './reading.ts'
 import { Reserve } from './reserve.ts'
+import { SeatRows } from './seat-rows.ts'
 import type { StoreLoss } from './store-loss.ts'
 import { storeTotals } from './store-totals.ts'
 import type { Writer } from './tables.ts'
@@ -141,6 +145,13 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   })
   const revocations = sqlRevocations(database, queue, log, onTold !== undefined)
   const shareLinks = sqlShareLinks(database, queue, log)
+  const seats = options.node === undefined ? null : new SeatRows({ database, own: options.node, clock, timers: systemTimers, log })
+  const nodes = database.nodes({ onLoss: onLossInUse })
+  const register: NodeRegistry['register'] = async (...given) => {
+    const registration = await nodes.register(...given)
+    if (registration.kind === 'registered') await seats?.written()
+    return registration
+  }
   return {
     losses: database.losses,
     documents: {
@@ -166,7 +177,13 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
     shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },
-    nodes: database.nodes({ onLoss: onLossInUse }),
+    nodes: {
+      register,
+      pulse: (...given) => nodes.pulse(...given),
+      drain: (inc) => nodes.drain(inc),
+      leave: (inc) => nodes.leave(inc),
+    },
+    seats: seats?.port ?? NO_SEATS,
     changeFeed: sqlChangeFeed(database, queue, origin, log),
     revocationFeed: sqlRevocationFeed(database, queue, log),
     jobLeases: sqlJobLeases(database, queue),
@@ -181,6 +198,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     async [Symbol.asyncDispose]() {
       await longBodies[Symbol.asyncDispose]()
       await reserve?.[Symbol.asyncDispose]()
+      await seats?.[Symbol.asyncDispose]()
       await queue.close()
       await database.close()
     },

@@ -70,6 +70,7 @@ export const VERBS = {
   },
   registries: { read: 'read', replace: 'write', configBytes: 'read' },
   shareLinks: { issue: 'write', list: 'read', revoke: 'write', find: 'read', purgeExpired: 'write' },
+  seats: { take: 'write', change: 'write', release: 'write', connections: 'read', editors: 'read' },
   nodes: { register: 'write', pulse: 'read', drain: 'write', leave: 'write' },
   changeFeed: { begin: 'read', read: 'read', purge: 'write' },
   revocationFeed: { begin: 'read', read: 'read', purge: 'write' },

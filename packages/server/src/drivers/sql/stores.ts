@@ -1,3 +1,4 @@
+import type { Seats } from '../../access/seats.port.ts'
 import type { RevocationStore } from '../../auth/revocations.port.ts'
 import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
 import type { RegistryStore } from '../../collections/registry-store.port.ts'
@@ -30,6 +31,8 @@ export interface Stores {
   readonly changeFeed: ChangeFeed
   readonly revocationFeed: RevocationFeed
   readonly jobLeases: JobLeases
+  /** Of several nodes; a relay that has its store for itself counts in memory. */
+  readonly seats: Seats
 }
 
 /** What can be asked of the whole database. */

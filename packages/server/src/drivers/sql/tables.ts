@@ -129,6 +129,11 @@ export interface Tables {
   }
   /** The relay that uses the store; always empty on SQLite. [CFG-10] */
   instances: { holder: string; place: string; beat: number; at_ms: number }
+  /**
+   * Sockets of nodes that use the store together. Rows of a node count while its lease lasts. A row without workspace says that the node
+   * has written its rows since the table was last emptied. [WS-17]
+   */
+  seats: { workspace_id: string; inc: number; connection: string; editor: number }
   /** Results of writes that callers may request again. [TOOL-22] */
   remembered_writes: {
     workspace_id: string

@@ -50,6 +50,8 @@ export interface Rooms extends Residents, AsyncDisposable {
   isFull(room: Room): boolean
   /** Ends rooms of this node before it ends, or when it may own nothing any more. [LIFE-27, LIFE-28] */
   readonly departures: RoomDepartures
+  /** Live documents that this node owns, and those whose room another node runs. */
+  counts(): { readonly owned: number; readonly edge: number }
   /** Number of documents with a joined connection. */
   activeDocuments(): number
   /** The newest report of each home. */
@@ -230,7 +232,7 @@ class OpenRooms implements Rooms {
 
   async settle(ref: DocumentRef, quietMs = 0): Promise<void> {
     if (this.#deps.nodes?.may?.own() === false) throw cannotLoad('unavailable', ref)
-    return this.#calls.settle(ref, quietMs, (head) => head.coveredSeq < head.lastSeq)
+    return this.#calls.settle(ref, quietMs, (head) => head.coveredSeq < head.lastSeq || head.owner !== null)
   }
 
   encode(ref: DocumentRef): Promise<EncodedDocument | null> {
@@ -281,6 +283,12 @@ class OpenRooms implements Rooms {
 
   sharingChanged(head: DocumentHead): void {
     this.news.sharingChanged(head)
+  }
+
+  counts(): { readonly owned: number; readonly edge: number } {
+    const all = [...this.#table.all()]
+    const edge = all.filter(isElsewhere).length
+    return { owned: all.length - edge, edge }
   }
 
   activeDocuments(): number {

@@ -36,9 +36,10 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
   const issuer = await startTestIssuer()
   opened.defer(() => issuer.close())
   const relays: RelayUnderTest[] = []
+  let started = 0
 
   const startNode = async (more: Readonly<Record<string, string>>): Promise<RelayUnderTest> => {
-    const name = `node-${relays.length}`
+    const name = `node-${++started}`
     const port = await freePort()
     const relay = opened.use(
       await startRelayUnderTest({

@@ -23,6 +23,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0010-recent-updates': '51e554daaf7822df',
   '0011-nodes': 'c4a2e9aeb5dca672',
   '0012-ownership': '387514ce6531b5c4',
+  '0013-seats': '1449442f209d7548',
   '0014-feeds': '266a940e8606fe94',
 }
 

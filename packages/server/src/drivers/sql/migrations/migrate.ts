@@ -13,7 +13,8 @@ import * as successors from './0009-successors.ts'
 import * as recentUpdates from './0010-recent-updates.ts'
 import * as nodes from './0011-nodes.ts'
 import * as ownership from './0012-ownership.ts'
-import type { StepTypes } from './0010-recent-updates.ts'
+import * as seats from './0013-seats.ts'
+import type { StepTypes } from './0013-seats.ts'
 import * as feeds from './0014-feeds.ts'
 
 /** The format of a store that one relay at a time uses. */
@@ -47,6 +48,7 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0010-recent-updates': { up: recentUpdates.up, safe: true, passesOver: [] },
   '0011-nodes': { up: nodes.up, safe: true, passesOver: [] },
   '0012-ownership': { up: ownership.up, safe: true, passesOver: [] },
+  '0013-seats': { up: seats.up, safe: true, passesOver: [] },
   '0014-feeds': { up: feeds.up, safe: true, passesOver: [] },
 }
 
