@@ -9,7 +9,7 @@ count marks that were acknowledged and looked for at a relay that never served t
 to the log of a document that another node owned. *Elsewhere* is what clients of nodes noticed that the fault did not hit. The last column says
 whether everything was kept, and which bounds of the fault were missed; on a busy machine times say little.
 
-| Fault | Seed | Epoch | Edits/s | Typed: acknowledged, missing | Saved over REST | Tools | Appends, foreign | Replicas | Stale reads | Closes, elsewhere | Pause elsewhere | Reconnect p99 | Fenced, taken over | Result |
+| Fault | Seed | Epoch | Edits/s | Typed: acknowledged, missing | Saved over REST | Tools | Appends, foreign | Replicas | Stale reads | Closes, elsewhere | Pause elsewhere | Reconnect p99 | Taken over | Result |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
@@ -35,7 +35,7 @@ export function rowOf(run: NodesRun, played: NodesPlayed): string {
     `${closes}, ${closesElsewhere.length}`,
     secs(played.pauseElsewhereMs),
     reconnectP99Ms === null ? '–' : secs(reconnectP99Ms),
-    `${played.fenced}, ${played.takeovers}`,
+    played.takeovers,
     isKept(played) ? (missed.length === 0 ? 'kept' : `kept; missed: ${missed.join(', ')}`) : 'NOT KEPT',
   ]
   return `| ${cells.join(' | ')} |`

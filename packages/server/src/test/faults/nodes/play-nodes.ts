@@ -30,8 +30,7 @@ export interface NodesPlayed {
   readonly closes: number
   readonly reconnectP99Ms: number | null
   readonly editsPerSec: number
-  /** Sums over all nodes of what they count: fenced writes and takeovers. */
-  readonly fenced: number
+  /** Documents that went from one node to another. */
   readonly takeovers: number
   /** Error lines of the nodes' logs by event, counted. */
   readonly errors: ReadonlyMap<string, number>
@@ -73,12 +72,12 @@ async function playOn(cluster: Cluster, fault: NodesFault, seed: number, tell: (
     tell('all replicas become equal')
     const secs = (performance.now() - startedMs) / 1_000
     const { tookMs, differences } = await converge(load)
-    const counters = await countersOf(cluster)
     load.close()
     for (const node of cluster.nodes) if (node.isUp) await node.stop()
     tell('a fresh relay is asked')
     const foreign = await cluster.audit.foreignAppends()
     const appends = await cluster.audit.appends()
+    const takeovers = await cluster.audit.takeovers()
     const fresh = await cluster.startFresh()
     const { losses, missing } = await findMissing(cluster, fresh, load, recorder)
     const elsewhere = recorder.elsewhere({ hit, sinceMs, nodeOf })
@@ -101,31 +100,12 @@ async function playOn(cluster: Cluster, fault: NodesFault, seed: number, tell: (
       closes: recorder.closes.length,
       reconnectP99Ms: recorder.reconnectMs(0.99, sinceMs),
       editsPerSec: recorder.acknowledged.length / secs,
-      ...counters,
+      takeovers,
       errors: errorsOf(cluster),
     }
   } finally {
     load.close()
   }
-}
-
-/** Sums the counters of the nodes that run. Those of a process that was killed are gone with it. */
-async function countersOf({ nodes }: Cluster): Promise<{ readonly fenced: number; readonly takeovers: number }> {
-  const texts = await Promise.all(
-    nodes
-      .filter(({ isUp }) => isUp)
-      .map(({ relay }) =>
-        fetch(`${relay.baseUrl}/metrics`).then(
-          (answer) => answer.text(),
-          () => '',
-        ),
-      ),
-  )
-  const sum = (name: string): number =>
-    texts
-      .flatMap((text) => [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? ([0-9.e+]+)$`, 'gm'))])
-      .reduce((total, [, value]) => total + Number(value), 0)
-  return { fenced: sum('relay_fenced_total'), takeovers: sum('relay_takeovers_total') }
 }
 
 function errorsOf({ nodes }: Cluster): ReadonlyMap<string, number> {

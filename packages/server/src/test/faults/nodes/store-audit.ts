@@ -16,6 +16,8 @@ export interface StoreAudit extends AsyncDisposable {
   ownerOf(docId: string): Promise<string | null>
   /** Appends by a node while another node owned the document. None may ever be stored. */
   foreignAppends(): Promise<readonly Append[]>
+  /** How often a document went from one node to another without being given up in between. */
+  takeovers(): Promise<number>
   /** How many appends there were, so that a check of none of them does not pass for a good one. */
   appends(): Promise<number>
   /** The document as its snapshot and its log say, read without a relay. Throws when the log has a gap. */
@@ -25,14 +27,16 @@ export interface StoreAudit extends AsyncDisposable {
 }
 
 const TRIGGER = `
-  create table fault_audit (entry bigint generated always as identity, key bigint, seq bigint, owner text, port integer);
-  create function note_append() returns trigger language plpgsql as $$ begin
-    insert into fault_audit (key, seq, owner, port)
-      select new.key, new.last_seq, (select node_id from nodes where inc = new.owner), inet_client_port();
+  create table fault_audit (entry bigint generated always as identity, key bigint, seq bigint, owner text, port integer, is_append boolean);
+  create function note_head() returns trigger language plpgsql as $$ begin
+    insert into fault_audit (key, seq, owner, port, is_append)
+      select new.key, new.last_seq, (select node_id from nodes where inc = new.owner), inet_client_port(), new.last_seq > old.last_seq;
     return null;
   end $$;
   create trigger note_append after update on log_heads for each row
-    when (new.last_seq > old.last_seq) execute function note_append();`
+    when (new.last_seq > old.last_seq) execute function note_head();
+  create trigger note_takeover after update on log_heads for each row
+    when (new.last_seq = old.last_seq and new.owner <> old.owner) execute function note_head();`
 
 /** @param nodeOf names the node to which a connection from this port belongs */
 export async function openStoreAudit(url: string, nodeOf: (port: number) => string | null): Promise<StoreAudit> {
@@ -42,6 +46,8 @@ export async function openStoreAudit(url: string, nodeOf: (port: number) => stri
   await pool.query(TRIGGER)
   const rows = async <T>(query: string, values: readonly unknown[] = []): Promise<readonly T[]> =>
     (await pool.query<T & pg.QueryResultRow>(query, [...values])).rows
+  const count = async (which: string): Promise<number> =>
+    Number((await rows<{ n: string }>(`select count(*) as n from fault_audit where ${which}`))[0]?.n ?? 0)
   return {
     async ownerOf(docId) {
       const found = await rows<{ node_id: string }>(
@@ -52,15 +58,14 @@ export async function openStoreAudit(url: string, nodeOf: (port: number) => stri
     },
     async foreignAppends() {
       const found = await rows<{ id: string; seq: string; owner: string; port: number }>(
-        `select documents.id, seq, owner, port from fault_audit join documents using (key) where owner is not null order by entry`,
+        `select documents.id, seq, owner, port from fault_audit join documents using (key) where is_append and owner is not null order by entry`,
       )
       return found
         .map(({ id, seq, owner, port }) => ({ document: id, seq: Number(seq), owner, writer: nodeOf(port) }))
         .filter(({ owner, writer }) => writer !== null && writer !== owner)
     },
-    async appends() {
-      return Number((await rows<{ n: string }>('select count(*) as n from fault_audit'))[0]?.n ?? 0)
-    },
+    takeovers: () => count('not is_append'),
+    appends: () => count('is_append'),
     async logOf(docId) {
       const doc = new Y.Doc()
       const [head] = await rows<{ key: string; last_seq: string }>(
