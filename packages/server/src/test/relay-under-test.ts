@@ -53,8 +53,6 @@ interface RelayOptions {
   readonly issuer?: TestIssuer
   /** Gets the lines of its log, which can so be read before it is ready. */
   readonly logLines?: string[]
-  /** An issuer that other relays have as well, closed by whoever started it; one of its own when absent. */
-  readonly issuer?: TestIssuer
 }
 
 export async function startRelayUnderTest(options: RelayOptions = {}): Promise<RelayUnderTest> {
