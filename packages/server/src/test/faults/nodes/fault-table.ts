@@ -8,6 +8,8 @@ import { until } from '../../relay-under-test.ts'
 export interface NodesFault {
   readonly nodes: 2 | 3
   readonly ownPostgres?: true
+  /** The load: all of it, or only people of whom each is the only writer of a document. */
+  readonly load?: 'writers alone'
   /** How long the load goes on after the fault has ended. */
   readonly tailMs: number
   readonly bounds: Bounds
@@ -55,6 +57,8 @@ export const NODES_FAULTS: Readonly<Record<string, NodesFault>> = {
   'freeze-owner': freezing({ seconds: () => 30 }),
   // Shorter than the time after which a node gives its documents up by itself: only the fence keeps it from writing.
   'freeze-briefly': freezing({ seconds: (random) => 4.5 + 3 * random() }),
+  // Nobody else writes, so the log ends where the frozen node believes it to end, and only the epoch refuses its appends.
+  'freeze-briefly-alone': { ...freezing({ seconds: (random) => 4.5 + 3 * random() }), load: 'writers alone' },
   'freeze-in-commit': freezing({ seconds: () => 30, isInCommit: true }),
   'freeze-briefly-in-commit': freezing({ seconds: (random) => 4.5 + 3 * random(), isInCommit: true }),
   'database-silent-5': databaseSilent(5),

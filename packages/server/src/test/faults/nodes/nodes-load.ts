@@ -8,7 +8,9 @@ import { until } from '../../relay-under-test.ts'
 const LIVE_DOCUMENTS = 4
 const EDITS_PER_SEC = 2.5
 /** Of the one writer of a document that people at the other nodes only read. */
-const QUIET_EDITS_PER_SEC = 1
+const QUIET_EDITS_PER_SEC = 2
+/** The same where nobody else works, with so many documents at each node. */
+const ALONE = { documents: 4, editsPerSec: 5 } as const
 const WRITER_PAUSE_MS = 250
 const READER_PAUSE_MS = 100
 const AGENT_PAUSE_MS = 400
@@ -43,8 +45,8 @@ export function liveDocument(i: number): string {
   return `live-${i % LIVE_DOCUMENTS}`
 }
 
-export function quietDocument(node: string): string {
-  return `quiet-${node}`
+export function quietDocument(node: string, i = 0): string {
+  return `quiet-${node}-${i}`
 }
 
 function rewrittenDocument(node: string): string {
@@ -52,19 +54,28 @@ function rewrittenDocument(node: string): string {
 }
 
 /** Starts the load. Resolves when everybody has joined and works. */
-export async function startNodesLoad({ nodes, issuer }: Cluster, recorder: Recorder, random: () => number): Promise<NodesLoad> {
+export async function startNodesLoad(
+  { nodes, issuer }: Cluster,
+  recorder: Recorder,
+  { random, areWritersAlone }: { readonly random: () => number; readonly areWritersAlone: boolean },
+): Promise<NodesLoad> {
   const as = (sub: string) => ({ sub, role: 'owner' })
   const caller = ({ front }: ClusterNode, sub: string): Caller => ({ baseUrl: front.baseUrl, issuer, as: as(sub), recorder })
   const page = [
     { id: TYPED_PAGE, name: 'Text', content: '<p></p>' },
     { id: TOOL_PAGE, name: 'Tools', content: `<p id="${NOTE}">Note</p>` },
   ]
-  const live = Array.from({ length: LIVE_DOCUMENTS }, (_, i) => liveDocument(i))
-  const quiet = nodes.map(({ name }) => quietDocument(name))
-  const rewritten: Rewritten[] = nodes.map(({ name }) => ({ id: rewrittenDocument(name), version: 0 }))
+  const [quietPerNode, quietEdits] = areWritersAlone ? [ALONE.documents, ALONE.editsPerSec] : [1, QUIET_EDITS_PER_SEC]
+  const quiet = nodes.flatMap((node) =>
+    Array.from({ length: quietPerNode }, (_, i) => ({ node, document: quietDocument(node.name, i) })),
+  )
+  const live = areWritersAlone ? [] : Array.from({ length: LIVE_DOCUMENTS }, (_, i) => liveDocument(i))
+  const busyNodes = areWritersAlone ? [] : nodes
+  const rewritten: Rewritten[] = busyNodes.map(({ name }) => ({ id: rewrittenDocument(name), version: 0 }))
   const first = caller(nodes[0] as ClusterNode, 'maker')
-  for (const id of [...live, ...quiet]) await create(first, id, { name: id, pages: [], richTextPages: page })
-  for (const one of rewritten) one.version = await create(first, one.id, { name: one.id, pages: [], richTextPages: page })
+  const make = (id: string) => create(first, id, { name: id, pages: [], richTextPages: page })
+  for (const id of [...live, ...quiet.map(({ document }) => document)]) await make(id)
+  for (const one of rewritten) one.version = await make(one.id)
 
   const open = (node: ClusterNode, document: string, role: string, editsPerSec: number): Typist =>
     openTypist({ name: `${role}-${node.name}.${document}`, document, front: node.front, issuer, recorder, random, editsPerSec })
@@ -75,14 +86,14 @@ export async function startNodesLoad({ nodes, issuer }: Cluster, recorder: Recor
       JOINED_WITHIN_MS,
     )
   // They join first, so that their node is the owner.
-  const quietWriters = nodes.map((node) => open(node, quietDocument(node.name), 'writer', QUIET_EDITS_PER_SEC))
+  const quietWriters = quiet.map(({ node, document }) => open(node, document, 'writer', quietEdits))
   await joined(quietWriters)
   const typists = nodes.flatMap((node) => live.map((document) => open(node, document, 'typist', EDITS_PER_SEC)))
   const next = (i: number) => nodes[(i + 1) % nodes.length] as ClusterNode
-  const readers = nodes.flatMap((node) =>
-    nodes.filter((other) => other !== node).map((other) => open(other, quietDocument(node.name), 'reader', 0)),
+  const readers = quiet.flatMap(({ node, document }) =>
+    nodes.filter((other) => other !== node).map((other) => open(other, document, 'reader', 0)),
   )
-  const watchers = nodes.map((node, i) => open(next(i), rewrittenDocument(node.name), 'watcher', 0))
+  const watchers = rewritten.map(({ id }, i) => open(next(i), id, 'watcher', 0))
   const people = [...quietWriters, ...typists, ...readers, ...watchers]
   await joined(people)
 
@@ -90,17 +101,17 @@ export async function startNodesLoad({ nodes, issuer }: Cluster, recorder: Recor
   const running = (): boolean => isRunning
   const work = [
     ...[...quietWriters, ...typists].map((one) => one.type(running)),
-    ...nodes.map((node) => makeDocuments(caller(node, `maker-${node.name}`), node.name, running)),
-    ...nodes.map((node, i) => rewrite(caller(node, `rewriter-${node.name}`), rewritten[i] as Rewritten, running)),
-    ...nodes.map((node, i) => useTools(caller(node, `agent-${node.name}`), node.name, liveDocument(i), running)),
-    ...nodes.map((node) => {
+    ...busyNodes.map((node) => makeDocuments(caller(node, `maker-${node.name}`), node.name, running)),
+    ...busyNodes.map((node, i) => rewrite(caller(node, `rewriter-${node.name}`), rewritten[i] as Rewritten, running)),
+    ...busyNodes.map((node, i) => useTools(caller(node, `agent-${node.name}`), node.name, liveDocument(i), running)),
+    ...busyNodes.map((node) => {
       const direct = { ...caller(node, `reader-${node.name}`), baseUrl: node.relay.baseUrl }
       return read(direct, rewritten, random, running)
     }),
   ]
   return {
     typists: people,
-    documents: [...live, ...quiet, ...rewritten.map(({ id }) => id)],
+    documents: [...live, ...quiet.map(({ document }) => document), ...rewritten.map(({ id }) => id)],
     nodeOfClients: () => new Map(people.map(({ name, front }) => [name, front.nodeOf(name)])),
     async stop() {
       isRunning = false

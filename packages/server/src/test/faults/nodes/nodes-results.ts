@@ -32,11 +32,11 @@ export function rowOf(run: NodesRun, played: NodesPlayed): string {
     `${number(played.appends)}, ${played.foreignAppends.length}`,
     played.differences.length === 0 ? `equal after ${secs(played.equalAfterMs)}` : 'DIFFERENT',
     played.staleReads.length,
-    `${closes}, ${closesElsewhere.length}`,
+    `${closes.length}, ${closesElsewhere.length}`,
     secs(played.pauseElsewhereMs),
     reconnectP99Ms === null ? '–' : secs(reconnectP99Ms),
     played.takeovers,
-    isKept(played) ? (missed.length === 0 ? 'kept' : `kept; missed: ${missed.join(', ')}`) : 'NOT KEPT',
+    isKept(run, played) ? (missed.length === 0 ? 'kept' : `kept; missed: ${missed.join(', ')}`) : 'NOT KEPT',
   ]
   return `| ${cells.join(' | ')} |`
 }

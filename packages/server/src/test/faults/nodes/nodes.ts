@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     },
   })
   const sabotaged = values.sabotage === 'no-epoch'
-  const faults = values.faults?.split(',') ?? (sabotaged ? ['freeze-briefly'] : Object.keys(NODES_FAULTS))
+  const faults = values.faults?.split(',') ?? (sabotaged ? ['freeze-briefly-alone'] : Object.keys(NODES_FAULTS))
   const all: (NodesRun & { readonly played: NodesPlayed })[] = []
   for (let i = 0; i < Number(values.seeds); i++) {
     for (const fault of faults) {
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
       print(run, played)
       all.push({ ...run, played })
       if (values.record || values.resume) append(RESULTS, rowOf(run, played))
-      if (!sabotaged && !isKept(played)) process.exitCode = 1
+      if (!sabotaged && !isKept(run, played)) process.exitCode = 1
     }
   }
   if (values.json !== undefined)
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
       JSON.stringify(all, (_, value) => (value instanceof Map ? [...value] : value), 2),
     )
   if (!sabotaged) return
-  const isFound = all.some(({ played }) => !isKept(played))
+  const isFound = all.some(({ played, ...run }) => !isKept(run, played))
   console.log(isFound ? 'The sabotage was found out, so this check can fail.' : 'The sabotage was NOT found out.')
   process.exitCode = isFound ? 0 : 1
 }
