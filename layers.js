@@ -62,8 +62,6 @@ export const layers = [
     libraries: [],
     node: true,
   },
-  // What every node must learn of changes.
-  { part: server('feed'), ours: [], libraries: [], node: false },
   // Live documents: the ports and messages, what a document worker is made of from the inside out, and the sockets in front.
   { part: server('sync'), ours: [server('kernel'), server('documents')], libraries: [], node: false },
   // The nodes that use one store together: who they are, and what this one may do.
@@ -100,6 +98,13 @@ export const layers = [
     ours: [protocol, server('kernel'), server('auth'), server('access'), server('documents'), server('sync')],
     libraries: ['yjs'],
     node: true,
+  },
+  // Rooms whose owner is another node, over the links between nodes.
+  {
+    part: server('sync/remote'),
+    ours: [server('kernel'), server('documents'), server('sync'), server('sync/gateway')],
+    libraries: [],
+    node: false,
   },
   // The one file that knows the WebSocket library.
   { part: server('sync/gateway/gateway.ts'), ours: [server('auth'), server('sync/gateway')], libraries: ['ws'], node: true },
@@ -187,7 +192,7 @@ export const layers = [
   { part: server('console'), ours: [server('kernel')], libraries: [], node: true },
   {
     part: server('operation'),
-    ours: [server('kernel'), server('auth'), server('sync/gateway'), server('sync/gateway/gateway.ts')],
+    ours: ['kernel', 'auth', 'links', 'sync/gateway', 'sync/gateway/gateway.ts'].map(server),
     ports: [server('documents'), server('share-links'), server('feed')],
     libraries: [],
     node: true,
@@ -281,12 +286,15 @@ export const layers = [
     part: server('compose'),
     ours: [
       protocol,
-      ...['kernel', 'config', 'auth', 'access', 'documents', 'feed', 'search', 'share-links', 'calls', 'console', 'previews'].map(server),
+      ...['kernel', 'config', 'auth', 'access', 'documents', 'feed', 'search', 'share-links', 'calls', 'console', 'previews'].map(
+        server,
+      ),
       ...['sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts', 'blobs', 'recovery', 'http', 'http/openapi'].map(server),
-      ...['nodes', 'operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
+      ...['sync/remote', 'links', 'nodes', 'operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
       ...['drivers', 'drivers/sql', 'drivers/s3', 'drivers/redis'].map(server),
       '*.routes.ts',
     ],
+    ports: [server('sync')],
     libraries: [],
     node: true,
   },
@@ -300,7 +308,7 @@ export const layers = [
   },
   {
     part: server('compose.ts'),
-    ours: ['kernel', 'config', 'auth', 'nodes', 'compose', 'feed', 'operation', 'drivers/sql'].map(server),
+    ours: ['kernel', 'config', 'auth', 'nodes', 'compose', 'operation', 'drivers/sql'].map(server),
     libraries: [],
     node: false,
   },

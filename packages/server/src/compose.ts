@@ -15,7 +15,6 @@ import { openTokens } from './compose/tokens.ts'
 import { isOneOfSeveral } from './config/several-nodes.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
 import type { StoreLoss } from './drivers/sql/store-loss.ts'
-import { createLocalHints } from './feed/local-hints.ts'
 import { makeFolder } from './kernel/folders.ts'
 import { newId } from './kernel/ids.ts'
 import { createMetrics } from './kernel/metrics.ts'
@@ -35,6 +34,9 @@ export interface RunningRelay {
   drain(): Promise<'clean' | 'overrun'>
 }
 
+/** Sockets of one of several nodes close over this part of the grace at most. [WS-57] */
+const CLOSING_PART = 0.5
+
 /** How long the start waits for a database server that is starting too. */
 const DATABASE_WAIT_MS = 30_000
 
@@ -48,17 +50,20 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log, clock } = options
   makeFolder(config.storage.dataDir ?? 'data', 0o700)
   const release = readRelease()
+  const metrics = createMetrics({ version: release.version, commit: release.commit })
+  let nodes: Nodes | null = null
+  const bus = await openBus({ config, clock, log, metrics }, () => 1 + (nodes?.life.peers.length ?? 0), opened)
   const base: Base = {
     ...options,
     release,
-    metrics: createMetrics({ version: release.version, commit: release.commit }),
+    metrics,
     tenancy: tenancyOf(config.tenancy.mode, config.tenancy.workspaceId),
     draining: { now: false },
     mcpPort: { now: null },
     budget: openBodyBudget(config),
     severalNodes: isOneOfSeveral(config),
     runId: newId('run-', 16, options.random),
-    hints: createLocalHints(),
+    hints: bus.hints,
   }
   const console = await openConsole(config, release)
   const { url, commitDelayMs } = config.storage
@@ -78,8 +83,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const blobs = await openBlobBackend(base)
   const places = await openFeedPlaces(base, storage)
   const tokens = await openTokens(base, storage, places, opened)
-  const nodes = openNodes(base, storage, failure.resolve, opened)
-  const bus = await openBus(base, () => 1 + (nodes?.life.peers.length ?? 0), opened)
+  nodes = openNodes(base, storage, failure.resolve, opened)
   const live = openLive(base, storage, bus, tokens, places, nodes, opened)
   await nodes?.start(live)
   const checks = checksOf(base, storage, bus, blobs, tokens.keySet, nodes)
@@ -146,10 +150,13 @@ async function drain(
   void nodes?.life.drain()
   const graceMs = base.config.server.shutdownGraceSecs * 1000
   const stop = async () => {
-    await live.rooms.departures.handOver()
-    await live.rooms.departures.endAgents()
-    await Promise.all([servers.main.finishRequests(), servers.mcp?.finishRequests(), live.gateway.drain()])
-    await live.rooms.departures.drain()
+    const { departures } = live.rooms
+    await departures.handOver()
+    await departures.endAgents()
+    const closed = live.gateway.drain(nodes === null ? undefined : graceMs * CLOSING_PART)
+    if (nodes !== null) await departures.handOverUntil(closed)
+    await Promise.all([servers.main.finishRequests(), servers.mcp?.finishRequests(), closed])
+    await departures.drain()
     await resources.disposeAsync()
     return 'clean' as const
   }

@@ -1,5 +1,7 @@
 import type { RateLimiter } from '../access/rate-limiter.port.ts'
 import type { Redis } from '../drivers/redis/redis.ts'
+import type { FeedHints } from '../feed/hints.port.ts'
+import { createLocalHints } from '../feed/local-hints.ts'
 import { systemTimers } from '../kernel/timers.ts'
 import type { Check } from '../operation/health.ts'
 import type { Base } from './base.ts'
@@ -10,6 +12,8 @@ export interface Bus {
   readonly redis: Redis | null
   /** The buckets that all relays share; `null` for `memory:`, where this process has its own. */
   readonly rateLimiter: RateLimiter | null
+  /** Tells other nodes early of rows of the change feed. */
+  readonly hints: FeedHints
   readonly check: Check
 }
 
@@ -17,16 +21,21 @@ export interface Bus {
  * Opens the bus of `[bus] url`. Resolves within a second, also when the bus does not answer. `nodes` tells how many relays lived at the
  * last heartbeat.
  */
-export async function openBus(base: Base, nodes: () => number, opened: AsyncDisposableStack): Promise<Bus> {
+export async function openBus(
+  base: Pick<Base, 'config' | 'clock' | 'log' | 'metrics'>,
+  nodes: () => number,
+  opened: AsyncDisposableStack,
+): Promise<Bus> {
   const { config, clock, log, metrics } = base
   if (config.bus.url === 'memory:') {
     metrics.set('relay_bus_up', 1)
-    return { redis: null, rateLimiter: null, check: () => ({ ok: true, detail: 'in memory' }) }
+    return { redis: null, rateLimiter: null, hints: createLocalHints(), check: () => ({ ok: true, detail: 'in memory' }) }
   }
   // Loaded only when it is used.
-  const [{ openRedis }, { createRedisRateLimiter }] = await Promise.all([
+  const [{ openRedis }, { createRedisRateLimiter }, { redisHints }] = await Promise.all([
     import('../drivers/redis/redis.ts'),
     import('../drivers/redis/redis-rate-limiter.ts'),
+    import('../drivers/redis/redis-hints.ts'),
   ])
   const timers = systemTimers
   const redis = opened.use(await openRedis({ url: config.bus.url, timers, log }))
@@ -38,5 +47,5 @@ export async function openBus(base: Base, nodes: () => number, opened: AsyncDisp
     counted = rateLimiter.answeredLocally
   })
   const check = () => (redis.isUp ? { ok: true } : { ok: false, detail: 'no answer; limits are counted by each node' })
-  return { redis, rateLimiter, check }
+  return { redis, rateLimiter, hints: redisHints(redis), check }
 }

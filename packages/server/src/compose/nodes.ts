@@ -145,6 +145,7 @@ async function served(life: NodeLife): Promise<void> {
 
 function descriptionOf({ cluster, storage }: Config, program: string): NodeDescription {
   const linkUrl = cluster.linkUrl ?? ownLinkUrl(networkInterfaces(), cluster.linkPort)
-  if (linkUrl === null) throw new Error('this machine has no private address: set [cluster].link_url to where the other nodes reach it')
+  if (linkUrl === null)
+    throw new Error('this machine has no private address: set [cluster].link_url to where the other nodes reach it')
   return { nodeId: cluster.nodeId ?? `${hostname()}:${resolve(storage.dataDir)}`, linkUrl, program }
 }

@@ -72,7 +72,14 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
     if (row.kind === 'deleted') {
       const { before, tombstone } = row
       const { workspaceId, id, successor } = tombstone
-      events.publish({ kind: 'deleted', ref: { workspaceId, id }, before, tombstone, actor, ...(successor !== undefined && { successor }) })
+      events.publish({
+        kind: 'deleted',
+        ref: { workspaceId, id },
+        before,
+        tombstone,
+        actor,
+        ...(successor !== undefined && { successor }),
+      })
     } else events.publish({ kind: row.kind === 'created' ? 'created' : 'updated', head: row.head, actor })
   }
 

@@ -87,7 +87,14 @@ it('[LIFE-5] when the database has lost the last commits, ids that it gives agai
 
 it('[LIFE-27] of many missing ranges the newest thousand are looked for', () => {
   const mark = new FeedMark({ top: 0, gaps: [] }, 0)
-  mark.take(read(Array.from({ length: 3_000 }, (_, n) => 2 * n + 2), 0), 0, 1)
+  mark.take(
+    read(
+      Array.from({ length: 3_000 }, (_, n) => 2 * n + 2),
+      0,
+    ),
+    0,
+    1,
+  )
   const { gaps } = mark.request(1, 1)
   expect(gaps).toHaveLength(1_000)
   expect(gaps.at(-1)).toEqual({ from: 5_999, to: 5_999 })

@@ -94,7 +94,11 @@ it('[LIFE-27] a node that was behind by thousands of rows reads them in one go',
 
 it('[LIFE-27] while reads fail the log says so once, and what was missed is told after the first that succeeds', async () => {
   const logged: string[] = []
-  const log = { ...silentLogger, warn: (event: string) => void logged.push(event), info: (event: string) => void logged.push(event) }
+  const log = {
+    ...silentLogger,
+    warn: (event: string) => void logged.push(event),
+    info: (event: string) => void logged.push(event),
+  }
   const { time, told, commit, fail, reader } = bench({ log })
   await time.advance(100)
   fail(new Error('gone'))

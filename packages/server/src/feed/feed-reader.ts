@@ -77,9 +77,13 @@ export function startFeedReader<Row extends { readonly id: number }>(options: Fe
       const read = await table.read(request)
       if (startedMs - knownAtMs > AWAY_MS) await onAway?.()
       if (mark.wentBack(read))
-        log.error('feed.went_back', 'The database came back without commits that it had confirmed; events of the time between may be missing.', {
-          feed: name,
-        })
+        log.error(
+          'feed.went_back',
+          'The database came back without commits that it had confirmed; events of the time between may be missing.',
+          {
+            feed: name,
+          },
+        )
       const fresh = mark.take(read, startedMs, clock.monotonicMs())
       knownAtMs = startedMs
       isMore = read.rows.filter(({ id }) => id > request.above).length >= ROWS_PER_LOOK

@@ -56,7 +56,15 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
         changed = written(await store.documents.write(change(created, '{"n":1}', { told: { actor: 'bob' } })))
       })
       const { workspaceId, id: docId } = ref
-      const named = { workspaceId, docId, key: created?.key, isOwn: true, atMs: expect.any(Number), id: expect.any(Number), seq: 0 }
+      const named = {
+        workspaceId,
+        docId,
+        key: created?.key,
+        isOwn: true,
+        atMs: expect.any(Number),
+        id: expect.any(Number),
+        seq: 0,
+      }
       expect(rows).toEqual([
         { ...named, kind: 'created', actor: 'odd \0 \ud800 \\', version: 1, head: created, isSharingChanged: false },
         { ...named, kind: 'updated', actor: 'bob', version: 2, head: changed, isSharingChanged: false },
@@ -119,7 +127,13 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       const head = written(await store.documents.write(change(await create(), '{"n":1}', { capture: { reason: 'zeroing' } })))
       const newRef = { workspaceId: head.workspaceId, id: `doc-${randomUUID()}` }
       const rows = await told(async () => {
-        const outcome = await store.recovery.restore({ source: head, newRef, body: bodyOf('{"n":0}'), nowMs: 6_000, actor: 'ada' })
+        const outcome = await store.recovery.restore({
+          source: head,
+          newRef,
+          body: bodyOf('{"n":0}'),
+          nowMs: 6_000,
+          actor: 'ada',
+        })
         expect(outcome.kind).toBe('restored')
       })
       expect(rows).toMatchObject([
@@ -138,7 +152,14 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
         const large = change(first, '{"n":123456789}', { quotaBytes: 1, told: { actor: 'ada' } })
         expect((await store.documents.write(large)).kind).toBe('over-quota')
         expect((await store.documents.remove(head, head.key + 1_000_000, 1, 'ada')).kind).toBe('gone')
-        written(await store.documents.write({ ...change(first, ''), set: {}, bump: false, log: { kind: 'live', lastSeq: 0, append: [] } }))
+        written(
+          await store.documents.write({
+            ...change(first, ''),
+            set: {},
+            bump: false,
+            log: { kind: 'live', lastSeq: 0, append: [] },
+          }),
+        )
       })
       expect(rows).toEqual([])
     })
@@ -167,7 +188,8 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect((await rowsSince(all)).map(({ id }) => id)).toEqual(before.slice(3).map(({ id }) => id))
       while (await store.changeFeed.purge({ ...keepsAll, beforeMs: laterMs })) continue
       expect(await rowsSince(all)).toEqual([])
-      for (let n = 0; n < 20; n++) await beside(written(await store.documents.write(change(await stored(head), '{}'))), { collectionId: `c${n}` })
+      for (let n = 0; n < 20; n++)
+        await beside(written(await store.documents.write(change(await stored(head), '{}'))), { collectionId: `c${n}` })
       while (await store.changeFeed.purge({ ...keepsAll, mostBytes: 1_000_000 })) continue
       expect(await rowsSince(all)).toHaveLength(20)
       while (await store.changeFeed.purge({ ...keepsAll, mostBytes: 1_000 })) continue

@@ -143,14 +143,42 @@ export const METRICS = {
     labels: ['state'],
     help: 'Nodes that use the store together, as this one knows them, by state: up, draining, silent (no heartbeat for 3 s). None in a relay that uses its store alone.',
   },
-  relay_links: { type: 'gauge', labels: [], help: 'Other nodes that this node is linked with. 0 in a relay that uses its store alone.' },
-  relay_link_bytes_total: { type: 'counter', labels: ['direction'], help: 'Bytes on the links to other nodes, by direction: sent, received.' },
+  relay_links: {
+    type: 'gauge',
+    labels: [],
+    help: 'Other nodes that this node is linked with. 0 in a relay that uses its store alone.',
+  },
+  relay_link_bytes_total: {
+    type: 'counter',
+    labels: ['direction'],
+    help: 'Bytes on the links to other nodes, by direction: sent, received.',
+  },
   relay_link_buffered_bytes: { type: 'gauge', labels: [], help: 'Bytes that wait to be sent on the links to other nodes.' },
-  relay_link_rtt_seconds: { type: 'gauge', labels: [], help: 'The longest of the newest round trips of all links; 0 without one.' },
+  relay_link_rtt_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'The longest of the newest round trips of all links; 0 without one.',
+  },
   relay_rooms: {
     type: 'gauge',
     labels: ['kind'],
     help: 'Live documents of this node, by kind: owned by it, or edge, whose room another node runs. None in a relay that uses its store alone.',
+  },
+  relay_takeovers_total: {
+    type: 'counter',
+    labels: ['cause'],
+    help: 'Documents that this node took from another one, by cause: silent (no heartbeat for 3 s), ended.',
+  },
+  relay_fenced_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Rooms of this node that found their document taken by another node.',
+  },
+  relay_handover_seconds: {
+    type: 'histogram',
+    labels: [],
+    help: 'Hand-over of a live document to another node at the stop.',
+    buckets: COMMIT_SECONDS,
   },
   relay_lease_age_seconds: {
     type: 'gauge',

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NodeMessage } from '../sync/node-links.port.ts'
-import { BatchWriter, MAX_BATCH_MESSAGES, readBatch } from './link-codec.ts'
+import { BatchWriter, MAX_BATCH_MESSAGES, MAX_MESSAGE_BYTES, MessageTooLongError, readBatch } from './link-codec.ts'
 import { LinkFrameError } from './link-frame-error.ts'
 
 function encoded(messages: readonly NodeMessage[], writer = new BatchWriter()): Uint8Array {
@@ -100,6 +100,30 @@ describe('batches of messages between nodes', () => {
     for (const input of inputs) expect(() => readBatch(Uint8Array.from(input))).toThrow(LinkFrameError)
   })
 
+  it('[LIFE-25] bytes are put only where their sender took them out', () => {
+    const read = (head: string, count = 1) => {
+      const text = Buffer.from(head)
+      return readBatch(Uint8Array.from([1, text.length, ...text, count, ...Array.from({ length: count }, () => [1, 9]).flat()]))
+    }
+    expect(read('[{"kind":"k","a":[0]},[["a",0]]]')).toEqual([{ kind: 'k', a: [Uint8Array.of(9)] }])
+    const wrong = [
+      '[["a",0]]',
+      '[["a"]]',
+      '[["a",1]]',
+      '[["b"]]',
+      '[["kind"]]',
+      '[["kind","length"]]',
+      '[[]]',
+      '[]',
+      '[0]',
+      '[[null]]',
+    ]
+    for (const paths of wrong) expect(() => read(`[{"kind":"k","a":[1]},${paths}]`)).toThrow(LinkFrameError)
+    expect(() => read('[{"kind":"k","a":0},[["a"],["a"]]]', 2)).toThrow(LinkFrameError)
+    expect(() => read('[{"kind":"k","a":0}]')).toThrow(LinkFrameError)
+    expect(() => read('[{"kind":"k","a":0},[["a"]]]', 0)).toThrow(LinkFrameError)
+  })
+
   it('[LIFE-25] a batch holds a bounded number of messages and shapes', () => {
     const small = [0, 1, 0x6b, 1, 4, 1, 0x61]
     const many = (count: number) => Uint8Array.from([...small, ...Array.from({ length: count }, () => [2, 1]).flat()])
@@ -138,6 +162,14 @@ describe('batches of messages between nodes', () => {
     expect(() => writer.add({} as NodeMessage)).toThrow(TypeError)
     expect([writer.bytes, writer.count]).toEqual(before)
     expect(readBatch(writer.take().bytes)).toEqual([message({ n: 1 })])
+  })
+
+  it('[LIFE-25] a message that is too long is refused and nothing of it is written', () => {
+    const writer = new BatchWriter()
+    const body = new Uint8Array(MAX_MESSAGE_BYTES + 1)
+    for (const members of [{ body }, { body: [body] }, { in: { body } }, { text: 'ä'.repeat(16 * 1024 * 1024) }])
+      expect(() => writer.add(message(members))).toThrow(MessageTooLongError)
+    expect([writer.bytes, writer.count]).toEqual([0, 0])
   })
 
   it('[LIFE-25] the bytes of a message are views, and the bytes of a long batch are given away without a copy', () => {

@@ -21,8 +21,10 @@ const FIRST_SHAPE = 2
 /** Messages of one batch, which also bounds what a short batch can make of itself in memory. */
 export const MAX_BATCH_MESSAGES = 16_384
 const MAX_BATCH_SHAPES = 256
-/** Bytes of the JSON of one message. What its byte strings take comes on top. */
-const MAX_TEXT_BYTES = 64 * 1024 * 1024
+/** Bytes of one message. */
+export const MAX_MESSAGE_BYTES = 100 * 1024 * 1024
+/** Bytes of the JSON of one message, without its byte strings: as objects it takes many times as much memory. */
+const MAX_TEXT_BYTES = 32 * 1024 * 1024
 /** How deep objects may be nested in a message; only a fault of the sender is deeper. */
 const MAX_DEPTH = 200
 /** Shapes that a writer remembers of one kind. A kind with more of them is written as text. */
@@ -32,6 +34,11 @@ const REMEMBERED_KINDS = 256
 const FIRST_BYTES = 4 * 1024
 /** A larger buffer is not kept for the next batch. */
 const KEPT_BYTES = 512 * 1024
+
+/** A message that is longer than a link takes. */
+export class MessageTooLongError extends Error {
+  override readonly name = 'MessageTooLongError'
+}
 
 /** Gathers messages as one batch. Messages are copied into it at once. */
 export class BatchWriter {
@@ -50,15 +57,20 @@ export class BatchWriter {
     return this.#count
   }
 
-  /** Throws `TypeError`, and adds nothing, for a value that is no plain value: a fault of the caller. */
+  /**
+   * Throws and adds nothing: `TypeError` for a value that is no plain value, which is a fault of the caller, and
+   * `MessageTooLongError`.
+   */
   add(message: NodeMessage): void {
     if (typeof message.kind !== 'string') throw new TypeError('a message has no kind')
     const shape = this.#shapeFor(message)
     if (shape === null) this.#addText(message)
     else {
+      const most = shape.mostBytes(message)
+      if (most > MAX_MESSAGE_BYTES) throw new MessageTooLongError()
       if (shape.number === 0) this.#define(shape)
       this.#uint(shape.number)
-      const bytes = this.#reserve(shape.mostBytes(message))
+      const bytes = this.#reserve(most)
       this.#at = writeMembers(bytes, this.#at, shape, message)
     }
     this.#count++
@@ -111,8 +123,8 @@ export class BatchWriter {
     const rest = withoutBytes(message, [], found)
     const paths = found.length === 0 ? '' : `,${JSON.stringify(found.map(({ path }) => path))}`
     const text = `[${JSON.stringify(rest)}${paths}]`
-    if (text.length > MAX_TEXT_BYTES / 3 && Buffer.byteLength(text) > MAX_TEXT_BYTES)
-      throw new TypeError(`a message of kind ${message.kind} is too long for a link`)
+    const most = found.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    if (most > MAX_MESSAGE_BYTES || Buffer.byteLength(text) > MAX_TEXT_BYTES) throw new MessageTooLongError()
     this.#uint(TEXT)
     this.#text(text)
     this.#uint(found.length)

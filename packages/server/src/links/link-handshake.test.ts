@@ -9,7 +9,7 @@ import {
   type NodeIdentity,
   type Verdict,
 } from './link-handshake.ts'
-import { linkKeys, type Session } from './link-secrets.ts'
+import { linkKeys, proofOf, type Session, sessionOf } from './link-secrets.ts'
 
 const SECRET = 'the secret of this cluster, 32 characters or more'
 const OTHER = 'another secret that has 32 characters or more, too'
@@ -222,6 +222,14 @@ describe('the seals of a link', () => {
     expect(sent((all) => (([a, b, c]: Four) => [a, b.subarray(0, 3), c])(all as Four))).toBe(1)
     const { dialer } = sessionsOf(talk(sides()))
     expect(() => dialer.opener.open(dialer.sealer.seal(Uint8Array.of(1)))).toThrow('the seal is broken')
+  })
+
+  it('[LIFE-25] the two sides of a link prove and seal differently, so that nothing can be sent back to its maker', () => {
+    const [key] = linkKeys([SECRET]) as [Uint8Array]
+    const nonces = { listener: new Uint8Array(32), dialer: new Uint8Array(32) }
+    expect(proofOf(key, 'dialer', nonces)).not.toEqual(proofOf(key, 'listener', nonces))
+    const { sealer, opener } = sessionOf(key, 'dialer', nonces)
+    expect(() => opener.open(sealer.seal(Uint8Array.of(1)))).toThrow('the seal is broken')
   })
 
   it('[LIFE-25] a frame of one link does not open on another link of the same nodes', () => {

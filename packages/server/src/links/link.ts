@@ -24,7 +24,7 @@ import type { LinkTimes } from './link-times.ts'
 export const CREDIT_BYTES = 8 * 1024 * 1024
 /** A receiver tells what it has handled in steps of this size, and with each ping. */
 const CREDIT_STEP_BYTES = 512 * 1024
-/** A sender that goes on while so much waits loses the link. */
+/** A sender that goes on while so much waits, besides the longest batch of it, loses the link. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 /** What is sent without credit is short, so more than this in the socket means that the other side sends and does not read. */
 const MOST_BUFFERED_BYTES = CREDIT_BYTES + 2 * WHOLE_BYTES
@@ -93,6 +93,8 @@ export class Link {
   /** Frames without credit, in order. */
   readonly #waiting: Waiting[] = []
   #waitingBytes = 0
+  /** The longest batch since nothing waited. */
+  #longestBytes = 0
   /** Sealed bytes that were sent and not yet credited. */
   #onItsWay = 0
   #isFull = false
@@ -127,14 +129,14 @@ export class Link {
     return this.#isFull
   }
 
-  /** Throws `TypeError` for a message that cannot be sent: a fault of the caller. */
+  /** Throws `TypeError` and `MessageTooLongError` for messages that cannot be sent, which changes nothing. */
   post(message: NodeMessage): void {
     if (this.#isEnded) return
     this.#batch.add(message)
     if (this.#isBatchFull()) this.#pacer.now()
     else if (this.#gathered++ === 0) this.#options.soon(() => this.#ask())
     if (this.#bufferedBytes() >= CREDIT_BYTES) this.#isFull = true
-    if (this.#batch.bytes + this.#waitingBytes > MOST_WAITING_BYTES) this.end('overrun')
+    if (this.#batch.bytes + this.#waitingBytes > MOST_WAITING_BYTES + this.#longestBytes) this.end('overrun')
   }
 
   stats(): LinkStats {
@@ -191,6 +193,7 @@ export class Link {
     // Nothing leaves before what waits for credit, so the batch may as well grow.
     if (this.#waiting.length > 0 && !this.#isBatchFull()) return
     const { bytes, isGivenAway } = this.#batch.take()
+    this.#longestBytes = Math.max(this.#longestBytes, bytes.length)
     if (bytes.length <= WHOLE_BYTES) this.#put(BATCH, bytes, isGivenAway)
     else
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
@@ -303,7 +306,10 @@ export class Link {
       this.#sendCounted(next)
     }
     this.#waiting.splice(0, sent)
-    if (this.#waiting.length === 0) this.#flush()
+    if (this.#waiting.length === 0) {
+      this.#longestBytes = 0
+      this.#flush()
+    }
     if (!this.#isFull || this.#bufferedBytes() > CREDIT_BYTES / 2) return
     this.#isFull = false
     this.#options.events.drained()

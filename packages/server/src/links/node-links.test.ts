@@ -175,6 +175,21 @@ describe('links over the network', () => {
     await expect(startNode(3, { port })).rejects.toThrow('EADDRINUSE')
   })
 
+  it('[LIFE-25] a message that is too long, and a listener that fails, are told to the log and harm nothing else', async () => {
+    await using pair = await startPair()
+    const { low, high } = pair
+    await pair.link()
+    high.links.onMessage((_peer, message) => {
+      if ((message as { n?: number }).n === 1) throw new Error('a fault of this program')
+    })
+    low.links.post(high.inc, note(0, { body: new Uint8Array(101 * 1024 * 1024) }))
+    for (const n of [1, 2]) low.links.post(high.inc, note(n))
+    await until(() => numbersOf(high).length === 2)
+    expect([numbersOf(high), areLinked(low, high)]).toEqual([[1, 2], true])
+    const errors = (node: TestNode) => node.lines.filter(({ level }) => level === 'error').map(({ event }) => event)
+    expect([errors(low), errors(high)]).toEqual([['link.message_too_long'], ['link.listener_failed']])
+  })
+
   it('[LIFE-28] what was posted before a node ends its links still arrives', async () => {
     await using pair = await startPair()
     await pair.link()

@@ -6,6 +6,7 @@ import type { Timers } from '../kernel/timers.ts'
 import type { NodeLinks, NodeMessage } from '../sync/node-links.port.ts'
 import type { Incarnation } from '../sync/ownership.port.ts'
 import { Link, type LinkEnd } from './link.ts'
+import { MessageTooLongError } from './link-codec.ts'
 import { dial, type DialOptions, LinkDialer } from './link-dialer.ts'
 import type { DialerIdentity, NodeIdentity, Verdict } from './link-handshake.ts'
 import { type LinkListener, openLinkListener } from './link-listener.ts'
@@ -128,7 +129,15 @@ class Links implements NodeLinkService {
   }
 
   post(peer: Incarnation, message: NodeMessage): void {
-    this.#peers.get(peer)?.link?.post(message)
+    try {
+      this.#peers.get(peer)?.link?.post(message)
+    } catch (error) {
+      if (!(error instanceof MessageTooLongError)) throw error
+      this.#options.log.error('link.message_too_long', 'A message is too long for another node and was not sent.', {
+        peer,
+        kind: message.kind,
+      })
+    }
   }
 
   isFull(peer: Incarnation): boolean {

@@ -3,9 +3,13 @@ import { createLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import {
   callRecordsJob,
+  changeFeedJob,
+  clearTotals,
   lookEveryMs,
+  onOneNode,
   rememberedJob,
   removalsJob,
+  revocationFeedJob,
   settlingJob,
   shareLinkJob,
   startMaintenance,
@@ -209,4 +213,60 @@ it('[OPS-3] [OPS-4] totals are counted once a minute, and less often when counti
     await job.run()
     expect(asked).toBe(expected)
   }
+})
+
+it('[LIFE-30] documents that another node has open are left to that node', async () => {
+  const settled: string[] = []
+  const document = (key: number) => ({ key, workspaceId: 'ws', id: `doc-${key}` })
+  const job = settlingJob(
+    { behind: () => Promise.resolve({ documents: [1, 2, 3].map(document), nextKey: null }) },
+    { isResident: () => false, settle: async ({ id }) => void settled.push(id) },
+    ({ key }) => key === 2,
+  )
+  expect(await job.run()).toBe(false)
+  expect(settled).toEqual(['doc-1', 'doc-3'])
+})
+
+it('[LIFE-30] a job of one node runs where its lease is, and the others do nothing until the next look', async () => {
+  const done: string[] = []
+  let isMine = true
+  const job = { name: 'totals', everyMs: 1_000, run: async () => done.push('ran') > 0 }
+  const byOne = onOneNode(
+    job,
+    async () => ({ isMine }),
+    () => void done.push('not here'),
+  )
+  expect(await byOne.run()).toBe(true)
+  isMine = false
+  expect(await byOne.run()).toBe(false)
+  expect(done).toEqual(['ran', 'not here'])
+  expect(byOne).toMatchObject({ name: 'totals', everyMs: 1_000 })
+})
+
+it('[OPS-3] totals that another node computes are 0 here, so that a sum over the nodes is right', async () => {
+  const shown = new Map<string, number>()
+  const metrics = { set: (name: string, ...values: readonly unknown[]) => void shown.set(name, Number(values[0])) }
+  const totals = { documentBytes: 10, blobBytes: 5, unownedDocuments: 1, recoveryPoints: 2 }
+  await totalsJob(metrics, async () => totals, manualTime().clock).run()
+  expect([...shown.values()]).not.toContain(0)
+  const names = [...shown.keys()].sort()
+  clearTotals(metrics)
+  expect([...shown.keys()].sort()).toEqual(names)
+  expect(new Set(shown.values())).toEqual(new Set([0]))
+})
+
+it('[FEED-3] [AUTH-14] rows of the feeds are removed after keep_days and after 15 minutes, in bounded batches', async () => {
+  const time = manualTime()
+  const asked: object[] = []
+  const feed = { purge: async (bounds: object) => asked.push(bounds) === 1 }
+  const changes = changeFeedJob(feed, time.clock, 7)
+  expect([await changes.run(), await changes.run()]).toEqual([true, false])
+  await revocationFeedJob(feed, time.clock).run()
+  const nowMs = time.clock.nowMs()
+  expect(asked).toEqual([
+    ...[1, 2].map(() => ({ beforeMs: nowMs - 7 * DAY_MS, mostBytes: 1_073_741_824, limit: 500 })),
+    { beforeMs: nowMs - 900_000, mostBytes: null, limit: 500 },
+  ])
+  await changeFeedJob(feed, time.clock, Number.MAX_SAFE_INTEGER).run()
+  expect(asked.at(-1)).toMatchObject({ beforeMs: 0 })
 })

@@ -33,6 +33,7 @@ type PlainCounter = Exclude<
   CounterName,
   | 'relay_connections_refused_total'
   | 'relay_link_bytes_total'
+  | 'relay_takeovers_total'
   | 'relay_blob_store_calls_total'
   | 'relay_deprecated_requests_total'
   | 'relay_store_losses_total'
@@ -55,7 +56,11 @@ export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Rev
 }
 
 /** Only in one of several nodes. */
-export function observeLinks(metrics: Metrics, links: { stats(): LinkTotals }, rooms: Pick<Rooms, 'counts'>): void {
+export function observeLinks(
+  metrics: Metrics,
+  links: { stats(): LinkTotals },
+  rooms: Pick<Rooms, 'counts' | 'departures'>,
+): void {
   const totals = new Totals(metrics)
   metrics.beforeScrape(() => {
     const { links: count, sentBytes, receivedBytes, bufferedBytes, rttSeconds } = links.stats()
@@ -64,7 +69,11 @@ export function observeLinks(metrics: Metrics, links: { stats(): LinkTotals }, r
     metrics.add('relay_link_bytes_total', totals.since('received', receivedBytes), { direction: 'received' })
     metrics.set('relay_link_buffered_bytes', bufferedBytes)
     metrics.set('relay_link_rtt_seconds', rttSeconds ?? 0)
-    const { owned, edge } = rooms.counts()
+    const { owned, edge, fenced, takeovers } = rooms.counts()
+    totals.add('relay_fenced_total', fenced)
+    for (const cause of ['silent', 'ended'] as const)
+      metrics.add('relay_takeovers_total', totals.since(cause, takeovers[cause]), { cause })
+    for (const seconds of rooms.departures.takeHandOverSeconds()) metrics.observe('relay_handover_seconds', seconds)
     metrics.set('relay_rooms', owned, { kind: 'owned' })
     metrics.set('relay_rooms', edge, { kind: 'edge' })
   })

@@ -23,7 +23,8 @@ export interface NodeLinks {
   /**
    * Drops the message when the peer is not linked. The message is read before `post` returns, so that the caller may
    * change it and its bytes afterwards. Never waits and never throws for what the peer does; who goes on to post to a
-   * link that is full for long loses the link.
+   * link that is full for long loses the link. Throws `TypeError` for what is no plain value. A message above 100 MiB is
+   * not sent, which the log says.
    */
   post(peer: Incarnation, message: NodeMessage): void
   /** The bytes in a message are views of larger buffers: who keeps them for long copies them. */

@@ -32,8 +32,6 @@ export type ToWorker =
       readonly room: number
       readonly ref: DocumentRef
       readonly key: number
-      /** In which this node acquired the document; absent in a relay that is not one of several nodes. [LIFE-26] */
-      readonly epoch?: number
       /** Of the home that had the room before. */
       readonly clocks?: PresenceClocks
       /** The acquisition by which this node owns the document; absent for a relay that is alone. [LIFE-26] */

@@ -9,6 +9,7 @@ import { loadConfig } from '../config/load.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/ids.ts'
 import { type Logger, silentLogger } from '../kernel/log.ts'
+import { freePort } from './nodes/nodes-under-test.ts'
 
 export interface RelayTogether {
   readonly baseUrl: string
@@ -20,18 +21,24 @@ export interface RelayTogether {
 export interface RelaysTogether extends AsyncDisposable {
   readonly nodes: readonly RelayTogether[]
   readonly issuer: TestIssuer
-  readonly revocationBearer: string
+  readonly internalBearer: string
 }
 
-/** Several relays in this process that use one database, as several nodes do. They know nothing of each other but through it. */
-export async function startRelaysTogether(count: number, storageUrl: string, env = {}, log: Logger = silentLogger): Promise<RelaysTogether> {
+/** Several relays in this process that use one database, as several nodes do, without a bus. */
+export async function startRelaysTogether(
+  count: number,
+  storageUrl: string,
+  env = {},
+  log: Logger = silentLogger,
+): Promise<RelaysTogether> {
   await using opened = new AsyncDisposableStack()
   const issuer = opened.use(await startTestIssuer())
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-nodes-'))
   opened.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const revocationBearer = 'revocation-secret-for-tests'
+  const internalBearer = 'revocation-secret-for-tests'
   const nodes: RelayTogether[] = []
   for (let nth = 0; nth < count; nth++) {
+    const linkPort = await freePort()
     const loaded = loadConfig({
       options: {},
       env: {
@@ -40,14 +47,17 @@ export async function startRelaysTogether(count: number, storageUrl: string, env
         RELAY_DATA_DIR: join(folder, `node-${nth}`),
         RELAY_BLOBS_URL: `file:${join(folder, 'blobs')}`,
         RELAY_STORAGE_URL: storageUrl,
-        // Several nodes are refused by the configuration until all of it is built.
+        // These nodes have neither a bus nor an object store, which the configuration of several asks for.
         RELAY_CLUSTER_SINGLE_NODE: 'true',
+        RELAY_CLUSTER_SECRET: 'a secret of all nodes of one test',
+        RELAY_CLUSTER_LINK_PORT: String(linkPort),
+        RELAY_CLUSTER_LINK_URL: `ws://127.0.0.1:${linkPort}`,
         RELAY_MCP_PORT: '0',
         RELAY_METRICS_EXPOSE: 'public',
         RELAY_TENANCY_MODE: 'shared',
         RELAY_JWT_ISSUER: issuer.issuer,
         RELAY_JWT_JWKS_URL: issuer.jwksUrl,
-        RELAY_REVOCATION_BEARER: revocationBearer,
+        RELAY_REVOCATION_BEARER: internalBearer,
         ...env,
       },
       configPath: undefined,
@@ -67,5 +77,5 @@ export async function startRelaysTogether(count: number, storageUrl: string, env
     })
   }
   const resources = opened.move()
-  return { nodes, issuer, revocationBearer, [Symbol.asyncDispose]: () => resources.disposeAsync() }
+  return { nodes, issuer, internalBearer, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }

@@ -104,7 +104,8 @@ export function sqlDocuments(
       if (keys.length > 0) await queue.run(0, (writer) => giveLineages(writer, keys, capturing.random))
       return { lastKey, more }
     },
-    purgeFormerClients: (beforeMs, limit) => queue.job('former clients', 0, (writer) => purgeFormerClients(writer, beforeMs, limit)),
+    purgeFormerClients: (beforeMs, limit) =>
+      queue.job('former clients', 0, (writer) => purgeFormerClients(writer, beforeMs, limit)),
     usedBytes: (workspaceId) => reading(() => documentBytes(reader, workspaceId)),
     purgeTombstones: (beforeMs, limit) =>
       queue.job('tombstones', 0, async (writer) => {

@@ -1,7 +1,7 @@
 import type { CompiledQuery, RawBuilder } from 'kysely'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
-import type { Incarnation } from '../../documents/tenure.ts'
 import type { NodeRegistry } from '../../nodes/registry.port.ts'
+import type { Incarnation } from '../../sync/ownership.port.ts'
 import type { StepTypes } from './migrations/0013-seats.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Writer } from './tables.ts'

@@ -52,7 +52,9 @@ const create = async (store: Store, ref: DocumentRef = { workspaceId: 'w', id: r
   written(await store.documents.write(creation(ref, '{}', { told: { actor: 'ada' } })))
 
 /** A session that inserts rows by hand, so that a test decides when they commit. */
-async function openSession(url: string): Promise<{ query(text: string): Promise<pg.QueryResult>; insert(count?: number): Promise<number> }> {
+async function openSession(
+  url: string,
+): Promise<{ query(text: string): Promise<pg.QueryResult>; insert(count?: number): Promise<number> }> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)
   await client.connect()

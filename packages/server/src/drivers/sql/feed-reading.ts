@@ -114,7 +114,11 @@ async function purge(
   if (last === undefined) return false
   await writer
     .deleteFrom(table)
-    .where('id', 'in', due.map(({ id }) => id))
+    .where(
+      'id',
+      'in',
+      due.map(({ id }) => id),
+    )
     .execute()
   return due.length === limit
 }
@@ -154,7 +158,13 @@ function readChange(row: Selectable<Tables['change_feed']>, origin: string): Cha
     case 'shared': {
       if (!('head' in payload)) return null
       const { head, isSharingChanged, restoredFrom } = payload
-      return { ...told, kind: row.kind, head: headOf(head), isSharingChanged, ...(restoredFrom !== undefined && { restoredFrom }) }
+      return {
+        ...told,
+        kind: row.kind,
+        head: headOf(head),
+        isSharingChanged,
+        ...(restoredFrom !== undefined && { restoredFrom }),
+      }
     }
     case 'edited':
       return { ...told, kind: 'edited' }

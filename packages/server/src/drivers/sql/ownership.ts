@@ -1,16 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Incarnation, Tenure } from '../../documents/tenure.ts'
 import { RelayError } from '../../kernel/errors.ts'
-import type { AcquireOutcome, Ownership } from '../../sync/ownership.port.ts'
+import { LEASE_MS, SILENT_MS } from '../../nodes/registry.port.ts'
+import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../../sync/ownership.port.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Engine } from './engine.ts'
 import type { Connection, Writer } from './tables.ts'
 import { tenureOf } from './tenure-columns.ts'
 
-/** How long a node may write after a heartbeat before others take its documents. [LIFE-26] */
-export const LEASE_MS = 15_000
-/** A node without a heartbeat for longer may be robbed by one that cannot reach it. */
-const SILENT_MS = 3_000
 /** A document is not taken from one node after the other faster than this. */
 const TAKEN_AGAIN_MS = 5_000
 /** A takeover that is longer ago says nothing about the document. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
-import { creation, written } from '../../documents/testing/document-writes.ts'
+import { creation, update, written } from '../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { patience } from '../../kernel/testing/patience.ts'
 import { describeNodeRegistryContract } from '../../nodes/registry.contract.ts'
@@ -115,6 +115,31 @@ await onPostgres((url) => {
       },
       LONG_TEST_MS,
     )
+
+    it(
+      '[LIFE-26] a relay that replaces a node that hung takes its documents from it, so that it writes nothing when it goes on',
+      async () => {
+        const { host } = await node('a')
+        const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'owned' })))
+        const acquired = await host.ownership.acquire(key)
+        if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
+        for (const pulse of pulses) clearInterval(pulse)
+        // Nothing is sent any more from 2 s after the last pulse on.
+        await new Promise((resolve) => setTimeout(resolve, 2_500))
+        const relay = await alone()
+        const record = { key, afterSeq: 0, actor: 'ada', atMs: 1, update: update(1) }
+        expect(await host.updates.append([{ ...record, epoch: acquired.epoch }])).toEqual([{ kind: 'fenced' }])
+        expect(await relay.updates.append([record])).toEqual([{ kind: 'appended', seq: 1 }])
+      },
+      LONG_TEST_MS,
+    )
+
+    it('[LIFE-26] a node that has left can acquire nothing more', async () => {
+      const { host, inc } = await node('a')
+      const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'left' })))
+      await host.nodes.leave(inc)
+      await expect(host.ownership.acquire(key)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    })
 
     it('[CFG-10] of a node and a relay of its own that start at once one is refused', async () => {
       const both = await Promise.allSettled([node('a'), alone()])

@@ -15,6 +15,7 @@ import {
   SILENT_MS,
 } from '../../nodes/registry.port.ts'
 import type { Incarnation } from '../../sync/ownership.port.ts'
+import type { OwnNode } from './engine.ts'
 import { raiseForSeveral } from './migrations/migrate.ts'
 import {
   endConnections,
@@ -27,7 +28,6 @@ import {
   removeEnded,
   takeFromEnded,
 } from './postgres-occupants.ts'
-import type { OwnNode } from './engine.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
@@ -132,6 +132,7 @@ export class PostgresNodes implements NodeRegistry {
 
   async #stop(): Promise<void> {
     this.#own = null
+    this.#options.own.inc = null
     this.#cancel()
     await this.#beating
   }

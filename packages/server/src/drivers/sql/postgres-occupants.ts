@@ -84,17 +84,22 @@ export function holderOf(inc: number): string {
   return `node ${inc}`
 }
 
+function incOf(holder: string): number | null {
+  const inc = /^node (\d+)$/.exec(holder)?.[1]
+  return inc === undefined ? null : Number(inc)
+}
+
 /**
  * Removes the rows of ended processes from both tables. Returns `false`, and has to be rolled back then, when one of them has moved or left since
  * it was read.
  */
 export async function removeEnded(writer: Writer, ended: readonly Occupant[]): Promise<boolean> {
   for (const { holder, beat } of ended) {
-    const inc = /^node (\d+)$/.exec(holder)?.[1]
+    const inc = incOf(holder)
     const gone =
-      inc === undefined
+      inc === null
         ? await writer.deleteFrom('instances').where('holder', '=', holder).where('beat', '=', beat).executeTakeFirst()
-        : await writer.deleteFrom('nodes').where('inc', '=', Number(inc)).where('beat', '=', beat).executeTakeFirst()
+        : await writer.deleteFrom('nodes').where('inc', '=', inc).where('beat', '=', beat).executeTakeFirst()
     if (gone.numDeletedRows === 0n) return false
   }
   return true

@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
+import { freeDocuments } from './free-documents.ts'
+import { wasOfSeveral } from './migrations/migrate.ts'
 import {
   endConnections,
   NOW_MS,
@@ -163,6 +165,7 @@ export class Place {
     for (const one of ended) await endConnections(db, connectionsOf(one.holder))
     return occupying(db, async (writer) => {
       if (!(await removeEnded(writer, ended)) || (await everybody(writer)).length > 0) return null
+      if (await wasOfSeveral(writer)) await freeDocuments(writer)
       return insertRow(writer, holder)
     })
   }

@@ -143,7 +143,7 @@ function openPool(
   holder: string,
   settings: string,
   log: Logger,
-  { connectMs, silenceMs, idleMs }: PoolTimes,
+  { connectMs, silenceMs, idleMs }: PoolTimes = POOL_TIMES,
 ): { readonly pool: pg.Pool; readonly db: Kysely<Tables> } {
   const onConnectionLost = (error: Error) => log.warn('storage.connection-lost', error.message)
   const pool = new pg.Pool({

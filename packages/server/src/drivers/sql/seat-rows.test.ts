@@ -30,7 +30,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
   const startNode = async (): Promise<Node> => {
     const host = await openStorageHost({
       url: server.url,
-      isNode: true,
+      node: { inc: null },
       commitDelayMs: 4,
       recovery: DEFAULT_RECOVERY_RING,
       log: silentLogger,

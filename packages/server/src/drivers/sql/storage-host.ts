@@ -28,7 +28,6 @@ import { sqlJobLeases } from './job-leases.ts'
 import { NO_SEATS } from './no-seats.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
-import type { OwnNode } from './engine.ts'
 import { sqlOwnership } from './ownership.ts'
 import { readingWith } from './reading.ts'
 import { Reserve } from './reserve.ts'
@@ -52,7 +51,10 @@ export interface StorageHostOptions {
    * `node` is given. [CFG-10]
    */
   readonly onLoss?: (loss: StoreLoss) => void
-  /** Given for one of several nodes, which registers through `nodes` instead. [LIFE-26] */
+  /**
+   * Given for one of several nodes on the store, instead of a claim: it registers through `nodes`, which sets `inc` before the first write.
+   * [LIFE-26]
+   */
   readonly node?: OwnNode
   readonly recovery: RecoveryRing
   readonly log: Logger
@@ -145,7 +147,8 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   })
   const revocations = sqlRevocations(database, queue, log, onTold !== undefined)
   const shareLinks = sqlShareLinks(database, queue, log)
-  const seats = options.node === undefined ? null : new SeatRows({ database, own: options.node, clock, timers: systemTimers, log })
+  const seats =
+    options.node === undefined ? null : new SeatRows({ database, own: options.node, clock, timers: systemTimers, log })
   const nodes = database.nodes({ onLoss: onLossInUse })
   const register: NodeRegistry['register'] = async (...given) => {
     const registration = await nodes.register(...given)

@@ -1,4 +1,4 @@
-import type { Tenure } from '../../documents/tenure.ts'
+import type { Tenure } from '../../sync/ownership.port.ts'
 import type { OwnNode } from './engine.ts'
 import type { Tables } from './tables.ts'
 

@@ -395,7 +395,6 @@ export function sendRaw(port: number, text: string | Uint8Array, quietMs = 5_000
 }
 
 function recordingLogger(lines: LogLine[]): Logger {
-  const at = (level: string) => (event: string, msg: string, fields?: LogFields) =>
-    void lines.push({ ...fields, level, event, msg })
+  const at = (level: string) => (event: string, msg: string, more?: LogFields) => void lines.push({ ...more, level, event, msg })
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }

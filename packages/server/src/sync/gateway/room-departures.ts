@@ -1,4 +1,5 @@
 import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { NodeLinks } from '../node-links.port.ts'
@@ -15,18 +16,23 @@ export interface RoomDeparturesDeps {
   readonly post: (home: number, message: ToWorker) => void
   /** `null`: the relay is alone. */
   readonly links: Pick<NodeLinks, 'peers'> | null
-  readonly cancelSweep: () => void
+  readonly sweep: Disposable
+  readonly clock: Clock
   readonly timers: Timers
   readonly log: Logger
 }
 
 /** How often a room whose calls are under way is asked to go to another node. */
 const HAND_OVER_TRIES = 3
+const HAND_OVER_EVERY_MS = 50
 const END_AGENTS_MS = 500
 
 /** Ends rooms of this node before the node ends, and when it may not own documents any more. [LIFE-27, LIFE-28] */
 export class RoomDepartures {
   readonly #deps: RoomDeparturesDeps
+
+  /** How long hand-overs took, since the last look. */
+  readonly #handOverSeconds: number[] = []
 
   constructor(deps: RoomDeparturesDeps) {
     this.#deps = deps
@@ -44,22 +50,44 @@ export class RoomDepartures {
    * this node. Resolves when each is there or could not be moved. [LIFE-28]
    */
   async handOver(): Promise<void> {
-    const { table, openings, links } = this.#deps
+    const { table, openings, links, clock } = this.#deps
     if (links === null) return
     await Promise.all(
       [...table.all()].map(async (room) => {
         for (let tries = 0; tries < HAND_OVER_TRIES && room.edges.length > 0; tries++) {
           await room.turning
           const to = busiestEdge(room, links.peers())
-          if (to === null || (await openings.handOver(room, to))) return
+          if (to === null) return
+          const beganMs = clock.monotonicMs()
+          if (!(await openings.handOver(room, to))) continue
+          this.#handOverSeconds.push((clock.monotonicMs() - beganMs) / 1_000)
+          return
         }
       }),
     )
   }
 
+  /** How long each hand-over since the call before took. */
+  takeHandOverSeconds(): readonly number[] {
+    return this.#handOverSeconds.splice(0)
+  }
+
+  /** The same again and again until `done`: connections that close here come back through other nodes meanwhile. [LIFE-28] */
+  async handOverUntil(done: Promise<unknown>): Promise<void> {
+    let isDone = false
+    const ended = done.finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await this.handOver()
+      await Promise.race([ended, new Promise<void>((resolve) => void this.#deps.timers.after(HAND_OVER_EVERY_MS, resolve))])
+    }
+    await this.handOver()
+  }
+
   /** Stores and forgets every document, and gives it up; resolves when each is done or has failed. [LIFE-28] */
   async drain(): Promise<void> {
-    this.#deps.cancelSweep()
+    this.#deps.sweep[Symbol.dispose]()
     await this.release()
   }
 

@@ -26,6 +26,9 @@ export interface RoomOpeningsDeps {
   readonly edges: () => EdgeConnections | null
 }
 
+/** A document that was taken from so many nodes within ten minutes may be what ended them. */
+const TAKEOVERS_BARRED = 5
+
 /** The room was closed by its home, and nothing of it goes on there. */
 const ANEW: Reopening = { running: null, without: 0, resumes: false }
 
@@ -36,6 +39,8 @@ const ANEW: Reopening = { running: null, without: 0, resumes: false }
 export class RoomOpenings {
   readonly #deps: RoomOpeningsDeps
   readonly #handedOver = new Set<Room>()
+  /** How often a room here found that another node owns its document. */
+  fencedTimes = 0
 
   constructor(deps: RoomOpeningsDeps) {
     this.#deps = deps
@@ -132,6 +137,7 @@ export class RoomOpenings {
 
   /** Another node owns the document: opens it there. Nobody's connection is closed. [LIFE-26] */
   fenced(room: Room): void {
+    if (room.epoch !== null) this.fencedTimes++
     this.endEdges(room, { kind: 'moved' })
     if (room.phase === 'closed') return
     // Nobody is joined: who waits for the eviction opens the document again.
@@ -181,6 +187,7 @@ export class RoomOpenings {
       return false
     }
     await places.handOver(room.key, epoch, to)
+    room.epoch = null
     if (room.members.length > 0 || room.left.length > 0) this.fenced(room)
     else {
       this.endEdges(room, { kind: 'moved' })
@@ -210,6 +217,9 @@ export class RoomOpenings {
         return
       }
       if (place.kind === 'gone' || place.kind === 'unavailable') return this.opened(room, { outcome: place.kind })
+      // This node stays the owner, so that no other one takes the document and ends as well.
+      if (place.kind === 'here' && place.takeovers >= TAKEOVERS_BARRED && recovery.bar(room.ref))
+        return this.opened(room, { outcome: 'unavailable' })
       if (place.kind === 'here') room.epoch = place.epoch
       room.home = place.kind === 'here' ? workers.homeFor(room.ref, head?.sizeBytes) : place.home
       recovery.reopen(room, ANEW)

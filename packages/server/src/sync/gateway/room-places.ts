@@ -8,8 +8,8 @@ import type { NodePermits } from './rooms-deps.ts'
 
 /** Where the room of a document is to run. */
 export type Place =
-  /** At this node, which owns the document by this acquisition. */
-  | { readonly kind: 'here'; readonly epoch: number }
+  /** At this node, which owns the document by this acquisition. `takeovers` as in `AcquireOutcome`. */
+  | { readonly kind: 'here'; readonly epoch: number; readonly takeovers: number }
   | { readonly kind: 'there'; readonly home: number }
   | { readonly kind: 'gone' }
   | { readonly kind: 'unavailable' }
@@ -30,9 +30,14 @@ export interface RoomPlacesDeps {
 const PATIENCE_MS = 5_000
 const AGAIN_MS = 300
 
+export const NO_TAKEOVERS = { silent: 0, ended: 0 }
+
 /** Finds the node that owns a document, or makes this node the owner when nobody else is. [LIFE-25, LIFE-26] */
 export class RoomPlaces {
   readonly #deps: RoomPlacesDeps
+
+  /** How many documents were taken from another node, by what was known of that node. */
+  readonly takeovers = { ...NO_TAKEOVERS }
 
   constructor(deps: RoomPlacesDeps) {
     this.#deps = deps
@@ -51,7 +56,11 @@ export class RoomPlaces {
       // Right after an outage of the database all nodes look dead, until their heartbeats work again.
       const isAllowed = known === null || may?.takeOver() !== false
       const outcome = isAllowed ? await this.#acquire(key, seen) : null
-      if (outcome?.kind === 'acquired') return { kind: 'here', epoch: outcome.epoch }
+      if (outcome?.kind === 'acquired') {
+        if (seen !== undefined) this.takeovers.silent++
+        else if (known) this.takeovers.ended++
+        return { kind: 'here', epoch: outcome.epoch, takeovers: outcome.takeovers }
+      }
       if (outcome?.kind === 'gone') return outcome
       if (outcome !== null) {
         if (links.peers().includes(outcome.by.owner)) return { kind: 'there', home: homeOfNode(outcome.by.owner) }

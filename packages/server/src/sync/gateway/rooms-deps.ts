@@ -42,3 +42,14 @@ export interface RoomNodes {
   /** The homes of `workers`, of which some are other nodes. */
   readonly homes: Pick<NodeHomes, 'onLost' | 'isFull' | 'onDrained'>
 }
+
+export interface RoomCounts {
+  /** Live documents that this node owns. */
+  readonly owned: number
+  /** Live documents whose room another node runs. */
+  readonly edge: number
+  /** How often a room of this node found that another node had taken its document. */
+  readonly fenced: number
+  /** How often this node took a document from one without a heartbeat for 3 s, or from one that had ended. */
+  readonly takeovers: { readonly silent: number; readonly ended: number }
+}

@@ -16,13 +16,15 @@ import { cannotLoad, RoomJobs } from './room-jobs.ts'
 import { RoomMoves } from './room-moves.ts'
 import { RoomNews } from './room-news.ts'
 import { RoomOpenings } from './room-openings.ts'
-import { RoomPlaces } from './room-places.ts'
+import { NO_TAKEOVERS, RoomPlaces } from './room-places.ts'
 import { RoomRecords } from './room-records.ts'
 import { RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
 import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember } from './room-table.ts'
+import { RoomSweep } from './room-sweep.ts'
 import { RoomTasks } from './room-tasks.ts'
-import type { RoomsDeps } from './rooms-deps.ts'
+import type { RoomCounts, RoomsDeps } from './rooms-deps.ts'
+import { nodeOfHome } from '../worker-pool.port.ts'
 import type { SharingWatch } from './sharing-watches.ts'
 import type { FromWorker, NotLoaded, ToWorker } from '../worker-messages.ts'
 
@@ -50,8 +52,8 @@ export interface Rooms extends Residents, AsyncDisposable {
   isFull(room: Room): boolean
   /** Ends rooms of this node before it ends, or when it may own nothing any more. [LIFE-27, LIFE-28] */
   readonly departures: RoomDepartures
-  /** Live documents that this node owns, and those whose room another node runs. */
-  counts(): { readonly owned: number; readonly edge: number }
+  /** What this node has to do with the documents of several nodes. */
+  counts(): RoomCounts
   /** Number of documents with a joined connection. */
   activeDocuments(): number
   /** The newest report of each home. */
@@ -60,11 +62,6 @@ export interface Rooms extends Residents, AsyncDisposable {
 
 const IDLE_MS = 30_000
 const JOB_TIMEOUT_MS = 30_000
-const SWEEP_MS = 1_000
-/**
- * The edits of somebody who has left are kept for so long where another node owns the document: that node may end before they are durable.
- */
-const LEFT_KEPT_MS = 5_000
 
 export function openRooms(deps: RoomsDeps): Rooms {
   return new OpenRooms(deps)
@@ -77,6 +74,7 @@ class OpenRooms implements Rooms {
   readonly #moves: RoomMoves
   readonly #tasks: RoomTasks
   readonly #records: RoomRecords
+  readonly #places: RoomPlaces | null
   readonly #openings: RoomOpenings
   readonly #calls: ResidentCalls
   readonly #hosting: RoomHosting
@@ -84,7 +82,7 @@ class OpenRooms implements Rooms {
   readonly news: RoomNews
   readonly #reports = new Map<number, WorkerReport>()
   #sink: RoomSink | null = null
-  #cancelSweep: () => void
+  readonly #sweep: RoomSweep
 
   constructor(deps: RoomsDeps) {
     this.#deps = deps
@@ -98,6 +96,7 @@ class OpenRooms implements Rooms {
       store: deps.store,
       enter: (head) => this.enter(head),
       drop: (ref) => this.drop(ref),
+      taken: (room) => this.#openings.taken(room),
     })
     this.#calls = new ResidentCalls(this.#tasks, deps.log)
     const { workers, nodes, records, clock, timers, log } = deps
@@ -113,6 +112,7 @@ class OpenRooms implements Rooms {
       drop: (ref) => this.drop(ref),
       watch: (room) => this.#records.watch(room),
     })
+    this.#places = nodes === undefined ? null : new RoomPlaces({ ...nodes, clock, timers, log })
     this.#openings = new RoomOpenings({
       workers,
       table: this.#table,
@@ -120,10 +120,19 @@ class OpenRooms implements Rooms {
       moves: this.#moves,
       recovery,
       records: this.#records,
-      places: nodes === undefined ? null : new RoomPlaces({ ...nodes, clock, timers, log }),
+      places: this.#places,
       clock,
       sink: () => this.#sink,
       edges: () => this.#hosting.connections,
+    })
+    this.#sweep = new RoomSweep({
+      table: this.#table,
+      jobs: this.#jobs,
+      moves: this.#moves,
+      openings: this.#openings,
+      clock,
+      timers,
+      idleMs: deps.idleMs ?? IDLE_MS,
     })
     this.departures = new RoomDepartures({
       table: this.#table,
@@ -132,7 +141,8 @@ class OpenRooms implements Rooms {
       store: deps.store,
       post,
       links: nodes?.links ?? null,
-      cancelSweep: () => this.#cancelSweep(),
+      sweep: this.#sweep,
+      clock,
       timers,
       log,
     })
@@ -152,7 +162,6 @@ class OpenRooms implements Rooms {
     nodes?.homes.onDrained((home) => {
       for (const room of this.#table.all()) if (room.home === home) this.#sink?.resume(room)
     })
-    this.#cancelSweep = deps.timers.after(SWEEP_MS, () => this.#sweep())
   }
 
   attach(sink: RoomSink): void {
@@ -259,8 +268,11 @@ class OpenRooms implements Rooms {
     this.#table.detach(room)
     this.news.ended(room)
     room.settleOpen('gone')
+    const joined = room.members.map(({ id }) => String(id))
     await this.#jobs.run(room, { kind: 'drop' })
-    return this.#dropped(room)
+    const dropped = this.#dropped(room)
+    // Another node says by a message of its own that the document is deleted.
+    return isElsewhere(room) ? joined : dropped
   }
 
   /** Takes everybody out of the room of a deleted document. */
@@ -285,10 +297,11 @@ class OpenRooms implements Rooms {
     this.news.sharingChanged(head)
   }
 
-  counts(): { readonly owned: number; readonly edge: number } {
+  counts(): RoomCounts {
     const all = [...this.#table.all()]
     const edge = all.filter(isElsewhere).length
-    return { owned: all.length - edge, edge }
+    const fenced = this.#openings.fencedTimes
+    return { owned: all.length - edge, edge, fenced, takeovers: this.#places?.takeovers ?? NO_TAKEOVERS }
   }
 
   activeDocuments(): number {
@@ -300,7 +313,7 @@ class OpenRooms implements Rooms {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#cancelSweep()
+    this.#sweep[Symbol.dispose]()
     this.#sink = null
   }
 
@@ -365,40 +378,6 @@ class OpenRooms implements Rooms {
   /** What a node says of a room that is elsewhere by now does not count. */
   #withRoom(home: number, number: number, use: (room: Room) => void): void {
     const room = this.#table.get(number)
-    if (room && (this.#deps.nodes === undefined || room.home === home)) use(room)
-  }
-
-  #sweep(): void {
-    const nowMs = this.#deps.clock.monotonicMs()
-    for (const room of this.#table.all()) {
-      const isFree = room.phase === 'open' && room.members.length === 0 && room.edges.length === 0
-      if (isFree && nowMs - room.idleSinceMs >= (this.#deps.idleMs ?? IDLE_MS)) this.#evict(room)
-      if (isElsewhere(room) && room.left.length > 0) {
-        room.left = room.left.filter(({ leftMs = 0 }) => nowMs - leftMs < LEFT_KEPT_MS)
-      }
-    }
-    this.#cancelSweep = this.#deps.timers.after(SWEEP_MS, () => this.#sweep())
-  }
-
-  #evict(room: Room): void {
-    room.phase = 'evicting'
-    room.turning = this.#jobs.run(room, { kind: 'evict' }).then((outcome) => {
-      const gone = outcome.kind === 'evicted' || outcome.kind === 'gone'
-      if (gone && room.epoch !== null) return this.#givenUp(room)
-      if (gone) this.#table.forget(room)
-      else if (room.phase === 'evicting') {
-        room.phase = 'open'
-        room.idleSinceMs = this.#deps.clock.monotonicMs()
-      }
-      if (outcome.kind === 'elsewhere') this.#moves.begin(room, 'must')
-      return gone ? 'gone' : 'opened'
-    })
-  }
-
-  /** Whoever opens the document meanwhile waits. */
-  async #givenUp(room: Room): Promise<'gone'> {
-    await this.#openings.release(room)
-    this.#table.forget(room)
-    return 'gone'
+    if (room && (nodeOfHome(home) === null ? !isElsewhere(room) : room.home === home)) use(room)
   }
 }

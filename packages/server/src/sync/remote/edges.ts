@@ -21,6 +21,8 @@ export interface EdgesDeps {
 const LOST_MS = 2_000
 /** An edge to which nothing more could be sent for so long loses its rooms here, and opens them again. */
 const STALLED_MS = 5_000
+/** Of how many connections of an edge, joined or not, the numbers are kept. */
+const NUMBERS_KEPT = 20_000
 
 type Open = Extract<ToOwner, { kind: 'open' }>
 type RoomMessage = Exclude<ToOwner, { kind: 'open' | 'give-up' }>
@@ -45,6 +47,8 @@ class Edges implements EdgeConnections {
   /** Messages for rooms that are being opened, in order. */
   readonly #waiting = new Map<EdgeRoom, RoomMessage[]>()
   readonly #members = new Map<number, Member>()
+  /** The numbers here of connections at an edge, by their numbers there: who joins again owes what it owed before. [WS-12] */
+  readonly #numbers = new Map<Incarnation, Map<number, number>>()
   /** Edits whose callers may give up, by edge and job. */
   readonly #callers = new Map<string, AbortController>()
 
@@ -178,7 +182,7 @@ class Edges implements EdgeConnections {
   #handle(edgeRoom: EdgeRoom, room: Room, message: RoomMessage): void {
     switch (message.kind) {
       case 'join': {
-        const number = edgeRoom.connections.get(message.connection) ?? this.#deps.nextConnection()
+        const number = this.#numberOf(edgeRoom.edge, message.connection)
         edgeRoom.connections.set(message.connection, number)
         edgeRoom.stale?.delete(message.connection)
         this.#members.set(number, { room: edgeRoom, connection: message.connection })
@@ -225,6 +229,19 @@ class Edges implements EdgeConnections {
     return outcome
   }
 
+  #numberOf(edge: Incarnation, connection: number): number {
+    const numbers = this.#numbers.get(edge) ?? new Map<number, number>()
+    const number = numbers.get(connection) ?? this.#deps.nextConnection()
+    // The one that was used last comes last.
+    numbers.delete(connection)
+    this.#numbers.set(edge, numbers.set(connection, number))
+    for (const oldest of numbers.keys()) {
+      if (numbers.size <= NUMBERS_KEPT) break
+      numbers.delete(oldest)
+    }
+    return number
+  }
+
   #leave(edgeRoom: EdgeRoom, connection: number): void {
     const number = edgeRoom.connections.get(connection)
     if (number === undefined || edgeRoom.room === null) return
@@ -240,6 +257,7 @@ class Edges implements EdgeConnections {
       if (this.#waiting.delete(edgeRoom)) this.#forget(edgeRoom)
       else this.#silence(edgeRoom)
     }
+    this.#deps.timers.after(LOST_MS, () => !this.#deps.links.peers().includes(peer) && this.#numbers.delete(peer))
   }
 
   /** The edge is to open the room again. Until then its connections stay members, for a while. */

@@ -1,7 +1,10 @@
 import { Reader } from '@docrelay/protocol/bytes'
+import { awarenessFrame, readAwareness as readFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterEach, expect, it } from 'vitest'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { PAUSE } from '../gateway/connection.ts'
+import { readAwareness, writeAwareness } from '../room/awareness.ts'
 import { type NodeBench, type NodeBenchOptions, startNodes, type TestNode, until } from '../testing/node-bench.ts'
 import type { TextEditor } from '../testing/text-editor.ts'
 
@@ -159,6 +162,115 @@ it('[C6] a write of another node that ends the home of its room closes its own c
   await Promise.all([type(ann, 'a', 20), type(bob, 'b', 20)])
   await expectEqual([ann, bob], 41)
 })
+
+it('[WS-42] [WS-46] presence crosses nodes; a link that breaks for a moment does not take it away, and the end of a node does after 2 s', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  bob.client.send(presenceOf(bob, 1, 'Bob'))
+  await until(() => statesSeen(ann).length === 1)
+  ann.client.send(presenceOf(ann, 1, 'Ann'))
+  await until(() => statesSeen(bob).length === 1)
+  bench.network.cut(1, 2)
+  await wait(50)
+  bench.network.heal(1, 2)
+  await type(bob, 'b', 1)
+  await until(() => ann.text.length === 1)
+  expect(statesSeen(ann).filter((state) => state === 'null')).toEqual([])
+  const lostAtMs = performance.now()
+  bench.crash(b)
+  await until(() => statesSeen(ann).at(-1) === 'null')
+  expect(performance.now() - lostAtMs).toBeGreaterThan(1_500)
+})
+
+it('[WS-46] [LIFE-25] what somebody wrote who left just before the owner ended is written at the next owner', async () => {
+  const [a, b, c] = await start(3)
+  const bob = await b.editor('doc')
+  await until(() => bench.ownership.ownerOf(head.key)?.owner === 2)
+  const [cid, ann] = [await c.editor('doc'), await a.editor('doc')]
+  b.faults.gate = new Promise(() => {})
+  cid.text.insert(0, 'last words')
+  await until(() => ann.text.toString() === 'last words')
+  cid.client.socket.close()
+  await cid.client.closed
+  bench.crash(b)
+  ann.client.socket.close()
+  await ann.client.closed
+  await bob.client.closed
+  const late = await a.editor('doc')
+  await until(() => late.text.toString() === 'last words')
+})
+
+it('[WS-12] [LIFE-25] an edge to which the owner can send no more opens the room again and lacks nothing', async () => {
+  const [a, b] = await start(2, { fullBytes: 20_000 })
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  bench.delivers = false
+  for (let i = 0; i < 60; i++) {
+    ann.text.insert(0, 'x'.repeat(1_000))
+    await wait(2)
+  }
+  await until(() => ackedOf(ann) >= 60)
+  expect(a.links.isFull(2)).toBe(true)
+  bench.delivers = true
+  await expectEqual([ann, bob], 60_000)
+  await type(ann, 'a', 5)
+  await expectEqual([ann, bob], 60_005)
+})
+
+it('[WS-12] sockets are not read while the link to the owner can take no more, and what they send arrives afterwards', async () => {
+  const [a, b] = await start(2, { fullBytes: 20_000 })
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  bench.delivers = false
+  for (let i = 0; i < 40; i++) {
+    bob.text.insert(0, 'y'.repeat(1_000))
+    await wait(1)
+  }
+  await until(() => b.links.isFull(1))
+  const [connection] = [...b.bench.gateway.sessions.all()].filter(({ paused }) => (paused & PAUSE.link) !== 0)
+  expect(connection?.state.kind).toBe('joined')
+  expect(bench.network.waiting(2, 1)).toBeLessThan(40)
+  bench.delivers = true
+  await expectEqual([ann, bob], 40_000)
+  expect(connection?.paused).toBe(0)
+})
+
+it('[LIFE-25] an owner that is alive but cannot be reached keeps the document, and after 5 s its people elsewhere are asked to reconnect', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const cutAtMs = performance.now()
+  bench.network.cut(1, 2)
+  expect(await bob.client.closed).toMatchObject({ code: 1012 })
+  expect(performance.now() - cutAtMs).toBeGreaterThan(4_500)
+  await type(ann, 'a', 3)
+  await until(async () => (await bench.stored(head)) === 'aaa')
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
+})
+
+it('[LIFE-17] a document that nobody has open on any node is stored and given up', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  await type(bob, 'b', 3)
+  ann.client.socket.close()
+  await ann.client.closed
+  await wait(1_500)
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
+  bob.client.socket.close()
+  await until(() => bench.ownership.ownerOf(head.key) === null)
+  const state = await bench.storage.documents.state(head)
+  expect(state).toMatchObject({ head: { coveredSeq: 4, lastSeq: 4 } })
+})
+
+function presenceOf({ doc }: TextEditor, clock: number, name: string): Uint8Array {
+  const state = new TextEncoder().encode(JSON.stringify({ user: { name } }))
+  return awarenessFrame(writeAwareness([{ client: doc.clientID, clock, state }]))
+}
+
+/** The states in the AWARENESS frames that came, as text. */
+function statesSeen({ client }: TextEditor): string[] {
+  return client.of(TAG.awareness).flatMap((frame) => {
+    const entries = readAwareness(readFrame(frame.subarray(1)) ?? new Uint8Array()) ?? []
+    return entries.map(({ json }) => new TextDecoder().decode(json))
+  })
+}
 
 function ackedOf({ client }: TextEditor): number {
   return Math.max(0, ...client.of(TAG.syncAck).map((frame) => new Reader(frame.subarray(1)).varUint()))

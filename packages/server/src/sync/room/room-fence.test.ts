@@ -36,7 +36,7 @@ const openOwned = async (): Promise<{ head: DocumentHead; room: number; ann: Tes
   await until(() => ann.synced && ann.ordinal > 0 && ann.settled === ann.ordinal)
   return { head: await headOf(head), room, ann }
 }
-const wasReset = (room: number) => worker.of('reset').some((message) => message.room === room)
+const wasFenced = (room: number) => worker.of('fenced').some((message) => message.room === room)
 
 it('[LIFE-26] the owner of a document stores edits, calls, bodies, snapshots and points', async () => {
   const { head, room, ann } = await openOwned()
@@ -47,7 +47,7 @@ it('[LIFE-26] the owner of a document stores edits, calls, bodies, snapshots and
   expect(await worker.job(room, { kind: 'put', request: put(head, { ...BODY, extra: { put: true } }) })).toMatchObject({
     outcome: { kind: 'written' },
   })
-  const edit = editRequest(head, 'rename_document', { name: 'New' })
+  const edit = editRequest(head, 'rename_document', { docId: head.id, name: 'New' })
   expect(await worker.job(room, { kind: 'edit', request: edit })).toMatchObject({ outcome: { kind: 'edited' } })
   ann.leave()
   await untilAsync(async () => (await storage.recovery.list(head.key)).some(({ reason }) => reason === 'last-leave'))
@@ -55,20 +55,20 @@ it('[LIFE-26] the owner of a document stores edits, calls, bodies, snapshots and
   const now = await headOf(head)
   expect([now.coveredSeq, now.bodyAhead, now.owner]).toEqual([now.lastSeq, false, { owner: OURS, epoch: 1 }])
   expect(await storage.updates.load(head.key)).toMatchObject({ kind: 'loaded', snapshot: { throughSeq: now.lastSeq } })
-  expect(wasReset(room)).toBe(false)
+  expect(wasFenced(room)).toBe(false)
 })
 
-it('[LIFE-26] an edit in the room of a former owner is not acknowledged, not stored, and resets the room', async () => {
+it('[LIFE-26] an edit in the room of a former owner is not acknowledged and not stored, and ends the room', async () => {
   const { head, room, ann } = await openOwned()
   const { settled } = ann
   await takenBy(ANOTHER, head)
   setShape(ann, 'late')
-  await until(() => wasReset(room))
+  await until(() => wasFenced(room))
   expect([ann.settled, ann.ordinal]).toEqual([settled, settled + 1])
   expect(await headOf(head)).toEqual({ ...head, owner: { owner: ANOTHER, epoch: 2 } })
 })
 
-it('[LIFE-26] a PUT, an edit and a save of a former owner store nothing, and reset the room', async () => {
+it('[LIFE-26] a PUT, an edit and a save of a former owner store nothing, and end the room', async () => {
   for (const task of ['put', 'edit', 'settle'] as const) {
     const { head, room, ann } = await openOwned()
     setShape(ann, 'before')
@@ -81,11 +81,11 @@ it('[LIFE-26] a PUT, an edit and a save of a former owner store nothing, and res
         ? { kind: task }
         : task === 'put'
           ? { kind: task, request: put(head, { ...BODY, extra: {} }) }
-          : { kind: task, request: editRequest(head, 'rename_document', { name: 'New' }) },
+          : { kind: task, request: editRequest(head, 'rename_document', { docId: head.id, name: 'New' }) },
     )
-    expect(outcome).toMatchObject({ kind: 'failed' })
+    expect(outcome).toEqual({ kind: 'moved' })
     expect(await headOf(head)).toEqual(before)
-    await until(() => wasReset(room))
+    await until(() => wasFenced(room))
   }
 })
 
@@ -93,6 +93,6 @@ it('[LIFE-26] a document whose log lacks a cold write does not open for a former
   const head = await createDocument(storage.documents, BODY)
   const epoch = await takenBy(OURS, head)
   await takenBy(ANOTHER, head)
-  expect(await worker.tryOpen(9_001, head, epoch)).toBe('unavailable')
+  expect(await worker.tryOpen(9_001, head, epoch)).toBe('fenced')
   expect((await headOf(head)).lastSeq).toBe(0)
 })

@@ -1,4 +1,4 @@
-import type { DocumentHead, DocumentState, DocumentStore, DocumentWrite } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentState, DocumentStore } from '../../documents/document-store.port.ts'
 import type { Storage } from '../../drivers/sql/storage.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
@@ -9,7 +9,7 @@ import type { MemoryOwnership } from './memory-ownership.ts'
 export interface FencedStores {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
-  readonly recovery: Pick<RecoveryStore, 'capture'>
+  readonly recovery: RecoveryStore
 }
 
 /** What happens to the calls of one node on their way to the store. */
@@ -49,7 +49,7 @@ export function fencedStores(
       append: (records) =>
         write(async () => {
           const kept = records.filter(({ key, epoch }) => !isFenced(key, epoch))
-          const stored = kept.length === 0 ? [] : await updates.append(kept.map(({ epoch: _, ...record }) => record))
+          const stored = kept.length === 0 ? [] : await updates.append(kept.map((record) => withoutEpoch(record)))
           const outcomes = new Map(kept.map((record, i) => [record, stored[i] as AppendOutcome]))
           return records.map((record) => outcomes.get(record) ?? { kind: 'fenced' })
         }),
@@ -57,6 +57,7 @@ export function fencedStores(
       rebuild: (key, rebuilt, epoch) => write(async () => (isFenced(key, epoch) ? 'fenced' : updates.rebuild(key, rebuilt))),
     },
     recovery: {
+      ...recovery,
       capture: (key, reason, nowMs, epoch) =>
         write(async () => (isFenced(key, epoch) ? { kind: 'fenced' } : recovery.capture(key, reason, nowMs))),
     },
@@ -81,15 +82,15 @@ export function fencedStores(
             return ownership.isDead(foreign.owner)
               ? { kind: 'unsettled', current: head }
               : { kind: 'owned', by: foreign, current: head }
-          const outcome = await documents.write({ ...given, log: withoutEpoch(log) })
+          const outcome = await documents.write({ ...given, log: log.kind === 'live' ? withoutEpoch(log) : log })
           return outcome.kind === 'written' ? { kind: 'written', head: owned(outcome.head) } : outcome
         }),
     },
   }
 }
 
-function withoutEpoch(log: DocumentWrite['log']): DocumentWrite['log'] {
-  if (log.kind !== 'live') return log
-  const { epoch: _, ...rest } = log
+/** The store below has one node, which names no epoch. */
+function withoutEpoch<T extends { readonly epoch?: number }>(given: T): Omit<T, 'epoch'> {
+  const { epoch: _epoch, ...rest } = given
   return rest
 }

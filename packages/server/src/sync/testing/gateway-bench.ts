@@ -61,8 +61,7 @@ export function headOf(id: string, given: Partial<DocumentHead> = {}): DocumentH
   const owner = { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [] }
   const key = nextKey++
   const lineage = `lineage-${String(key).padStart(8, '0')}`
-  const head = { workspaceId: 'default', id, key, lineage, version: 1, ...owner, ...times, sizeBytes: 2, facts, ...log }
-  return { ...head, owner: null, ...given }
+  return { workspaceId: 'default', id, key, lineage, version: 1, ...owner, ...times, sizeBytes: 2, facts, ...log, ...given }
 }
 
 export interface Bench extends AsyncDisposable {
@@ -103,6 +102,13 @@ const SETTINGS: GatewaySettings = {
   nodeId: 'n1',
 }
 
+let openBenchRooms = openRooms
+
+/** Benches that start from now on have these rooms. */
+export function benchesWith(open: typeof openRooms): void {
+  openBenchRooms = open
+}
+
 /** A gateway on a real HTTP server with real tokens; only the workers and the store are small stand-ins. */
 export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const issuer = await startTestIssuer()
@@ -115,7 +121,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const verifyToken = createTokenVerifier({ ...claimRules, keySet, revocations: revoked, clock })
   const store = new TestStore()
   const workers = options.workers ?? new ScriptedWorkers()
-  const rooms = openRooms({ workers, store, clock, timers, log: silentLogger, ...options.rooms })
+  const rooms = openBenchRooms({ workers, store, clock, timers, log: silentLogger, ...options.rooms })
   const settings = { ...SETTINGS, ...options.settings }
   const limits = { seats: memorySeats(), rateLimiter: memoryRateLimiter(clock) }
   const kernel = { clock, timers, random: systemRandom, log: silentLogger }

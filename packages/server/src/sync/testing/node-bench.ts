@@ -10,7 +10,7 @@ import { type Bench, type BenchOptions, headOf, startBench } from './gateway-ben
 import { fencedStores, type FencedStores, type StoreFaults } from './fenced-stores.ts'
 import { HomesHere } from './homes-here.ts'
 import { createMemoryNetwork, type MemoryNetwork, type MemoryNode } from './memory-links.ts'
-import { MemoryOwnership } from './memory-ownership.ts'
+import { lastSeqIn, MemoryOwnership } from './memory-ownership.ts'
 import { TextEditor } from './text-editor.ts'
 import { openTestStorage } from './worker-harness.ts'
 
@@ -52,7 +52,12 @@ export interface NodeBenchOptions {
 export async function startNodes({ count, fullBytes, bench: options = {} }: NodeBenchOptions): Promise<NodeBench> {
   const storage = await openTestStorage()
   const network = createMemoryNetwork(fullBytes === undefined ? {} : { fullBytes })
-  const ownership = new MemoryOwnership({ clock: systemClock, deadMs: DEAD_MS })
+  const ownership = new MemoryOwnership({
+    clock: systemClock,
+    deadMs: DEAD_MS,
+    takenMs: DEAD_MS,
+    lastSeq: lastSeqIn(storage.updates),
+  })
   const nodes: TestNode[] = []
   for (let inc = 1; inc <= count; inc++) nodes.push(await startNode(inc))
   const made: NodeBench = {

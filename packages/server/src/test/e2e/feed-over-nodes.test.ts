@@ -3,6 +3,7 @@ import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { onPostgres } from '../../drivers/sql/testing/on-postgres.ts'
 import { at } from '../../kernel/at.ts'
+import { mcpAgent } from '../mcp-agent.ts'
 import { type RelaysTogether, type RelayTogether, startRelaysTogether } from '../relays-together.ts'
 import { until } from '../relay-under-test.ts'
 import { openWire, pause, type WireClient } from '../wire-client.ts'
@@ -24,6 +25,7 @@ await onPostgres((url) =>
       const workspace = `w-${randomUUID()}`
       const claims = (sub: string, role: string) => ({ sub, role, workspace })
       return {
+        workspace,
         rest: (node: RelayTogether, sub = 'ann', role = 'owner') => node.rest(claims(sub, role)),
         async signedIn(node: RelayTogether, sub = 'ann', role = 'owner', jti?: string): Promise<WireClient> {
           const client = await openWire(node)
@@ -59,6 +61,58 @@ await onPostgres((url) =>
       expect(told(at(clients, 2)).slice(0, 4)).toEqual(events.slice(0, 4))
       const [, updated] = at(clients, 1).jsonOf(TAG.docEvent)
       expect(updated).toMatchObject({ metadata: { title: 'Two', serverVersion: 2 } })
+    })
+
+    it('[WS-51] [WS-52] every kind of change is one event on the other node', async () => {
+      const { rest, signedIn, token, workspace } = workspaceOf()
+      const [near, far] = [await signedIn(here), await signedIn(there)]
+      const owner = rest(here)
+      const events: string[] = []
+      const expectNext = async (...next: readonly string[]): Promise<void> => {
+        events.push(...next)
+        await until(next.join(', '), () => told(near).length >= events.length, 4_000)
+        expect(told(near)).toEqual(events)
+      }
+      await owner.putDocument('doc', { name: 'Doc' })
+      await expectNext('created doc ann')
+      await owner.shareDocument('doc', [{ userId: 'bob', permission: 'edit' }])
+      await expectNext('updated doc ann')
+      await owner.setCollection('doc', 'c1')
+      await expectNext('updated doc ann')
+      const link = await owner.issueShareLink('doc', new Date(Date.now() + 3_600_000))
+      await rest(here, 'vic', 'viewer').redeemShareLink(link.token)
+      await expectNext('updated doc vic')
+      const purged = await fetch(`${here.baseUrl}/api/v1/internal/workspace/${workspace}/purge-member`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${relays.internalBearer}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ user_id: 'vic' }),
+      })
+      expect(purged.status).toBe(200)
+      await expectNext('updated doc system')
+      const agent = await mcpAgent(here.mcpUrl, token())
+      const { id: docId } = (await agent.call('create_document', { name: 'Made' })) as { readonly id?: string }
+      await expectNext(`created ${docId} ann`)
+      await agent.call('rename_document', { docId, name: 'Named' })
+      await expectNext(`updated ${docId} ann`)
+      await agent.call('delete_document', { docId })
+      await expectNext(`deleted ${docId} ann`)
+      await owner.captureRecoveryPoint('doc')
+      const [point] = await owner.recoveryPoints('doc')
+      const restored = await owner.restoreRecoveryPoint('doc', point?.id ?? '')
+      await expectNext('deleted doc ann', `created ${restored.newDocId} ann`)
+      await toldAll('all of it', [far], events)
+      await pause(2_500)
+      for (const client of [near, far]) expect(told(client)).toEqual(events)
+    })
+
+    it('[AG-23] [AG-76] an agent that waits on one node is told who changed the document on the other', async () => {
+      const { rest, token } = workspaceOf()
+      await rest(here, 'mia', 'member').putDocument('doc', { name: 'Doc' })
+      const agent = await mcpAgent(there.mcpUrl, token())
+      const waiting = agent.call('wait_for_change', { docId: 'doc', timeoutSecs: 20 })
+      await pause(300)
+      await rest(here, 'mia', 'member').putDocument('doc', { name: 'Changed' })
+      expect(await waiting).toMatchObject({ edited: true, serverVersion: 2, news: { by: ['mia'] } })
     })
 
     it('[PERM-2] [WS-54] a share that is taken away on one node ends the joined connection on the other within 2 s', async () => {
@@ -109,7 +163,9 @@ await onPostgres((url) =>
     it('[AG-63] a search on one node finds what was written on the other', async () => {
       const { rest, token } = workspaceOf()
       const search = async (node: RelayTogether, words: string): Promise<number> => {
-        const answer = await fetch(`${node.baseUrl}/api/v1/search?q=${words}`, { headers: { authorization: `Bearer ${token()}` } })
+        const answer = await fetch(`${node.baseUrl}/api/v1/search?q=${words}`, {
+          headers: { authorization: `Bearer ${token()}` },
+        })
         return ((await answer.json()) as { hits: unknown[] }).hits.length
       }
       const put = (node: RelayTogether, text: string) =>
@@ -131,7 +187,7 @@ await onPostgres((url) =>
       expect(await status()).toBe(200)
       const pushed = await fetch(`${here.baseUrl}/api/v1/internal/revoke`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${relays.revocationBearer}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${relays.internalBearer}`, 'content-type': 'application/json' },
         body: JSON.stringify({ revocations: [{ jti, revoked_at: new Date().toISOString() }] }),
       })
       expect(pushed.status).toBe(204)

@@ -13,9 +13,10 @@ import { systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { patience } from '../../kernel/testing/patience.ts'
+import { freePort } from '../nodes/nodes-under-test.ts'
 import { startTcpProxy } from '../tcp-proxy.ts'
 
-/** The relays of these tests run in this process, since `relay serve` refuses several of them while they are not built. */
+/** The relays of these tests run in this process and have no bus. */
 await onPostgres((url) => {
   async function startNode(
     nodeId: string,
@@ -23,6 +24,7 @@ await onPostgres((url) => {
   ): Promise<RunningRelay & { readonly baseUrl: string; end(): Promise<void> }> {
     const issuer = await startTestIssuer()
     const folder = mkdtempSync(join(tmpdir(), 'docrelay-node-'))
+    const linkPort = await freePort()
     const env = {
       RELAY_JWT_ISSUER: issuer.issuer,
       RELAY_JWT_JWKS_URL: issuer.jwksUrl,
@@ -32,7 +34,9 @@ await onPostgres((url) => {
       RELAY_STORAGE_URL: storageUrl,
       RELAY_CLUSTER_SINGLE_NODE: 'yes',
       RELAY_CLUSTER_NODE_ID: nodeId,
-      RELAY_CLUSTER_LINK_URL: 'ws://127.0.0.1:9879',
+      RELAY_CLUSTER_LINK_PORT: String(linkPort),
+      RELAY_CLUSTER_LINK_URL: `ws://127.0.0.1:${linkPort}`,
+      RELAY_CLUSTER_SECRET: 'a secret of all nodes of one test',
       RELAY_MCP_ENABLED: 'no',
       RELAY_METRICS_EXPOSE: 'public',
       RELAY_AUTH_TIMEOUT_SECS: '300',

@@ -90,7 +90,8 @@ export async function linked(relays: readonly RelayUnderTest[]): Promise<void> {
   })
 }
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nobody listens at now. */
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -36,8 +36,7 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
   const [a, b] = relays as [RelayUnderTest, RelayUnderTest]
   const create = (id: string, relay = a) =>
     relay.rest().putDocument(id, { name: id, pages: [{ id: 'canvas', name: 'Canvas', shapes: [] }] })
-  const shapes = async (relay: RelayUnderTest, id: string) =>
-    shapesIn((await relay.rest().getDocument(id)) as unknown as Body)
+  const shapes = async (relay: RelayUnderTest, id: string) => shapesIn((await relay.rest().getDocument(id)) as unknown as Body)
 
   afterAll(() => (nodes as NodesUnderTest)[Symbol.asyncDispose](), patience(20_000))
 
@@ -65,7 +64,7 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
     const body = { name: 'put', pages: [{ id: 'canvas', name: 'Canvas', shapes: [{ id: 's', type: 'rectangle', x: 1 }] }] }
     await b.rest().putDocument('put', body, { expectedVersion: serverVersion })
     await until('the owner to have it', () => sizeOf(ann) === 1)
-    expect(await refusal(b.rest().putDocument('put', body, { expectedVersion: serverVersion }))).toBe('CONFLICT')
+    expect(await refusal(b.rest().putDocument('put', body, { expectedVersion: serverVersion }))).toBe('VERSION_CONFLICT')
     setShape(ann, 'more')
     await saved(ann)
     expect(await shapes(b, 'put')).toEqual(['more', 's'])
@@ -107,58 +106,66 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
     for (let i = 0; i < 4; i++) expect(await call('read_document', { document_id: 'mcp' })).toMatchObject({})
   })
 
-  it('[LIFE-25] [LIFE-26] when the owner is killed, people of the other node keep their sockets, wait at most 5 s and lose nothing', async () => {
-    await create('kill')
-    const ann = a.sync('kill')
-    await saved(ann)
-    const others = [b.sync('kill'), b.sync('kill'), b.sync('kill')]
-    await saved(...others)
-    expect(await metric(b, 'relay_rooms', { kind: 'edge' })).toBeGreaterThan(0)
-    const closes = closesOf(others)
-    let made = 0
-    const typing = setInterval(() => {
-      for (const client of others) setShape(client, `k${made++}`)
-    }, 20)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    const beganMs = Date.now()
-    await a.kill()
-    const before = made
-    await until('edits to be durable again', () => others.every(({ state }) => state.saved === 'saved'), 20_000)
-    const pauseMs = Date.now() - beganMs
-    clearInterval(typing)
-    expect(made).toBeGreaterThan(before)
-    await saved(...others)
-    await until('all to be equal', () => others.every((client) => sizeOf(client) === made))
-    expect(await shapes(b, 'kill')).toHaveLength(made)
-    expect(closes()).toBe(0)
-    expect(pauseMs).toBeLessThan(patience(5_000))
-    await a.restart()
-    await linked(relays)
-  }, patience(60_000))
+  it(
+    '[LIFE-25] [LIFE-26] when the owner is killed, people of the other node keep their sockets, wait at most 5 s and lose nothing',
+    async () => {
+      await create('kill')
+      const ann = a.sync('kill')
+      await saved(ann)
+      const others = [b.sync('kill'), b.sync('kill'), b.sync('kill')]
+      await saved(...others)
+      expect(await metric(b, 'relay_rooms', { kind: 'edge' })).toBeGreaterThan(0)
+      const closes = closesOf(others)
+      let made = 0
+      const typing = setInterval(() => {
+        for (const client of others) setShape(client, `k${made++}`)
+      }, 20)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      const beganMs = Date.now()
+      await a.kill()
+      const before = made
+      await until('edits to be durable again', () => others.every(({ state }) => state.saved === 'saved'), 20_000)
+      const pauseMs = Date.now() - beganMs
+      clearInterval(typing)
+      expect(made).toBeGreaterThan(before)
+      await saved(...others)
+      await until('all to be equal', () => others.every((client) => sizeOf(client) === made))
+      expect(await shapes(b, 'kill')).toHaveLength(made)
+      expect(closes()).toBe(0)
+      expect(pauseMs).toBeLessThan(patience(5_000))
+      await a.restart()
+      await linked(relays)
+    },
+    patience(60_000),
+  )
 
-  it('[LIFE-28] a node that gets SIGTERM hands its documents over: people of the other node keep their sockets, its own reconnect, nothing is lost', async () => {
-    await create('term')
-    const ann = a.sync('term')
-    await saved(ann)
-    const others = [b.sync('term'), b.sync('term')]
-    await saved(...others)
-    const closes = closesOf(others)
-    let made = 0
-    const typing = setInterval(() => {
-      for (const client of [ann, ...others]) setShape(client, `t${made++}`)
-    }, 20)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    expect(await a.stop()).toBe(0)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    clearInterval(typing)
-    await saved(...others)
-    expect(closes()).toBe(0)
-    const again = b.sync('term', undefined, { doc: ann.doc })
-    await saved(again)
-    await until('all to be equal', () => [...others, again].every((client) => sizeOf(client) === made))
-    expect(await shapes(b, 'term')).toHaveLength(made)
-    expect(await metric(b, 'relay_rooms', { kind: 'owned' })).toBeGreaterThan(0)
-    await a.restart()
-    await linked(relays)
-  }, patience(60_000))
+  it(
+    '[LIFE-28] a node that gets SIGTERM hands its documents over: people of the other node keep their sockets, its own reconnect, nothing is lost',
+    async () => {
+      await create('term')
+      const ann = a.sync('term')
+      await saved(ann)
+      const others = [b.sync('term'), b.sync('term')]
+      await saved(...others)
+      const closes = closesOf(others)
+      let made = 0
+      const typing = setInterval(() => {
+        for (const client of [ann, ...others]) setShape(client, `t${made++}`)
+      }, 20)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(await a.stop()).toBe(0)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      clearInterval(typing)
+      await saved(...others)
+      expect(closes()).toBe(0)
+      const again = b.sync('term', undefined, { doc: ann.doc })
+      await saved(again)
+      await until('all to be equal', () => [...others, again].every((client) => sizeOf(client) === made))
+      expect(await shapes(b, 'term')).toHaveLength(made)
+      expect(await metric(b, 'relay_rooms', { kind: 'owned' })).toBeGreaterThan(0)
+      await a.restart()
+      await linked(relays)
+    },
+    patience(60_000),
+  )
 })

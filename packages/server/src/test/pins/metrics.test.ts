@@ -43,6 +43,14 @@ counter relay_deprecated_requests_total{route}
 counter relay_handler_panics_total
 histogram http_server_request_duration_seconds{route,method,code}
 gauge relay_cluster_nodes{state}
+gauge relay_links
+counter relay_link_bytes_total{direction}
+gauge relay_link_buffered_bytes
+gauge relay_link_rtt_seconds
+gauge relay_rooms{kind}
+counter relay_takeovers_total{cause}
+counter relay_fenced_total
+histogram relay_handover_seconds
 gauge relay_lease_age_seconds
 gauge nodejs_eventloop_lag_seconds
 gauge relay_process_rss_bytes

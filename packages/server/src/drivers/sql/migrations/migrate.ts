@@ -101,6 +101,11 @@ export async function raiseForSeveral(writer: Writer): Promise<void> {
   await raiseFormat(writer, await storedFormat(writer, ['store_facts']), FORMAT_OF_SEVERAL)
 }
 
+/** Whether several nodes have ever used the store together. */
+export async function wasOfSeveral(db: Connection): Promise<boolean> {
+  return ((await storedFormat(db, ['store_facts'])) ?? 0) >= FORMAT_OF_SEVERAL
+}
+
 async function raiseFormat(writer: Writer, found: number | null, format: number): Promise<void> {
   if (found === null || found < format) await setFact(writer, 'format', String(format))
 }

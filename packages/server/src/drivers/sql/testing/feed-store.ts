@@ -19,7 +19,16 @@ export async function openFeedStore(
         : await openPostgres(url, 0, silentLogger, { connections: 1, node: { inc: null } })
       await database.writer
         .insertInto('change_feed')
-        .values({ at_ms: database.engine.nowMs, workspace_id: 'w', key: 1, kind, actor: '', seq: 0, origin: '?', payload: Buffer.from(payload) })
+        .values({
+          at_ms: database.engine.nowMs,
+          workspace_id: 'w',
+          key: 1,
+          kind,
+          actor: '',
+          seq: 0,
+          origin: '?',
+          payload: Buffer.from(payload),
+        })
         .execute()
       await database.close()
     },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { NodeStores, OpenNodes } from '../../../sync/ownership.contract.ts'
-import { LEASE_MS } from '../ownership.ts'
+import { LEASE_MS } from '../../../nodes/registry.port.ts'
 import type { Database, OwnNode } from '../engine.ts'
 import type { Stores } from '../stores.ts'
 

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { creation, written } from '../../documents/testing/document-writes.ts'
+import { openFeedStore } from './testing/feed-store.ts'
+import { onPostgres } from './testing/on-postgres.ts'
+import { openHost, temporaryStores } from './testing/store-under-test.ts'
+
+const newStore = temporaryStores()
+
+await onPostgres((url) =>
+  describe('jobs of maintenance over nodes', () => {
+    it('[LIFE-30] a batch yields while another node runs one of the same job, and not to other jobs', async () => {
+      await using store = await openFeedStore(url)
+      const ref = { workspaceId: 'w', id: randomUUID() }
+      const { key } = written(await store.documents.write(creation(ref)))
+      await store.documents.remove(ref, key, 1_000)
+      const other = new pg.Client({ connectionString: url })
+      await other.connect()
+      await other.query('begin')
+      await other.query(`select pg_advisory_xact_lock(hashtext('tombstones'), 10)`)
+      expect(await store.documents.purgeTombstones(2_000, 10)).toBe(0)
+      expect(await store.documents.purgeRemembered(2_000, 10)).toBe(0)
+      expect((await store.documents.state(ref)).kind).toBe('tombstone')
+      await other.query('commit')
+      await other.end()
+      expect(await store.documents.purgeTombstones(2_000, 10)).toBe(1)
+    })
+
+    it('[LIFE-30] a relay that is alone asks for no such lock', async () => {
+      await using store = await openHost(url)
+      const ref = { workspaceId: 'w', id: randomUUID() }
+      const { key } = written(await store.documents.write(creation(ref)))
+      await store.documents.remove(ref, key, 1_000)
+      const other = new pg.Client({ connectionString: url })
+      await other.connect()
+      await other.query(`select pg_advisory_lock(hashtext('tombstones'), 10)`)
+      expect(await store.documents.purgeTombstones(2_000, 10)).toBe(1)
+      await other.end()
+    })
+  }),
+)
+
+it('[FEED-2] a relay that is alone writes no row of a feed', async () => {
+  await using store = await openHost(newStore().url)
+  const ref = { workspaceId: 'w', id: 'd' }
+  const told = { actor: 'ada' }
+  const { key } = written(await store.documents.write(creation(ref, '{}', { told })))
+  await store.documents.remove(ref, key, 1_000, 'ada')
+  await store.revocations.add([{ jti: 'j', revokedAtMs: 1 }], { keep: 10, isWhole: true })
+  expect(await store.changeFeed.begin()).toEqual({ top: 0, gaps: [] })
+  const all = { above: 0, gaps: [], limit: 10, asksOpen: false }
+  expect(await store.changeFeed.read(all)).toMatchObject({ rows: [], lastId: 0 })
+  expect(await store.revocationFeed.read(all)).toMatchObject({ rows: [], lastId: 0 })
+})
