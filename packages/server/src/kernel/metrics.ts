@@ -188,7 +188,7 @@ export const METRICS = {
   nodejs_eventloop_lag_seconds: {
     type: 'gauge',
     labels: [],
-    help: 'Longest delay of the main event loop since the last scrape, seen by a timer that is due every 20 ms.',
+    help: 'Longest delay of the main event loop since the last scrape, seen by a timer that is due every 20 ms, every 200 ms while the loop is at rest.',
   },
   relay_process_rss_bytes: { type: 'gauge', labels: [], help: 'Resident memory of the process.' },
   relay_volume_total_bytes: { type: 'gauge', labels: [], help: 'Size of the volume of the data directory.' },

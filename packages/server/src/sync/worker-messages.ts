@@ -210,7 +210,7 @@ export type FromWorker =
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
   /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
   | { readonly kind: 'drained' }
-  /** Twice a second. `counters` are running totals since the worker started, `appendSeconds` the appends since the report before. */
+  /** Twice a second while the home has rooms, and once after the last. `counters` are running totals since the worker started, `appendSeconds` the appends since the report before. */
   | {
       readonly kind: 'report'
       readonly cacheBytes: number

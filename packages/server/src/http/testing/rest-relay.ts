@@ -195,10 +195,8 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   }
   const records = createChangeRecords()
   const documents = createDocuments({
-    ...shared,
-    records,
+    ...{ ...shared, records, metrics, timers: systemTimers },
     store: options.store?.(storage.documents) ?? storage.documents,
-    metrics,
   })
   const points = options.recovery?.(storage.recovery) ?? storage.recovery
   const recovery = createRecovery({ ...shared, documents, store: points, random: systemRandom })
@@ -207,9 +205,8 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const feed = createIndexFeed({ index, timers: systemTimers })
   storage.onStored((document) => feed.stored(document))
   const search = createSearch({ ...shared, documents, store: storage.documents, index, timers: systemTimers })
-  const ok: Check = () => ({ ok: true })
-  const shown = CHECKS.filter((name) => name !== 'cluster')
-  const checks = { ...(Object.fromEntries(shown.map((name) => [name, ok])) as unknown as Checks), ...options.checks }
+  const always = Object.fromEntries(CHECKS.filter((name) => name !== 'cluster').map((name) => [name, () => ({ ok: true })]))
+  const checks = { ...(always as unknown as Checks), ...options.checks }
   const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 2 }
   const state = { draining: false }
   const corsOrigins = options.corsOrigins ?? ['*']

@@ -3,12 +3,11 @@ import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import { afterAll, describe, expect, it } from 'vitest'
 import { patience } from '../../kernel/testing/patience.ts'
 import { type Body, setShape, shapesIn } from '../live-documents.ts'
-import { mcpSession } from '../mcp-session.ts'
 import { type RelayUnderTest, saved, until } from '../relay-under-test.ts'
 import { metric } from '../wire-client.ts'
 import { linked, type NodesUnderTest, startNodesUnderTest } from './nodes-under-test.ts'
 
-const nodes = await startNodesUnderTest({ count: 2, mcp: 'public' })
+const nodes = await startNodesUnderTest({ count: 2 })
 if (typeof nodes === 'string') process.stderr.write(`skipped: ${nodes}\n`)
 
 const refusal = (call: Promise<unknown>) =>
@@ -70,6 +69,17 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
     expect(await shapes(b, 'put')).toEqual(['more', 's'])
   })
 
+  it('[LIFE-8] [LIFE-25] a list of one node shows the title that a person has just given a document at the other', async () => {
+    await create('titled')
+    const ann = a.sync('titled')
+    await saved(ann)
+    ann.doc.getMap('metadata').set('title', 'New title')
+    await saved(ann)
+    const listed = await b.fetch('/api/docs', { headers: { authorization: `Bearer ${b.token()}` } })
+    const documents = (await listed.json()) as readonly { readonly id: string; readonly name: string }[]
+    expect(documents.find(({ id }) => id === 'titled')?.name).toBe('New title')
+  })
+
   it('[SHARE-4] [PERM-2] a share link of one node opens the document on the other, whose sockets hear of it', async () => {
     await a.rest(person('mia')).putDocument('shared', { name: 'shared' })
     const link = await a.rest(person('mia')).issueShareLink('shared', tomorrow())
@@ -95,15 +105,6 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
     await b.rest().deleteDocument('gone')
     await until('both to be told', () => [ann, bob].every(({ state }) => state.refusal === 'ERR_DELETED'))
     expect(await refusal(a.rest().getDocument('gone'))).toBe('NOT_FOUND')
-  })
-
-  it('[MCP-32] a session of MCP that one node opened goes on at the other', async () => {
-    await create('mcp')
-    const ann = a.sync('mcp')
-    await saved(ann)
-    let turn = 0
-    const call = await mcpSession(() => [a, b][turn++ % 2]?.mcpUrl ?? '', a.token(), 'Tester')
-    for (let i = 0; i < 4; i++) expect(await call('read_document', { document_id: 'mcp' })).toMatchObject({})
   })
 
   it(
@@ -154,6 +155,8 @@ describe.skipIf(typeof nodes === 'string')('two nodes', () => {
       }, 20)
       await new Promise((resolve) => setTimeout(resolve, 500))
       expect(await a.stop()).toBe(0)
+      // Everything had gone to the other node, or was stored, before the process ended.
+      expect(a.logLines.filter((line) => line.includes('"room.drain.failed"'))).toEqual([])
       await new Promise((resolve) => setTimeout(resolve, 500))
       clearInterval(typing)
       await saved(...others)

@@ -1,6 +1,6 @@
 // `npm run example:nodes`: two relay processes on the PostgreSQL and Redis of this machine, behind HAProxy with deploy/haproxy.cfg where that
-// is installed, else behind a small balancer. Two people, one at each node, type into one document; then the node that owns it is killed
-// with kill -9, and the other one takes over. Prints what they notice. Leaves nothing behind.
+// is installed, else behind a small balancer. Three people type into one document, one at each node and one through the balancer; then the
+// node that owns it is killed with kill -9, and the other one takes over. Prints what they notice. Leaves nothing behind.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,7 @@ import { openTypist, TYPED_PAGE } from './typist.ts'
 const DOCUMENT = 'meeting-minutes'
 const CONFIGURATION = join(import.meta.dirname, '../../../../../../deploy/haproxy.cfg')
 const EDITS_PER_SEC = 4
+const NAMES: Readonly<Record<string, string>> = { ann: 'Ann', ben: 'Ben', cleo: 'Cleo' }
 
 async function main(): Promise<void> {
   console.log('Starting two nodes on a fresh database …')
@@ -37,50 +38,59 @@ async function main(): Promise<void> {
   const shared = { document: DOCUMENT, issuer: cluster.issuer, recorder, random: generator(1), editsPerSec: EDITS_PER_SEC }
   const ann = openTypist({ ...shared, name: 'ann', front: a.front })
   const ben = openTypist({ ...shared, name: 'ben', front: b.front })
-  await until('both to join', () => [ann, ben].every(({ client }) => client.state.synced))
+  const cleo = openTypist({
+    ...shared,
+    name: 'cleo',
+    front: { ...a.front, baseUrl, wsUrl: `${baseUrl.replace('http', 'ws')}/ws` },
+  })
+  const people = [ann, ben, cleo]
+  await until('all to join', () => people.every(({ client }) => client.state.synced))
   let isRunning = true
-  const typing = [ann, ben].map((one) => one.type(() => isRunning))
+  const typing = people.map((one) => one.type(() => isRunning))
   await pause(2_000)
 
   const name = await cluster.audit.ownerOf(DOCUMENT)
   const owner = name === b.name ? b : a
   const stays = owner === a ? ben : ann
-  console.log(`Ann types at node a and Ben at node b. Node ${owner.name} owns the document; the other one forwards.`)
+  console.log(
+    `Ann types at node a, Ben at node b, and Cleo through the balancer. Node ${owner.name} owns the document; the other one forwards.`,
+  )
   const killedMs = performance.now()
   await owner.kill()
   console.log(`\nkill -9 of node ${owner.name}.`)
   const other = owner === a ? b : a
   await until('the other node to own the document', async () => (await cluster.audit.ownerOf(DOCUMENT)) === other.name)
   console.log(`Node ${other.name} owns the document after ${secs(performance.now() - killedMs)}.`)
-  await until('both to be connected', () => [ann, ben].every(({ client }) => client.state.synced))
+  await until('all to be connected', () => people.every(({ client }) => client.state.synced))
   await owner.start()
   console.log(`Node ${owner.name} is started again, and is ready.`)
   await pause(2_000)
   isRunning = false
   await Promise.all(typing)
-  await until('everything to be saved', () => [ann, ben].every(({ client }) => client.state.saved === 'saved'))
-  const text = () => [ann, ben].map(({ client }) => client.doc.getXmlFragment(`prose:${TYPED_PAGE}`).toString())
-  await until('both to see the same', () => new Set(text()).size === 1)
+  await until('everything to be saved', () => people.every(({ client }) => client.state.saved === 'saved'))
+  const text = () => people.map(({ client }) => client.doc.getXmlFragment(`prose:${TYPED_PAGE}`).toString())
+  await until('all to see the same', () => new Set(text()).size === 1)
 
   const { longestPauseMs, closes } = recorder.elsewhere({
-    hit: [owner.name],
+    hit: [owner.name, 'the balancer'],
     sinceMs: killedMs,
     nodeOf: new Map([
       ['ann', 'a'],
       ['ben', 'b'],
+      ['cleo', 'the balancer'],
     ]),
   })
   const stayed = stays === ann ? 'Ann' : 'Ben'
   console.log(
     `\n${stayed}, at the node that stayed: ${closes.length} sockets closed, the longest wait for "saved" was ${secs(longestPauseMs)}.`,
   )
-  for (const { fromMs, toMs } of recorder.reconnects)
-    console.log(`The other one was connected again after ${secs(toMs - fromMs)}.`)
+  for (const { client, fromMs, toMs } of recorder.reconnects)
+    console.log(`${NAMES[client]} was connected again after ${secs(toMs - fromMs)}.`)
   const missing = recorder.acknowledged.filter(({ mark }) => !(text()[0] ?? '').includes(mark))
   console.log(
-    `${recorder.acknowledged.length} edits were acknowledged, ${missing.length} of them are missing. Both people see the same.`,
+    `${recorder.acknowledged.length} edits were acknowledged, ${missing.length} of them are missing. All three see the same.`,
   )
-  for (const { client } of [ann, ben]) client.destroy()
+  for (const { client } of people) client.destroy()
   if (missing.length > 0) process.exitCode = 1
 }
 

@@ -43,7 +43,7 @@ export async function startFront(nodes: readonly Behind[]): Promise<Front> {
     socket.once('close', () => sockets.delete(socket))
   }
 
-  const server = createServer({ noDelay: true }, async (near) => {
+  const forward = async (near: Socket): Promise<void> => {
     keep(near)
     const first = await firstBytes(near)
     const client = /[?&]client=([\w.-]+)/.exec(first.toString('latin1', 0, 2_048))?.[1]
@@ -62,7 +62,8 @@ export async function startFront(nodes: readonly Behind[]): Promise<Front> {
       return
     }
     near.resetAndDestroy()
-  })
+  }
+  const server = createServer({ noDelay: true }, (near) => void forward(near))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
