@@ -8,7 +8,7 @@ import { keepAcceptedLosses } from './accepted-losses.ts'
 import { sqlCalls } from './call-records.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
 import { CallTallies } from './call-tallies.ts'
-import { withCommitFaults } from './commit-faults.ts'
+import { withCommitFaults, withoutEpochs } from './commit-faults.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
 import type { OwnNode } from './engine.ts'
@@ -103,7 +103,8 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   const ofNode = options.node === undefined ? {} : { node: options.node }
   const onLoss = acceptLoss ? 'accept' : 'refuse'
   const opened = await openDatabase(url, { ...hooks, ...occupy, ...ofNode, serverWaitMs, onLoss }, log)
-  const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
+  const fenced = hooks.appendWithoutEpoch === true ? withoutEpochs(opened) : opened
+  const database = hooks.commitFaults === undefined ? fenced : withCommitFaults(fenced, hooks.commitFaults)
   for (const { kind, detail } of database.losses) {
     log.error(
       'storage.loss_accepted',
