@@ -64,6 +64,8 @@ export const layers = [
   },
   // Live documents: the ports and messages, what a document worker is made of from the inside out, and the sockets in front.
   { part: server('sync'), ours: [server('kernel'), server('documents')], libraries: [], node: false },
+  // The nodes that use one store together: who they are, and what this one may do.
+  { part: server('nodes'), ours: [server('kernel')], ports: [server('sync')], libraries: [], node: true },
   { part: server('sync/prose'), ours: [model], libraries: ['yjs'], node: false },
   { part: server('sync/binding'), ours: [model, server('sync/prose')], libraries: ['yjs'], node: true },
   { part: server('sync/late-words'), ours: [model, server('sync/binding')], libraries: ['yjs'], node: false },
@@ -97,8 +99,26 @@ export const layers = [
     libraries: ['yjs'],
     node: true,
   },
+  // Rooms whose owner is another node, over the links between nodes.
+  {
+    part: server('sync/remote'),
+    ours: [server('kernel'), server('documents'), server('sync'), server('sync/gateway')],
+    libraries: [],
+    node: false,
+  },
   // The one file that knows the WebSocket library.
   { part: server('sync/gateway/gateway.ts'), ours: [server('auth'), server('sync/gateway')], libraries: ['ws'], node: true },
+
+  // Direct connections to the other nodes.
+  {
+    part: server('links'),
+    ours: [protocol, server('kernel'), server('links/link-socket.ts')],
+    ports: [server('sync')],
+    libraries: [],
+    node: true,
+  },
+  // The one file of them that knows the WebSocket library.
+  { part: server('links/link-socket.ts'), ours: [server('links')], libraries: ['ws'], node: true },
 
   // HTTP: what a route is, and how requests and replies are handled.
   {
@@ -172,7 +192,7 @@ export const layers = [
   { part: server('console'), ours: [server('kernel')], libraries: [], node: true },
   {
     part: server('operation'),
-    ours: [server('kernel'), server('auth'), server('sync/gateway'), server('sync/gateway/gateway.ts')],
+    ours: ['kernel', 'auth', 'links', 'sync/gateway', 'sync/gateway/gateway.ts'].map(server),
     ports: [server('documents'), server('share-links'), server('feed')],
     libraries: [],
     node: true,
@@ -223,6 +243,14 @@ export const layers = [
 
   // Drivers see ports; only compose sees drivers.
   { part: server('drivers'), ours: [server('kernel')], ports: [server('access'), server('blobs')], libraries: [], node: true },
+  // Several relays share through it what is speed and never truth.
+  {
+    part: server('drivers/redis'),
+    ours: [server('kernel'), server('drivers')],
+    ports: [server('access'), server('feed')],
+    libraries: ['@redis/client'],
+    node: true,
+  },
   {
     part: server('drivers/s3'),
     ours: [server('kernel')],
@@ -235,9 +263,11 @@ export const layers = [
     // The guard reads an update as bytes: whose structs it brings is kept when a document is removed.
     ours: [model, server('kernel'), server('sync/guard')],
     ports: [
+      'access',
       'auth',
       'documents',
       'sync',
+      'nodes',
       'blobs',
       'recovery',
       'collections',
@@ -256,12 +286,15 @@ export const layers = [
     part: server('compose'),
     ours: [
       protocol,
-      ...['kernel', 'config', 'auth', 'access', 'documents', 'feed', 'search', 'share-links', 'calls', 'console', 'previews'].map(server),
+      ...['kernel', 'config', 'auth', 'access', 'documents', 'feed', 'search', 'share-links', 'calls', 'console', 'previews'].map(
+        server,
+      ),
       ...['sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts', 'blobs', 'recovery', 'http', 'http/openapi'].map(server),
-      ...['operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
-      ...['drivers', 'drivers/sql', 'drivers/s3'].map(server),
+      ...['sync/remote', 'links', 'nodes', 'operation', 'outbound', 'citations', 'mcp', 'mcp/tools', 'mcp/resources'].map(server),
+      ...['drivers', 'drivers/sql', 'drivers/s3', 'drivers/redis'].map(server),
       '*.routes.ts',
     ],
+    ports: [server('sync')],
     libraries: [],
     node: true,
   },
@@ -275,7 +308,7 @@ export const layers = [
   },
   {
     part: server('compose.ts'),
-    ours: ['kernel', 'auth', 'compose', 'feed', 'operation', 'drivers/sql'].map(server),
+    ours: ['kernel', 'config', 'auth', 'nodes', 'compose', 'operation', 'drivers/sql'].map(server),
     libraries: [],
     node: false,
   },

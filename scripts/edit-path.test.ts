@@ -20,6 +20,7 @@ it('docs/edit-path.md names each wait of an edit as long as it is in the code', 
     'to-worker': SCHEDULE.toWorkerMs,
     slice: SCHEDULE.workerSliceMs,
     'to-main': SCHEDULE.toGatewayMs,
+    'to-node': SCHEDULE.toNodeMs,
   })
 })
 

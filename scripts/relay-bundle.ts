@@ -28,7 +28,7 @@ const TOOLS = ['bundle.ts', 'bundle-prelude.ts', 'source-lines.ts', 'relay-bundl
 /** Earlier bundles stay for relays that were started with them. */
 const KEPT = 4
 /** Packages that stay beside the bundle: they are loaded when they are needed, and not all of them are JavaScript. */
-const INSTALLED = /^(?:pg|@aws-sdk\/client-s3|@smithy\/[^/]+|@resvg\/resvg-js|dejavu-fonts-ttf)(?:\/|$)/
+const INSTALLED = /^(?:pg|@redis\/client|@aws-sdk\/client-s3|@smithy\/[^/]+|@resvg\/resvg-js|dejavu-fonts-ttf)(?:\/|$)/
 /** The file with the licences of the packages that are in a bundle. */
 export const NOTICES = 'THIRD-PARTY-NOTICES'
 

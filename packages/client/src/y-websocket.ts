@@ -74,6 +74,7 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
       url.search = ''
       this.#connection = new SyncConnection({
         url: url.href,
+        docId: this.#docId,
         token: (request) => {
           const asked = { fresh: request.fresh || fresh }
           fresh = false

@@ -4,6 +4,7 @@ import { initProseMirrorDoc, ySyncPlugin } from 'y-prosemirror'
 import type { Awareness } from 'y-protocols/awareness'
 import type * as Y from 'yjs'
 import { blockIds } from './block-ids.ts'
+import { applyTo, readBeforeEdits } from './browser-caret.ts'
 import { carets } from './carets.ts'
 import { nodeViews } from './node-views.ts'
 import { displayState, PageDisplay } from './page-display.ts'
@@ -206,7 +207,7 @@ class PageBinding implements ProseBinding {
       clipboardParser,
       // A binding may still report a change of another page's turn when the view is gone.
       dispatchTransaction(this: EditorView, transaction) {
-        if (!this.isDestroyed) this.updateState(this.state.apply(transaction))
+        if (!this.isDestroyed) applyTo(this, transaction)
       },
     })
     onShown?.(this)
@@ -215,6 +216,7 @@ class PageBinding implements ProseBinding {
   #boundState(): EditorState {
     const { doc, mapping } = initProseMirrorDoc(this.#fragment, proseSchema)
     const binding = [
+      readBeforeEdits(this.#doc.ydoc),
       ySyncPlugin(this.#fragment, { mapping }),
       ...this.#viewPlugins(),
       undoHistory(this.#fragment),

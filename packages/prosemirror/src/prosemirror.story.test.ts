@@ -103,6 +103,7 @@ const firstGoneSeen = planned(
   'selectedGone',
   update((page) => page.insert(0, [paragraph('words'), element('horizontalRule', {}), element('horizontalRule', {})])),
 )
+const caretMovedSeen = planned('caretMoved', words)
 const failingSeen = planned('failing', words)
 const pastedSeen = planned(
   'pasted',
@@ -228,6 +229,17 @@ describe('an editor on a prose page, in Chromium under a strict Content-Security
     expect(lastGoneSeen()).toEqual({ shown: 1, isAnotherSelected: false, written })
     const rule = '<horizontalrule></horizontalrule>'
     expect(firstGoneSeen()).toEqual({ shown: 2, isAnotherSelected: false, written: written + rule })
+  })
+
+  it('[CON-30] a caret that the browser has just moved stays there when others write or move theirs, before the editor is told', () => {
+    expect(caretMovedSeen()).toEqual({
+      seen: [
+        [6, 5],
+        [2, 1],
+        [2, 1],
+      ],
+      marked: 'wo',
+    })
   })
 
   it('[PROSE-7] an edit of others that could not be shown is shown anew and not taken back by the next key', () => {

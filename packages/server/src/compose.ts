@@ -1,24 +1,27 @@
 import type { KeySet } from './auth/key-set.ts'
 import { tenancyOf } from './auth/tenancy.ts'
-import { type Base, hasSeveralNodes, type RelayOptions } from './compose/base.ts'
+import type { Base, RelayOptions } from './compose/base.ts'
 import { type BlobBackend, blobCheck, openBlobBackend } from './compose/blobs.ts'
+import { type Bus, openBus } from './compose/bus.ts'
 import { openConsole } from './compose/console.ts'
 import { openFeatures } from './compose/features.ts'
 import { openFeedPlaces } from './compose/feed.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
 import { type Mcp, openMcp } from './compose/mcp.ts'
+import { type Nodes, openNodes } from './compose/nodes.ts'
 import { openBodyBudget, openServers, type Servers } from './compose/servers.ts'
 import { openTokens } from './compose/tokens.ts'
+import { isOneOfSeveral } from './config/several-nodes.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
 import type { StoreLoss } from './drivers/sql/store-loss.ts'
-import { createLocalHints } from './feed/local-hints.ts'
 import { makeFolder } from './kernel/folders.ts'
 import { newId } from './kernel/ids.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { startProcessMetrics } from './kernel/process-metrics.ts'
 import { systemTimers } from './kernel/timers.ts'
-import { createReadiness } from './operation/health.ts'
+import { checkNode } from './nodes/observe-node.ts'
+import { type Checks, createReadiness } from './operation/health.ts'
 import { readRelease, type Release } from './operation/release.ts'
 
 export interface RunningRelay {
@@ -30,6 +33,9 @@ export interface RunningRelay {
   /** Stops by LIFE-28; `overrun` when the grace period was too short. */
   drain(): Promise<'clean' | 'overrun'>
 }
+
+/** Sockets of one of several nodes close over this part of the grace at most. [WS-57] */
+const CLOSING_PART = 0.5
 
 /** How long the start waits for a database server that is starting too. */
 const DATABASE_WAIT_MS = 30_000
@@ -44,17 +50,20 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log, clock } = options
   makeFolder(config.storage.dataDir ?? 'data', 0o700)
   const release = readRelease()
+  const metrics = createMetrics({ version: release.version, commit: release.commit })
+  let nodes: Nodes | null = null
+  const bus = await openBus({ config, clock, log, metrics }, () => 1 + (nodes?.life.peers.length ?? 0), opened)
   const base: Base = {
     ...options,
     release,
-    metrics: createMetrics({ version: release.version, commit: release.commit }),
+    metrics,
     tenancy: tenancyOf(config.tenancy.mode, config.tenancy.workspaceId),
     draining: { now: false },
     mcpPort: { now: null },
     budget: openBodyBudget(config),
-    severalNodes: hasSeveralNodes(config),
+    severalNodes: isOneOfSeveral(config),
     runId: newId('run-', 16, options.random),
-    hints: createLocalHints(),
+    hints: bus.hints,
   }
   const console = await openConsole(config, release)
   const { url, commitDelayMs } = config.storage
@@ -69,12 +78,16 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const storage = opened.use(
     await openStorage({ url, commitDelayMs, recovery, log, serverWaitMs: DATABASE_WAIT_MS, acceptLoss, onLoss, severalNodes }),
   )
-  const failed = new Promise<Error>((resolve) => storage.onFatal(resolve))
+  const failure = Promise.withResolvers<Error>()
+  storage.onFatal(failure.resolve)
   const blobs = await openBlobBackend(base)
   const places = await openFeedPlaces(base, storage)
   const tokens = await openTokens(base, storage, places, opened)
-  const live = openLive(base, storage, tokens, places, opened)
-  const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet), { clock, timers: systemTimers })
+  nodes = openNodes(base, storage, failure.resolve, opened)
+  const live = openLive(base, storage, bus, tokens, places, nodes, opened)
+  await nodes?.start(live)
+  const checks = checksOf(base, storage, bus, blobs, tokens.keySet, nodes)
+  const readiness = createReadiness(checks, { clock, timers: systemTimers })
   const features = openFeatures(base, storage, blobs, live, opened)
   const mcp = await openMcp(base, tokens, storage, live, features, opened)
   const servers = openServers(base, tokens, live, { features, mcp, console }, readiness, opened)
@@ -82,10 +95,10 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   opened.use(startHousekeeping(base, storage, blobs, live, opened))
   const listeners = await bind(base, servers)
   const resources = opened.move()
-  return { release, listeners, failed, drain: () => drain(base, servers, { live, mcp }, resources) }
+  return { release, listeners, failed: failure.promise, drain: () => drain(base, servers, { live, mcp, nodes }, resources) }
 }
 
-function checksOf(base: Base, storage: Storage, blobs: BlobBackend, keySet: KeySet): Parameters<typeof createReadiness>[0] {
+function checksOf(base: Base, storage: Storage, bus: Bus, blobs: BlobBackend, keySet: KeySet, nodes: Nodes | null): Checks {
   const answers = async () => {
     await storage.ping()
     return { ok: true }
@@ -97,9 +110,10 @@ function checksOf(base: Base, storage: Storage, blobs: BlobBackend, keySet: KeyS
   return {
     storage: answers,
     log: answers,
-    bus: () => ({ ok: true, detail: 'in memory' }),
+    bus: bus.check,
     blobs: blobCheck(blobs),
     keys,
+    ...(nodes !== null && { cluster: () => checkNode(nodes.life) }),
     draining: () => ({ ok: !base.draining.now }),
   }
 }
@@ -128,16 +142,21 @@ function urlOf(address: { readonly address: string; readonly port: number }): st
 async function drain(
   base: Base,
   servers: Servers,
-  { live, mcp }: { readonly live: Live; readonly mcp: Mcp | null },
+  { live, mcp, nodes }: { readonly live: Live; readonly mcp: Mcp | null; readonly nodes: Nodes | null },
   resources: AsyncDisposableStack,
 ): Promise<'clean' | 'overrun'> {
   base.draining.now = true
   mcp?.endpoint.drain()
+  void nodes?.life.drain()
   const graceMs = base.config.server.shutdownGraceSecs * 1000
   const stop = async () => {
-    await live.rooms.endAgents()
-    await Promise.all([servers.main.finishRequests(), servers.mcp?.finishRequests(), live.gateway.drain()])
-    await live.rooms.drain()
+    const { departures } = live.rooms
+    await departures.handOver()
+    await departures.endAgents()
+    const closed = live.gateway.drain(nodes === null ? undefined : graceMs * CLOSING_PART)
+    if (nodes !== null) await departures.handOverUntil(closed)
+    await Promise.all([servers.main.finishRequests(), servers.mcp?.finishRequests(), closed])
+    await departures.drain()
     await resources.disposeAsync()
     return 'clean' as const
   }

@@ -143,6 +143,7 @@ export class SyncClient {
     }
     this.#connection = new SyncConnection({
       url: options.url,
+      docId: options.docId,
       token: options.token,
       environment: this.#environment,
       ...(options.workspace === undefined ? {} : { workspace: options.workspace }),

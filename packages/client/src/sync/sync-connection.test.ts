@@ -4,8 +4,9 @@ import { NeedsSignIn } from '../errors.ts'
 import { type ConnectionStatus, SyncConnection } from './sync-connection.ts'
 
 /** A connection whose sockets and timers are played by the test. */
-function bench(token: () => unknown) {
+function bench(token: () => unknown, docId?: string) {
   const statuses: ConnectionStatus[] = []
+  const urls: string[] = []
   const sockets: SocketLike[] = []
   const timers = new Map<number, { readonly ms: number; readonly run: () => void }>()
   let made = 0
@@ -18,7 +19,8 @@ function bench(token: () => unknown) {
       timers.set(id, { ms, run })
       return () => timers.delete(id)
     },
-    openSocket() {
+    openSocket(url) {
+      urls.push(url)
       const socket: SocketLike = {
         binaryType: '',
         readyState: 0,
@@ -43,6 +45,7 @@ function bench(token: () => unknown) {
   const connection = new SyncConnection({
     url: 'ws://relay.example/ws',
     token: token as () => string,
+    ...(docId !== undefined && { docId }),
     environment,
     onStatus: (status) => statuses.push(status),
     onOpen() {},
@@ -55,10 +58,25 @@ function bench(token: () => unknown) {
       timer.run()
     }
   }
-  return { connection, statuses, sockets, fire, online: () => online(), waiting: () => [...timers.values()].map(({ ms }) => ms) }
+  return {
+    connection,
+    statuses,
+    urls,
+    sockets,
+    fire,
+    online: () => online(),
+    waiting: () => [...timers.values()].map(({ ms }) => ms),
+  }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+it('[WS-1] the address of a socket names its document, for balancers', async () => {
+  const { connection, urls } = bench(() => 'a.token', 'a plan/ä')
+  connection.connect()
+  await settled()
+  expect(urls.map((url) => new URL(url).searchParams.get('doc'))).toEqual(['a plan/ä'])
+})
 
 it('[WS-67] a token() that never resolves is given up after 30 s, and the next attempt calls it again', async () => {
   let asked = 0

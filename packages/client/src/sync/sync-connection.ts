@@ -27,6 +27,8 @@ export interface ConnectionOptions {
   /** `ws://host:port/ws`. */
   readonly url: string
   readonly workspace?: string
+  /** The document that the socket is for. Lets a load balancer send all who have it open to one node; the relay ignores it. [WS-1] */
+  readonly docId?: string
   /**
    * Returns a token. `fresh` asks for a token that differs from the last one, which was refused or is about to expire.
    * `NeedsSignIn` stops the connection; any other error counts as a failed attempt.
@@ -81,6 +83,7 @@ export class SyncConnection {
     const url = socketUrl(this.#options.url, this.#options.environment)
     url.searchParams.set('protocolVersion', `${PROTOCOL_VERSION}.${PROTOCOL_MINOR}`)
     if (this.#options.workspace !== undefined) url.searchParams.set('workspace', this.#options.workspace)
+    if (this.#options.docId !== undefined) url.searchParams.set('doc', this.#options.docId)
     this.#url = url.href
     this.close()
     this.#failures = 0

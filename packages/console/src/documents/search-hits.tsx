@@ -3,19 +3,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { formatRoute } from '../app/route.ts'
 import type { Session } from '../app/views.ts'
 import { messages } from '../messages.en.ts'
+import { searchTexts } from './text-search.ts'
 
 /** Texts inside documents that hold the words. */
 export function SearchHits({ session, q }: { readonly session: Session; readonly q: string }) {
   const text = messages.documents
   const [page, setPage] = useState<SearchPage | null>(null)
-  useEffect(() => {
-    const ended = new AbortController()
-    // An operator may have switched the search off; titles are found by the list.
-    session.relay.search(q.trim(), { limit: 10, signal: ended.signal }).then(setPage, () => {
-      if (!ended.signal.aborted) setPage(null)
-    })
-    return () => ended.abort()
-  }, [session, q])
+  useEffect(() => searchTexts(session.relay, q.trim(), setPage), [session, q])
   const hits = page?.hits.filter(({ kind }) => kind !== 'name') ?? []
   if (page === null || hits.length === 0) return null
   return (

@@ -10,10 +10,10 @@ const CHIPS = {
 }
 
 /** Opens a page with one chip between words, for two people. */
-async function openWith(chip: string, context: TestContext): Promise<{ readonly ann: Page; readonly ben: Page }> {
+async function openWith(chip: string, context: TestContext, before = ''): Promise<{ readonly ann: Page; readonly ben: Page }> {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
-  const content = `<p>For ${chip}</p><p>The end</p>`
+  const content = `${before}<p>For ${chip}</p><p>The end</p>`
   await owner.putDocument('minutes', {
     name: 'Minutes',
     richTextPages: [{ id: 'p', name: 'Minutes', content }],
@@ -26,7 +26,8 @@ async function openWith(chip: string, context: TestContext): Promise<{ readonly 
 }
 
 it('[CON-30] a click on a chip leaves the caret after it: words typed then do not replace it, and the keys lead on', async (context) => {
-  const { ann, ben } = await openWith(CHIPS.field, context)
+  // A caret that comes to the start of the page within 200 ms of a focus counts as put there by the browser, so another line is first.
+  const { ann, ben } = await openWith(CHIPS.field, context, '<p>Notes</p>')
   await ann.locator('.chip').click()
   await ann.getByRole('dialog').waitFor()
   await ann.keyboard.press('Escape')
@@ -44,7 +45,7 @@ it('[CON-30] a click on a chip leaves the caret after it: words typed then do no
   await ann.keyboard.type('Made ')
   await step(ann, 'End', 1)
   await ann.keyboard.type('!')
-  for (const page of [ann, ben]) await expect.poll(() => textOf(page)).toBe('Made For Acme, and sons!\nThe end.')
+  for (const page of [ann, ben]) await expect.poll(() => textOf(page)).toBe('Notes\nMade For Acme, and sons!\nThe end.')
 })
 
 it('[CON-30] what is typed on a chip that the arrow keys selected goes after it; Backspace removes it', async (context) => {

@@ -1,6 +1,7 @@
 // What a browser runs for the tests of this package: each case edits a page as a person would, and returns what was seen.
 import { DOMParser, DOMSerializer, type Node } from 'prosemirror-model'
-import { NodeSelection, Plugin, TextSelection } from 'prosemirror-state'
+import { NodeSelection, Plugin, PluginKey, TextSelection } from 'prosemirror-state'
+import { Decoration, DecorationSet } from 'prosemirror-view'
 import { Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { bindProse, type ProseBinding, type ProseOptions } from '../bind-prose.ts'
@@ -215,6 +216,37 @@ const CASES = {
     const isAnotherSelected = view.state.selection instanceof NodeSelection
     view.dispatch(view.state.tr.insertText('after ', 1))
     return { shown, isAnotherSelected, written: stored(doc as Y.Doc) }
+  },
+
+  /** The browser has moved the caret, and before it tells so somebody else writes, or moves a caret of theirs. */
+  async caretMoved([doc]: readonly Y.Doc[]) {
+    const shownBy = new PluginKey<DecorationSet>('shown by others')
+    const marks = new Plugin({
+      key: shownBy,
+      state: {
+        init: () => DecorationSet.empty,
+        apply: (tr, set) =>
+          tr.getMeta(shownBy) === undefined ? set : DecorationSet.create(tr.doc, [Decoration.inline(1, 3, { class: 'theirs' })]),
+      },
+      props: { decorations: (state) => shownBy.getState(state) },
+    })
+    const { view } = open(doc as Y.Doc, { viewPlugins: [marks] })
+    view.focus()
+    const moveCaretTo = (offset: number) => getSelection()?.collapse(view.domAtPos(2).node, offset)
+    const seen: unknown[] = []
+    const note = () => seen.push([view.state.selection.from, getSelection()?.focusOffset])
+    view.dispatch(view.state.tr.setSelection(TextSelection.atEnd(view.state.doc)))
+    note()
+    const elsewhere = documentOf(Y.encodeStateAsUpdate(doc as Y.Doc))
+    ;((page(elsewhere).get(0) as Y.XmlElement).get(0) as Y.XmlText).insert(5, '!')
+    moveCaretTo(1)
+    Y.applyUpdate(doc as Y.Doc, Y.encodeStateAsUpdate(elsewhere))
+    note()
+    view.dispatch(view.state.tr.setSelection(TextSelection.atEnd(view.state.doc)))
+    moveCaretTo(1)
+    view.dispatch(view.state.tr.setMeta(shownBy, true))
+    note()
+    return { seen, marked: view.dom.querySelector('.theirs')?.textContent }
   },
 
   /** A plugin of the application fails while an edit of somebody else is shown. */

@@ -11,16 +11,18 @@ export const PERSON_WRITES_MS = 10_000
 
 /**
  * Token buckets by key. One key is one bucket; its rate and burst are given with every call, so a configured change takes effect at once.
- * `ratePerSec === null` is unlimited and takes nothing. The in-memory driver answers synchronously.
+ * `ratePerSec === null` is unlimited and takes nothing. A driver in memory answers at once; one that shares its buckets with other nodes
+ * answers at once as far as it can, and else with a promise that never rejects and settles within 250 ms. Callers in one process get their
+ * answers for one key in the order of their calls. [LIFE-27]
  */
 export interface RateLimiter {
   /**
-   * Takes `tokens` (default 1, at most the burst) if the bucket has as many, else none. `retryAfterMs` is the time until it has, at least 1.
-   * Without `taker` nobody is preferred.
+   * Takes `tokens` (default 1, at most the burst) if the bucket has as many, else none. `retryAfterMs` is the time until it has, at least
+   * 1. Without `taker` nobody is preferred.
    */
-  take(key: string, bucket: Bucket, tokens?: number, taker?: Taker): Taking
+  take(key: string, bucket: Bucket, tokens?: number, taker?: Taker): Taking | Promise<Taking>
   /** Returns how many tokens anybody could take now, a part of one included; takes none. An unlimited bucket has its burst. */
-  left(key: string, bucket: Bucket): number
+  left(key: string, bucket: Bucket): number | Promise<number>
 }
 
 /** Returns the key of the write bucket of a workspace, which sockets and MCP writes share. [WS-28] */

@@ -23,6 +23,23 @@ export interface Seats {
   editors(workspaceId: string): Promise<number>
 }
 
+/**
+ * Decides whether a connection gets the seat that it asks for. `held`: the seat that it has already. [WS-17, WS-19]
+ */
+export function seatOutcome(
+  {
+    held,
+    connections,
+    editors,
+  }: { readonly held: 'editor' | 'viewer' | null; readonly connections: number; readonly editors: number },
+  editor: boolean,
+  limits: SeatLimits,
+): SeatOutcome {
+  if (held === null && limits.connections !== null && connections >= limits.connections) return 'connection-limit'
+  if (editor && held !== 'editor' && limits.editors !== null && editors >= limits.editors) return 'editor-limit'
+  return 'taken'
+}
+
 export interface SeatLimits {
   readonly connections: number | null
   readonly editors: number | null

@@ -118,8 +118,8 @@ describe('a manifest', () => {
   })
 
   it('[OPS-10] [LIFE-29] a manifest of a newer store is refused', () => {
-    const newer = { ...manifest, store: { ...manifest.store, format: 2 } }
-    expect(() => readManifest(writeManifest(newer), KNOWN_STORE)).toThrow('the backup is of a newer store (format 2)')
+    const newer = { ...manifest, store: { ...manifest.store, format: 3 } }
+    expect(() => readManifest(writeManifest(newer), KNOWN_STORE)).toThrow('the backup is of a newer store (format 3)')
     const added = { ...manifest, store: { ...manifest.store, steps: ['0001-initial', '9999-x'] } }
     expect(() => readManifest(writeManifest(added), KNOWN_STORE)).toThrow('steps 9999-x')
   })
@@ -143,6 +143,17 @@ describe('a restore', () => {
     expect(await restoreInto('target', 'backup')).toMatchObject({ blobs: 0, manifest: { rows: { documents: 2 } } })
     await using host = await openHost(urlOf('target'))
     expect((await host.documents.list('w')).map(({ id }) => id)).toEqual(['a', 'b'])
+  })
+
+  it.each(['1', '2'])('[LIFE-29] [OPS-10] a store of format %s is backed up and restored with its format', async (format) => {
+    await makeStore('source', ['a'])
+    onFile('source', (db) => db.exec(`update store_facts set value = '${format}' where name = 'format'`))
+    await backUp('source', 'backup')
+    expect(await restoreInto('target', 'backup')).toMatchObject({ manifest: { store: { format: Number(format) } } })
+    await using host = await openHost(urlOf('target'))
+    expect((await host.documents.list('w')).map(({ id }) => id)).toEqual(['a'])
+    const stored = onFile('target', (db) => db.prepare("select value from store_facts where name = 'format'").get())
+    expect(stored).toEqual({ value: format })
   })
 
   it('[LIFE-29] [OPS-10] restoring a backup of an older format migrates it to this program', async () => {

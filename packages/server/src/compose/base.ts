@@ -17,11 +17,6 @@ export interface RelayOptions {
   readonly acceptLoss?: boolean
 }
 
-/** Whether the configured store is one that several nodes use together. */
-export function hasSeveralNodes({ storage, cluster }: Config): boolean {
-  return !storage.url.startsWith('sqlite:') && !cluster.singleNode
-}
-
 /** The parts that every later step of the start may use. */
 export interface Base extends RelayOptions {
   readonly metrics: Metrics

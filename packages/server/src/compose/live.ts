@@ -17,7 +17,9 @@ import { openRooms, type Rooms } from '../sync/gateway/rooms.ts'
 import { openDocumentWorkers } from '../sync/workers/document-workers.ts'
 import { openRoomHomes, type Placement } from '../sync/workers/room-homes.ts'
 import type { Base } from './base.ts'
+import type { Bus } from './bus.ts'
 import { type FeedPlaces, startChangeFeed } from './feed.ts'
+import type { Nodes } from './nodes.ts'
 import type { Tokens } from './tokens.ts'
 import { accessPolicyOf } from './access-policy.ts'
 
@@ -38,18 +40,20 @@ export interface Live {
 export function openLive(
   base: Base,
   storage: Storage,
+  bus: Bus,
   tokens: Tokens,
   places: FeedPlaces | null,
+  several: Nodes | null,
   opened: AsyncDisposableStack,
 ): Live {
   const { config, clock, random, log, tenancy } = base
   const { limits } = config.tenancy
   const timers = systemTimers
-  const seats = memorySeats()
+  const seats = base.severalNodes ? storage.seats : memorySeats()
   const lateLoop = opened.use(new LateLoop(clock, timers))
-  const rateLimiter = memoryRateLimiter(clock, () => lateLoop.delayMs())
+  const rateLimiter = bus.rateLimiter ?? memoryRateLimiter(clock, () => lateLoop.delayMs())
   const roomOptions = { maxDocBytes: limits.maxDocBytes }
-  const workers = opened.use(
+  const homes = opened.use(
     openRoomHomes({
       threads: openDocumentWorkers({
         count: workerCount(),
@@ -72,7 +76,15 @@ export function openLive(
   const changes = createDocumentChanges()
   const records = createChangeRecords()
   const rooms = opened.use(
-    openRooms({ workers, store: storage.documents, clock, timers, log, edited: (ref) => changes.edited(ref), records }),
+    openRooms({
+      ...(several === null ? { workers: homes } : several.roomsOver(homes)),
+      store: storage.documents,
+      clock,
+      timers,
+      log,
+      edited: (ref) => changes.edited(ref),
+      records,
+    }),
   )
   const gateway = opened.use(
     createGateway({
@@ -98,6 +110,7 @@ export function openLive(
       store: storage.documents,
       rooms,
       follow: (workspaceId) => base.hints.follow(workspaceId),
+      ...(several !== null && { nextConnection: several.nextConnection }),
       clock,
       timers,
       random,

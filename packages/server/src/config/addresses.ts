@@ -3,6 +3,8 @@ import type { TextFormat } from './key-kinds.ts'
 
 /** Least length of a secret. [AUTH-17] */
 const MIN_SECRET_CHARACTERS = 16
+/** That of nodes protects what they send each other against whoever sees the network, so nobody may try all. */
+const MIN_CLUSTER_SECRET_CHARACTERS = 32
 
 /** What a text of each form may be, in words. */
 export const ALLOWED_TEXTS: Readonly<Record<TextFormat, string>> = {
@@ -18,8 +20,12 @@ export const ALLOWED_TEXTS: Readonly<Record<TextFormat, string>> = {
   'secure-url': 'https://…, or http://… on localhost, 127.0.0.1 or [::1]',
   'storage-url': 'sqlite:<path> or postgres://…',
   'blobs-url': 'file:<path> or s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true][&public_endpoint=…]',
-  'bus-url': 'memory:',
+  'bus-url': 'memory:, redis://… or rediss://…',
+  'node-url': 'ws://<host>:<port>',
 }
+
+/** What a secret of several nodes may be, in words. */
+export const CLUSTER_SECRET_FORM = `${MIN_CLUSTER_SECRET_CHARACTERS} characters or more, without a comma`
 
 /** Returns the problem of a text value, or `null`. The problem never repeats the value, which may be a secret. */
 export function addressProblem(format: TextFormat, value: string): { readonly problem: string; readonly allowed: string } | null {
@@ -54,8 +60,23 @@ function wrongForm(format: TextFormat, value: string): string | null {
     case 'blobs-url':
       return isBlobsUrl(value) ? null : 'not a blob store URL'
     case 'bus-url':
-      return value === 'memory:' || (value.startsWith('redis:') && isUrlWith(value, 'redis:')) ? null : 'not a bus URL'
+      return isBusUrl(value) ? null : 'not a bus URL'
+    case 'node-url':
+      return isNodeUrl(value) ? null : 'not an address of a listener for nodes'
   }
+}
+
+function isBusUrl(value: string): boolean {
+  return value === 'memory:' || isUrlWith(value, 'redis:') || isUrlWith(value, 'rediss:')
+}
+
+/** Host and port and nothing else: what the nodes send each other is encrypted by themselves. */
+function isNodeUrl(value: string): boolean {
+  return isUrlWith(value, 'ws:') && /^ws:\/\/[^/?#@]+:\d+\/?$/i.test(value)
+}
+
+export function isClusterSecret(value: string): boolean {
+  return value.length >= MIN_CLUSTER_SECRET_CHARACTERS && !hasControlCharacter(value)
 }
 
 /** A name that ends in a number would be read as an IP address, which it is not. */

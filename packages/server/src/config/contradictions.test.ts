@@ -6,6 +6,14 @@ const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: '
 const SECRET = 'x'.repeat(16)
 const S3_KEYS = { RELAY_S3_ACCESS_KEY_ID: 'key', RELAY_S3_SECRET_ACCESS_KEY: 'secret' }
 const S3_URL = 's3://b?endpoint=https://e.example&region=r'
+/** All that several nodes need. */
+const NODES = {
+  RELAY_STORAGE_URL: 'postgres://h/d',
+  RELAY_CLUSTER_SECRET: 'n'.repeat(32),
+  RELAY_BUS_URL: 'redis://h',
+  RELAY_BLOBS_URL: S3_URL,
+  ...S3_KEYS,
+}
 
 /** `[section].key: problem` of each problem. */
 function refused(env: Record<string, string>): readonly string[] {
@@ -30,14 +38,23 @@ describe('contradictions in a configuration', () => {
       ['[auth].revocation_polling_url'],
     ],
     ['[REF-10] http DOIs elsewhere', { RELAY_CITATIONS_DOI_RESOLVER: 'http://resolver.example' }, ['[citations].doi_resolver']],
-    ['several relays on postgres', { RELAY_STORAGE_URL: 'postgres://h/d' }, ['[cluster].single_node']],
-    ['a redis bus beside sqlite', { RELAY_BUS_URL: 'redis://h' }, ['[bus].url']],
-    ['a redis bus of one relay', { RELAY_BUS_URL: 'redis://h', RELAY_CLUSTER_SINGLE_NODE: 'yes' }, ['[bus].url']],
     [
-      'a redis bus for several relays on postgres',
-      { RELAY_STORAGE_URL: 'postgres://h/d', RELAY_BUS_URL: 'redis://h' },
-      ['[bus].url', '[cluster].single_node'],
+      'several relays without all that they need',
+      { RELAY_STORAGE_URL: 'postgres://h/d' },
+      ['[cluster].secret', '[bus].url', '[blobs].url'],
     ],
+    ['several relays without a secret', { ...NODES, RELAY_CLUSTER_SECRET: '' }, ['[cluster].secret']],
+    ['several relays without a bus', { ...NODES, RELAY_BUS_URL: 'memory:' }, ['[bus].url']],
+    ['several relays with blobs on a disk', { ...NODES, RELAY_BLOBS_URL: 'file:/b' }, ['[blobs].url']],
+    ['links of nodes on the main port', { ...NODES, RELAY_CLUSTER_LINK_PORT: '9876' }, ['[cluster].link_port']],
+    ['links of nodes on the MCP port', { ...NODES, RELAY_CLUSTER_LINK_PORT: '9877' }, ['[cluster].link_port']],
+    ['links of nodes on the metrics port', { ...NODES, RELAY_CLUSTER_LINK_PORT: '9878' }, ['[cluster].link_port']],
+    [
+      'a third secret of nodes',
+      { RELAY_CLUSTER_SECRET: ['a', 'b', 'c'].map((x) => x.repeat(32)).join(',') },
+      ['[cluster].secret'],
+    ],
+    ['a redis bus beside sqlite', { RELAY_BUS_URL: 'redis://h' }, ['[bus].url']],
     [
       'shared tenancy with a pinned workspace',
       { RELAY_TENANCY_MODE: 'shared', RELAY_TENANCY_WORKSPACE: 'w' },
@@ -78,7 +95,15 @@ describe('contradictions in a configuration', () => {
     ['[REF-10] http DOIs on 127.0.0.1', { RELAY_CITATIONS_DOI_RESOLVER: 'http://127.0.0.1:1/csl' }],
     ['[REF-10] https DOIs on a private address', { RELAY_CITATIONS_DOI_RESOLVER: 'https://10.0.0.1/csl' }],
     ['polling with bearer', { RELAY_REVOCATION_POLLING_URL: 'https://p.example', RELAY_REVOCATION_POLLING_BEARER: SECRET }],
+    [
+      'what nodes need beside a relay that is alone',
+      { ...NODES, RELAY_CLUSTER_SINGLE_NODE: 'yes', RELAY_BUS_URL: 'memory:', RELAY_CLUSTER_LINK_PORT: '9876' },
+    ],
+    ['several relays on postgres', NODES],
+    ['two secrets of nodes', { RELAY_CLUSTER_SECRET: `${'a'.repeat(32)}, ${'b'.repeat(32)}` }],
     ['one relay on postgres', { RELAY_STORAGE_URL: 'postgres://h/d', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],
+    ['a redis bus of one relay', { RELAY_BUS_URL: 'redis://h', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],
+    ['an encrypted bus', { RELAY_BUS_URL: 'rediss://u:p@h:6380/1', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],
     ['blobs in an object store with its keys', { RELAY_BLOBS_URL: S3_URL, ...S3_KEYS }],
     ['keys of an object store beside blobs on the disk', S3_KEYS],
     ['a public MCP beside any MCP port', { RELAY_MCP_PORT: '9876', RELAY_MCP_EXPOSE: 'public' }],
@@ -131,7 +156,21 @@ describe('forms of addresses', () => {
         's3://b?endpoint=https://e&region=r&public_endpoint=https://o.example?a=b',
       ],
     ],
-    ['RELAY_BUS_URL', ['memory', 'redis:', 'redis://', 'amqp://h']],
+    ['RELAY_BUS_URL', ['memory', 'redis:', 'redis://', 'rediss:h', 'amqp://h']],
+    [
+      'RELAY_CLUSTER_LINK_URL',
+      [
+        '10.0.0.1:9879',
+        'ws://10.0.0.1',
+        'ws://h:9879/link',
+        'ws://h:9879?x',
+        'ws://u@h:9879',
+        'wss://h:9879',
+        'http://h:1',
+        'ws://:1',
+      ],
+    ],
+    ['RELAY_CLUSTER_SECRET', ['x'.repeat(31), `${'x'.repeat(32)},${'y'.repeat(31)}`]],
     ['RELAY_DOCS_URL', ['docs', 'ftp://h', 'https:', 'javascript:alert(1)']],
     ['RELAY_SHARE_LINK_BASE', ['https://h/#x', '/share']],
     ['RELAY_CONSOLE_PATH', ['/', 'console', '/console/', '/a//b', '/a/../b', '/:file', '/api/x', '/ws', '/share', '/a b']],
@@ -160,6 +199,7 @@ describe('forms of addresses', () => {
         's3://b?endpoint=http://minio:9000&public_endpoint=https://objects.example&region=r',
       ],
     ],
+    ['RELAY_CLUSTER_LINK_URL', ['ws://10.0.0.1:9879', 'ws://relay-a:9879/', 'ws://[fd00::1]:9879']],
     ['RELAY_CONSOLE_PATH', ['/console', '/documents/write', '/Write_2']],
     ['RELAY_CONSOLE_AUTHORIZE_PARAMS', ['audience=service-relay', 'audience=https%3A%2F%2Fapi&prompt=login']],
     ['RELAY_CONSOLE_CONNECT_ORIGINS', ['https://a.example', 'http://127.0.0.1:9000,https://b.example:8443']],

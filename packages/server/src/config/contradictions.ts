@@ -1,5 +1,6 @@
-import { isSecureUrl } from './addresses.ts'
+import { CLUSTER_SECRET_FORM, isSecureUrl } from './addresses.ts'
 import type { Config } from './config.ts'
+import { isOneOfSeveral } from './several-nodes.ts'
 
 /**
  * Values that are valid alone and not together. `about` is the key that the problem names, `with` are the other keys
@@ -15,6 +16,9 @@ export interface Contradiction {
 
 const URL_OF_STORE = '[storage].url'
 const SINGLE = '[cluster].single_node'
+const SECRET = '[cluster].secret'
+const BUS_URL = '[bus].url'
+const MEMORY_BUS = 'memory:'
 const POLL_URL = '[auth].revocation_polling_url'
 const POLL_BEARER = '[auth].revocation_polling_bearer'
 const JWKS_URL = '[auth].jwks_url'
@@ -36,19 +40,36 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
     problem: `needed by ${POLL_BEARER}`,
     allowed: 'both or none',
   },
+  ...ofSeveral([
+    {
+      about: SECRET,
+      broken: ({ cluster }) => cluster.secret.length === 0,
+      allowed: `a secret of ${CLUSTER_SECRET_FORM}, the same for all nodes`,
+    },
+    {
+      about: BUS_URL,
+      broken: ({ bus }) => bus.url === MEMORY_BUS,
+      allowed: 'redis://… or rediss://…',
+    },
+    {
+      about: '[blobs].url',
+      broken: ({ blobs }) => blobs.url.startsWith('file:'),
+      allowed: 's3://…, which all nodes reach',
+    },
+  ]),
   {
-    about: '[bus].url',
-    with: [],
-    broken: ({ bus }) => bus.url !== 'memory:',
-    problem: 'a redis: bus is not built yet, so it would connect nothing',
-    allowed: 'memory:',
+    about: BUS_URL,
+    with: [URL_OF_STORE, SINGLE],
+    broken: (config) => config.bus.url !== MEMORY_BUS && hasNobodyToConnect(config),
+    problem: 'one relay has a sqlite: store for itself, so there is no other to connect',
+    allowed: `${MEMORY_BUS}, or ${SINGLE} = true`,
   },
   {
-    about: SINGLE,
-    with: [URL_OF_STORE],
-    broken: ({ storage, cluster }) => isPostgres(storage.url) && !cluster.singleNode,
-    problem: 'several relays on one postgres: store are not built yet; one relay at a time uses it',
-    allowed: 'true, or a sqlite: [storage].url',
+    about: SECRET,
+    with: [],
+    broken: ({ cluster }) => cluster.secret.length > 2,
+    problem: 'more than two secrets',
+    allowed: 'one secret, or two while it is changed',
   },
   missingKey('[blobs].access_key_id', ({ blobs }) => blobs.accessKeyId),
   missingKey('[blobs].secret_access_key', ({ blobs }) => blobs.secretAccessKey),
@@ -82,6 +103,11 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
     ({ metrics, mcp }) => metrics.expose === 'local' && mcpListens(mcp) && metrics.port === mcp.port && mcp.port !== 0,
     ['[mcp].enabled', '[mcp].expose', '[metrics].expose'],
   ),
+  ...linkPorts([
+    ['[server].port', ({ server }) => server.port],
+    ['[mcp].port', ({ mcp }) => (mcpListens(mcp) ? mcp.port : 0)],
+    ['[metrics].port', ({ metrics }) => (metrics.expose === 'local' ? metrics.port : 0)],
+  ]),
   {
     about: LOCAL_DIR,
     with: ['[mcp].expose'],
@@ -117,8 +143,32 @@ function missingKey(about: string, keyOf: (config: Config) => string | null): Co
   }
 }
 
-function isPostgres(storageUrl: string): boolean {
-  return storageUrl.startsWith('postgres:') || storageUrl.startsWith('postgresql:')
+/** A sqlite: store is that of one process; who says so may have a bus all the same, as one configuration may serve several places. */
+function hasNobodyToConnect({ storage, cluster }: Config): boolean {
+  return storage.url.startsWith('sqlite:') && !cluster.singleNode
+}
+
+/** What several nodes need beside their store. */
+function ofSeveral(needs: readonly Pick<Contradiction, 'about' | 'broken' | 'allowed'>[]): readonly Contradiction[] {
+  return needs.map(({ about, broken, allowed }) => ({
+    about,
+    with: [URL_OF_STORE, SINGLE],
+    broken: (config) => isOneOfSeveral(config) && broken(config),
+    problem: 'not enough for several relays on one postgres: store',
+    allowed: `${allowed}; or ${SINGLE} = true`,
+  }))
+}
+
+/** The listener for other nodes beside the others; port 0 of one of them is no port. */
+function linkPorts(others: readonly (readonly [string, (config: Config) => number])[]): readonly Contradiction[] {
+  return others.map(([other, portOf]) =>
+    samePort(
+      '[cluster].link_port',
+      other,
+      (config) => isOneOfSeveral(config) && config.cluster.linkPort !== 0 && config.cluster.linkPort === portOf(config),
+      [URL_OF_STORE, SINGLE],
+    ),
+  )
 }
 
 function samePort(about: string, other: string, broken: (config: Config) => boolean, others: readonly string[]): Contradiction {

@@ -24,6 +24,7 @@ export type TextFormat =
   | 'storage-url'
   | 'blobs-url'
   | 'bus-url'
+  | 'node-url'
 
 export interface TextKey extends KeyFacts {
   readonly kind: 'text'
@@ -53,7 +54,7 @@ export interface BooleanKey extends KeyFacts {
 
 export interface ListKey extends KeyFacts {
   readonly kind: 'list'
-  readonly format: 'origins-or-star' | 'origins' | 'http-origins' | 'hosts' | 'cidrs'
+  readonly format: 'origins-or-star' | 'origins' | 'http-origins' | 'hosts' | 'cidrs' | 'cluster-secrets'
   readonly default: readonly string[]
 }
 

@@ -8,7 +8,8 @@ import { initialFile, printedSettings, settingsJson } from './render.ts'
 import { CONFIG_KEYS } from './schema.ts'
 
 const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'https://issuer.example/jwks' }
-const SECRET = 'planted-secret-value'
+const SECRET = 'planted-secret-value-long-enough-for-nodes'
+
 let cwd = ''
 beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), 'relay-config-'))
@@ -65,9 +66,8 @@ describe('precedence of sources', () => {
     expect(lines({ configPath: 'other.toml' })).toEqual(['other.toml: file not found (got nothing, allowed a readable file)'])
   })
 
-  it('[CFG-3] an empty environment variable counts as unset', () => {
-    expect(loaded({ env: { RELAY_PORT: '', RELAY_REGION: '', RELAY_BUS_URL_FILE: '' } }).config.server.port).toBe(9876)
-  })
+  it('[CFG-3] an empty environment variable counts as unset', () =>
+    expect(loaded({ env: { RELAY_PORT: '', RELAY_REGION: '', RELAY_BUS_URL_FILE: '' } }).config.server.port).toBe(9876))
 
   it.each([
     ['1', true],
@@ -114,7 +114,7 @@ describe('secrets', () => {
         name === 'revocation_polling_bearer' ? { RELAY_REVOCATION_POLLING_URL: 'https://p.example' } : {}
       const { settings } = loaded({ env: { [`${key.env}_FILE`]: 'secret', ...polling } })
       const setting = settings.find(({ entry }) => entry.key === key)
-      expect([setting?.value, setting?.source]).toEqual([value, `${key.env}_FILE`])
+      expect([setting?.value, setting?.source]).toEqual([key.kind === 'list' ? [value] : value, `${key.env}_FILE`])
     }
   })
 
@@ -394,7 +394,5 @@ describe('the typed configuration', () => {
     ).toEqual(CONFIG_KEYS.map(({ label }) => label))
   })
 
-  it('[CFG-10] compat editor_client is off by default', () => {
-    expect(loaded({}).config.compat.editorClient).toBe(false)
-  })
+  it('[CFG-10] compat editor_client is off by default', () => expect(loaded({}).config.compat.editorClient).toBe(false))
 })

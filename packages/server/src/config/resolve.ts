@@ -89,7 +89,7 @@ function place(setting: Setting): Pick<Problem, 'source' | 'line' | 'subject' | 
     source: setting.source,
     ...(setting.line !== undefined && { line: setting.line }),
     subject: setting.entry.label,
-    got: isDefault ? String(setting.value) : shown(setting.entry, setting.value),
+    got: isDefault ? String(setting.value) || 'nothing' : shown(setting.entry, setting.value),
   }
 }
 

@@ -1,4 +1,12 @@
-import { addressProblem, isCidr, isHostPattern, isHttpOrigin, isOrigin } from './addresses.ts'
+import {
+  addressProblem,
+  CLUSTER_SECRET_FORM,
+  isCidr,
+  isClusterSecret,
+  isHostPattern,
+  isHttpOrigin,
+  isOrigin,
+} from './addresses.ts'
 import type { ConfigKey, IntegerKey, ListKey } from './key-kinds.ts'
 
 /** A value of the type of its key; an unlimited 0 is still 0 here. */
@@ -95,6 +103,7 @@ const LIST_FORMS: Readonly<Record<ListKey['format'], string>> = {
   'http-origins': 'https://host[:port] or http://host[:port]',
   hosts: 'host or *.suffix',
   cidrs: 'address or address/prefix',
+  'cluster-secrets': CLUSTER_SECRET_FORM,
 }
 
 function listItemFits(format: ListKey['format'], item: string): boolean {
@@ -109,6 +118,8 @@ function listItemFits(format: ListKey['format'], item: string): boolean {
       return isHostPattern(item)
     case 'cidrs':
       return isCidr(item)
+    case 'cluster-secrets':
+      return isClusterSecret(item)
   }
 }
 

@@ -74,6 +74,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
           lastSeq: 0,
           coveredSeq: 0,
           bodyAhead: true,
+          owner: null,
         })
         await store.reopen()
         expect(await documents().state(ref)).toEqual({ kind: 'document', head })

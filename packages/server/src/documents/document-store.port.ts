@@ -1,5 +1,6 @@
 import type { BodyFacts } from '@docrelay/model/body-facts'
 import type { CallWrite } from './call-store.port.ts'
+import type { Tenure } from './tenure.ts'
 
 /** Names a document of one workspace. The same id in two workspaces names two documents. */
 export interface DocumentRef {
@@ -51,6 +52,8 @@ export interface DocumentHead extends DocumentRef {
    * reconciles them. [LIFE-15]
    */
   readonly bodyAhead: boolean
+  /** The node that owns the document, alive or not; `null` when none does, and always in a relay that is the only one. [LIFE-25] */
+  readonly owner: Tenure | null
 }
 
 export interface DocumentRecord {
@@ -121,7 +124,7 @@ export interface DocumentWrite {
   /**
    * How the body relates to the log.
    * - `cold`: the writer did not merge the log. The write is refused as `unsettled` when the body lacks edits of the
-   *   log. It sets bodyAhead when `set.body` is given.
+   *   log, and as `owned` when another node owns the document. It sets bodyAhead when `set.body` is given.
    * - `live`: the body of the room at the end of the log, including the records of `append`, which this transaction
    *   adds. It sets coveredSeq to that end and clears bodyAhead. With `bodyLater` the records are added and the version
    *   is set, and body and coveredSeq stay.
@@ -186,6 +189,11 @@ export interface LiveWrite {
    * [LIFE-12, LIFE-16]
    */
   readonly bodyLater?: { readonly grownBytes: number }
+  /**
+   * The epoch in which this node acquired the document; the write is `fenced` when the document is not owned so any more.
+   * Absent in a relay that is not one of several nodes: then it is not compared. [LIFE-26]
+   */
+  readonly epoch?: number
 }
 
 export type WriteOutcome =
@@ -193,10 +201,14 @@ export type WriteOutcome =
   /** The expectation did not hold; `current` is the stored state. */
   | { readonly kind: 'conflict'; readonly current: DocumentState }
   /**
-   * A cold write found that the body lacks edits of the log. The caller settles the document through its room and tries
-   * again.
+   * A cold write found that the body lacks edits of the log, or that the document was owned by a node that is dead. The
+   * caller settles the document through its room, for which this node acquires it, and tries again.
    */
   | { readonly kind: 'unsettled'; readonly current: DocumentHead }
+  /** A cold write found that another node, which is alive, owns the document. The caller lets the owner do it. [LIFE-25] */
+  | { readonly kind: 'owned'; readonly by: Tenure; readonly current: DocumentHead }
+  /** A live write came from a former owner. Nothing of its tenure will be stored any more. [LIFE-26] */
+  | { readonly kind: 'fenced'; readonly current: DocumentHead }
   /** The write was done before, under the same request. */
   | { readonly kind: 'repeated'; readonly first: RememberedWrite }
   | OverQuota

@@ -156,13 +156,18 @@ async function writeCold(
     case 'repeated':
       return once === undefined ? 'again' : repeated(outcome.first, once)
     case 'unsettled':
+    case 'owned':
       return settled(ref, deps)
     case 'conflict':
+    case 'fenced':
       return 'again'
   }
 }
 
-/** Stores the live edits, so that the next attempt sees everything in the log. [CONC-7] */
+/**
+ * Stores the live edits, so that the next attempt sees everything in the log. It goes to the live document when another node has that. [CONC-7,
+ * LIFE-25]
+ */
 async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
   await deps.residents.settle(ref)
   return 'again'

@@ -116,7 +116,9 @@ function store(first: PutRequest, seen: Seen, deps: WritingDeps): Promise<PutOut
       }
       case 'over-quota':
         return quotaRefusal(outcome, request.access)
+      // Settling opens a document that another node owns, and the next attempt goes to that node.
       case 'unsettled':
+      case 'owned':
         await deps.residents.settle(request.ref)
         await read()
         break

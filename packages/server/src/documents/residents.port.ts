@@ -113,7 +113,8 @@ export interface Residents {
   isResident(ref: DocumentRef): boolean
   /**
    * When it resolves, the stored body contains every edit that was applied before the call. Opens the document when it
-   * is not resident. A missing document is no error. [LIFE-11] With `quietMs` the room holds back edits for that long
+   * is not resident and its body is behind, or another node owns it; it is resident here from then on, wherever it is live. A missing document is no
+   * error. [LIFE-11, LIFE-25] With `quietMs` the room holds back edits for that long
    * afterwards, so that the caller's next step meets an unchanged document.
    */
   settle(ref: DocumentRef, quietMs?: number): Promise<void>

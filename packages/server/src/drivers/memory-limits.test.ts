@@ -4,7 +4,7 @@ import { describeSeatsContract } from '../access/seats.contract.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import { memoryRateLimiter, memorySeats } from './memory-limits.ts'
 
-describeRateLimiterContract('memory', memoryRateLimiter)
+describeRateLimiterContract('memory', ({ clock }) => memoryRateLimiter(clock))
 describeSeatsContract('memory', async () => memorySeats())
 
 describe('rate limit buckets in memory', () => {

@@ -1,5 +1,5 @@
-import { type Bucket, PERSON_WRITES_MS, type RateLimiter, type Taker } from '../access/rate-limiter.port.ts'
-import type { SeatLimits, SeatOutcome, Seats } from '../access/seats.port.ts'
+import { type Bucket, PERSON_WRITES_MS, type RateLimiter, type Taker, type Taking } from '../access/rate-limiter.port.ts'
+import { type SeatLimits, type SeatOutcome, type Seats, seatOutcome } from '../access/seats.port.ts'
 import type { Clock } from '../kernel/clock.ts'
 
 interface Level {
@@ -21,19 +21,34 @@ const KEPT_LEAST = 5
 
 const SWEEP_AT_LEAST = 1_024
 
+/** Answers at once, whatever is asked. */
 export interface MemoryRateLimiter extends RateLimiter {
+  take(key: string, bucket: Bucket, tokens?: number, taker?: Taker): Taking
+  left(key: string, bucket: Bucket): number
   /** Number of buckets that are not full or not yet known to be full. */
   remembered(): number
 }
 
 /**
- * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten
- * when there are many keys. `delayMs` answers for how long requests could not be handled: a bucket may then hold what it would have given
- * meanwhile, since those requests come all at once. [LIM-2]
+ * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten when there are many
+ * keys. `delayMs` answers for how long requests could not be handled: a bucket may then hold what it would have given meanwhile, since
+ * those requests come all at once. [LIM-2] With `emptySinceMs`, a monotonic time, a new bucket has only what it gained since then.
  */
-export function memoryRateLimiter(clock: Clock, delayMs: () => number = () => 0): MemoryRateLimiter {
+export function memoryRateLimiter(
+  clock: Clock,
+  delayMs: () => number = () => 0,
+  emptySinceMs = Number.NEGATIVE_INFINITY,
+): MemoryRateLimiter {
   const levels = new Map<string, Level>()
   let sweepAtSize = SWEEP_AT_LEAST
+
+  /** The level of a bucket now. */
+  const levelOf = (key: string, { ratePerSec, most }: Refill, nowMs: number): Level => {
+    const before = levels.get(key)
+    if (before !== undefined) return refilled(before, { ratePerSec, most }, nowMs)
+    const tokens = Math.min(most, ((nowMs - emptySinceMs) / 1000) * ratePerSec)
+    return { tokens, kept: 0, atMs: nowMs, fullAtMs: nowMs, personAtMs: null, agentAtMs: null }
+  }
 
   const sweep = (nowMs: number): void => {
     for (const [key, level] of levels) if (level.fullAtMs <= nowMs) levels.delete(key)
@@ -43,15 +58,14 @@ export function memoryRateLimiter(clock: Clock, delayMs: () => number = () => 0)
   return {
     remembered: () => levels.size,
     left(key: string, { ratePerSec, burst }: Bucket) {
-      const level = levels.get(key)
-      if (ratePerSec === null || level === undefined) return burst
-      return Math.max(0, Math.min(burst, refilled(level, { ratePerSec, most: burst, nowMs: clock.monotonicMs() }).tokens))
+      if (ratePerSec === null) return burst
+      return Math.max(0, Math.min(burst, levelOf(key, { ratePerSec, most: burst }, clock.monotonicMs()).tokens))
     },
     take(key: string, { ratePerSec, burst }: Bucket, asked = 1, taker?: Taker) {
       if (ratePerSec === null) return { taken: true }
       const nowMs = clock.monotonicMs()
       const most = burst + (delayMs() / 1000) * ratePerSec
-      const level = refilled(levels.get(key), { ratePerSec, most, nowMs })
+      const level = levelOf(key, { ratePerSec, most }, nowMs)
       const isPersonWriting = isRecent(level.personAtMs, nowMs)
       const leaves = taker?.kind === 'agent' && isPersonWriting ? Math.floor((burst * taker.leaves) / 100) : 0
       const fromAll = level.tokens - asked >= leaves
@@ -91,12 +105,14 @@ function keptMost(ratePerSec: number): number {
   return Math.max(KEPT_LEAST, agentRate(ratePerSec))
 }
 
-/** The level of a bucket now. What is kept for agents goes back to all when it is not kept any more. */
-function refilled(
-  before: Level | undefined,
-  { ratePerSec, most, nowMs }: { readonly ratePerSec: number; readonly most: number; readonly nowMs: number },
-): Level {
-  if (before === undefined) return { tokens: most, kept: 0, atMs: nowMs, fullAtMs: nowMs, personAtMs: null, agentAtMs: null }
+interface Refill {
+  readonly ratePerSec: number
+  /** What the bucket holds at most. */
+  readonly most: number
+}
+
+/** What a bucket has become by now. What is kept for agents goes back to all when it is not kept any more. */
+function refilled(before: Level, { ratePerSec, most }: Refill, nowMs: number): Level {
   const seconds = (nowMs - before.atMs) / 1000
   const gain = seconds * ratePerSec
   const isShared = isSharing(before, nowMs)
@@ -126,9 +142,10 @@ export function memorySeats(): Seats {
     limits: SeatLimits,
   ): SeatOutcome => {
     const seats = workspaces.get(workspaceId) ?? new Map<string, boolean>()
-    const held = seats.get(connectionId)
-    if (held === undefined && limits.connections !== null && seats.size >= limits.connections) return 'connection-limit'
-    if (editor && held !== true && limits.editors !== null && editorsOf(seats) >= limits.editors) return 'editor-limit'
+    const isEditor = seats.get(connectionId)
+    const held = isEditor === undefined ? null : isEditor ? 'editor' : 'viewer'
+    const outcome = seatOutcome({ held, connections: seats.size, editors: editorsOf(seats) }, editor, limits)
+    if (outcome !== 'taken') return outcome
     seats.set(connectionId, editor)
     workspaces.set(workspaceId, seats)
     return 'taken'

@@ -24,6 +24,7 @@ const headOf = (id: string, version: number, more: Partial<DocumentHead> = {}): 
   lastSeq: version,
   coveredSeq: version,
   bodyAhead: false,
+  owner: null,
   ...more,
 })
 

@@ -1,8 +1,7 @@
-import { setTimeout } from 'node:timers/promises'
 import { tmpdir } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { createMetrics, METRICS } from './metrics.ts'
-import { LAG_TIMER_MS, longestDelaySecs, startProcessMetrics } from './process-metrics.ts'
+import { startProcessMetrics } from './process-metrics.ts'
 
 const build = { version: '1.2.3', commit: 'abc' }
 
@@ -86,24 +85,5 @@ describe('metrics', () => {
     expect(value('relay_volume_total_bytes')).toBeGreaterThanOrEqual(value('relay_volume_used_bytes'))
     expect(value('relay_volume_available_bytes')).toBeGreaterThan(0)
     expect(value('nodejs_eventloop_lag_seconds')).toBeGreaterThanOrEqual(0)
-  })
-
-  it('[OPS-4] a main loop that is never late has no delay, although its timer is due every 20 ms', () => {
-    expect(LAG_TIMER_MS).toBe(20)
-    expect(longestDelaySecs(20)).toBe(0)
-    expect(longestDelaySecs(19.2)).toBe(0)
-    expect(longestDelaySecs(72)).toBeCloseTo(0.052)
-  })
-
-  it('[OPS-4] a main loop that was busy for 100 ms was late by at least 80 ms', async () => {
-    const metrics = createMetrics(build)
-    using _ = startProcessMetrics(metrics, { dataDir: tmpdir() })
-    await setTimeout(2 * LAG_TIMER_MS)
-    const startedMs = performance.now()
-    while (performance.now() - startedMs < 100);
-    await setTimeout(2 * LAG_TIMER_MS)
-    const { text } = await metrics.render()
-    const [, secs] = /^nodejs_eventloop_lag_seconds (\S+)$/m.exec(text) ?? []
-    expect(Number(secs)).toBeGreaterThanOrEqual(0.08)
   })
 })

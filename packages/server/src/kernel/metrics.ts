@@ -109,6 +109,12 @@ export const METRICS = {
     labels: ['surface'],
     help: 'Refusals by an empty rate bucket, by surface.',
   },
+  relay_bus_up: { type: 'gauge', labels: [], help: '1 while the bus answers, and with `memory:`; else 0.' },
+  relay_rate_local_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Tokens that this node gave or refused by its own part of a bucket, because the bus did not answer.',
+  },
   relay_mcp_calls_total: {
     type: 'counter',
     labels: ['tool', 'outcome'],
@@ -132,10 +138,57 @@ export const METRICS = {
     help: 'Requests by route pattern (`other` when unknown), method and status.',
     buckets: REQUEST_SECONDS,
   },
+  relay_cluster_nodes: {
+    type: 'gauge',
+    labels: ['state'],
+    help: 'Nodes that use the store together, as this one knows them, by state: up, draining, silent (no heartbeat for 3 s). None in a relay that uses its store alone.',
+  },
+  relay_links: {
+    type: 'gauge',
+    labels: [],
+    help: 'Other nodes that this node is linked with. 0 in a relay that uses its store alone.',
+  },
+  relay_link_bytes_total: {
+    type: 'counter',
+    labels: ['direction'],
+    help: 'Bytes on the links to other nodes, by direction: sent, received.',
+  },
+  relay_link_buffered_bytes: { type: 'gauge', labels: [], help: 'Bytes that wait to be sent on the links to other nodes.' },
+  relay_link_rtt_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'The longest of the newest round trips of all links; 0 without one.',
+  },
+  relay_rooms: {
+    type: 'gauge',
+    labels: ['kind'],
+    help: 'Live documents of this node, by kind: owned by it, or edge, whose room another node runs. None in a relay that uses its store alone.',
+  },
+  relay_takeovers_total: {
+    type: 'counter',
+    labels: ['cause'],
+    help: 'Documents that this node took from another one, by cause: silent (no heartbeat for 3 s), ended.',
+  },
+  relay_fenced_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Rooms of this node that found their document taken by another node.',
+  },
+  relay_handover_seconds: {
+    type: 'histogram',
+    labels: [],
+    help: 'Hand-over of a live document to another node at the stop.',
+    buckets: COMMIT_SECONDS,
+  },
+  relay_lease_age_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Seconds since this node sent the newest heartbeat that the database answered. 0 in a relay that uses its store alone.',
+  },
   nodejs_eventloop_lag_seconds: {
     type: 'gauge',
     labels: [],
-    help: 'Longest delay of the main event loop since the last scrape, seen by a timer that is due every 20 ms.',
+    help: 'Longest delay of the main event loop since the last scrape, seen by a timer that is due every 20 ms, every 200 ms while the loop is at rest.',
   },
   relay_process_rss_bytes: { type: 'gauge', labels: [], help: 'Resident memory of the process.' },
   relay_volume_total_bytes: { type: 'gauge', labels: [], help: 'Size of the volume of the data directory.' },

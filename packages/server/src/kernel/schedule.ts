@@ -10,6 +10,8 @@ export const SCHEDULE = {
   toWorkerMs: 12,
   /** A document worker back to the main loop. */
   toGatewayMs: 4,
+  /** This node to another one: a lone message over a link costs both some tenths of a millisecond. */
+  toNodeMs: 12,
   /** A light room to the storage thread. From a document worker appends leave at once, since the main loop has gathered the edits. */
   toStoreMs: 8,
   /** A room from `windowFromPerSecond` edits a second on: its people get fewer and fuller frames. */

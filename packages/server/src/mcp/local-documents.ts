@@ -104,7 +104,7 @@ export function openLocalDocuments({ directory, workspaceId, bodies, log }: Loca
     const { facts, version, bytes } = reading
     const times = { createdAtMs: file.modifiedMs, updatedAtMs: file.modifiedMs, titleChangedAtMs: file.modifiedMs }
     const nobodys = { ownerId: '', ownerName: '', collectionId: null, sharedWith: [] }
-    const coldLog = { lastSeq: 0, coveredSeq: 0, bodyAhead: false }
+    const coldLog = { lastSeq: 0, coveredSeq: 0, bodyAhead: false, owner: null }
     const head = {
       workspaceId,
       id,

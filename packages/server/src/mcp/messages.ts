@@ -52,7 +52,10 @@ function cancel(session: Session | null, requestId: unknown): void {
   if (typeof requestId === 'string' || typeof requestId === 'number') session?.running.get(requestId)?.abort()
 }
 
-/** Returns the live session that a legacy request names, else `null`; throws when that session was closed. Ignores the header on the modern leg. [MCP-32, MCP-34, MCP-48] */
+/**
+ * Returns the live session that a legacy request names, else `null`; throws when that session was closed. Ignores the header on the modern
+ * leg. [MCP-32, MCP-34, MCP-48]
+ */
 function sessionOf(era: Era, exchange: Exchange, caller: EndpointCaller, sessions: Sessions): Session | null {
   if (era === 'modern') return null
   const found = sessions.find(exchange.header('mcp-session-id'), caller.key)
@@ -68,7 +71,7 @@ async function answerRequest(request: RpcRequest, exchange: Exchange, caller: En
     else if (request.method !== 'initialize') checkLegacyVersion(exchange.header('mcp-protocol-version'))
     const session = sessionOf(era, exchange, caller, deps.sessions)
     const arrived = { request, exchange, caller, era, session } as const
-    const taken = takeToken(arrived, deps)
+    const taken = await takeToken(arrived, deps)
     const outcome = await run(arrived, taken, responder, deps)
     if (outcome === null) return
     responder.answer(200, resultMessage(request.id, outcome.result), outcome.headers)
@@ -80,7 +83,7 @@ async function answerRequest(request: RpcRequest, exchange: Exchange, caller: En
 }
 
 /** Takes the rate tokens of a request. [MCP-54, MCP-55] */
-function takeToken({ request, exchange, caller, era, session }: Arrived, deps: MessageDeps): Taken {
+async function takeToken({ request, exchange, caller, era, session }: Arrived, deps: MessageDeps): Promise<Taken> {
   const { method, params } = request
   const name = own(params, 'name')
   const tool =
@@ -95,7 +98,7 @@ function takeToken({ request, exchange, caller, era, session }: Arrived, deps: M
     if (tool !== null) deps.metrics.add('relay_mcp_calls_total', 1, { tool: exchange.note.tool ?? 'unknown', outcome: 'limited' })
   }
   try {
-    const taken = deps.takeRate(caller.access.workspaceId, price, mayWait)
+    const taken = await deps.takeRate(caller.access.workspaceId, price, mayWait)
     // The tools count the calls that they run.
     if (tool?.kind === 'unknown') deps.metrics.add('relay_mcp_calls_total', 1, { tool: 'unknown', outcome: 'error' })
     if (taken.kind === 'taken') return taken

@@ -2,36 +2,42 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { memoryRateLimiter } from '../drivers/memory-limits.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import { until } from '../test/relay-under-test.ts'
-import { createRate } from './rate.ts'
+import type { RateLimiter } from '../access/rate-limiter.port.ts'
+import { createRate, type Taken } from './rate.ts'
 import { type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
 import { legacy, META, modern } from './testing/requests.ts'
 
 const write = { bucket: 'write', tokens: 1 } as const
 
 /** A rate with its clock, whose calls tell in order what became of them. */
-function rateOf(bucket: { readonly ratePerSec: number; readonly burst: number }) {
+function rateOf(bucket: { readonly ratePerSec: number; readonly burst: number }, answers: 'at once' | 'later' = 'at once') {
   const time = manualTime()
   const limiter = memoryRateLimiter(time.clock)
+  const shared: RateLimiter = { left: limiter.left, take: async (...asked) => limiter.take(...asked) }
   const told: string[] = []
   const take = createRate({
-    limiter,
+    limiter: answers === 'later' ? shared : limiter,
     buckets: { read: bucket, write: bucket },
     keyOf: (kind, workspaceId) => `${kind}:${workspaceId}`,
     peopleShare: 50,
     timers: time.timers,
     refused: () => told.push('counted'),
   })
+  const tellTaken = (name: string, taken: Taken, signal: AbortSignal): void => {
+    if (taken.kind === 'taken') return void told.push(`${name} at once`)
+    void taken.wait(signal).then(
+      () => told.push(`${name} waited`),
+      (error: unknown) => told.push(`${name} ${error instanceof Error ? error.message.slice(0, 14) : String(error)}`),
+    )
+  }
   const call = (name: string, { mayWait = true, workspace = 'w', signal = new AbortController().signal } = {}): void => {
+    const tellRefused = (error: unknown): void => void told.push(`${name} ${(error as Error).message.slice(0, 14)}`)
     try {
       const taken = take(workspace, write, mayWait)
-      if (taken.kind === 'taken') told.push(`${name} at once`)
-      else
-        void taken.wait(signal).then(
-          () => told.push(`${name} waited`),
-          (error: unknown) => told.push(`${name} ${error instanceof Error ? error.message.slice(0, 14) : String(error)}`),
-        )
+      if (taken instanceof Promise) void taken.then((known) => tellTaken(name, known, signal), tellRefused)
+      else tellTaken(name, taken, signal)
     } catch (error) {
-      told.push(`${name} ${(error as Error).message.slice(0, 14)}`)
+      tellRefused(error)
     }
   }
   return { time, limiter, told, call }
@@ -50,6 +56,16 @@ describe('calls that wait for their token', () => {
     await time.advance(1_000)
     call('g')
     expect(told.at(-1)).toBe('g at once')
+  })
+
+  it('[AG-87] they get it in the order in which they came also from a bucket that answers later', async () => {
+    const { time, told, call } = rateOf({ ratePerSec: 2, burst: 1 }, 'later')
+    for (const name of ['a', 'b', 'c', 'd']) call(name)
+    await time.advance(1_600)
+    expect(told).toEqual(['a at once', 'b waited', 'c waited', 'd waited'])
+    call('e', { mayWait: false })
+    await time.advance(0)
+    expect(told.slice(4)).toEqual(['counted', 'e ERR_RATE_LIMIT'])
   })
 
   it('[AG-87] a bare call, and one whose token comes later than in 2 s, is refused at once', () => {

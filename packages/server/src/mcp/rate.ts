@@ -24,8 +24,11 @@ export interface Price {
 /** The tokens of a call: taken, or to be waited for. `wait` rejects with RATE_LIMITED, or with the reason of the signal. */
 export type Taken = { readonly kind: 'taken' } | { readonly kind: 'wait'; wait(signal: AbortSignal): Promise<void> }
 
-/** `mayWait`: the caller is one that waits rather than gets an error that its client does not repeat. [AG-87] */
-export type TakeRate = (workspaceId: string, price: Price, mayWait: boolean) => Taken
+/**
+ * `mayWait`: the caller is one that waits rather than gets an error that its client does not repeat. Answers at once where the limiter
+ * does. [AG-87]
+ */
+export type TakeRate = (workspaceId: string, price: Price, mayWait: boolean) => Taken | Promise<Taken>
 
 const MAX_WAIT_MS = 2_000
 const MAX_WAITING = 64
@@ -34,13 +37,13 @@ interface Waiting {
   /** Left to wait. */
   leftMs: number
   /** Tries to take the tokens. */
-  try(): Taking
+  try(): Taking | Promise<Taking>
   settle(outcome: Taking): void
 }
 
 /**
- * Takes the tokens of a call. When the bucket is empty, a call waits up to 2 s in the order of arrival, at most 64 of a workspace at a time;
- * others throw RATE_LIMITED with the wait computed from the bucket. [MCP-55, AG-87]
+ * Takes the tokens of a call. When the bucket is empty, a call waits up to 2 s in the order of arrival, at most 64 of a workspace at a
+ * time; others throw RATE_LIMITED with the wait computed from the bucket. [MCP-55, AG-87]
  */
 export function createRate({ limiter, buckets, keyOf, peopleShare, timers, refused }: RateDeps): TakeRate {
   /** By key of a bucket, the calls that wait for it. */
@@ -60,22 +63,36 @@ export function createRate({ limiter, buckets, keyOf, peopleShare, timers, refus
   /** Gives the first waiting call its tokens, or lets it wait for them; the next ones follow. */
   function serve(key: string, queue: Waiting[]): void {
     for (let first = queue[0]; first !== undefined; first = queue[0]) {
-      const outcome = first.try()
-      if (!outcome.taken && outcome.retryAfterMs <= first.leftMs) {
-        const delayMs = outcome.retryAfterMs
-        timers.after(delayMs, () => {
-          for (const one of queue) one.leftMs -= delayMs
-          serve(key, queue)
-        })
-        return
-      }
-      queue.shift()
-      first.settle(outcome)
+      const waiting = first
+      const outcome = waiting.try()
+      if (outcome instanceof Promise) return void outcome.then((known) => answer(key, queue, waiting, known) && serve(key, queue))
+      if (!answer(key, queue, waiting, outcome)) return
     }
     if (queues.get(key) === queue) queues.delete(key)
   }
 
-  function waitIn(key: string, workspaceId: string, bucket: RateBucket, take: () => Taking, signal: AbortSignal): Promise<void> {
+  /** Answers the first call of the queue and removes it. `false`: it waits on, and the queue is served again when its token is due. */
+  function answer(key: string, queue: Waiting[], first: Waiting, outcome: Taking): boolean {
+    if (!outcome.taken && outcome.retryAfterMs <= first.leftMs) {
+      const delayMs = outcome.retryAfterMs
+      timers.after(delayMs, () => {
+        for (const one of queue) one.leftMs -= delayMs
+        serve(key, queue)
+      })
+      return false
+    }
+    queue.shift()
+    first.settle(outcome)
+    return true
+  }
+
+  function waitIn(
+    key: string,
+    workspaceId: string,
+    bucket: RateBucket,
+    take: () => Taking | Promise<Taking>,
+    signal: AbortSignal,
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
       counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1)
       const left = (): void => {
@@ -109,12 +126,15 @@ export function createRate({ limiter, buckets, keyOf, peopleShare, timers, refus
   return (workspaceId, { bucket, tokens }, mayWait) => {
     const key = keyOf(bucket, workspaceId)
     const asked = Math.min(tokens, Math.max(1, buckets[bucket].burst))
-    const take = (): Taking => limiter.take(key, buckets[bucket], asked, ...(bucket === 'write' ? [agent] : []))
+    const take = () => limiter.take(key, buckets[bucket], asked, ...(bucket === 'write' ? [agent] : []))
     const isQueued = mayWait && queues.has(key)
-    const outcome: Taking = isQueued ? { taken: false, retryAfterMs: 1 } : take()
-    if (outcome.taken) return { kind: 'taken' }
-    const canWait = mayWait && outcome.retryAfterMs <= MAX_WAIT_MS && (counts.get(workspaceId) ?? 0) < MAX_WAITING
-    if (!canWait) throw limited(bucket, isQueued ? MAX_WAIT_MS : outcome.retryAfterMs)
-    return { kind: 'wait', wait: (signal) => waitIn(key, workspaceId, bucket, take, signal) }
+    const takenOrWaits = (outcome: Taking): Taken => {
+      if (outcome.taken) return { kind: 'taken' }
+      const canWait = mayWait && outcome.retryAfterMs <= MAX_WAIT_MS && (counts.get(workspaceId) ?? 0) < MAX_WAITING
+      if (!canWait) throw limited(bucket, isQueued ? MAX_WAIT_MS : outcome.retryAfterMs)
+      return { kind: 'wait', wait: (signal) => waitIn(key, workspaceId, bucket, take, signal) }
+    }
+    const outcome = isQueued ? ({ taken: false, retryAfterMs: 1 } as const) : take()
+    return outcome instanceof Promise ? outcome.then(takenOrWaits) : takenOrWaits(outcome)
   }
 }

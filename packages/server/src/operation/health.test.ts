@@ -102,6 +102,19 @@ describe('health over HTTP', () => {
 })
 
 describe('readiness', () => {
+  it('[OPS-2] [LIFE-27] each check that is not ok makes the relay unavailable, except the bus, which nodes share', async () => {
+    for (const name of CHECKS) {
+      const { status, checks } = await createReadiness(allOk({ [name]: () => ({ ok: false, detail: 'down' }) }), manualTime())()
+      expect([name, status, checks[name]]).toEqual([name, name === 'bus' ? 'ok' : 'unavailable', { ok: false, detail: 'down' }])
+    }
+  })
+
+  it('[OPS-2] only one of several nodes shows the check cluster', async () => {
+    const { cluster: _, ...others } = allOk({})
+    expect(Object.keys((await createReadiness(others, manualTime())()).checks)).not.toContain('cluster')
+    expect(Object.keys((await createReadiness(allOk({}), manualTime())()).checks)).toEqual(CHECKS)
+  })
+
   it('[OPS-2] results of readiness checks are reused for one second', async () => {
     const time = manualTime()
     let runs = 0
@@ -113,6 +126,14 @@ describe('readiness', () => {
     await time.advance(200)
     await readiness()
     expect(runs).toBe(2)
+  })
+
+  it('[LIFE-27] [OPS-2] a bus that does not answer is shown and leaves the node ready, while every other failed check does not', async () => {
+    const down = () => ({ ok: false, detail: 'down' })
+    const withoutBus = await createReadiness(allOk({ bus: down }), manualTime())()
+    expect([withoutBus.status, withoutBus.checks.bus]).toEqual(['ok', { ok: false, detail: 'down' }])
+    for (const name of ['storage', 'log', 'blobs', 'keys', 'draining'] as const)
+      expect((await createReadiness(allOk({ [name]: down }), manualTime())()).status).toBe('unavailable')
   })
 
   it('[OPS-2] a check that hangs counts as failed after two seconds', async () => {

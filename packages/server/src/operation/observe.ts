@@ -1,6 +1,7 @@
 import type { KeySet } from '../auth/key-set.ts'
 import type { Revocations } from '../auth/revocations.ts'
 import type { CounterName, Metrics } from '../kernel/metrics.ts'
+import type { LinkTotals } from '../links/node-links.ts'
 import type { Gateway } from '../sync/gateway/gateway.ts'
 import type { Rooms } from '../sync/gateway/rooms.ts'
 
@@ -31,6 +32,8 @@ class Totals {
 type PlainCounter = Exclude<
   CounterName,
   | 'relay_connections_refused_total'
+  | 'relay_link_bytes_total'
+  | 'relay_takeovers_total'
   | 'relay_blob_store_calls_total'
   | 'relay_deprecated_requests_total'
   | 'relay_store_losses_total'
@@ -49,6 +52,30 @@ export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Rev
     totals.add('relay_jwks_refresh_failures_total', keySet.failures)
     metrics.set('relay_revocation_set_size', revocations.size)
     metrics.set('revocation_set_age_seconds', revocations.ageSec())
+  })
+}
+
+/** Only in one of several nodes. */
+export function observeLinks(
+  metrics: Metrics,
+  links: { stats(): LinkTotals },
+  rooms: Pick<Rooms, 'counts' | 'departures'>,
+): void {
+  const totals = new Totals(metrics)
+  metrics.beforeScrape(() => {
+    const { links: count, sentBytes, receivedBytes, bufferedBytes, rttSeconds } = links.stats()
+    metrics.set('relay_links', count)
+    metrics.add('relay_link_bytes_total', totals.since('sent', sentBytes), { direction: 'sent' })
+    metrics.add('relay_link_bytes_total', totals.since('received', receivedBytes), { direction: 'received' })
+    metrics.set('relay_link_buffered_bytes', bufferedBytes)
+    metrics.set('relay_link_rtt_seconds', rttSeconds ?? 0)
+    const { owned, edge, fenced, takeovers } = rooms.counts()
+    totals.add('relay_fenced_total', fenced)
+    for (const cause of ['silent', 'ended'] as const)
+      metrics.add('relay_takeovers_total', totals.since(cause, takeovers[cause]), { cause })
+    for (const seconds of rooms.departures.takeHandOverSeconds()) metrics.observe('relay_handover_seconds', seconds)
+    metrics.set('relay_rooms', owned, { kind: 'owned' })
+    metrics.set('relay_rooms', edge, { kind: 'edge' })
   })
 }
 

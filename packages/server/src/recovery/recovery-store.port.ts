@@ -38,6 +38,8 @@ export type CaptureOutcome =
    */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'gone' }
+  /** This node does not own the document any more since `epoch`; no point was taken. [LIFE-26] */
+  | { readonly kind: 'fenced' }
 
 export interface RestoreRequest {
   /** The source as the caller read it; another key or version is a conflict. */
@@ -67,8 +69,11 @@ export interface RecoveryStore {
   /** Returns the points, newest first. */
   list(key: number): Promise<readonly PointHead[]>
   read(key: number, pointId: string): Promise<PointRecord>
-  /** Keeps the stored body as a point. The caller has stored the live document before. */
-  capture(key: number, reason: CaptureReason, nowMs: number): Promise<CaptureOutcome>
+  /**
+   * Keeps the stored body as a point. The caller has stored the live document before; the owner of one names the `epoch`
+   * in which it acquired the document, which is compared.
+   */
+  capture(key: number, reason: CaptureReason, nowMs: number, epoch?: number): Promise<CaptureOutcome>
   /**
    * Puts a new document in the place of the source, in one transaction: the stored body of the source becomes a point,
    * the new document gets the source's owner, sharedWith, collection and ring, the source gets a tombstone, and blobs

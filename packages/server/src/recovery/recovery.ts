@@ -58,7 +58,7 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     await residents.settle(refOf(access, id))
     const outcome = await store.capture(key, 'demand', clock.nowMs())
     if (outcome.kind === 'gone') return unknownDocument()
-    if (outcome.kind === 'unchanged') return false
+    if (outcome.kind !== 'captured') return false
     log.info('document.captured', 'a recovery point was taken on demand', {
       ...auditFields(access, id),
       pointId: outcome.point.pointId,

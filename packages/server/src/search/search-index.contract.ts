@@ -152,8 +152,9 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       expect(await find([first], 'words')).toMatchObject({ stale: [first.head.key], cutOff: false })
       await filled(first)
       const second = await rewrite(first, textOf('first', ...paragraphs('new words')))
-      const before = await find([second], 'old')
-      expect(before).toMatchObject({ stale: [second.head.key], cutOff: false })
+      // An index that has looked at it by itself meanwhile has the new words.
+      const { groups, stale } = await find([second], 'old')
+      expect(stale.length === 0 ? groups : stale).toEqual(stale.length === 0 ? [] : [second.head.key])
       await filled(second)
       expect(await find([second], 'old')).toMatchObject({ groups: [], stale: [] })
       expect(counts(await find([second], 'new'))).toEqual([[0, 'rest', 1]])

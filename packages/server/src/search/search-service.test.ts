@@ -14,7 +14,7 @@ const noFacts = { title: 'Title' } as DocumentHead['facts']
 const headOf = (n: number, more: Partial<DocumentHead> = {}): DocumentHead => ({
   ...{ workspaceId: 'w', id: `d${n}`, key: n, lineage: 'l', version: 1, ownerId: 'ann', ownerName: 'Ann', collectionId: null },
   ...{ sharedWith: [], createdAtMs: 1, updatedAtMs: 1000 - n, titleChangedAtMs: 1, sizeBytes: 10, facts: noFacts },
-  ...{ lastSeq: 0, coveredSeq: 0, bodyAhead: false },
+  ...{ lastSeq: 0, coveredSeq: 0, bodyAhead: false, owner: null },
   ...more,
 })
 const ann = { sub: 'ann', workspaceId: 'w', role: 'member' } as Access

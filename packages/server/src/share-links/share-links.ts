@@ -78,7 +78,7 @@ export function createShareLinks(deps: ShareLinksDeps): ShareLinks {
 
 /** All tokens that open nothing get the same answer, whatever the reason. [SHARE-4] */
 async function redeem(deps: ShareLinksDeps, access: Access, token: string): Promise<Readable> {
-  const retryAfterMs = takeRedeem(deps.rateLimiter, access.sub)
+  const retryAfterMs = await takeRedeem(deps.rateLimiter, access.sub)
   if (retryAfterMs !== null) {
     deps.metrics.add('relay_rate_limit_rejections_total', 1, { surface: 'redeem' })
     throw new RelayError('RATE_LIMITED', `At most ${REDEEMS_PER_MINUTE} share links are redeemed in a minute.`, { retryAfterMs })
@@ -105,10 +105,10 @@ async function redeem(deps: ShareLinksDeps, access: Access, token: string): Prom
  * Takes a token from the first bucket that has one. Returns `null` on success, otherwise the time until the next token. A single bucket
  * would allow its burst plus what it refills meanwhile: twice the limit in the first minute.
  */
-function takeRedeem(rateLimiter: RateLimiter, sub: string): number | null {
+async function takeRedeem(rateLimiter: RateLimiter, sub: string): Promise<number | null> {
   let retryAfterMs = Number.POSITIVE_INFINITY
   for (let slot = 0; slot < REDEEMS_PER_MINUTE; slot++) {
-    const take = rateLimiter.take(`redeem:${slot}:${sub}`, REDEEM)
+    const take = await rateLimiter.take(`redeem:${slot}:${sub}`, REDEEM)
     if (take.taken) return null
     retryAfterMs = Math.min(retryAfterMs, take.retryAfterMs)
   }

@@ -1,16 +1,15 @@
-/** One start of one node: a number of the database, never used again. [LIFE-26] */
-export type Incarnation = number
+import type { Incarnation, Tenure } from '../documents/tenure.ts'
 
-/** Who may add to the log of a document, and since which acquisition. `epoch` counts the acquisitions of one document. [LIFE-26] */
-export interface Tenure {
-  readonly owner: Incarnation
-  readonly epoch: number
-}
+export type { Incarnation, Tenure }
 
 export type AcquireOutcome =
-  /** `lastSeq`: the end of the log, to which nobody but this node can add from now on. */
-  | { readonly kind: 'acquired'; readonly epoch: number; readonly lastSeq: number }
-  /** Another node owns the document, and its lease is not over. */
+  /**
+   * `lastSeq`: the end of the log, to which nobody but this node can add from now on. `takeovers`: how often the document was
+   * taken from a node that had not given it up, within 10 min and since the last release or handover; a document that ends
+   * processes shows here.
+   */
+  | { readonly kind: 'acquired'; readonly epoch: number; readonly lastSeq: number; readonly takeovers: number }
+  /** Another node owns the document, and may not be robbed of it. */
   | { readonly kind: 'owned'; readonly by: Tenure }
   | { readonly kind: 'gone' }
 
@@ -18,16 +17,24 @@ export type AcquireOutcome =
  * Which node owns which document. A node owns a document from `acquire` until `release`, `handOver` or until another node
  * takes it; every append and save names the epoch, and the statement that stores it compares it, so a node that lost a
  * document without noticing stores nothing more. All times are those of the database. [LIFE-25, LIFE-26]
+ *
+ * What a promise resolves with is durable. The verbs reject with RelayError UNAVAILABLE when nothing was changed (also in a
+ * relay that is not one of several nodes), and with NOT_PERSISTED when the outcome is not known: then `acquire` is called
+ * again, which begins a new epoch also when the first call had succeeded.
  */
 export interface Ownership {
   /**
    * Takes a document that nobody owns, whose owner's lease is over, or that this node owns already (with a new epoch).
-   * With `seen` also from an owner that cannot be reached: when the document is still owned as `seen` says and the
-   * heartbeat of that owner is older than 3 s.
+   * With `seen` also from an owner that cannot be reached: when the document is still owned as `seen` says, the heartbeat
+   * of that owner is older than 3 s, and the document was not taken from another owner in the last 5 s. An owner that loses
+   * a document this way learns it from `robbed` in its row of `nodes`.
    */
   acquire(key: number, seen?: Tenure): Promise<AcquireOutcome>
-  /** Gives a document up that needs no owner. `fenced`: another tenure has begun. */
+  /**
+   * Gives a document up that needs no owner. `fenced`: this tenure is over already, because another one has begun or
+   * because it was given up before.
+   */
   release(key: number, epoch: number): Promise<'released' | 'fenced' | 'gone'>
-  /** Makes another node the owner, with the next epoch, which is returned. */
+  /** Makes another node the owner, with the next epoch, which is returned. `fenced` as in `release`. */
   handOver(key: number, epoch: number, to: Incarnation): Promise<number | 'fenced' | 'gone'>
 }

@@ -20,6 +20,11 @@ export interface AppendRecord {
   readonly catchUp?: { readonly version: number }
   /** What the room remembers of removed blocks since its last record, for `LoadedLog.removals`. [AG-110] */
   readonly removals?: string
+  /**
+   * The epoch in which this node acquired the document. The appending statement compares it, and the owner. Absent in a
+   * relay that is not one of several nodes: then neither is compared. [LIFE-26]
+   */
+  readonly epoch?: number
 }
 
 /** The member `removals` of a record; none when there is nothing to remember. */
@@ -36,6 +41,8 @@ export type AppendOutcome =
   | { readonly kind: 'gone' }
   /** The log does not end at `afterSeq`, or a catch-up met another version: nothing was written. */
   | { readonly kind: 'conflict' }
+  /** This node does not own the document any more since `epoch`: nothing was written, and nothing of this tenure ever will be. */
+  | { readonly kind: 'fenced' }
 
 export interface LogRecord {
   readonly seq: number
@@ -99,16 +106,17 @@ export interface UpdateLog {
   after(key: number, seq: number): Promise<readonly LogRecord[]>
   /**
    * Stores a snapshot that the caller has decoded once, and removes records up to the previous snapshot, which stays.
-   * Answers `stale` when a newer snapshot is stored.
+   * Answers `stale` when a newer snapshot is stored, and `fenced` as `append` does.
    */
-  compact(key: number, snapshot: Snapshot): Promise<'stored' | 'stale' | 'gone'>
+  compact(key: number, snapshot: Snapshot, epoch?: number): Promise<'stored' | 'stale' | 'gone' | 'fenced'>
   /**
    * Keeps all bytes of a log that ends at `lastSeq` aside and starts the log again with a snapshot through the next
    * sequence; the stored body must hold all of that snapshot. The document gets a new lineage, because a copy of the
    * old state would not merge with the new state but stand beside it, and the Y clients of the old log are kept as
-   * former clients. Answers `conflict`, and changes nothing, when the log ends elsewhere by now. [YDOC-11, WS-62]
+   * former clients. Answers `conflict`, and changes nothing, when the log ends elsewhere by now, and `fenced` as `append`
+   * does. [YDOC-11, WS-62]
    */
-  rebuild(key: number, rebuilt: RebuiltLog): Promise<'rebuilt' | 'conflict' | 'gone'>
+  rebuild(key: number, rebuilt: RebuiltLog, epoch?: number): Promise<'rebuilt' | 'conflict' | 'gone' | 'fenced'>
   /** Removes at most `limit` `removals` of records from before `beforeMs`, and answers how many. [AG-110] */
   purgeRemovals(beforeMs: number, limit: number): Promise<number>
 }

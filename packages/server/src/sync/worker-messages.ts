@@ -34,6 +34,13 @@ export type ToWorker =
       readonly key: number
       /** Of the home that had the room before. */
       readonly clocks?: PresenceClocks
+      /** The acquisition by which this node owns the document; absent for a relay that is alone. [LIFE-26] */
+      readonly epoch?: number
+      /**
+       * The members have everything of the log up to here, and may lack what another owner stored since: they get it before all other
+       * updates. [LIFE-25]
+       */
+      readonly since?: number
     }
   /** The room answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
   | ({
@@ -69,6 +76,8 @@ export type ToWorker =
   | { readonly kind: 'watch'; readonly room: number; readonly isOn: boolean }
   /** Answered by `done` with the same job number. */
   | { readonly kind: 'job'; readonly job: number; readonly room: number; readonly task: RoomTask }
+  /** The caller of this job has given up. Only for a home on another node, with which no memory is shared. [MCP-15] */
+  | { readonly kind: 'give-up'; readonly job: number }
   /** Processor time that workspaces used of other workers. [G9] */
   | { readonly kind: 'spent'; readonly workspaces: readonly (readonly [string, number])[] }
   | { readonly kind: 'drain' }
@@ -87,7 +96,13 @@ export type RoomTask =
    * Materialises and closes the room at a moment when every edit is durable; `reload` follows, after which the document is opened where it
    * belongs by then. Refused (`busy`) while a call waits. [C8]
    */
-  | { readonly kind: 'hand-over' }
+  | {
+      readonly kind: 'hand-over'
+      /** The next owner stores the body, so that only the log has to be durable here. [LIFE-28] */
+      readonly bodyLater?: true
+    }
+  /** What the log got after `since`, for members of another node that may lack it. [LIFE-25] */
+  | { readonly kind: 'missed'; readonly since: number }
   /** Materialises, compacts and forgets the room; refused (`busy`) when someone joined meanwhile. [LIFE-17] */
   | { readonly kind: 'evict' }
   /** Forgets the room without materialising: the document was deleted. */
@@ -100,8 +115,11 @@ export type FromWorker =
   | {
       readonly kind: 'opened'
       readonly room: number
-      /** `elsewhere`: nothing was built, because the document exceeds what this home allows; another home is to open it. [C8] */
-      readonly outcome: 'opened' | 'gone' | 'elsewhere' | NotLoaded
+      /**
+       * `elsewhere`: nothing was built, because the document exceeds what this home allows; another home is to open it. [C8] `fenced`: this
+       * node does not own the document any more. [LIFE-26]
+       */
+      readonly outcome: 'opened' | 'gone' | 'elsewhere' | 'fenced' | NotLoaded
       /** Large or slow to load: the next time it is opened apart from small ones. [C8] */
       readonly heavy?: boolean
       /** The log lacks content, so that joiners may only read until `mended`. [LIFE-5] */
@@ -174,11 +192,25 @@ export type FromWorker =
    * The live copy was thrown away and holds nothing that is not in the log: the document is loaded again and everybody stays joined, but for the
    * connection `without`, whose write broke it (0: nobody, the room moves to another worker). [C8, C10]
    */
-  | { readonly kind: 'reload'; readonly room: number; readonly without: number; readonly clocks?: PresenceClocks }
+  | {
+      readonly kind: 'reload'
+      readonly room: number
+      readonly without: number
+      readonly clocks?: PresenceClocks
+      /** From another node: the room moved there with everything that it had of its connections. */
+      readonly resumes?: boolean
+    }
+  /** From another node: the document was deleted, and the room is closed. [LIFE-23] */
+  | { readonly kind: 'deleted'; readonly room: number }
+  /**
+   * Another node owns the document: nothing more of this room is stored, and the room is forgotten here. The document is opened where it is
+   * owned, and everybody stays joined. [LIFE-26]
+   */
+  | { readonly kind: 'fenced'; readonly room: number }
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
   /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
   | { readonly kind: 'drained' }
-  /** Twice a second. `counters` are running totals since the worker started, `appendSeconds` the appends since the report before. */
+  /** Twice a second while the home has rooms, and once after the last. `counters` are running totals since the worker started, `appendSeconds` the appends since the report before. */
   | {
       readonly kind: 'report'
       readonly cacheBytes: number
@@ -188,7 +220,8 @@ export type FromWorker =
     }
 
 export type TaskOutcome =
-  | { readonly kind: 'settled'; readonly version: number }
+  /** `epoch`: the acquisition under which another node has settled the document. [LIFE-11] */
+  | { readonly kind: 'settled'; readonly version: number; readonly epoch?: number }
   | { readonly kind: 'put'; readonly outcome: PutOutcome }
   | { readonly kind: 'edit'; readonly outcome: EditOutcome }
   /** The caller did before the commit, so nothing was written. [MCP-15] */
@@ -199,6 +232,9 @@ export type TaskOutcome =
   | { readonly kind: 'busy' }
   /** Nothing was done: the task may take longer than the home of the room allows, and the room has to move first. [C8] */
   | { readonly kind: 'elsewhere' }
+  /** Nothing was done: another node owns the document. [LIFE-26] */
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'missed'; readonly throughSeq: number; readonly updates: readonly Uint8Array[] }
   | { readonly kind: 'gone' }
   | {
       readonly kind: 'failed'

@@ -1,4 +1,5 @@
 import type { DocumentRef } from '../documents/document-store.port.ts'
+import type { Incarnation } from './ownership.port.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
 /** The message that a document worker was handling when it ended. */
@@ -14,7 +15,7 @@ export interface EndedRun {
 export type MoveReason = 'must' | 'may'
 
 /**
- * The homes of rooms, by number: the main loop for light rooms, and the document workers. `workers/room-homes.ts` opens them. Messages to a
+ * The homes of rooms, by number: the main loop for light rooms (-1), the document workers (from 0 on), and other nodes (below -1). `workers/room-homes.ts` opens them. Messages to a
  * room arrive in order, and what is posted to a worker that ends is lost. [C2, C8]
  */
 export interface WorkerPool {
@@ -31,4 +32,23 @@ export interface WorkerPool {
   onMisplaced(listener: (room: number, reason: MoveReason) => void): void
   /** Called when a worker ended and a new one has taken its number; everything posted to the old one is lost. */
   onEnded(listener: (home: number, running: EndedRun | null) => void): void
+}
+
+/** Homes among which are other nodes of the same relay. `remote/node-homes.ts` opens them. [LIFE-25] */
+export interface NodeHomes extends WorkerPool {
+  /** Called when a node is not linked any more: what was posted to it may be lost, and nothing more comes from it. */
+  onLost(listener: (home: number) => void): void
+  /** Whether so much is on its way to a home that nothing should be read that makes more; `onDrained` tells when it may go on. [WS-12] */
+  isFull(home: number): boolean
+  onDrained(listener: (home: number) => void): void
+}
+
+/** The home that another node is. */
+export function homeOfNode(node: Incarnation): number {
+  return -1 - node
+}
+
+/** The node that a home is; `null` for a home of this node. */
+export function nodeOfHome(home: number): Incarnation | null {
+  return home < -1 ? -1 - home : null
 }

@@ -1,10 +1,13 @@
-/** A session of the legacy leg of a client with this title. Answers what a tool answers, a failure too. */
-export async function mcpSession(url: string, bearer: string, title: string) {
+/**
+ * A session of the legacy leg of a client with this title. Answers what a tool answers, a failure too. `url`: the address, or what tells it for
+ * each request.
+ */
+export async function mcpSession(url: string | (() => string), bearer: string, title: string) {
   let id = 0
   const headers: Record<string, string> = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
   const post = async (method: string, params: object) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
-    const answer = await fetch(url, { method: 'POST', headers, body })
+    const answer = await fetch(typeof url === 'string' ? url : url(), { method: 'POST', headers, body })
     const opened = answer.headers.get('mcp-session-id')
     if (opened !== null) headers['mcp-session-id'] = opened
     return ((await answer.json()) as { readonly result: Record<string, unknown> }).result

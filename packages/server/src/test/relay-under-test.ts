@@ -49,12 +49,14 @@ interface RelayOptions {
   readonly mcp?: 'local' | 'public'
   /** After `serve`, at the first start. */
   readonly args?: readonly string[]
+  /** Of several relays whose tokens are the same; one of its own when absent. */
+  readonly issuer?: TestIssuer
   /** Gets the lines of its log, which can so be read before it is ready. */
   readonly logLines?: string[]
 }
 
 export async function startRelayUnderTest(options: RelayOptions = {}): Promise<RelayUnderTest> {
-  const issuer = await startTestIssuer()
+  const issuer = options.issuer ?? (await startTestIssuer())
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-test-'))
   const dataDir = options.dataDir ?? join(folder, 'data')
   const { logLines = [] } = options
@@ -133,7 +135,7 @@ export async function startRelayUnderTest(options: RelayOptions = {}): Promise<R
       running.child.kill('SIGKILL')
       await running.ended
       rmSync(folder, { recursive: true, force: true })
-      await issuer.close()
+      if (options.issuer === undefined) await issuer.close()
     },
   }
   return relay

@@ -9,6 +9,7 @@ import { loadConfig } from '../config/load.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/ids.ts'
 import { type Logger, silentLogger } from '../kernel/log.ts'
+import { freePort } from './nodes/nodes-under-test.ts'
 
 export interface RelayTogether {
   readonly baseUrl: string
@@ -23,7 +24,7 @@ export interface RelaysTogether extends AsyncDisposable {
   readonly internalBearer: string
 }
 
-/** Several relays in this process that use one database, as several nodes do. They know nothing of each other but through it. */
+/** Several relays in this process that use one database, as several nodes do, without a bus. */
 export async function startRelaysTogether(
   count: number,
   storageUrl: string,
@@ -37,6 +38,7 @@ export async function startRelaysTogether(
   const internalBearer = 'revocation-secret-for-tests'
   const nodes: RelayTogether[] = []
   for (let nth = 0; nth < count; nth++) {
+    const linkPort = await freePort()
     const loaded = loadConfig({
       options: {},
       env: {
@@ -45,8 +47,11 @@ export async function startRelaysTogether(
         RELAY_DATA_DIR: join(folder, `node-${nth}`),
         RELAY_BLOBS_URL: `file:${join(folder, 'blobs')}`,
         RELAY_STORAGE_URL: storageUrl,
-        // Several nodes are refused by the configuration until all of it is built.
+        // These nodes have neither a bus nor an object store, which the configuration of several asks for.
         RELAY_CLUSTER_SINGLE_NODE: 'true',
+        RELAY_CLUSTER_SECRET: 'a secret of all nodes of one test',
+        RELAY_CLUSTER_LINK_PORT: String(linkPort),
+        RELAY_CLUSTER_LINK_URL: `ws://127.0.0.1:${linkPort}`,
         RELAY_MCP_PORT: '0',
         RELAY_METRICS_EXPOSE: 'public',
         RELAY_TENANCY_MODE: 'shared',

@@ -1,37 +1,68 @@
 import { connect, createServer, type Socket } from 'node:net'
 
+/** `out`: from who connects to the target; `back`: the other way. */
+export type ProxyWay = 'out' | 'back'
+
 /** A TCP proxy on a port of 127.0.0.1 that a test can break. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number
+  /** Connections that are open now. */
+  connections(): number
+  /** Bytes that were forwarded, in both directions. */
+  forwarded(): number
   /** Resets every connection and refuses new ones. */
   down(): Promise<void>
+  /** Resets every connection; new ones are forwarded as before. */
+  reset(): void
   /** Keeps what connections that are open now send to the target until `release`. What the target sends is forwarded meanwhile. */
   hold(): void
   release(): void
-  /** Accepts connections and forwards nothing, in neither direction. */
-  silent(): void
+  /**
+   * Accepts connections and forwards nothing: in neither direction, or only not in the given one, as a network does that
+   * loses what goes one way. What is sent meanwhile is lost.
+   */
+  silent(way?: ProxyWay): void
   /** Forwards again; what is connected while it was silent is reset. */
   up(): Promise<void>
+  /** From now on everything takes so much longer, in each direction. */
+  delay(ms: number): void
+  /** Resets every connection once so many more bytes have been forwarded, in both directions together; those bytes arrive. */
+  cutAfter(bytes: number): void
 }
 
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   const near = new Set<Socket>()
-  let forwards = true
+  const silentWays = new Set<ProxyWay>()
+  let delayMs = 0
+  let forwarded = 0
+  let cutAt = Number.POSITIVE_INFINITY
   const server = createServer((socket) => {
     keep(socket)
-    if (!forwards) return
+    if (silentWays.size === 2) return
     const far = connect(target)
     keep(far)
     near.add(socket)
-    socket.on('data', (bytes) => forwards && far.write(bytes))
-    far.on('data', (bytes) => forwards && socket.write(bytes))
+    socket.on('data', (bytes) => forward('out', far, bytes))
+    far.on('data', (bytes) => forward('back', socket, bytes))
     socket.on('close', () => {
       near.delete(socket)
       far.destroy()
     })
     far.on('close', () => socket.destroy())
   })
+  function forward(way: ProxyWay, to: Socket, bytes: Buffer): void {
+    if (silentWays.has(way)) return
+    if (delayMs > 0) setTimeout(() => write(to, bytes), delayMs)
+    else write(to, bytes)
+  }
+  function write(to: Socket, bytes: Buffer): void {
+    const passing = bytes.subarray(0, Math.max(0, cutAt - forwarded))
+    forwarded += passing.length
+    if (forwarded < cutAt) return void to.write(passing)
+    cutAt = Number.POSITIVE_INFINITY
+    to.write(passing, reset)
+  }
   const keep = (socket: Socket): void => {
     sockets.add(socket)
     socket.on('error', () => undefined)
@@ -47,24 +78,33 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   const { port } = address
   const proxy: TcpProxy = {
     port,
+    connections: () => near.size,
+    forwarded: () => forwarded,
     async down() {
       const closed = server.listening ? new Promise((resolve) => server.close(resolve)) : null
       reset()
       await closed
     },
+    reset,
     hold() {
       for (const socket of near) socket.pause()
     },
     release() {
       for (const socket of near) socket.resume()
     },
-    silent() {
-      forwards = false
+    silent(way) {
+      for (const each of way === undefined ? (['out', 'back'] as const) : [way]) silentWays.add(each)
     },
     async up() {
-      if (!forwards) reset()
-      forwards = true
+      if (silentWays.size > 0) reset()
+      silentWays.clear()
       if (!server.listening) await listen(port)
+    },
+    delay(ms) {
+      delayMs = ms
+    },
+    cutAfter(bytes) {
+      cutAt = forwarded + bytes
     },
     [Symbol.asyncDispose]: () => proxy.down(),
   }

@@ -22,12 +22,13 @@ export interface UsageDeps {
  * and 3]
  */
 export async function readUsage({ workspaceId, limits }: Access, deps: UsageDeps): Promise<Usage> {
-  const [docBytes, blobBytes, configBytes, activeEditors, connections] = await Promise.all([
+  const [docBytes, blobBytes, configBytes, activeEditors, connections, writes] = await Promise.all([
     deps.documents.usedBytes(workspaceId),
     deps.blobs.meteredBytes(workspaceId),
     deps.registries.configBytes(workspaceId),
     deps.seats.editors(workspaceId),
     deps.seats.connections(workspaceId),
+    writesLeft(workspaceId, deps),
   ])
   return {
     storageBytes: docBytes + blobBytes,
@@ -40,7 +41,7 @@ export async function readUsage({ workspaceId, limits }: Access, deps: UsageDeps
     editorLimit: limits.editorLimit,
     connections,
     connectionLimit: deps.maxConnections,
-    writes: writesLeft(workspaceId, deps),
+    writes,
     sources: {
       storageQuota: limits.quotaSource,
       maxDocBytes: limits.maxDocBytesSource,
@@ -49,8 +50,8 @@ export async function readUsage({ workspaceId, limits }: Access, deps: UsageDeps
   }
 }
 
-function writesLeft(workspaceId: string, { rateLimiter, writes }: UsageDeps): Usage['writes'] {
+async function writesLeft(workspaceId: string, { rateLimiter, writes }: UsageDeps): Promise<Usage['writes']> {
   const { ratePerSec, burst } = writes
   if (ratePerSec === null) return null
-  return { perSecond: ratePerSec, burst, left: Math.floor(rateLimiter.left(writeBucketKey(workspaceId), writes)) }
+  return { perSecond: ratePerSec, burst, left: Math.floor(await rateLimiter.left(writeBucketKey(workspaceId), writes)) }
 }

@@ -26,15 +26,29 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
   return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => isCopied(name)).map(archived) }
 }
 
-/** What running relays tell each other. [FEED-3] */
-const OF_RUNNING_RELAYS: ReadonlySet<string> = new Set(['instances', 'change_feed', 'revocation_feed', 'job_leases'])
+/** Tables about the processes that use the store, and what those tell each other. [FEED-3] */
+const OF_PROCESSES: ReadonlySet<string> = new Set([
+  'instances',
+  'nodes',
+  'takeovers',
+  'seats',
+  'change_feed',
+  'revocation_feed',
+  'job_leases',
+])
 
-/** A copy includes neither which relay uses the store, nor what relays tell each other, nor the search index. [AG-64] */
+/** A copy includes neither which relays use the store, nor what they tell each other, nor the search index. [AG-64] */
 function isCopied(name: string): boolean {
-  return !name.startsWith('kysely_') && !name.startsWith('search_') && !OF_RUNNING_RELAYS.has(name)
+  return !name.startsWith('kysely_') && !name.startsWith('search_') && !OF_PROCESSES.has(name)
 }
 
-function archived({ name, columns, lastIdentity }: TableFacts): ArchivedTable {
+/** In a restored store nobody owns a document. Epochs are copied, so that they go on rising. [LIFE-26] */
+function isColumnCopied(table: string, column: string): boolean {
+  return table !== 'log_heads' || column !== 'owner'
+}
+
+function archived({ name, columns: all, lastIdentity }: TableFacts): ArchivedTable {
+  const columns = all.filter((column) => isColumnCopied(name, column.name))
   const identity = columns.find(({ isIdentity }) => isIdentity)
   return {
     name,

@@ -175,6 +175,17 @@ describe('group commit', () => {
     expect(durable()).toBe(true)
   })
 
+  it('[LIFE-4] a record that comes after a quiet time is committed at once, whatever load there was before', async () => {
+    const time = manualTime()
+    const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS, time })
+    const key = await bench.newDocument()
+    await passing(time, bench.appendMany(key, 50))
+    await time.advance(2_000)
+    const durable = begun(bench.append(key))
+    await time.advance(0)
+    expect(durable()).toBe(true)
+  })
+
   it('[LIFE-4] a write whose caller waits for the answer ends the waiting of records before it', async () => {
     const time = manualTime()
     const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS, time })

@@ -90,7 +90,6 @@ export class CommitQueue {
   #running: Promise<void> | null = null
   #wake: { readonly immediate: boolean; cancel(): void } | null = null
   readonly #load = new Load(LOAD_MEMORY_MS)
-  #lastStartedMs = Number.NEGATIVE_INFINITY
   #state: 'open' | 'closing' | 'broken' = 'open'
   #healthy = true
   #lastWriteErrorMs = Number.NEGATIVE_INFINITY
@@ -199,7 +198,7 @@ export class CommitQueue {
 
   #commitAtMs(first: Job): number {
     const newest = this.#jobs[this.#jobs.length - 1] ?? first
-    const perSecond = this.#load.perSecond(this.#lastStartedMs)
+    const perSecond = this.#load.perSecond(first.queuedAtMs)
     return commitAtMs({ firstMs: first.queuedAtMs, newestMs: newest.queuedAtMs }, perSecond, this.#options.commitDelayMs)
   }
 
@@ -221,7 +220,6 @@ export class CommitQueue {
       batch.reduce((records, job) => records + job.records, 0),
       nowMs,
     )
-    this.#lastStartedMs = nowMs
     const attempt = await this.#attempt(batch)
     if (attempt.kind === 'committed') return
     if (batch.length === 1 || !ownFault(attempt)) return this.#reject(batch, attempt)
@@ -352,12 +350,13 @@ export class CommitQueue {
 
 /** True when a call caused the rollback, and not the disk or the server. */
 function ownFault({ kind, fault }: Failure): boolean {
-  return kind === 'undone' && (fault === 'operation' || fault === 'lost-race')
+  return kind === 'undone' && (fault === 'operation' || fault === 'lost-race' || fault === 'busy')
 }
 
 function ownError({ error, fault }: Failure): Error {
   if (error instanceof RelayError) return error
   if (fault === 'lost-race') return new RelayError('UNAVAILABLE', 'too many writers met on the same rows; nothing was written')
+  if (fault === 'busy') return new RelayError('UNAVAILABLE', 'another process holds the rows too long; nothing was written')
   return new RelayError('INTERNAL', 'the store could not do this call; nothing was written')
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/log.ts'
 import { endAllStreams } from './blob-release.ts'
-import type { Database, OccupyOptions } from './engine.ts'
+import type { Database, OccupyOptions, OwnNode } from './engine.ts'
 import { migrateStore, StoreTooNewError } from './migrations/migrate.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
@@ -9,7 +9,8 @@ export interface DatabaseOptions extends SqliteOptions {
   readonly serverWaitMs?: number
   /** Claims the store for this relay. Tools leave it out, since they work beside a relay. */
   readonly occupy?: OccupyOptions
-  readonly severalNodes?: boolean
+  /** Given for one of several nodes, instead of `occupy`. [LIFE-26] */
+  readonly node?: OwnNode
 }
 
 /**
@@ -47,7 +48,7 @@ export async function connect(url: string, options: DatabaseOptions, log: Logger
     case 'postgresql:': {
       // Relays on SQLite do not load this module.
       const { openPostgres } = await import('./postgres.ts')
-      return openPostgres(url, options.serverWaitMs ?? 0, log, { severalNodes: options.severalNodes === true })
+      return openPostgres(url, options.serverWaitMs ?? 0, log, options.node === undefined ? {} : { node: options.node })
     }
     default:
       throw new Error(`[storage].url: unknown scheme ${JSON.stringify(scheme)} (allowed sqlite:, postgres:)`)

@@ -13,6 +13,7 @@ import { isLineageIntact } from './lineage.ts'
 import { flagsChecksum, isAsWritten } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
+import { type TenureColumns, tenureOf } from './tenure-columns.ts'
 
 /** The columns of a head, in one place for every query that returns one. */
 export const HEAD_COLUMNS = [
@@ -36,9 +37,11 @@ export const HEAD_COLUMNS = [
   'log_heads.covered_seq as covered_seq',
   'log_heads.body_ahead as body_ahead',
   'log_heads.flags_crc32 as flags_crc32',
+  'log_heads.owner as owner',
+  'log_heads.epoch as epoch',
 ] as const
 
-export interface HeadRow extends HeadColumns {
+export interface HeadRow extends HeadColumns, TenureColumns {
   readonly key: number
   readonly crc32: number
   readonly lineage: string | null
@@ -92,6 +95,7 @@ export function headOf(row: HeadRow): DocumentHead {
     lastSeq: row.last_seq,
     coveredSeq: row.covered_seq,
     bodyAhead: row.body_ahead === 1,
+    owner: tenureOf(row),
   }
 }
 

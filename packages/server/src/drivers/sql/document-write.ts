@@ -28,6 +28,8 @@ import { headFlags } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
 import { tellWritten } from './told-write.ts'
 import type { Tables, Writer } from './tables.ts'
+import { isAlive } from './ownership.ts'
+import { isHeld } from './tenure-columns.ts'
 import { appendTo } from './updates.ts'
 
 type Keyed<T> = T & { readonly key: number }
@@ -103,8 +105,12 @@ async function store(
   tell: Telling,
 ): Promise<WriteOutcome> {
   const current = await stateWithLineage(writer, write.ref, capturing.random)
+  const fenced = refuseFormerOwner(engine, write, current)
+  if (fenced !== null) return fenced
   if (!expected(write.expect, current)) return { kind: 'conflict', current }
   const head = current.kind === 'document' ? current.head : null
+  const foreign = write.log.kind === 'cold' && head !== null ? await refuseForeign(writer, engine, head) : null
+  if (foreign !== null) return foreign
   if (write.log.kind === 'live' && write.log.lastSeq !== (head?.lastSeq ?? 0)) return { kind: 'conflict', current }
   if (write.log.kind === 'cold' && head !== null && head.lastSeq > head.coveredSeq) return { kind: 'unsettled', current: head }
   if (head !== null && !(await areUndoable(writer, head.key, write.call?.undoes ?? []))) return { kind: 'conflict', current }
@@ -121,6 +127,25 @@ async function store(
   const updated = await updateDocument(writer, engine, write, head, version, seen, capturing)
   tellWritten(tell, write, head, updated)
   return updated
+}
+
+/** Told before a conflict, since a former owner has nothing to merge and try again. [LIFE-26] */
+function refuseFormerOwner({ node }: Engine, { log, expect }: DocumentWrite, current: DocumentState): WriteOutcome | null {
+  if (log.kind !== 'live' || log.epoch === undefined) return null
+  if (current.kind !== 'document' || expect.kind !== 'document' || expect.key !== current.head.key) return null
+  const { head } = current
+  const isOwner = head.owner !== null && isHeld(node, log.epoch, head.owner)
+  return isOwner ? null : { kind: 'fenced', current: head }
+}
+
+/**
+ * Refuses a cold write to a document of another node. The room of a dead node may be alive all the same, in a process that is paused, until
+ * somebody else acquires the document. [LIFE-26]
+ */
+async function refuseForeign(writer: Writer, { node, nowMs }: Engine, head: DocumentHead): Promise<WriteOutcome | null> {
+  const by = head.owner
+  if (node.inc === null || by === null || by.owner === node.inc) return null
+  return (await isAlive(writer, by.owner, nowMs)) ? { kind: 'owned', by, current: head } : { kind: 'unsettled', current: head }
 }
 
 /** An older release may have left the document without a lineage. */
@@ -177,6 +202,7 @@ export async function createDocument(
     lastSeq: 0,
     coveredSeq: 0,
     bodyAhead: write.log.kind !== 'live',
+    owner: null,
   }
   const inserted = await writer
     .insertInto('documents')

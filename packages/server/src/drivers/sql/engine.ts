@@ -1,6 +1,8 @@
 import type { CompiledQuery, RawBuilder } from 'kysely'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
-import type { StepTypes } from './migrations/0010-recent-updates.ts'
+import type { NodeRegistry } from '../../nodes/registry.port.ts'
+import type { Incarnation } from '../../sync/ownership.port.ts'
+import type { StepTypes } from './migrations/0013-seats.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Writer } from './tables.ts'
 
@@ -8,11 +10,12 @@ import type { Connection, Writer } from './tables.ts'
  * The meaning of an engine's error for its transaction.
  * - `operation`: the statement itself is at fault.
  * - `lost-race`: worth another try.
+ * - `busy`: a lock was not to be had in time. Another try at once would wait as long.
  * - `storage`: the disk is full or the server is gone; this may pass.
  * - `write-error`: the disk refused bytes; a second one soon after ends all writing.
  * - `broken`: it is no longer known what was flushed, so the handle must not confirm anything again. [D10]
  */
-export type Fault = 'operation' | 'lost-race' | 'storage' | 'write-error' | 'broken'
+export type Fault = 'operation' | 'lost-race' | 'busy' | 'storage' | 'write-error' | 'broken'
 
 /** Records as columns: one array entry per record. */
 export interface UpdateColumns {
@@ -29,6 +32,14 @@ export interface LogAdvance {
   readonly key: number
   readonly afterSeq: number
   readonly count: number
+  /** The log moves only while this process owns the document since this acquisition; not compared when absent. */
+  readonly epoch?: number
+}
+
+/** Which node of several this process is. */
+export interface OwnNode {
+  /** `null` before the node has registered, and in a single relay. [LIFE-26] */
+  inc: Incarnation | null
 }
 
 export type FeedTableName = 'change_feed' | 'revocation_feed'
@@ -45,6 +56,8 @@ export interface Engine {
   readonly columnTypes: StepTypes
   /** True when the store belongs to the process that opened it, so that uploads of an earlier process are over. */
   readonly soleProcess: boolean
+  /** What acquisitions write into the rows of documents and appends compare there. */
+  readonly node: OwnNode
   /** The clock of the database, in milliseconds. */
   readonly nowMs: RawBuilder<number>
   /** Keeps other processes from preparing the store until the transaction ends. */
@@ -59,9 +72,14 @@ export interface Engine {
    */
   lockBlobs(writer: Writer, hashes: readonly string[]): Promise<void>
   /**
+   * Keeps other processes away from the seats of these workspaces until the transaction ends, which it does by itself when this process is
+   * silent for a second. [WS-17]
+   */
+  lockSeats(writer: Writer, workspaceIds: readonly string[]): Promise<void>
+  /**
    * Moves the end of the log of each of `keys` (each key once) from `afterSeqs[i]` forward by `counts[i]` and returns
-   * the keys that it moved. A log that does not exist or ends elsewhere does not move: the statement that moves the end
-   * also compares it. [LIFE-26]
+   * the keys that it moved. A log that does not exist, ends elsewhere or is not owned since `epochs[i]` does not move: the
+   * statement that moves the end also compares this. [LIFE-26]
    */
   advanceLogs(writer: Writer, advances: readonly LogAdvance[]): Promise<ReadonlySet<number>>
   insertUpdates(writer: Writer, rows: UpdateColumns): Promise<void>
@@ -100,8 +118,8 @@ export interface Database {
   begin(): Promise<OpenTransaction>
   readonly reader: Connection
   /**
-   * Reads rows of numbers, one row after the other in one array, with NaN for null. A list of ten thousand rows takes half as long as with an
-   * object for each row.
+   * Reads rows of numbers, one row after the other in one array, with NaN for null. A list of ten thousand rows takes half as long as with
+   * an object for each row.
    */
   readNumbers(query: CompiledQuery): Promise<Float64Array<ArrayBuffer>>
   /** Answers another text than before when a tool that runs beside the relay has committed since, as a repair does. */
@@ -122,6 +140,11 @@ export interface Database {
    * @throws Error with a sentence for the operator when another relay uses the store
    */
   occupy(place: OccupyOptions): Promise<void>
+  /**
+   * The table of nodes, through which this process becomes one of several. A process for which `occupy` was called must not use it, nor the
+   * reverse. `onLoss` as for `occupy`. [LIFE-26]
+   */
+  nodes(told: Pick<OccupyOptions, 'onLoss'>): NodeRegistry
   /** Called last: flushes side files of the engine and releases the lock. */
   close(): Promise<void>
 }

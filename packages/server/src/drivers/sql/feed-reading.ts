@@ -150,7 +150,8 @@ function readChange(row: Selectable<Tables['change_feed']>, origin: string): Cha
     version: payload.version,
     isOwn: row.origin === origin,
   }
-  const headOf = (head: PayloadHead) => ({ ...head, ...named })
+  // Who owns it may have changed since, and is asked of the store where it matters.
+  const headOf = (head: PayloadHead) => ({ ...head, ...named, owner: null })
   switch (row.kind) {
     case 'created':
     case 'updated':

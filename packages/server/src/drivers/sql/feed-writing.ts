@@ -85,7 +85,7 @@ async function insertChanges(
 }
 
 /** A head as rows carry it. What a later release adds to heads stays out until it is added here. */
-export type PayloadHead = Omit<DocumentHead, 'workspaceId' | 'key'>
+export type PayloadHead = Omit<DocumentHead, 'workspaceId' | 'key' | 'owner'>
 
 /** The part of a row that only nodes read. Readers pass over members that they do not know. [LIFE-29] */
 export type ChangePayload =

@@ -76,7 +76,7 @@ export function noting(changes: HeadChanges, { documents, updates, recovery }: W
         noted(updates.append(records), () => {
           for (const { key } of records) changes.note(key)
         }),
-      rebuild: (key, rebuilt) => noted(updates.rebuild(key, rebuilt), () => changes.note(key)),
+      rebuild: (key, rebuilt, epoch) => noted(updates.rebuild(key, rebuilt, epoch), () => changes.note(key)),
     },
     recovery: {
       ...recovery,

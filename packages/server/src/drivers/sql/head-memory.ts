@@ -168,8 +168,15 @@ function current(known: CheckedHead | undefined, stamps: Float64Array, at: numbe
   if (!isSame(known, stamps, at)) return undefined
   const { head } = known
   const [lastSeq, coveredSeq, bodyAhead] = [stamps[at + 3] as number, stamps[at + 4] as number, stamps[at + 5] === 1]
-  if (head.lastSeq === lastSeq && head.coveredSeq === coveredSeq && head.bodyAhead === bodyAhead) return known
-  return { ...known, head: { ...head, lastSeq, coveredSeq, bodyAhead } }
+  const owner = ownerOf(head, stamps[at + 6] as number, stamps[at + 7] as number)
+  const isSameLog = head.lastSeq === lastSeq && head.coveredSeq === coveredSeq && head.bodyAhead === bodyAhead
+  return isSameLog && owner === head.owner ? known : { ...known, head: { ...head, lastSeq, coveredSeq, bodyAhead, owner } }
+}
+
+/** Keeps the object of the head when it says the same. */
+function ownerOf({ owner: known }: DocumentHead, owner: number, epoch: number): DocumentHead['owner'] {
+  if (Number.isNaN(owner)) return null
+  return known?.owner === owner && known.epoch === epoch ? known : { owner, epoch }
 }
 
 /** A head that was written after its stamp was read keeps its place in the list. */

@@ -16,10 +16,10 @@ export interface HeadLists {
 }
 
 /**
- * The numbers of a stamp. Heads with equal first three numbers differ at most in the other three. NaN when the log has
- * no head.
+ * The numbers of a stamp. Heads with equal first three numbers differ at most in the others. NaN when the log has no
+ * head; the last two also when nobody owns the document.
  */
-export const STAMP = ['key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead'] as const
+export const STAMP = ['key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead', 'owner', 'epoch'] as const
 
 export interface Stamps {
   /** Names the moment for a later call; `null` when the next call has to read everything again. */

@@ -5,24 +5,46 @@ import { silentLogger } from '../../kernel/log.ts'
 import { openDatabase } from './database.ts'
 import type { Database } from './engine.ts'
 import { migrateAll } from './migrate-tool.ts'
-import { ABANDONED_MS, BEAT_MS, judgePlace, PlaceLostError } from './postgres-place.ts'
+import { judgeOccupants } from './postgres-occupants.ts'
+import { ABANDONED_MS, BEAT_MS, PlaceLostError } from './postgres-place.ts'
 import type { StoreLoss } from './store-loss.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 
 const row = (holder: string, beat: number) => ({ holder, beat })
 
-describe('how a starting relay judges the row of another relay', () => {
+describe('how a starting relay judges the rows of other relays', () => {
   it.each([
-    ['without a row the place is free', null, null, 0, 'free'],
-    ['a row seen for the first time is watched', row('a', 3), row('a', 3), 0, 'watch on'],
-    ['a beat that rose means the place is in use', row('a', 3), row('a', 4), 900, 'in use'],
-    ['another holder means the place is in use', row('a', 3), row('b', 1), 900, 'in use'],
-    ['a removed row means the place is free', row('a', 3), null, 900, 'free'],
-    ['a beat that does not rise is watched longer', row('a', 3), row('a', 3), ABANDONED_MS - 1, 'watch on'],
-    ['a beat that did not rise for the whole time means the relay is gone', row('a', 3), row('a', 3), ABANDONED_MS, 'abandoned'],
-    ['a beat that rose at the last moment means the place is in use', row('a', 3), row('a', 4), ABANDONED_MS + 1, 'in use'],
+    ['without a row the place is free', [], [], 0, 'free'],
+    ['a row seen for the first time is watched', [row('a', 3)], [row('a', 3)], 0, 'watch on'],
+    ['a beat that rose means the place is in use', [row('a', 3)], [row('a', 4)], 900, 'in use'],
+    ['another holder means the place is in use', [row('a', 3)], [row('b', 1)], 900, 'in use'],
+    ['a removed row means the place is free', [row('a', 3)], [], 900, 'free'],
+    ['a beat that does not rise is watched longer', [row('a', 3)], [row('a', 3)], ABANDONED_MS - 1, 'watch on'],
+    [
+      'a beat that did not rise for the whole time means the relay is gone',
+      [row('a', 3)],
+      [row('a', 3)],
+      ABANDONED_MS,
+      'abandoned',
+    ],
+    ['a beat that rose at the last moment means the place is in use', [row('a', 3)], [row('a', 4)], ABANDONED_MS + 1, 'in use'],
+    [
+      'one beat of two that rose means the place is in use',
+      [row('a', 3), row('b', 3)],
+      [row('a', 3), row('b', 4)],
+      900,
+      'in use',
+    ],
+    ['one of two that has left does not hide the other', [row('a', 3), row('b', 3)], [row('a', 3)], ABANDONED_MS, 'abandoned'],
+    [
+      'a relay that came while another was watched uses the place',
+      [row('a', 3)],
+      [row('a', 3), row('b', 1)],
+      ABANDONED_MS,
+      'in use',
+    ],
   ] as const)('[CFG-10] %s', (_, first, now, watchedMs, verdict) => {
-    expect(judgePlace(first, now, watchedMs)).toBe(verdict)
+    expect(judgeOccupants(first, now, watchedMs, ABANDONED_MS)).toBe(verdict)
   })
 
   it('[CFG-10] a live relay beats at least twice while it is watched, and one that was killed is replaced within 3 s', () => {

@@ -1,17 +1,22 @@
 import { type Kysely, sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
+import { freeDocuments } from './free-documents.ts'
+import { wasOfSeveral } from './migrations/migrate.ts'
+import {
+  endConnections,
+  NOW_MS,
+  nodeOccupants,
+  type Occupant,
+  occupying,
+  PLACE,
+  placeOccupants,
+  removeEnded,
+  takeFromEnded,
+} from './postgres-occupants.ts'
 import { StoreInUseError } from './store-in-use.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
-
-/** The row of the relay that uses a store. */
-export interface PlaceRow {
-  /** A random text, another one for each start. */
-  readonly holder: string
-  /** Grows by one a second while the holder lives and reaches the database. */
-  readonly beat: number
-}
 
 export const BEAT_MS = 1000
 /**
@@ -19,23 +24,6 @@ export const BEAT_MS = 1000
  * within 3 s.
  */
 export const ABANDONED_MS = 2500
-const LOOK_MS = 200
-/** The name of the only place: one relay at a time. */
-const PLACE = 'relay'
-
-/**
- * Decides whether a starting relay may take the place, from the row `first` and, `watchedMs` later, the row `now`. Only
- * the movement of the beat counts, and no clock of another machine.
- */
-export function judgePlace(
-  first: PlaceRow | null,
-  now: PlaceRow | null,
-  watchedMs: number,
-): 'free' | 'in use' | 'abandoned' | 'watch on' {
-  if (now === null) return 'free'
-  if (first !== null && (first.holder !== now.holder || first.beat !== now.beat)) return 'in use'
-  return watchedMs >= ABANDONED_MS ? 'abandoned' : 'watch on'
-}
 
 /** Another relay has taken the place of this one, which must not write any more. */
 export class PlaceLostError extends Error {
@@ -79,23 +67,16 @@ export class Place {
   /**
    * Takes the place, also from a relay that ended without leaving it. Resolves within 3 s.
    *
-   * @throws Error when another relay lives there
+   * @throws Error when another relay lives there, or a node of several
    */
   async take(): Promise<void> {
-    const { db, holder } = this.#options
-    await watchPlace(db, async (row) => {
-      if (row === null) return insertRow(db, holder)
-      await this.#endConnectionsOf(row.holder)
-      return db.transaction().execute(async (writer) => {
-        await sql`set local lock_timeout = '2s'`.execute(writer)
-        const gone = await writer
-          .deleteFrom('instances')
-          .where('holder', '=', row.holder)
-          .where('beat', '=', row.beat)
-          .executeTakeFirst()
-        return gone.numDeletedRows > 0n && (await insertRow(writer, holder))
-      })
+    const { db } = this.#options
+    const isTaken = await takeFromEnded({
+      read: () => everybody(db),
+      take: (ended) => this.#takeFrom(ended),
+      patienceMs: ABANDONED_MS,
     })
+    if (isTaken === null) throw new StoreInUseError(IN_USE)
     this.#beat = 1
     this.#state = 'held'
     this.#again()
@@ -162,7 +143,7 @@ export class Place {
       this.#beat = beat
       return
     }
-    if (await insertRow(beats, holder)) {
+    if ((await occupying(beats, (writer) => insertRow(writer, holder))) !== null) {
       this.#tellLoss(`the row of this relay, written ${this.#beat} heartbeats ago or later, is gone`)
       this.#beat = 1
       return
@@ -178,64 +159,41 @@ export class Place {
     onLoss({ kind: 'tail', detail })
   }
 
-  /**
-   * A paused process may hold the row in an open transaction; the server ends that transaction with its connections.
-   */
-  async #endConnectionsOf(holder: string): Promise<void> {
-    const { db, connectionsOf } = this.#options
-    await sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = ${connectionsOf(holder)}`.execute(db)
+  /** Returns `null` when the place was not free any more. */
+  async #takeFrom(ended: readonly Occupant[]): Promise<true | null> {
+    const { db, holder, connectionsOf } = this.#options
+    for (const one of ended) await endConnections(db, connectionsOf(one.holder))
+    return occupying(db, async (writer) => {
+      if (!(await removeEnded(writer, ended)) || (await everybody(writer)).length > 0) return null
+      if (await wasOfSeveral(writer)) await freeDocuments(writer)
+      return insertRow(writer, holder)
+    })
   }
 }
 
-/**
- * Watches the row until it is clear whether a relay lives there, then calls `take` with the current row; starts again
- * when `take` came too late.
- *
- * @throws Error when another relay lives there
- */
-async function watchPlace(db: Connection, take: (row: PlaceRow | null) => Promise<boolean>): Promise<void> {
-  let first = await readRow(db)
-  let watchedMs = 0
-  for (;;) {
-    const now = await readRow(db)
-    switch (judgePlace(first, now, watchedMs)) {
-      case 'in use':
-        throw new StoreInUseError(
-          'the database is in use by another process: a relay whose heartbeat moves. One relay at a time uses a postgres: store; stop that one first',
-        )
-      case 'free':
-      case 'abandoned':
-        if (await take(now)) return
-        first = await readRow(db)
-        watchedMs = 0
-        break
-      case 'watch on':
-        first ??= now
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-        watchedMs += LOOK_MS
-    }
-  }
+const IN_USE =
+  'the database is in use by another process: a relay whose heartbeat moves. A relay with [cluster] single_node uses a postgres: store alone; stop that one first'
+
+/** The rows of all relays, those that use the store alone and those that use it together. */
+async function everybody(db: Connection): Promise<readonly Occupant[]> {
+  return [...(await placeOccupants(db)), ...(await nodeOccupants(db))]
 }
 
 /** @throws Error when a relay uses the database; called before work that needs the store alone */
 export async function refuseBesideRelay(db: Connection): Promise<void> {
-  if (!(await db.introspection.getTables()).some(({ name }) => name === 'instances')) return
-  await watchPlace(db, async () => true)
+  const tables = (await db.introspection.getTables()).map(({ name }) => name)
+  const read = async (): Promise<readonly Occupant[]> => [
+    ...(tables.includes('instances') ? await placeOccupants(db) : []),
+    ...(tables.includes('nodes') ? await nodeOccupants(db) : []),
+  ]
+  const isAlone = await takeFromEnded({ read, take: async () => true, patienceMs: ABANDONED_MS })
+  if (isAlone === null) throw new StoreInUseError(IN_USE)
 }
 
-const NOW_MS = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
-
-async function readRow(db: Connection): Promise<PlaceRow | null> {
-  const row = await db.selectFrom('instances').select(['holder', 'beat']).where('place', '=', PLACE).executeTakeFirst()
-  return row ?? null
-}
-
-/** Returns whether the place was free. */
-async function insertRow(db: Connection, holder: string): Promise<boolean> {
+/** Returns `null` when the place was not free. */
+async function insertRow(writer: Writer, holder: string): Promise<true | null> {
   const { rows } = await sql`
-    insert into instances (holder, place, beat, at_ms) values (${holder}, ${PLACE}, 1, ${NOW_MS})
-    on conflict do nothing returning beat`.execute(db)
-  return rows.length > 0
+    insert into instances (holder, place, beat, at_ms) select ${holder}, ${PLACE}, 1, ${NOW_MS} where not exists (select 1 from nodes)
+    on conflict do nothing returning beat`.execute(writer)
+  return rows.length > 0 ? true : null
 }

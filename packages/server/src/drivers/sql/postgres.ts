@@ -2,11 +2,14 @@ import { Socket } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { at } from '../../kernel/at.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { newId, systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
-import type { Database, Engine, Fault } from './engine.ts'
+import type { Database, Engine, Fault, OwnNode } from './engine.ts'
 import { flatNumbers } from './number-rows.ts'
+import { PostgresNodes } from './postgres-nodes.ts'
+import { lockStore } from './postgres-occupants.ts'
 import { Place } from './postgres-place.ts'
 import { storedText } from './stored-text.ts'
 import type { Tables, Writer } from './tables.ts'
@@ -17,20 +20,39 @@ const NUMERIC = 1700
 /** The name in `store_facts` of the last transaction of a process that is not the relay of the store. */
 const CHANGED_BESIDE = 'changed_beside'
 const POOL_SIZE = 4
-const CONNECT_TIMEOUT_MS = 5000
 const CONNECT_AGAIN_MS = 500
-/** Longest time without a byte in either direction. */
-const SILENCE_MS = 10_000
-/** Unused connections are closed after this long, well before they would count as silent. */
-const IDLE_MS = 5_000
+
+interface PoolTimes {
+  readonly connectMs: number
+  /** Longest time without a byte in either direction. */
+  readonly silenceMs: number
+  /** Unused connections are closed after this long, well before they would count as silent. */
+  readonly idleMs: number
+}
+
+const POOL_TIMES: PoolTimes = { connectMs: 5_000, silenceMs: 10_000, idleMs: 5_000 }
+/** A node of several is to know within a second or two of its end that an outage is over. */
+const NODE_BEAT_TIMES: PoolTimes = { connectMs: 2_000, silenceMs: 3_000, idleMs: 2_500 }
+
+/** With this setting a commit is flushed when it returns, whatever the server's default. [D2] */
+const SETTINGS_SQL =
+  "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')"
+/**
+ * The server ends a transaction in which nothing happens for 3 s: its locks would keep the next owner of a document waiting for as long as
+ * this process is paused. No statement waits longer than 5 s for a lock. [LIFE-26]
+ */
+const NODE_SETTINGS_SQL = `
+  with limits as (select set_config('idle_in_transaction_session_timeout', '3s', false), set_config('lock_timeout', '5s', false))
+  select * from limits left join (${SETTINGS_SQL}) as flushed on true`
 
 export interface PostgresOptions {
   /** Most connections at once. */
   readonly connections?: number
-  /** Several nodes use the store, which remember nothing of it that a tool beside them could make stale. */
-  readonly severalNodes?: boolean
+  /** Given for one of several nodes, which need not be the only relay of the store. [LIFE-26] */
+  readonly node?: OwnNode
 }
 
+/**
 /**
  * Connects to the primary and waits for it up to `waitMs`. Refuses a server in recovery, because it would return outdated data.
  *
@@ -40,20 +62,22 @@ export async function openPostgres(
   url: string,
   waitMs: number,
   log: Logger,
-  { connections = POOL_SIZE, severalNodes = false }: PostgresOptions = {},
+  { connections = POOL_SIZE, node }: PostgresOptions = {},
 ): Promise<Database> {
   const holder = newId('relay-', 16, systemRandom)
-  const { pool, db } = openPool(url, connections, holder, log)
+  const settings = node === undefined ? SETTINGS_SQL : NODE_SETTINGS_SQL
+  const { pool, db } = openPool(url, connections, holder, settings, log, POOL_TIMES)
   try {
     await refuseStandby(db, waitMs, log)
   } catch (error) {
     await db.destroy()
     throw new Error(`cannot use the database server at ${new URL(url).host}: ${reasonOf(error)}`, { cause: error })
   }
-  const { db: beats } = openPool(url, 1, holder, log)
+  const { db: beats } = openPool(url, 1, holder, settings, log, node === undefined ? POOL_TIMES : NODE_BEAT_TIMES)
   let place: Place | null = null
+  let nodes: PostgresNodes | null = null
   return {
-    engine: postgresEngine,
+    engine: postgresEngine(node),
     writer: db,
     async begin() {
       const writer = await db.startTransaction().execute()
@@ -63,7 +87,7 @@ export async function openPostgres(
         await writer.rollback().execute()
         throw error
       }
-      const isBeside = place === null && !severalNodes
+      const isBeside = place === null && node === undefined
       return {
         writer,
         async commit() {
@@ -90,8 +114,13 @@ export async function openPostgres(
       await taken.take()
       place = taken
     },
+    nodes({ onLoss }) {
+      const told = { own: node ?? { inc: null }, timers: systemTimers, clock: systemClock, log, onLoss }
+      return (nodes ??= new PostgresNodes({ db, beats, connectionsOf, ...told }))
+    },
     async close() {
       await place?.leave()
+      await nodes?.close()
       await Promise.all([beats.destroy(), db.destroy()])
     },
   }
@@ -112,39 +141,36 @@ function openPool(
   url: string,
   size: number,
   holder: string,
+  settings: string,
   log: Logger,
+  { connectMs, silenceMs, idleMs }: PoolTimes = POOL_TIMES,
 ): { readonly pool: pg.Pool; readonly db: Kysely<Tables> } {
   const onConnectionLost = (error: Error) => log.warn('storage.connection-lost', error.message)
   const pool = new pg.Pool({
     connectionString: url,
     max: size,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idleTimeoutMillis: IDLE_MS,
+    connectionTimeoutMillis: connectMs,
+    idleTimeoutMillis: idleMs,
     application_name: connectionsOf(holder),
     types: { getTypeParser: parserOf },
-    stream: openSocket,
+    stream: () => openSocket(silenceMs),
   })
   // Each client gets its own listener, because the pool does not listen while a client is in use.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', onConnectionLost)
-    // With this setting a commit is flushed when it returns, whatever the server's default. [D2]
-    client
-      .query(
-        "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')",
-      )
-      .catch(onConnectionLost)
+    client.query(settings).catch(onConnectionLost)
   })
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
 
 /**
- * Closes a connection on which nothing arrives for 10 s. Otherwise a server that vanished silently would be waited for until the system
+ * Closes a connection on which nothing arrives for so long. Otherwise a server that vanished silently would be waited for until the system
  * gives up, after many minutes.
  */
-function openSocket(): Socket {
+function openSocket(silenceMs: number): Socket {
   const socket = new Socket()
-  return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error(`no answer for ${SILENCE_MS / 1000} s`)))
+  return socket.setTimeout(silenceMs, () => socket.destroy(new Error(`no answer for ${silenceMs / 1000} s`)))
 }
 
 async function refuseStandby(db: Kysely<Tables>, waitMs: number, log: Logger): Promise<void> {
@@ -174,18 +200,18 @@ function parserOf(oid: number, format?: 'text' | 'binary') {
   return oid === BYTEA ? (text: string) => new Uint8Array(standard(text) as Buffer) : standard
 }
 
-const postgresEngine: Engine = {
+const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
   soleProcess: false,
+  node,
   nowMs: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   columnTypes: {
     identity: sql`bigint generated by default as identity primary key`,
     text: sql`text collate "C"`,
     blob: sql`bytea`,
     recentApart: false,
+    unlogged: sql`unlogged`,
   },
-  async lockStore(writer) {
-    await sql`select pg_advisory_xact_lock(hashtextextended('store', 8))`.execute(writer)
-  },
+  lockStore,
   async lockDocument(writer, by) {
     const both = writer
       .selectFrom('documents')
@@ -206,16 +232,30 @@ const postgresEngine: Engine = {
       await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 9))`.execute(writer)
     }
   },
+  async lockSeats(writer, workspaceIds) {
+    // In the same order everywhere, so that two processes cannot deadlock.
+    await sql`
+      select set_config('idle_in_transaction_session_timeout', '1s', true), pg_advisory_xact_lock(hashtextextended(id, 11))
+      from unnest(${[...workspaceIds].sort()}::text[]) as asked (id)`.execute(writer)
+  },
   async advanceLogs(writer, advances) {
     const [keys, after, counts] = [
       advances.map(({ key }) => key),
       advances.map(({ afterSeq }) => afterSeq),
       advances.map(({ count }) => count),
     ]
-    const { rows } = await sql<{ key: number }>`
-      update log_heads set last_seq = last_seq + added.n
-      from unnest(${keys}::bigint[], ${after}::bigint[], ${counts}::bigint[]) as added (key, after_seq, n)
-      where log_heads.key = added.key and log_heads.last_seq = added.after_seq returning log_heads.key`.execute(writer)
+    const { rows } = await (advances.some(({ epoch }) => epoch !== undefined)
+      ? sql<{ key: number }>`
+          update log_heads set last_seq = last_seq + added.n
+          from unnest(${keys}::bigint[], ${after}::bigint[], ${counts}::bigint[], ${advances.map(({ epoch = null }) => epoch)}::bigint[])
+            as added (key, after_seq, n, epoch)
+          where log_heads.key = added.key and log_heads.last_seq = added.after_seq
+            and (added.epoch is null or (log_heads.owner = ${node.inc} and log_heads.epoch = added.epoch)) returning log_heads.key`
+      : sql<{ key: number }>`
+          update log_heads set last_seq = last_seq + added.n
+          from unnest(${keys}::bigint[], ${after}::bigint[], ${counts}::bigint[]) as added (key, after_seq, n)
+          where log_heads.key = added.key and log_heads.last_seq = added.after_seq returning log_heads.key`
+    ).execute(writer)
     return new Set(rows.map((row) => row.key))
   },
   async insertUpdates(writer, rows) {
@@ -265,14 +305,16 @@ const postgresEngine: Engine = {
     return { lastId: last ?? 0, nowMs: now, openSinceMs }
   },
   faultOf: postgresFault,
-}
+})
 
 function postgresFault(error: unknown): Fault {
   if (!(error instanceof Error)) return 'operation'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === '40001' || code === '40P01') return 'lost-race'
-  // Classes 08 connection, 53 resources, 57 server going down, 58 system error, XX internal error, and 25006 read-only server.
-  if (/^(08|53|57|58|XX|25006)/.test(code)) return 'storage'
+  if (code === '55P03') return 'busy'
+  // Classes 08 connection, 53 resources, 57 server going down, 58 system error, XX internal error; 25006 read-only server, 25P03 a
+  // transaction that the server has ended because nothing happened in it.
+  if (/^(08|53|57|58|XX|25006|25P03)/.test(code)) return 'storage'
   // A lost socket has a system error code or none; the fault of a statement always has an SQLSTATE.
   return /^[0-9A-Z]{5}$/.test(code) ? 'operation' : 'storage'
 }

@@ -20,6 +20,7 @@ import type { LongBody } from './long-bodies.ts'
 import { type Capturing, captureStored } from './recovery-capture.ts'
 import { digestAllPoints, isIntact, movedTo, pointHead, readPointFacts } from './recovery-points.ts'
 import type { Connection, Writer } from './tables.ts'
+import { isHeld } from './tenure-columns.ts'
 import { keepAside } from './updates.ts'
 
 /** `run`: how calls are run of which other nodes are told; nobody is when it is absent. */
@@ -47,9 +48,9 @@ export function sqlRecovery(
         return rows.map(pointHead)
       }),
     read: (key, pointId) => reading(() => readPoint(reader, key, pointId)),
-    async capture(key, reason, nowMs) {
+    async capture(key, reason, nowMs, epoch) {
       const seen = await reading(() => look(key))
-      return queue.run(0, (writer) => capture(writer, { key, reason, nowMs, seen }, capturing))
+      return queue.run(0, (writer) => capture(writer, { key, reason, nowMs, seen, epoch }, capturing))
     },
     async restore(request) {
       const seen = await reading(() => look(request.source.key))
@@ -75,13 +76,20 @@ async function readPoint(db: Connection, key: number, pointId: string): Promise<
 
 async function capture(
   writer: Writer,
-  given: { readonly key: number; readonly reason: CaptureReason; readonly nowMs: number; readonly seen: LongBody | null },
+  given: {
+    readonly key: number
+    readonly reason: CaptureReason
+    readonly nowMs: number
+    readonly seen: LongBody | null
+    readonly epoch: number | undefined
+  },
   capturing: Capturing,
 ): Promise<CaptureOutcome> {
-  const { key } = given
+  const { key, epoch } = given
   await capturing.engine.lockDocument(writer, { key })
   const row = await selectHeads(writer).where('documents.key', '=', key).executeTakeFirst()
   if (row === undefined) return { kind: 'gone' }
+  if (epoch !== undefined && !isHeld(capturing.engine.node, epoch, row)) return { kind: 'fenced' }
   const outcome = await captureStored(writer, headOf(row), given, capturing)
   if (outcome.kind === 'unreadable') throw new DamagedDocumentError('body', 'its body cannot be read')
   return outcome

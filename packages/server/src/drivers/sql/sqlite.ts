@@ -15,7 +15,8 @@ import { makeFolder } from '../../kernel/folders.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
-import type { Database, Engine, Fault, OpenTransaction } from './engine.ts'
+import type { Database, Engine, Fault, OpenTransaction, OwnNode } from './engine.ts'
+import { NO_NODES } from './no-nodes.ts'
 import { flatNumbers, type NumberRows } from './number-rows.ts'
 import { Checkpoints } from './sqlite-checkpoints.ts'
 import { SqliteLog } from './sqlite-log.ts'
@@ -33,6 +34,8 @@ export interface SqliteOptions {
    * is left. `replace` ignores the mark of a former store, for a restore into an empty place. [CFG-11]
    */
   readonly onLoss?: 'refuse' | 'accept' | 'replace'
+  /** Given for one of several nodes. [LIFE-26] */
+  readonly node?: OwnNode
 }
 
 const BUSY_TIMEOUT_MS = 5000
@@ -63,7 +66,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
     const isBroken = (error: unknown) => sqliteFault(error) === 'broken'
     const checkpoints = new Checkpoints({ db: writer, path, random: systemRandom, timers: systemTimers, log, isBroken })
     return {
-      engine: sqliteEngine(writer),
+      engine: sqliteEngine(writer, options.node),
       writer: writerKysely,
       begin: transactions(writer, writerKysely, checkpoints),
       reader: readerKysely,
@@ -73,6 +76,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
       mark: async () => checkpoints.start(),
       unmark: async () => removeMark(path),
       occupy: async () => undefined,
+      nodes: () => NO_NODES,
       async close() {
         reader.close()
         try {
@@ -120,6 +124,7 @@ export function openSqliteBeside(path: string): Database {
     mark: async () => undefined,
     unmark: async () => undefined,
     occupy: async () => undefined,
+    nodes: () => NO_NODES,
     close: async () => writer.close(),
   }
 }
@@ -273,25 +278,40 @@ export function adapter(db: DatabaseSync): SqliteDatabase {
   }
 }
 
-function sqliteEngine(db: DatabaseSync): Engine {
+const ADVANCE = 'update log_heads set last_seq = last_seq + ? where key = ? and last_seq = ?'
+
+function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
   // Prepared on first use, because the migration creates the tables.
   let advance: StatementSync | undefined
+  let advanceOwned: StatementSync | undefined
   let identity: StatementSync | undefined
   const log = new SqliteLog(db)
   return {
-    columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob`, recentApart: true },
+    columnTypes: {
+      identity: sql`integer primary key autoincrement`,
+      text: sql`text`,
+      blob: sql`blob`,
+      recentApart: true,
+      unlogged: sql``,
+    },
     soleProcess: true,
+    node,
     nowMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
     // The process that opened the file is the only writer.
     async lockStore() {},
     async lockDocument() {},
     async lockWorkspace() {},
     async lockBlobs() {},
+    async lockSeats() {},
     async advanceLogs(_writer, advances) {
-      advance ??= db.prepare('update log_heads set last_seq = last_seq + ? where key = ? and last_seq = ?')
+      advance ??= db.prepare(ADVANCE)
       const moved = new Set<number>()
-      for (const { key, afterSeq, count } of advances) {
-        if (Number(advance.run(count, key, afterSeq).changes) === 1) moved.add(key)
+      for (const { key, afterSeq, count, epoch } of advances) {
+        const result =
+          epoch === undefined
+            ? advance.run(count, key, afterSeq)
+            : (advanceOwned ??= db.prepare(`${ADVANCE} and owner = ? and epoch = ?`)).run(count, key, afterSeq, node.inc, epoch)
+        if (Number(result.changes) === 1) moved.add(key)
       }
       return moved
     },

@@ -2,14 +2,16 @@ import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
-import type { Timers } from '../../kernel/timers.ts'
+import { systemTimers, type Timers } from '../../kernel/timers.ts'
+import type { NodeRegistry } from '../../nodes/registry.port.ts'
 import { keepAcceptedLosses } from './accepted-losses.ts'
 import { sqlCalls } from './call-records.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
 import { CallTallies } from './call-tallies.ts'
-import { withCommitFaults } from './commit-faults.ts'
+import { withCommitFaults, withoutEpochs } from './commit-faults.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
+import type { OwnNode } from './engine.ts'
 import { lineageGiver } from './lineage-reading.ts'
 import { openLongBodies } from './long-bodies.ts'
 import { sqlDocuments } from './documents.ts'
@@ -23,10 +25,13 @@ import type { RecoveryRing } from './recovery-ring.ts'
 import { sqlRegistries } from './registries.ts'
 import { sqlShareLinks } from './share-links.ts'
 import { sqlJobLeases } from './job-leases.ts'
+import { NO_SEATS } from './no-seats.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
+import { sqlOwnership } from './ownership.ts'
 import { readingWith } from './reading.ts'
 import { Reserve } from './reserve.ts'
+import { SeatRows } from './seat-rows.ts'
 import type { StoreLoss } from './store-loss.ts'
 import { storeTotals } from './store-totals.ts'
 import type { Writer } from './tables.ts'
@@ -42,9 +47,15 @@ export interface StorageHostOptions {
   /** Opens a store even when it has lost acknowledged writes; see `SqliteOptions.onLoss`. */
   readonly acceptLoss?: boolean
   /**
-   * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay. [CFG-10]
+   * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay, unless
+   * `node` is given. [CFG-10]
    */
   readonly onLoss?: (loss: StoreLoss) => void
+  /**
+   * Given for one of several nodes on the store, instead of a claim: it registers through `nodes`, which sets `inc` before the first write.
+   * [LIFE-26]
+   */
+  readonly node?: OwnNode
   readonly recovery: RecoveryRing
   readonly log: Logger
   readonly clock: Clock
@@ -86,16 +97,14 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     hooks,
     onFatal,
   } = options
-  // Several nodes share the place.
-  const occupy =
-    options.onLoss === undefined || options.onTold !== undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
+  const onLossInUse = options.onLoss ?? (() => undefined)
+  const isOneOfSeveral = options.node !== undefined || options.onTold !== undefined
+  const occupy = options.onLoss === undefined || isOneOfSeveral ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
+  const ofNode = options.node === undefined ? {} : { node: options.node }
   const onLoss = acceptLoss ? 'accept' : 'refuse'
-  const opened = await openDatabase(
-    url,
-    { ...hooks, ...occupy, serverWaitMs, onLoss, severalNodes: options.onTold !== undefined },
-    log,
-  )
-  const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
+  const opened = await openDatabase(url, { ...hooks, ...occupy, ...ofNode, serverWaitMs, onLoss }, log)
+  const fenced = hooks.appendWithoutEpoch === true ? withoutEpochs(opened) : opened
+  const database = hooks.commitFaults === undefined ? fenced : withCommitFaults(fenced, hooks.commitFaults)
   for (const { kind, detail } of database.losses) {
     log.error(
       'storage.loss_accepted',
@@ -138,6 +147,14 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   })
   const revocations = sqlRevocations(database, queue, log, onTold !== undefined)
   const shareLinks = sqlShareLinks(database, queue, log)
+  const seats =
+    options.node === undefined ? null : new SeatRows({ database, own: options.node, clock, timers: systemTimers, log })
+  const nodes = database.nodes({ onLoss: onLossInUse })
+  const register: NodeRegistry['register'] = async (...given) => {
+    const registration = await nodes.register(...given)
+    if (registration.kind === 'registered') await seats?.written()
+    return registration
+  }
   return {
     losses: database.losses,
     documents: {
@@ -155,13 +172,21 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     },
     calls: sqlCalls(database, queue, log),
     // What this process has changed is not all where others write too: then every list reads the numbers of all its documents.
-    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, onTold === undefined ? changes : null),
+    heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, isOneOfSeveral ? null : changes),
     updates,
+    ownership: sqlOwnership(database.engine, queue),
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },
     recovery,
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
     shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },
+    nodes: {
+      register,
+      pulse: (...given) => nodes.pulse(...given),
+      drain: (inc) => nodes.drain(inc),
+      leave: (inc) => nodes.leave(inc),
+    },
+    seats: seats?.port ?? NO_SEATS,
     changeFeed: sqlChangeFeed(database, queue, origin, log),
     revocationFeed: sqlRevocationFeed(database, queue, log),
     jobLeases: sqlJobLeases(database, queue),
@@ -176,6 +201,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     async [Symbol.asyncDispose]() {
       await longBodies[Symbol.asyncDispose]()
       await reserve?.[Symbol.asyncDispose]()
+      await seats?.[Symbol.asyncDispose]()
       await queue.close()
       await database.close()
     },

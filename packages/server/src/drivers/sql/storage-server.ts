@@ -64,7 +64,7 @@ function answer(named: Ports[keyof Ports], { id, port, verb, args }: Call, out: 
   const verbs = named as unknown as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>
   const call = verbs[verb]
   if (call === undefined) return out.reply({ id, ok: false, error: toWireError(new Error(`no verb ${port}.${verb}`)) })
-  call(...args).then(
+  call.apply(named, [...args]).then(
     (value) => out.reply({ id, ok: true, value }, gives),
     (error: unknown) => out.reply({ id, ok: false, error: toWireError(error) }),
   )

@@ -18,21 +18,23 @@ export interface StorageThreadData {
   readonly commitDelayMs: number
   readonly serverWaitMs: number
   readonly acceptLoss: boolean
-  /** True for the one relay on the store, false for a tool beside it. */
+  /** True for a relay on the store, false for a tool beside it. */
   readonly isRelay: boolean
   readonly recovery: RecoveryRing
+  /** True for one of several relays. */
   readonly severalNodes: boolean
   readonly port: MessagePort
 }
 
 async function main(parent: MessagePort, data: StorageThreadData): Promise<void> {
-  const { url, commitDelayMs, serverWaitMs, acceptLoss, isRelay, recovery, port } = data
+  const { url, commitDelayMs, serverWaitMs, acceptLoss, isRelay, severalNodes, recovery, port } = data
   const tell = (event: ThreadEvent) => parent.postMessage(event)
   const host = await openStorageHost({
     url,
     commitDelayMs,
     serverWaitMs,
     acceptLoss,
+    ...(severalNodes && { node: { inc: null } }),
     ...(isRelay && { onLoss: (loss: StoreLoss) => tell({ kind: 'loss', loss }) }),
     recovery,
     log: forwardingLogger(tell),
@@ -41,7 +43,7 @@ async function main(parent: MessagePort, data: StorageThreadData): Promise<void>
     random: systemRandom,
     hooks: testHooks(process.env),
     onFatal: (error) => tell({ kind: 'fatal', message: error.message }),
-    ...(data.severalNodes && { onTold: (entries: readonly FeedEntry[]) => tell({ kind: 'told', entries }) }),
+    ...(severalNodes && { onTold: (entries: readonly FeedEntry[]) => tell({ kind: 'told', entries }) }),
     ...(isRelay && { onStored: ({ workspaceId, key }: StoredDocument) => tell({ kind: 'stored', workspaceId, key }) }),
   }).catch((error: unknown) => {
     const remedy = error instanceof RefusedStart ? { remedy: error.remedy } : {}

@@ -51,6 +51,7 @@ export const VERBS = {
     rebuild: 'write',
     purgeRemovals: 'write',
   },
+  ownership: { acquire: 'write', release: 'write', handOver: 'write' },
   revocations: { add: 'write', all: 'read', cursor: 'read' },
   recovery: { list: 'read', read: 'long-read', capture: 'write', restore: 'write' },
   blobs: {
@@ -69,6 +70,8 @@ export const VERBS = {
   },
   registries: { read: 'read', replace: 'write', configBytes: 'read' },
   shareLinks: { issue: 'write', list: 'read', revoke: 'write', find: 'read', purgeExpired: 'write' },
+  seats: { take: 'write', change: 'write', release: 'write', connections: 'read', editors: 'read' },
+  nodes: { register: 'write', pulse: 'read', drain: 'write', leave: 'write' },
   changeFeed: { begin: 'read', read: 'read', purge: 'write' },
   revocationFeed: { begin: 'read', read: 'read', purge: 'write' },
   jobLeases: { claim: 'write', release: 'write' },

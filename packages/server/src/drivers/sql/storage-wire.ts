@@ -34,6 +34,8 @@ export interface PackedAppends {
   readonly catchUps: readonly { readonly record: number; readonly version: number }[]
   /** Few records have these. */
   readonly removals: readonly (readonly [record: number, removals: string])[]
+  /** NaN for a record without one; absent when no record has one. */
+  readonly epochs?: Float64Array
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
@@ -44,20 +46,22 @@ export type Reply =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly error: WireError }
 
-/** One `seq` per record in call order; 0 means gone, -1 means conflict. */
+/** One `seq` per record in call order; 0 means gone, -1 conflict, -2 fenced. */
 export interface AppendReply {
   readonly id: number
   readonly seqs: readonly number[]
 }
 
 export function wireSeqOf(outcome: AppendOutcome): number {
-  if (outcome.kind === 'appended') return outcome.seq
-  return outcome.kind === 'gone' ? 0 : -1
+  return outcome.kind === 'appended' ? outcome.seq : WIRE_SEQS[outcome.kind]
 }
+
+const WIRE_SEQS = { gone: 0, conflict: -1, fenced: -2 } as const
 
 export function outcomeOf(wireSeq: number): AppendOutcome {
   if (wireSeq > 0) return { kind: 'appended', seq: wireSeq }
-  return { kind: wireSeq === 0 ? 'gone' : 'conflict' }
+  if (wireSeq === WIRE_SEQS.gone) return { kind: 'gone' }
+  return { kind: wireSeq === WIRE_SEQS.conflict ? 'conflict' : 'fenced' }
 }
 
 export interface WireError {
@@ -109,8 +113,9 @@ export function packAppends(calls: readonly { readonly id: number; readonly reco
   const actors = new Map<string, number>()
   const catchUps: { record: number; version: number }[] = []
   const noted: (readonly [number, string])[] = []
+  const epochs = records.some(({ epoch }) => epoch !== undefined) ? new Float64Array(records.length).fill(Number.NaN) : null
   let total = 0
-  for (const [i, { key, afterSeq, atMs, actor, update, catchUp, removals }] of records.entries()) {
+  for (const [i, { key, afterSeq, atMs, actor, update, catchUp, removals, epoch }] of records.entries()) {
     keys[i] = key
     afterSeqs[i] = afterSeq
     timesMs[i] = atMs
@@ -121,6 +126,7 @@ export function packAppends(calls: readonly { readonly id: number; readonly reco
     actorOf[i] = known
     if (catchUp !== undefined) catchUps.push({ record: i, ...catchUp })
     if (removals !== undefined) noted.push([i, removals])
+    if (epochs !== null && epoch !== undefined) epochs[i] = epoch
   }
   const bytes = new Uint8Array(total)
   let end = 0
@@ -131,7 +137,7 @@ export function packAppends(calls: readonly { readonly id: number; readonly reco
   const ids = calls.map((call) => call.id)
   const counts = calls.map((call) => call.records.length)
   const columns = { keys, afterSeqs, timesMs, lengths, actors: [...actors.keys()], actorOf, catchUps, removals: noted }
-  return { kind: 'appends', ids, counts, ...columns, bytes }
+  return { kind: 'appends', ids, counts, ...columns, bytes, ...(epochs !== null && { epochs }) }
 }
 
 export function unpackAppends(packed: PackedAppends): { readonly id: number; readonly records: readonly AppendRecord[] }[] {
@@ -142,6 +148,7 @@ export function unpackAppends(packed: PackedAppends): { readonly id: number; rea
   let start = 0
   for (const [i, length] of lengths.entries()) {
     const version = versions.get(i)
+    const epoch = packed.epochs === undefined ? Number.NaN : at(packed.epochs, i)
     records.push({
       key: at(keys, i),
       afterSeq: at(afterSeqs, i),
@@ -150,6 +157,7 @@ export function unpackAppends(packed: PackedAppends): { readonly id: number; rea
       update: bytes.subarray(start, start + length),
       ...(version === undefined ? {} : { catchUp: { version } }),
       ...removalsMember(noted.get(i)),
+      ...(Number.isNaN(epoch) ? {} : { epoch }),
     })
     start += length
   }

@@ -24,14 +24,14 @@ export interface StorageOptions {
   readonly acceptLoss?: boolean
   /**
    * Called with each loss of acknowledged writes that the store shows, including those found at the start. When present, the store is
-   * claimed as its only relay, and a second relay on the same database server is refused.
+   * claimed as its only relay, and a second relay on the same database server is refused, unless `severalNodes`.
    */
   readonly onLoss?: (loss: StoreLoss) => void
   /** The module of the thread; the one beside this module when absent. A test may give it in few files, which load sooner. */
   readonly thread?: URL
   /**
-   * Several nodes use the store: each change writes a row that tells the others, and jobs of maintenance are shared. A single relay, the
-   * default, writes no such row. [FEED-2, LIFE-27]
+   * This relay is one of several on the store and registers through `nodes`. Each change writes a row that tells the others, and jobs of maintenance are
+   * shared. A single relay, the default, writes no such row. [FEED-2, LIFE-26, LIFE-27]
    */
   readonly severalNodes?: boolean
 }
@@ -50,7 +50,8 @@ export interface Storage extends Stores, StoreControl, AsyncDisposable {
 
 /** @throws Error with a sentence for the operator: in use by another process, damaged, newer than the program, unreachable */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { url, commitDelayMs, log, serverWaitMs = 0, acceptLoss = false, recovery = DEFAULT_RECOVERY_RING } = options
+  const { url, commitDelayMs, log, serverWaitMs = 0, acceptLoss = false } = options
+  const { recovery = DEFAULT_RECOVERY_RING } = options
   const { port1, port2 } = new MessageChannel()
   const data: StorageThreadData = {
     url,

@@ -51,7 +51,7 @@ async function fillState(db: Connection): Promise<FillState> {
 async function fill(
   { engine }: Database,
   writer: Writer,
-  { format, steps, tables }: StoreLayout,
+  { steps, tables }: StoreLayout,
   rows: (table: ArchivedTable) => AsyncIterable<readonly Cell[]>,
 ): Promise<ReadonlyMap<string, number>> {
   await engine.lockStore(writer)
@@ -65,7 +65,6 @@ async function fill(
     if (table.identity !== null) await engine.continueAbove(writer, table.name, table.identity.column, table.identity.last)
   }
   await applySteps(writer, engine.columnTypes, Object.keys(MIGRATIONS))
-  if (format !== STORE_FORMAT) await setFact(writer, 'format', String(STORE_FORMAT))
   return written
 }
 

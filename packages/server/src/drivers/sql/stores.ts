@@ -1,3 +1,4 @@
+import type { Seats } from '../../access/seats.port.ts'
 import type { RevocationStore } from '../../auth/revocations.port.ts'
 import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
 import type { RegistryStore } from '../../collections/registry-store.port.ts'
@@ -6,8 +7,10 @@ import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { ChangeFeed } from '../../feed/change-feed.port.ts'
 import type { JobLeases } from '../../feed/job-leases.port.ts'
 import type { RevocationFeed } from '../../feed/revocation-feed.port.ts'
+import type { NodeRegistry } from '../../nodes/registry.port.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
+import type { Ownership } from '../../sync/ownership.port.ts'
 import type { UpdateLog } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
 import type { StoreTotals } from './store-totals.ts'
@@ -17,14 +20,19 @@ export interface Stores {
   readonly documents: DocumentStore
   readonly calls: CallStore
   readonly updates: UpdateLog
+  readonly ownership: Ownership
   readonly revocations: RevocationStore
   readonly recovery: RecoveryStore
   readonly blobs: BlobLedger
   readonly registries: RegistryStore
   readonly shareLinks: ShareLinkStore
+  /** Only for one of several nodes. [LIFE-26] */
+  readonly nodes: NodeRegistry
   readonly changeFeed: ChangeFeed
   readonly revocationFeed: RevocationFeed
   readonly jobLeases: JobLeases
+  /** Of several nodes; a relay that has its store for itself counts in memory. */
+  readonly seats: Seats
 }
 
 /** What can be asked of the whole database. */

@@ -38,7 +38,13 @@ export interface Tables {
     body_ahead: number
     /** Checksum of the two columns above; null until a release with checksums changes one of them. */
     flags_crc32: number | null
+    /** The node that owns the document; null when none does. [LIFE-26] */
+    owner: number | null
+    /** Counts the acquisitions of the document; null before the first. */
+    epoch: number | null
   }
+  /** Documents that were taken from a node that had not given them up. */
+  takeovers: { key: number; times: number; taken_at_ms: number }
   bodies: { key: number; body: Uint8Array; crc32: number }
   updates: { key: number; seq: number; actor: string; at_ms: number; crc32: number; bytes: Uint8Array }
   /** What rooms remember of blocks that they removed in the last minutes, as of a record of the log. [AG-110] */
@@ -106,8 +112,28 @@ export interface Tables {
     expires_at_ms: number
     crc32: number
   }
+  /** Nodes that use the store together; always empty on SQLite. All times are those of the database. [LIFE-26] */
+  nodes: {
+    inc: Generated<number>
+    node_id: string
+    mode: string
+    link_url: string | null
+    program: string
+    state: string
+    /** Grows by one with each heartbeat. */
+    beat: number
+    /** The time of the last heartbeat and `LEASE_MS`. */
+    lease_until_ms: number
+    /** How many documents others have taken from the node. */
+    robbed: number
+  }
   /** The relay that uses the store; always empty on SQLite. [CFG-10] */
   instances: { holder: string; place: string; beat: number; at_ms: number }
+  /**
+   * Sockets of nodes that use the store together. Rows of a node count while its lease lasts. A row without workspace says that the node
+   * has written its rows since the table was last emptied. [WS-17]
+   */
+  seats: { workspace_id: string; inc: number; connection: string; editor: number }
   /** Results of writes that callers may request again. [TOOL-22] */
   remembered_writes: {
     workspace_id: string

@@ -40,6 +40,12 @@ it('[LIFE-1] commits are delayed while the named file exists, and only with test
   expect(held?.()).toBe(false)
 })
 
+it('[LIFE-26] appends leave out the epoch only when the environment allows test hooks', () => {
+  const wanted = { RELAY_TEST_APPEND_WITHOUT_EPOCH: '1' }
+  expect(testHooks(wanted)).toEqual(STRONG)
+  expect(testHooks({ ...wanted, RELAY_TEST_HOOKS: '1' })).toEqual({ ...STRONG, appendWithoutEpoch: true })
+})
+
 it('[LIFE-1] the store is opened with a write-ahead log that is flushed at every commit', async () => {
   const store = temporaryStore()
   const database = await openDatabase(store.url, testHooks({}), silentLogger)

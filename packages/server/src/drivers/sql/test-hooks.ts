@@ -9,6 +9,7 @@ import { type CommitFaults, seededFaults } from './commit-faults.ts'
  * - `RELAY_TEST_COMMIT_HOLD_FILE=<path>`: the same for as long as the file exists, so that a test need not be faster than a timer.
  * - `RELAY_TEST_ANSWER_HOLD_MS`: how long a commit is kept committed but not answered.
  * - `RELAY_TEST_COMMIT_FAULTS=<seed>:<share>`: this share of the commits fails, with a full disk or a lost answer.
+ * - `RELAY_TEST_APPEND_WITHOUT_EPOCH=1`: appends do not compare which node owns the document. [LIFE-26]
  */
 export interface TestHooks {
   readonly synchronous: 'FULL' | 'NORMAL'
@@ -19,6 +20,8 @@ export interface TestHooks {
   readonly answerHoldMs: number
   /** Makes single commits fail. */
   readonly commitFaults?: CommitFaults
+  /** Appends compare no epoch. */
+  readonly appendWithoutEpoch?: true
 }
 
 export function testHooks(env: Readonly<Record<string, string | undefined>>): TestHooks {
@@ -31,5 +34,6 @@ export function testHooks(env: Readonly<Record<string, string | undefined>>): Te
     answerHoldMs: allowed ? Number(env.RELAY_TEST_ANSWER_HOLD_MS ?? 0) : 0,
     ...(holdFile === undefined ? {} : { isCommitHeld: () => existsSync(holdFile) }),
     ...(allowed && env.RELAY_TEST_COMMIT_FAULTS ? { commitFaults: seededFaults(env.RELAY_TEST_COMMIT_FAULTS) } : {}),
+    ...(allowed && env.RELAY_TEST_APPEND_WITHOUT_EPOCH === '1' ? { appendWithoutEpoch: true } : {}),
   }
 }

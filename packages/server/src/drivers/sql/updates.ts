@@ -4,10 +4,11 @@ import { snapshotChecksum, updateChecksum } from './checksum.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
-import type { Database, Engine } from './engine.ts'
+import type { Database, Engine, LogAdvance } from './engine.ts'
 import { keepFormerClients } from './former-clients.ts'
 import { lineageColumns, newLineage } from './lineage.ts'
 import { loadLog, recordsAfter } from './log-reading.ts'
+import { isHeld, type TenureColumns } from './tenure-columns.ts'
 import { readingWith } from './reading.ts'
 import { keepRemovals, purgeRemovals } from './removals.ts'
 import { headFlags } from './row-checksums.ts'
@@ -28,15 +29,15 @@ export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log
         return loaded
       }),
     after: (key, seq) => reading(() => recordsAfter(reader, key, seq)),
-    compact: (key, snapshot) =>
+    compact: (key, snapshot, epoch) =>
       queue.run(snapshot.update.byteLength, async (writer) => {
         await engine.lockDocument(writer, { key })
-        return compactLog(writer, key, snapshot)
+        return (await isFenced(writer, engine, key, epoch)) ? 'fenced' : compactLog(writer, key, snapshot)
       }),
-    rebuild: (key, rebuilt) =>
+    rebuild: (key, rebuilt, epoch) =>
       queue.run(rebuilt.update.byteLength, async (writer) => {
         await engine.lockDocument(writer, { key })
-        return rebuildLog(writer, key, rebuilt, newLineage(random))
+        return (await isFenced(writer, engine, key, epoch)) ? 'fenced' : rebuildLog(writer, key, rebuilt, newLineage(random))
       }),
     purgeRemovals: (beforeMs, limit) => queue.job('removals', 0, (writer) => purgeRemovals(writer, beforeMs, limit)),
   }
@@ -61,40 +62,40 @@ export async function appendTo(writer: Writer, engine: Engine, records: readonly
 
 /**
  * Splits a list into parts in which the records of each document are consecutive. Usually there is one part. A new part begins where a
- * record does not follow its document's previous one, as when a room was reset and loaded again.
+ * record does not follow its document's previous one, as when a room was reset and loaded again, or names another epoch.
  */
 function roundsOf(records: readonly AppendRecord[]): AppendRecord[][] {
   const rounds: AppendRecord[][] = []
   let round: AppendRecord[] = []
-  let lastSeqs = new Map<number, number>()
+  let last = new Map<number, AppendRecord>()
   for (const record of records) {
-    const before = lastSeqs.get(record.key)
-    if (before !== undefined && before !== record.afterSeq) {
+    const before = last.get(record.key)
+    if (before !== undefined && (before.afterSeq + 1 !== record.afterSeq || before.epoch !== record.epoch)) {
       rounds.push(round)
       round = []
-      lastSeqs = new Map()
+      last = new Map()
     }
     round.push(record)
-    lastSeqs.set(record.key, record.afterSeq + 1)
+    last.set(record.key, record)
   }
   if (round.length > 0) rounds.push(round)
   return rounds
 }
 
-/** Appends records; the records of each document must be consecutive. */
+/** Appends records; the records of each document must be consecutive and name the same epoch. */
 async function appendRuns(writer: Writer, engine: Engine, records: readonly AppendRecord[]): Promise<AppendOutcome[]> {
-  const advances = new Map<number, { key: number; afterSeq: number; count: number }>()
-  for (const { key, afterSeq } of records) {
+  const advances = new Map<number, LogAdvance & { count: number }>()
+  for (const { key, afterSeq, epoch } of records) {
     const advance = advances.get(key)
-    if (advance === undefined) advances.set(key, { key, afterSeq, count: 1 })
-    else advance.count++
+    if (advance !== undefined) advance.count++
+    else advances.set(key, epoch === undefined ? { key, afterSeq, count: 1 } : { key, afterSeq, count: 1, epoch })
   }
   // Locked in the same order everywhere, so that two processes cannot deadlock.
   const moved = await engine.advanceLogs(
     writer,
     [...advances.values()].sort((a, b) => a.key - b.key),
   )
-  const existing = moved.size === advances.size ? moved : await existingLogs(writer, [...advances.keys()])
+  const unmoved = moved.size === advances.size ? NONE : await tenuresOf(writer, [...advances.keys()])
   const rows = {
     keys: [] as number[],
     seqs: [] as number[],
@@ -103,8 +104,12 @@ async function appendRuns(writer: Writer, engine: Engine, records: readonly Appe
     checksums: [] as number[],
     updates: [] as Uint8Array[],
   }
-  const outcomes = records.map(({ key, afterSeq, actor, atMs, update }): AppendOutcome => {
-    if (!moved.has(key)) return { kind: existing.has(key) ? 'conflict' : 'gone' }
+  const outcomes = records.map(({ key, afterSeq, actor, atMs, update, epoch }): AppendOutcome => {
+    if (!moved.has(key)) {
+      const row = unmoved.get(key)
+      if (row === undefined) return { kind: 'gone' }
+      return { kind: epoch === undefined || isHeld(engine.node, epoch, row) ? 'conflict' : 'fenced' }
+    }
     const seq = afterSeq + 1
     rows.keys.push(key)
     rows.seqs.push(seq)
@@ -122,9 +127,18 @@ async function appendRuns(writer: Writer, engine: Engine, records: readonly Appe
   return outcomes
 }
 
-async function existingLogs(writer: Writer, keys: readonly number[]): Promise<ReadonlySet<number>> {
-  const rows = await writer.selectFrom('log_heads').select('key').where('key', 'in', keys).execute()
-  return new Set(rows.map(({ key }) => key))
+const NONE: ReadonlyMap<number, TenureColumns> = new Map()
+
+async function tenuresOf(writer: Writer, keys: readonly number[]): Promise<ReadonlyMap<number, TenureColumns>> {
+  const rows = await writer.selectFrom('log_heads').select(['key', 'owner', 'epoch']).where('key', 'in', keys).execute()
+  return new Map(rows.map((row) => [row.key, row]))
+}
+
+/** Whether a call for `epoch` came too late. Asked under the lock of the document. [LIFE-26] */
+async function isFenced(writer: Writer, { node }: Engine, key: number, epoch: number | undefined): Promise<boolean> {
+  if (epoch === undefined) return false
+  const row = (await tenuresOf(writer, [key])).get(key)
+  return row !== undefined && !isHeld(node, epoch, row)
 }
 
 async function appendCatchUp(
@@ -138,10 +152,11 @@ async function appendCatchUp(
   const row = await writer
     .selectFrom('documents')
     .innerJoin('log_heads', 'log_heads.key', 'documents.key')
-    .select(['documents.version', 'log_heads.last_seq', 'log_heads.covered_seq'])
+    .select(['documents.version', 'log_heads.last_seq', 'log_heads.covered_seq', 'log_heads.owner', 'log_heads.epoch'])
     .where('documents.key', '=', key)
     .executeTakeFirst()
   if (row === undefined) return { kind: 'gone' }
+  if (record.epoch !== undefined && !isHeld(engine.node, record.epoch, row)) return { kind: 'fenced' }
   if (row.last_seq !== afterSeq || row.version !== version) return { kind: 'conflict' }
   const [outcome = { kind: 'conflict' as const }] = await appendRuns(writer, engine, [record])
   if (outcome.kind !== 'appended') return outcome

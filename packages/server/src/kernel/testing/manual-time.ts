@@ -7,6 +7,8 @@ export interface ManualTime {
   readonly timers: Timers
   /** Lets time pass on both clocks and runs the timers that fall due, in order; promises settle in between. */
   advance(byMs: number): Promise<void>
+  /** Lets time pass on both clocks without running a timer, as when the process is stopped. */
+  pause(byMs: number): void
   /** Moves the wall clock alone, as an operator or NTP would. */
   jumpWall(byMs: number): void
   /** How many timers are waiting. */
@@ -46,6 +48,9 @@ export function manualTime(startMs = Date.UTC(2026, 0, 1)): ManualTime {
       }
       monotonicMs = untilMs
       await settle()
+    },
+    pause(byMs) {
+      monotonicMs += byMs
     },
     jumpWall: (byMs) => {
       wallOffsetMs += byMs

@@ -84,8 +84,11 @@ export type SessionState =
   | { readonly kind: 'joined'; readonly identity: Identity; readonly binding: Binding }
   | { readonly kind: 'closed' }
 
-/** Reasons for pausing the reading from a socket, as bits. Reading resumes when no bit is set. [WS-12, W4] */
-export const PAUSE = { queue: 1, rate: 2, unsettled: 4 } as const
+/**
+ * Reasons for pausing the reading from a socket, as bits. Reading resumes when no bit is set. `link`: the node that owns the document cannot
+ * be sent more. [WS-12, W4]
+ */
+export const PAUSE = { queue: 1, rate: 2, unsettled: 4, link: 8 } as const
 
 /** A bucket of one connection. */
 export interface OwnBucket {
@@ -122,8 +125,11 @@ export class Connection {
   violations: number[] | null = null
   joinBucket: OwnBucket | null = null
   viewBucket: OwnBucket | null = null
-  /** The earliest and the latest time of a resync. `drops`: updates are dropped until then, and the resync brings them back. [WS-29] */
-  resync: { readonly dueMs: number; readonly latestMs: number; readonly drops: boolean } | null = null
+  /**
+   * The earliest and the latest time of a resync. `drops`: updates are dropped until then, and the resync brings them back. `paid`: its
+   * token was taken. [WS-29]
+   */
+  resync: { readonly dueMs: number; readonly latestMs: number; readonly drops: boolean; readonly paid: boolean } | null = null
 
   /** Bytes to write at the end of this turn. */
   out: Uint8Array | Uint8Array[] | null = null

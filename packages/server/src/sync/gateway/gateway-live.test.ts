@@ -157,7 +157,7 @@ describe('the gateway with real document workers and a real store', () => {
     one.doc.getMap('metadata').set('title', 'Typed')
     await until(() => one.client.of(TAG.syncAck).length > 0)
     await bench.gateway.drain()
-    await bench.rooms.drain()
+    await bench.rooms.departures.drain()
     const record = await storage.documents.read({ workspaceId: 'default', id: 'stopping' })
     expect(record?.head.coveredSeq).toBe(record?.head.lastSeq)
     expect(record?.head.facts.title).toBe('Typed')

@@ -24,6 +24,12 @@ const MAX_BUFFERED_CHUNKS = 1024
 const CLOSE_TIMEOUT_MS = 3_000
 /** How long a drain waits for close frames before it ends the sockets. */
 const DRAIN_MS = 2_000
+/** The pace of closes at the drain of one node of several, as long as there is time for it: a fifth of a second for a hundred sockets. */
+const CLOSE_EVERY_MS = 2
+const CLOSE_TURN_MS = 20
+/** When clients come back after such a close. [WS-57] */
+const SOON_FROM_MS = 50
+const SOON_TO_MS = 800
 
 export interface Gateway extends AsyncDisposable {
   /** Handles the `upgrade` event of the HTTP server. Never throws. */
@@ -31,8 +37,11 @@ export interface Gateway extends AsyncDisposable {
   /**
    * From now on every upgrade answers 503. Live sockets close with 1012 and are gone when the promise resolves. May be
    * called again. [WS-6, LIFE-28]
+   *
+   * @param overMs of several nodes: the closes are spread over so long at most, and clients come back sooner, as another node is ready for
+   *   them. Without it all close at once. [WS-57]
    */
-  drain(): Promise<void>
+  drain(overMs?: number): Promise<void>
   readonly sessions: Sessions
   metrics(): GatewayMetrics
 }
@@ -130,12 +139,24 @@ export function createGateway(deps: SessionDeps): Gateway {
     if (!socket.destroyed) complete(asked, checked.pinned, request, socket, head)
   }
 
-  async function drain(): Promise<void> {
-    for (const connection of sessions.all()) sessions.close(connection, 1012, 'restarting')
+  async function drain(overMs?: number): Promise<void> {
+    if (overMs === undefined) for (const connection of sessions.all()) sessions.close(connection, 1012, 'restarting')
+    else await closeEvenly(overMs)
     const untilMs = deps.clock.monotonicMs() + DRAIN_MS
     while (liveSockets(sessions) > 0 && deps.clock.monotonicMs() < untilMs)
       await new Promise<void>((resolve) => void deps.timers.after(20, resolve))
     for (const connection of sessions.all()) connection.wire.terminate()
+  }
+
+  async function closeEvenly(overMs: number): Promise<void> {
+    const all = Array.from(sessions.all())
+    const turns = Math.ceil(Math.min(all.length * CLOSE_EVERY_MS, overMs) / CLOSE_TURN_MS)
+    const perTurn = Math.ceil(all.length / Math.max(1, turns))
+    for (let at = 0; at < all.length; at += perTurn) {
+      for (const connection of all.slice(at, at + perTurn))
+        sessions.close(connection, 1012, 'restarting', deps.random.integer(SOON_FROM_MS, SOON_TO_MS + 1))
+      if (at + perTurn < all.length) await new Promise<void>((resolve) => void deps.timers.after(CLOSE_TURN_MS, resolve))
+    }
   }
 
   return {
@@ -146,7 +167,7 @@ export function createGateway(deps: SessionDeps): Gateway {
         socket.destroy()
       })
     },
-    drain: () => (drained ??= drain()),
+    drain: (overMs) => (drained ??= drain(overMs)),
     sessions,
     metrics: () => measure(sessions),
     async [Symbol.asyncDispose]() {

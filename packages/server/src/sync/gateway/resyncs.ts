@@ -1,5 +1,5 @@
 import { bindingOf, type Connection, canWrite, identityOf } from './connection.ts'
-import { writeBucketKey } from '../../access/rate-limiter.port.ts'
+import { type Taking, writeBucketKey } from '../../access/rate-limiter.port.ts'
 import type { SessionContext } from './session-context.ts'
 
 /** Least time between two checks of waiting resyncs; no timer runs while none waits. */
@@ -21,7 +21,7 @@ export class Resyncs {
   request(connection: Connection, afterMs: number, drops: boolean): void {
     const nowMs = this.#context.clock.monotonicMs()
     if (connection.resync !== null) return
-    connection.resync = { dueMs: nowMs + afterMs, latestMs: nowMs + LATEST_MS, drops }
+    connection.resync = { dueMs: nowMs + afterMs, latestMs: nowMs + LATEST_MS, drops, paid: false }
     this.#waiting.add(connection)
     this.#schedule(Math.min(TICK_MS, afterMs))
   }
@@ -47,6 +47,21 @@ export class Resyncs {
     })
   }
 
+  /** Leaves the resync as it is until the answer says whether a token was taken for it. */
+  #askLater(connection: Connection, take: Promise<Taking>): void {
+    const { resync } = connection
+    if (resync === null) return
+    const asked = { ...resync, dueMs: resync.latestMs }
+    connection.resync = asked
+    void take.then((taking) => {
+      if (connection.resync !== asked) return
+      const waitMs = taking.taken ? 0 : taking.retryAfterMs
+      const dueMs = Math.min(asked.latestMs, this.#context.clock.monotonicMs() + waitMs)
+      connection.resync = { ...asked, dueMs, paid: taking.taken }
+      this.#schedule(Math.min(TICK_MS, waitMs))
+    })
+  }
+
   /** Sends the step1 when it is due. The token taken here also covers the step2 that answers it. */
   #settled(connection: Connection, nowMs: number): boolean {
     const binding = bindingOf(connection)
@@ -55,12 +70,16 @@ export class Resyncs {
       connection.resync = null
       return true
     }
-    const { dueMs, latestMs, drops } = connection.resync
+    const { dueMs, latestMs, drops, paid } = connection.resync
     if (nowMs < dueMs) return false
-    if (nowMs < latestMs) {
+    if (nowMs < latestMs && !paid) {
       const take = this.#context.rateLimiter.take(writeBucketKey(identity.access.workspaceId), this.#context.settings.writes)
+      if (take instanceof Promise) {
+        this.#askLater(connection, take)
+        return false
+      }
       if (!take.taken) {
-        connection.resync = { dueMs: nowMs + take.retryAfterMs, latestMs, drops }
+        connection.resync = { dueMs: nowMs + take.retryAfterMs, latestMs, drops, paid }
         return false
       }
     }

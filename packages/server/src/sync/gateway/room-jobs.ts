@@ -4,6 +4,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { Room } from './room-table.ts'
 import type { NotLoaded, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import { nodeOfHome } from '../worker-pool.port.ts'
 
 interface Waiting {
   readonly room: Room
@@ -31,16 +32,27 @@ export class RoomJobs {
     this.#deps = deps
   }
 
-  /** Never rejects. */
-  run(room: Room, task: RoomTask): Promise<TaskOutcome> {
+  /** Never rejects. `signal` tells a home with which no memory is shared that the caller has given up. [MCP-15] */
+  run(room: Room, task: RoomTask, signal?: AbortSignal): Promise<TaskOutcome> {
+    const { home } = room
+    if (home === null) return Promise.resolve(NOT_DONE)
     const job = this.#next++
     const cancelTimer = this.#deps.timers.after(this.#deps.timeoutMs, () => {
       this.#finish(job, failure(task.kind, 'did not answer in time'))
     })
     return new Promise((resolve) => {
       this.#waiting.set(job, { room, task: task.kind, resolve, cancelTimer })
-      this.#deps.post(room.home, { kind: 'job', job, room: room.number, task })
+      this.#deps.post(home, { kind: 'job', job, room: room.number, task })
+      if (signal !== undefined && nodeOfHome(home) !== null) this.#tellGivenUp(home, job, signal)
     })
+  }
+
+  #tellGivenUp(home: number, job: number, signal: AbortSignal): void {
+    const tell = (): void => {
+      if (this.#waiting.has(job)) this.#deps.post(home, { kind: 'give-up', job })
+    }
+    if (signal.aborted) tell()
+    else signal.addEventListener('abort', tell, { once: true })
   }
 
   done(job: number, outcome: TaskOutcome): void {
@@ -61,6 +73,9 @@ export class RoomJobs {
   }
 }
 
+/** Of a call into a room whose owner is not known now. */
+const NOT_DONE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document is not open now.' }
+
 function failure(task: RoomTask['kind'], what: string): TaskOutcome {
   return {
     kind: 'failed',
@@ -71,6 +86,7 @@ function failure(task: RoomTask['kind'], what: string): TaskOutcome {
 
 /** Returns the caller's error for an unexpected outcome. */
 export function failed(outcome: TaskOutcome): RelayError {
+  if (outcome.kind === 'moved') return failed(NOT_DONE)
   if (outcome.kind === 'failed') return new RelayError(outcome.code, outcome.message, outcome.details)
   return new RelayError('INTERNAL', `The live document answered ${outcome.kind}.`)
 }

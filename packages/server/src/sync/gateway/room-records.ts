@@ -23,14 +23,14 @@ export class RoomRecords {
     records?.onHeld({
       held: (ref, isHeld) => {
         const room = table.of(ref)
-        if (room !== undefined) this.#watch(room, isHeld)
+        if (room !== undefined) this.#tell(room, isHeld)
       },
     })
   }
 
   /** A room begins without a record, also after its worker has ended. */
   opened(room: Room): void {
-    if (this.#given.records?.isHeld(room.ref) === true) this.#watch(room, true)
+    if (this.#given.records?.isHeld(room.ref) === true) this.#tell(room, true)
   }
 
   changed({ ref }: Room, { changes }: Extract<FromWorker, { kind: 'changed' }>): void {
@@ -39,7 +39,13 @@ export class RoomRecords {
     for (const { who, ...change } of changes) records?.note(ref, { who, caller: null }, [change], nowMs)
   }
 
-  #watch(room: Room, isOn: boolean): void {
+  /** Somebody at another node began or ended to want it. */
+  watch(room: Room): void {
+    this.#tell(room, this.#given.records?.isHeld(room.ref) === true)
+  }
+
+  #tell(room: Room, isHeld: boolean): void {
+    const isOn = isHeld || room.edges.some((edge) => edge.isWatching)
     this.#given.post(room, { kind: 'watch', room: room.number, isOn })
   }
 }

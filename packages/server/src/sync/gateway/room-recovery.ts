@@ -65,9 +65,32 @@ export class RoomRecovery {
     return this.#deps.clock.monotonicMs() - (ends.at(-1) ?? 0) < BARRED_MS
   }
 
+  /**
+   * Bars a document that seems to have ended node after node, for a while; false when that was done already in the last ten minutes. Then it may
+   * be tried here. [LIFE-26]
+   */
+  bar(ref: DocumentRef): boolean {
+    const nowMs = this.#deps.clock.monotonicMs()
+    const ends = this.#ends.get(nameOf(ref)) ?? []
+    if (ends.length >= ENDS_BARRED && nowMs - (ends.at(-1) ?? 0) < ENDS_WINDOW_MS) return false
+    this.#ends.set(
+      nameOf(ref),
+      Array.from({ length: ENDS_BARRED }, () => nowMs),
+    )
+    return true
+  }
+
   reopen(room: Room, { running, without, resumes }: Reopening): void {
     if (room.phase !== 'opening') beginOpening(room)
-    this.#deps.post(room, { kind: 'open', room: room.number, ref: room.ref, key: room.key, clocks: room.clocks })
+    this.#deps.post(room, {
+      kind: 'open',
+      room: room.number,
+      ref: room.ref,
+      key: room.key,
+      clocks: room.clocks,
+      ...(room.epoch !== null && { epoch: room.epoch }),
+      ...(room.since !== null && room.members.length > 0 && { since: room.since }),
+    })
     // Before the kept frames, which the record would otherwise lack.
     if (this.#deps.isWatched(room.ref)) this.#deps.post(room, { kind: 'watch', room: room.number, isOn: true })
     const members = room.members.map(joinedOf).filter((joined) => joined !== null)

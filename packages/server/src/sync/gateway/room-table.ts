@@ -3,14 +3,18 @@ import { readShares } from '../../access/shares.ts'
 import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import { type Binding, bindingOf, type Connection, type Identity, identityOf } from './connection.ts'
 import type { FromWorker, PresenceClocks } from '../worker-messages.ts'
+import { nodeOfHome } from '../worker-pool.port.ts'
+import type { RoomEdge } from './room-edge.ts'
 
-export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outcome'], 'elsewhere'>
+export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outcome'], 'elsewhere' | 'fenced'>
 
 /** A connection of a room as its home has to know it. */
 export interface Joined {
   readonly id: number
   readonly binding: Binding
   readonly identity: Identity
+  /** Monotonic time at which it left; only of connections that did. */
+  readonly leftMs?: number
 }
 
 /**
@@ -22,8 +26,16 @@ export interface Room {
   readonly ref: DocumentRef
   /** `DocumentHead.key`: the lineage of the document to which this room belongs. */
   readonly key: number
-  /** Where the room runs; see `WorkerPool`. */
-  home: number
+  /** Where the room runs; see `WorkerPool`. `null` while it is not known which node owns the document. */
+  home: number | null
+  /** The acquisition by which this node owns the document; `null` when it does not, and always where the relay is alone. [LIFE-26] */
+  epoch: number | null
+  /** Counts the times that the owner of the document was looked for. */
+  placings: number
+  /** The members have everything of the log up to here, durable as it is; `null` when it is not known. [LIFE-25] */
+  since: number | null
+  /** Nodes with connections or calls in this room, which runs here. */
+  readonly edges: RoomEdge[]
   phase: 'opening' | 'open' | 'evicting' | 'closed'
   /** The room has to move before it gets another write, because the next step may exceed what its home allows. [C8] */
   mustMove: boolean
@@ -34,7 +46,7 @@ export interface Room {
   hasGap: boolean
   readonly members: Connection[]
   /** Connections that left while the room opened or moved: the home that opens it handles what they sent before, and that they left. [C8] */
-  readonly left: Joined[]
+  left: Joined[]
   /** What others have seen of presence, as the last home told when it closed the room. [WS-47] */
   clocks: PresenceClocks
   idleSinceMs: number
@@ -49,12 +61,16 @@ export class RoomTable {
   readonly #byNumber = new Map<number, Room>()
   #next = 1
 
-  create(ref: DocumentRef, key: number, home: number, sharing: Sharing, nowMs: number): Room {
+  create(ref: DocumentRef, key: number, home: number | null, sharing: Sharing, nowMs: number): Room {
     const room: Room = {
       number: this.#next++,
       ref,
       key,
       home,
+      epoch: null,
+      placings: 0,
+      since: null,
+      edges: [],
       phase: 'opening',
       mustMove: false,
       sharing,
@@ -100,6 +116,11 @@ export class RoomTable {
   }
 }
 
+/** Whether another node runs the room. */
+export function isElsewhere({ home }: Pick<Room, 'home'>): boolean {
+  return home !== null && nodeOfHome(home) !== null
+}
+
 /** Starts an opening; everyone who asks waits for the next `opened`. */
 export function beginOpening(room: Room): void {
   room.phase = 'opening'
@@ -111,7 +132,7 @@ export function beginOpening(room: Room): void {
 /** The home of a room has it open. What was kept of those who left is needed no more, unless the room has to move before it is handled. */
 export function opened(room: Room): void {
   room.phase = 'open'
-  if (!room.mustMove) room.left.length = 0
+  if (!room.mustMove) room.left = []
 }
 
 /** Adds a member at the end. */

@@ -14,7 +14,12 @@ export interface RoomTasksDeps {
   readonly enter: (head: DocumentHead) => Promise<Entered>
   /** Closes the room of a document that is gone. */
   readonly drop: (ref: DocumentRef) => Promise<unknown>
+  /** Another node owns the document of a room that runs here. */
+  readonly taken: (room: Room) => void
 }
+
+/** Outcomes of tasks after which a reader relies on what is stored. [LIFE-11] */
+const READINGS: ReadonlySet<TaskOutcome['kind']> = new Set(['settled', 'encoded'])
 
 /** Runs tasks in the rooms of documents, wherever these rooms are by then. */
 export class RoomTasks {
@@ -47,22 +52,35 @@ export class RoomTasks {
   }
 
   /** Runs a write in the room of a document; `gone` when there is none. Closes the room of a document that is gone. */
-  async runWrite(ref: DocumentRef, task: RoomTask): Promise<TaskOutcome> {
+  async runWrite(ref: DocumentRef, task: RoomTask, signal?: AbortSignal): Promise<TaskOutcome> {
     const room = await this.#resident(ref)
     if (room === null) return { kind: 'gone' }
-    const outcome = await this.run(room, task)
+    const outcome = await this.run(room, task, signal)
     if (outcome.kind === 'gone') await this.#deps.drop(ref)
     return outcome
   }
 
-  /** Runs a task in an open room. When the home of the room must not run it, nothing was done, and the room moves first. [C8] */
-  async run(room: Room, task: RoomTask): Promise<TaskOutcome> {
+  /**
+   * Runs a task in an open room. When the home of the room must not run it, nothing was done, and the room moves first. [C8] When nothing was
+   * done because another node became the owner meanwhile, it runs there. [LIFE-25]
+   */
+  async run(room: Room, task: RoomTask, signal?: AbortSignal): Promise<TaskOutcome> {
     for (;;) {
-      const outcome = await this.#deps.jobs.run(room, task)
-      if (outcome.kind !== 'elsewhere') return outcome
-      this.#deps.moves.begin(room, 'must')
+      const { turning } = room
+      const outcome = await this.#deps.jobs.run(room, task, signal)
+      if (outcome.kind === 'elsewhere') this.#deps.moves.begin(room, 'must')
+      // Only the row tells a node that was paused that its room is the past.
+      else if (READINGS.has(outcome.kind) && (await this.#isTaken(room))) this.#deps.taken(room)
+      else if (room.placings === 0 || room.turning === turning || !isUndone(outcome)) return outcome
       if ((await room.turning) !== 'opened') return { kind: 'gone' }
     }
+  }
+
+  /** Whether another node has taken a document that this one owned. False when the store does not tell: then it answers no reader either. */
+  async #isTaken({ ref, key, epoch }: Room): Promise<boolean> {
+    if (epoch === null) return false
+    const state = await this.#deps.store.state(ref).catch(() => null)
+    return state?.kind === 'document' && state.head.key === key && state.head.owner?.epoch !== epoch
   }
 
   /** Returns the room of a document when it is open, otherwise `null`. */
@@ -75,4 +93,9 @@ export class RoomTasks {
     }
     return null
   }
+}
+
+/** Whether a task has certainly stored nothing. */
+function isUndone(outcome: TaskOutcome): boolean {
+  return outcome.kind === 'moved' || (outcome.kind === 'failed' && outcome.code === 'UNAVAILABLE')
 }

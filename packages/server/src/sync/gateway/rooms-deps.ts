@@ -3,7 +3,9 @@ import type { DocumentRef, DocumentStore } from '../../documents/document-store.
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
-import type { WorkerPool } from '../worker-pool.port.ts'
+import type { NodeLinks } from '../node-links.port.ts'
+import type { Ownership } from '../ownership.port.ts'
+import type { NodeHomes, WorkerPool } from '../worker-pool.port.ts'
 
 /** What live documents need of the relay. */
 export interface RoomsDeps {
@@ -17,6 +19,37 @@ export interface RoomsDeps {
   readonly jobTimeoutMs?: number
   /** Called at once for every turn of edits of a live document, before they are durable. */
   readonly edited?: (ref: DocumentRef) => void
+  /** How documents are shared between nodes; absent: the relay is alone. [LIFE-25] */
+  readonly nodes?: RoomNodes
   /** Where what people change is written down; absent: nowhere. [AG-20] */
   readonly records?: ChangeRecords
+}
+
+/** What a node may do with documents at this moment. */
+export interface NodePermits {
+  /** Whether it may open documents. */
+  own(): boolean
+  /** Whether it may take documents from a node that is taken for dead. */
+  takeOver(): boolean
+}
+
+/** What a relay of several nodes needs of the others. */
+export interface RoomNodes {
+  /** What the health of this node allows now; absent: everything. [LIFE-27] */
+  readonly may?: NodePermits
+  readonly ownership: Ownership
+  readonly links: Pick<NodeLinks, 'peers'>
+  /** The homes of `workers`, of which some are other nodes. */
+  readonly homes: Pick<NodeHomes, 'onLost' | 'isFull' | 'onDrained'>
+}
+
+export interface RoomCounts {
+  /** Live documents that this node owns. */
+  readonly owned: number
+  /** Live documents whose room another node runs. */
+  readonly edge: number
+  /** How often a room of this node found that another node had taken its document. */
+  readonly fenced: number
+  /** How often this node took a document from one without a heartbeat for 3 s, or from one that had ended. */
+  readonly takeovers: { readonly silent: number; readonly ended: number }
 }

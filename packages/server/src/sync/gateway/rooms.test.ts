@@ -328,7 +328,7 @@ describe('stopping', () => {
     await drained
     // Draining again changes nothing.
     await bench.gateway.drain()
-    await bench.rooms.drain()
+    await bench.rooms.departures.drain()
     expect(bench.workers.of('job').map((job) => job.task.kind)).toEqual(['evict'])
     expect(bench.gateway.metrics().connections).toEqual({ owner: 0, member: 0, viewer: 0, unauthenticated: 0 })
   })

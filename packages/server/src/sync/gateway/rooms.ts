@@ -7,20 +7,26 @@ import type {
   PutRequest,
   Residents,
 } from '../../documents/residents.port.ts'
-import { sharedSignal } from '../../kernel/given-up.ts'
 import { type Connection, memberRights } from './connection.ts'
-import { failed, notWritten, RoomJobs } from './room-jobs.ts'
-import { expulsion, type Reopening, RoomRecovery } from './room-recovery.ts'
+import { ResidentCalls } from './resident-calls.ts'
+import { RoomDepartures } from './room-departures.ts'
+import type { HostedRooms } from './room-edge.ts'
+import { RoomHosting } from './room-hosting.ts'
+import { cannotLoad, RoomJobs } from './room-jobs.ts'
 import { RoomMoves } from './room-moves.ts'
 import { RoomNews } from './room-news.ts'
+import { RoomOpenings } from './room-openings.ts'
+import { NO_TAKEOVERS, RoomPlaces } from './room-places.ts'
 import { RoomRecords } from './room-records.ts'
+import { RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
-import { addMember, joinedOf, opened, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
+import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember } from './room-table.ts'
+import { RoomSweep } from './room-sweep.ts'
 import { RoomTasks } from './room-tasks.ts'
-import type { RoomsDeps } from './rooms-deps.ts'
+import type { RoomCounts, RoomsDeps } from './rooms-deps.ts'
+import { nodeOfHome } from '../worker-pool.port.ts'
 import type { SharingWatch } from './sharing-watches.ts'
 import type { FromWorker, NotLoaded, ToWorker } from '../worker-messages.ts'
-import type { EndedRun } from '../worker-pool.port.ts'
 
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
 
@@ -40,10 +46,14 @@ export interface Rooms extends Residents, AsyncDisposable {
   watchSharing(ref: DocumentRef): SharingWatch
   /** Sends a message of a joined connection to its room. */
   post(room: Room, message: ToWorker): void
-  /** Stores and forgets every document; resolves when each is done or has failed. [LIFE-28] */
-  drain(): Promise<void>
-  /** Removes the presence of agents from all rooms before connections are closed. Does not wait long for a busy room. [PRES-3] */
-  endAgents(): Promise<void>
+  /** The rooms of this node, for other nodes. [LIFE-25] */
+  readonly hosted: HostedRooms
+  /** Whether the node that owns the document cannot be sent more now: who sends is not to be read from. [WS-12] */
+  isFull(room: Room): boolean
+  /** Ends rooms of this node before it ends, or when it may own nothing any more. [LIFE-27, LIFE-28] */
+  readonly departures: RoomDepartures
+  /** What this node has to do with the documents of several nodes. */
+  counts(): RoomCounts
   /** Number of documents with a joined connection. */
   activeDocuments(): number
   /** The newest report of each home. */
@@ -52,8 +62,6 @@ export interface Rooms extends Residents, AsyncDisposable {
 
 const IDLE_MS = 30_000
 const JOB_TIMEOUT_MS = 30_000
-const SWEEP_MS = 1_000
-const END_AGENTS_MS = 500
 
 export function openRooms(deps: RoomsDeps): Rooms {
   return new OpenRooms(deps)
@@ -65,12 +73,16 @@ class OpenRooms implements Rooms {
   readonly #jobs: RoomJobs
   readonly #moves: RoomMoves
   readonly #tasks: RoomTasks
-  readonly #recovery: RoomRecovery
   readonly #records: RoomRecords
+  readonly #places: RoomPlaces | null
+  readonly #openings: RoomOpenings
+  readonly #calls: ResidentCalls
+  readonly #hosting: RoomHosting
+  readonly departures: RoomDepartures
   readonly news: RoomNews
   readonly #reports = new Map<number, WorkerReport>()
   #sink: RoomSink | null = null
-  #cancelSweep: () => void
+  readonly #sweep: RoomSweep
 
   constructor(deps: RoomsDeps) {
     this.#deps = deps
@@ -84,21 +96,72 @@ class OpenRooms implements Rooms {
       store: deps.store,
       enter: (head) => this.enter(head),
       drop: (ref) => this.drop(ref),
+      taken: (room) => this.#openings.taken(room),
     })
-    const { records, clock, log } = deps
+    this.#calls = new ResidentCalls(this.#tasks, deps.log)
+    const { workers, nodes, records, clock, timers, log } = deps
     const postTo = (room: Room, message: ToWorker): void => this.post(room, message)
-    this.#recovery = new RoomRecovery({ post: postTo, clock, log, isWatched: (ref) => records?.isHeld(ref) === true })
+    const recovery = new RoomRecovery({ post: postTo, clock, log, isWatched: (ref) => records?.isHeld(ref) === true })
     this.#records = new RoomRecords({ records, table: this.#table, clock, post: postTo })
+    this.#hosting = new RoomHosting({
+      store: deps.store,
+      clock,
+      tasks: this.#tasks,
+      enter: (head) => this.enter(head),
+      post: postTo,
+      drop: (ref) => this.drop(ref),
+      watch: (room) => this.#records.watch(room),
+    })
+    this.#places = nodes === undefined ? null : new RoomPlaces({ ...nodes, clock, timers, log })
+    this.#openings = new RoomOpenings({
+      workers,
+      table: this.#table,
+      jobs: this.#jobs,
+      moves: this.#moves,
+      recovery,
+      records: this.#records,
+      places: this.#places,
+      clock,
+      sink: () => this.#sink,
+      edges: () => this.#hosting.connections,
+    })
+    this.#sweep = new RoomSweep({
+      table: this.#table,
+      jobs: this.#jobs,
+      moves: this.#moves,
+      openings: this.#openings,
+      clock,
+      timers,
+      idleMs: deps.idleMs ?? IDLE_MS,
+    })
+    this.departures = new RoomDepartures({
+      table: this.#table,
+      jobs: this.#jobs,
+      openings: this.#openings,
+      store: deps.store,
+      post,
+      links: nodes?.links ?? null,
+      sweep: this.#sweep,
+      clock,
+      timers,
+      log,
+    })
     this.news = new RoomNews({
       table: this.#table,
       timers: deps.timers,
       onSharing: (room) => this.#sink?.sharingChanged(room),
       drop: (ref) => this.drop(ref),
     })
-    deps.workers.onMessage((home, message) => this.#receive(home, message))
-    deps.workers.onMisplaced((number, reason) => this.#withRoom(number, (room) => this.#moves.begin(room, reason)))
-    deps.workers.onEnded((home, running) => this.#workerEnded(home, running))
-    this.#cancelSweep = deps.timers.after(SWEEP_MS, () => this.#sweep())
+    workers.onMessage((home, message) => this.#receive(home, message))
+    workers.onMisplaced((number, reason) => {
+      const room = this.#table.get(number)
+      if (room) this.#moves.begin(room, reason)
+    })
+    workers.onEnded((home, running) => this.#openings.workerEnded(home, running))
+    nodes?.homes.onLost((home) => this.#openings.lost(home))
+    nodes?.homes.onDrained((home) => {
+      for (const room of this.#table.all()) if (room.home === home) this.#sink?.resume(room)
+    })
   }
 
   attach(sink: RoomSink): void {
@@ -107,10 +170,11 @@ class OpenRooms implements Rooms {
 
   async enter(head: DocumentHead): Promise<Entered> {
     for (;;) {
+      if (this.#deps.nodes?.may?.own() === false) return { kind: 'unavailable' }
       const known = this.#table.of(head)
       // The id was deleted and created again: nobody may join the earlier document.
       if (known && known.key !== head.key) await this.drop(head)
-      const room = known && known.key === head.key ? known : this.#open(head)
+      const room = known && known.key === head.key ? known : this.#openings.open(head)
       room.idleSinceMs = this.#deps.clock.monotonicMs()
       if (room.phase === 'open') return { kind: 'open', room }
       if (room.phase === 'closed') return { kind: 'unavailable' }
@@ -141,17 +205,30 @@ class OpenRooms implements Rooms {
     if (!removeMember(room, connection)) return
     const joined = joinedOf(connection)
     // The home in which the room is may be closed before it handles what this connection sent, or was not given it at all.
-    if (room.phase === 'opening' && joined !== null) room.left.push(joined)
+    const isUnsure = room.phase === 'opening' || (isElsewhere(room) && (joined?.binding.acks.kept.length ?? 0) > 0)
+    if (isUnsure && joined !== null) room.left.push({ ...joined, leftMs: this.#deps.clock.monotonicMs() })
     room.idleSinceMs = this.#deps.clock.monotonicMs()
     if (room.phase !== 'closed') this.post(room, { kind: 'leave', room: room.number, connection: connection.id })
   }
 
   post(room: Room, message: ToWorker): void {
     const { workers } = this.#deps
-    if (!room.mustMove && !workers.takes(room.home, message)) this.#moves.begin(room, 'must')
+    const { home } = room
+    // Once its owner is found, the document is opened there with everything that connections keep.
+    if (home === null) return
+    if (!room.mustMove && !workers.takes(home, message)) this.#moves.begin(room, 'must')
     // Connections keep what they sent until it is settled, and the home to which the room moves gets it in order.
     if (room.mustMove && message.kind === 'sync') return
-    workers.post(room.home, message)
+    workers.post(home, message)
+  }
+
+  get hosted(): HostedRooms {
+    return this.#hosting
+  }
+
+  isFull(room: Room): boolean {
+    const { nodes } = this.#deps
+    return nodes !== undefined && room.home !== null && nodes.homes.isFull(room.home)
   }
 
   isResident(ref: DocumentRef): boolean {
@@ -163,39 +240,25 @@ class OpenRooms implements Rooms {
   }
 
   async settle(ref: DocumentRef, quietMs = 0): Promise<void> {
-    await this.#tasks.runOpened(ref, { kind: 'settle', quietMs }, (head) => head.coveredSeq < head.lastSeq)
+    if (this.#deps.nodes?.may?.own() === false) throw cannotLoad('unavailable', ref)
+    return this.#calls.settle(ref, quietMs, (head) => head.coveredSeq < head.lastSeq || head.owner !== null)
   }
 
-  async encode(ref: DocumentRef): Promise<EncodedDocument | null> {
-    const outcome = await this.#tasks.runOpened(ref, { kind: 'encode' }, () => true)
-    if (outcome === null || outcome.kind === 'encoded') return outcome
-    throw failed(outcome)
+  encode(ref: DocumentRef): Promise<EncodedDocument | null> {
+    return this.#calls.encode(ref)
   }
 
-  async put(request: PutRequest): Promise<PutOutcome | 'not-resident'> {
-    const outcome = await this.#tasks.runWrite(request.ref, { kind: 'put', request })
-    return outcome.kind === 'put' ? outcome.outcome : notWritten(outcome)
+  put(request: PutRequest): Promise<PutOutcome | 'not-resident'> {
+    return this.#calls.put(request)
   }
 
-  async edit(request: EditRequest, signal?: AbortSignal): Promise<EditOutcome | 'not-resident'> {
-    const outcome = await this.#tasks.runWrite(request.ref, {
-      kind: 'edit',
-      request,
-      ...(signal && { givenUp: sharedSignal(signal) }),
-    })
-    if (outcome.kind === 'given-up') signal?.throwIfAborted()
-    return outcome.kind === 'edit' ? outcome.outcome : notWritten(outcome)
+  edit(request: EditRequest, signal?: AbortSignal): Promise<EditOutcome | 'not-resident'> {
+    return this.#calls.edit(request, signal)
   }
 
   bodyChanged(ref: DocumentRef, version: number): void {
     const room = this.#table.of(ref)
-    if (!room) return
-    void this.#tasks.run(room, { kind: 'body-changed', version }).then((outcome) => {
-      // A room that is opened again reads what is stored by then.
-      if (outcome.kind !== 'failed' || room.phase === 'opening') return
-      const fields = { docId: ref.id, workspace: ref.workspaceId, code: outcome.code }
-      this.#deps.log.warn('room.body-changed.failed', outcome.message, fields)
-    })
+    if (room) this.#calls.bodyChanged(room, version)
   }
 
   async drop(ref: DocumentRef): Promise<readonly string[]> {
@@ -205,13 +268,22 @@ class OpenRooms implements Rooms {
     this.#table.detach(room)
     this.news.ended(room)
     room.settleOpen('gone')
+    const joined = room.members.map(({ id }) => String(id))
     await this.#jobs.run(room, { kind: 'drop' })
+    const dropped = this.#dropped(room)
+    // Another node says by a message of its own that the document is deleted.
+    return isElsewhere(room) ? joined : dropped
+  }
+
+  /** Takes everybody out of the room of a deleted document. */
+  #dropped(room: Room): readonly string[] {
     const dropped = [...room.members]
     for (const connection of dropped) {
       removeMember(room, connection)
       this.#sink?.deleted(room, connection)
       this.#sink?.flush(connection)
     }
+    this.#openings.endEdges(room, { kind: 'deleted' })
     this.#jobs.failAll(room)
     this.#table.forget(room)
     return dropped.map((connection) => String(connection.id))
@@ -225,25 +297,11 @@ class OpenRooms implements Rooms {
     this.news.sharingChanged(head)
   }
 
-  async endAgents(): Promise<void> {
-    const joined = [...this.#table.all()].filter(({ members }) => members.length > 0)
-    const ended = Promise.all(joined.map((room) => this.#jobs.run(room, { kind: 'end-agents' })))
-    await Promise.race([ended, new Promise<void>((resolve) => void this.#deps.timers.after(END_AGENTS_MS, resolve))])
-  }
-
-  async drain(): Promise<void> {
-    this.#cancelSweep()
-    await Promise.all(
-      [...this.#table.all()].map(async (room) => {
-        await room.turning
-        const outcome = await this.#jobs.run(room, { kind: 'evict' })
-        if (outcome.kind === 'evicted' || outcome.kind === 'gone') this.#table.forget(room)
-        else
-          this.#deps.log.warn('room.drain.failed', 'A live document was not stored at the stop; its log has every edit.', {
-            docId: room.ref.id,
-          })
-      }),
-    )
+  counts(): RoomCounts {
+    const all = [...this.#table.all()]
+    const edge = all.filter(isElsewhere).length
+    const fenced = this.#openings.fencedTimes
+    return { owned: all.length - edge, edge, fenced, takeovers: this.#places?.takeovers ?? NO_TAKEOVERS }
   }
 
   activeDocuments(): number {
@@ -255,77 +313,53 @@ class OpenRooms implements Rooms {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#cancelSweep()
+    this.#sweep[Symbol.dispose]()
     this.#sink = null
-  }
-
-  #open(head: DocumentHead): Room {
-    const ref = { workspaceId: head.workspaceId, id: head.id }
-    const room = this.#table.create(
-      ref,
-      head.key,
-      this.#deps.workers.homeFor(ref, head.sizeBytes),
-      sharingOf(head),
-      this.#deps.clock.monotonicMs(),
-    )
-    room.sharingVersion = head.version
-    if (this.#recovery.isBarred(ref)) this.#opened(room, 'unavailable')
-    else this.post(room, { kind: 'open', room: room.number, ref, key: head.key })
-    return room
-  }
-
-  #opened(room: Room, outcome: OpenOutcome | 'elsewhere', hasGap = false): void {
-    if (outcome === 'elsewhere') {
-      if (room.phase === 'closed') this.#table.forget(room)
-      else this.#openAgain(room, { running: null, without: 0, resumes: false })
-      return
-    }
-    const { settleOpen } = room
-    this.#setGap(room, hasGap)
-    if (outcome === 'opened') {
-      if (room.phase === 'opening') opened(room)
-      this.#records.opened(room)
-    } else {
-      if (room.members.length > 0) this.#sink?.ended(room, outcome === 'gone' ? 'unavailable' : outcome, [])
-      this.#table.forget(room)
-    }
-    settleOpen(outcome)
-  }
-
-  #setGap(room: Room, hasGap: boolean): void {
-    if (room.hasGap === hasGap) return
-    room.hasGap = hasGap
-    this.#sink?.sharingChanged(room)
   }
 
   #receive(home: number, message: FromWorker): void {
     switch (message.kind) {
       case 'updates':
-        return this.#withRoom(message.room, (room) => {
-          this.#sink?.updates(room, message.updates, message.senders)
-          this.news.given(room, message.durableSeq)
-          this.#deps.edited?.(room.ref)
-        })
+        return this.#withRoom(home, message.room, (room) => this.#updates(room, message))
       case 'awareness':
-        return this.#withRoom(message.room, (room) => this.#sink?.awareness(room, message.frame, message.except))
+        return this.#withRoom(home, message.room, (room) => {
+          this.#sink?.awareness(room, message.frame, message.except)
+          for (const edge of room.edges) edge.awareness(message)
+        })
       case 'changed':
-        return this.#withRoom(message.room, (room) => this.#records.changed(room, message))
+        return this.#withRoom(home, message.room, (room) => {
+          this.#records.changed(room, message)
+          for (const edge of room.edges) edge.changed(message)
+        })
       case 'direct':
       case 'settled':
       case 'refused':
       case 'former':
       case 'violation':
       case 'expel':
-        return this.#sink?.connection(message)
+        return this.#hosting.connections?.deliver(message) === true ? undefined : this.#sink?.connection(message)
       case 'opened':
-        this.#withRoom(message.room, (room) => this.news.given(room, message.seq))
-        return this.#withRoom(message.room, (room) => this.#opened(room, message.outcome, message.hasGap))
+        return this.#withRoom(home, message.room, (room) => {
+          this.news.given(room, message.seq)
+          this.#openings.opened(room, message)
+        })
       case 'mended':
-        return this.#withRoom(message.room, (room) => this.#setGap(room, false))
+        return this.#withRoom(home, message.room, (room) => {
+          this.#openings.setGap(room, false)
+          for (const edge of room.edges) edge.mended()
+        })
       case 'reset':
-        return this.#withRoom(message.room, (room) => this.#reset(room, message.writers))
+        return this.#withRoom(home, message.room, (room) => this.#openings.reset(room, message.writers))
       case 'reload':
-        return this.#withRoom(message.room, (room) => this.#reload(room, message))
+        return this.#withRoom(home, message.room, (room) => this.#openings.reload(room, message))
+      case 'fenced':
+        return this.#withRoom(home, message.room, (room) => this.#openings.fenced(room))
+      case 'deleted':
+        return this.#withRoom(home, message.room, (room) => {
+          this.#table.detach(room)
+          room.settleOpen('gone')
+          this.#dropped(room)
+        })
       case 'done':
         return this.#jobs.done(message.job, message.outcome)
       case 'report':
@@ -333,67 +367,17 @@ class OpenRooms implements Rooms {
     }
   }
 
-  #withRoom(number: number, use: (room: Room) => void): void {
+  #updates(room: Room, message: Extract<FromWorker, { kind: 'updates' }>): void {
+    if (message.durableSeq !== undefined) room.since = message.durableSeq
+    this.#sink?.updates(room, message.updates, message.senders)
+    this.news.given(room, message.durableSeq)
+    for (const edge of room.edges) edge.updates(message)
+    this.#deps.edited?.(room.ref)
+  }
+
+  /** What a node says of a room that is elsewhere by now does not count. */
+  #withRoom(home: number, number: number, use: (room: Room) => void): void {
     const room = this.#table.get(number)
-    if (room) use(room)
-  }
-
-  #reset(room: Room, writers: readonly { readonly connection: number; readonly ordinal: number }[]): void {
-    this.#table.forget(room)
-    this.#sink?.ended(room, 'reset', writers)
-    this.#jobs.failAll(room)
-    room.settleOpen('unavailable')
-  }
-
-  #reload(room: Room, { without, clocks = [] }: Extract<FromWorker, { kind: 'reload' }>): void {
-    room.clocks = clocks
-    const resumes = this.#moves.isMoving(room)
-    this.#jobs.failAll(room)
-    if (room.phase !== 'closed') this.#openAgain(room, { running: null, without, resumes })
-  }
-
-  /** Opens the document again in the home where it belongs now. */
-  #openAgain(room: Room, how: Reopening): void {
-    this.#moves.end(room)
-    room.home = this.#deps.workers.homeFor(room.ref)
-    this.#recovery.reopen(room, how)
-  }
-
-  #workerEnded(home: number, running: EndedRun | null): void {
-    const rooms = [...this.#table.all()].filter((room) => room.home === home)
-    this.#recovery.noteEnd(rooms.find((room) => room.number === running?.room)?.ref ?? null)
-    for (const room of rooms) {
-      this.#jobs.failAll(room)
-      // A drop or an eviction in progress has failed and reports that to its caller.
-      if (room.phase === 'closed') continue
-      this.#openAgain(room, { running, without: 0, resumes: false })
-      if (this.#recovery.isBarred(room.ref)) this.#opened(room, 'unavailable')
-    }
-    if (running === null) return
-    for (const message of expulsion(running)) this.#sink?.connection(message)
-  }
-
-  #sweep(): void {
-    const nowMs = this.#deps.clock.monotonicMs()
-    for (const room of this.#table.all()) {
-      const idle =
-        room.phase === 'open' && room.members.length === 0 && nowMs - room.idleSinceMs >= (this.#deps.idleMs ?? IDLE_MS)
-      if (idle) this.#evict(room)
-    }
-    this.#cancelSweep = this.#deps.timers.after(SWEEP_MS, () => this.#sweep())
-  }
-
-  #evict(room: Room): void {
-    room.phase = 'evicting'
-    room.turning = this.#jobs.run(room, { kind: 'evict' }).then((outcome) => {
-      const gone = outcome.kind === 'evicted' || outcome.kind === 'gone'
-      if (gone) this.#table.forget(room)
-      else if (room.phase === 'evicting') {
-        room.phase = 'open'
-        room.idleSinceMs = this.#deps.clock.monotonicMs()
-      }
-      if (outcome.kind === 'elsewhere') this.#moves.begin(room, 'must')
-      return gone ? 'gone' : 'opened'
-    })
+    if (room && (nodeOfHome(home) === null ? !isElsewhere(room) : room.home === home)) use(room)
   }
 }

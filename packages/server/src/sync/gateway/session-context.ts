@@ -49,6 +49,8 @@ export interface SessionDeps {
   readonly rateLimiter: RateLimiter
   readonly store: Pick<DocumentStore, 'state'>
   readonly rooms: Rooms
+  /** Numbers of connections, when those of other nodes get some of them, too; else they are counted here. */
+  readonly nextConnection?: () => number
   /** Asks for early news of a workspace with connections, until the returned function is called. */
   readonly follow?: (workspaceId: string) => () => void
   readonly clock: Clock

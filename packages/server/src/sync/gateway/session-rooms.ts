@@ -27,6 +27,9 @@ export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): Roo
     sharingChanged(room) {
       for (const connection of room.members.slice()) applyLevel(context, connection)
     },
+    resume(room) {
+      for (const connection of room.members) deps.resume(connection, PAUSE.link)
+    },
     flush: (connection) => context.outbox.flush(connection),
   }
 }

@@ -4,7 +4,7 @@ import { TAG } from '@docrelay/protocol/frames'
 import { type AckTracker, countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
 import { addChunk, isFirstRefused, newChunkBox } from './chunks.ts'
 import { type Binding, bindingOf, type Connection, canWrite, type EndedBinding, type Identity, PAUSE } from './connection.ts'
-import { writeBucketKey } from '../../access/rate-limiter.port.ts'
+import { type Taking, writeBucketKey } from '../../access/rate-limiter.port.ts'
 import type { SessionContext } from './session-context.ts'
 import { QUEUE_FRAMES, QUEUE_PAYLOADS, syncKind, takeOwn } from './session-rules.ts'
 
@@ -18,6 +18,20 @@ const PRESENCE_KEPT_BYTES = 4 * 1024
 const STEP_ONE_WAIT_MS = 5_000
 const STEP_ONE_LOOK_MS = 20
 const STEP_ONE_BUFFERED_BYTES = 1024 * 1024
+
+const ENDED_TEXT = 'you are not joined to this document any more'
+
+type WellFormed = 'step1' | 'step2' | 'update'
+
+/** A well-formed SYNC message of a joined connection. */
+interface Arrived {
+  readonly binding: Binding
+  readonly identity: Identity
+  readonly kind: WellFormed
+  /** 0: a step1, which is not counted. */
+  readonly ordinal: number
+  readonly message: Uint8Array
+}
 
 /**
  * Handles one SYNC message, sub-type first, in the order of the rule. Returns `null` when the work is done already.
@@ -38,7 +52,23 @@ export function handleSync(context: SessionContext, connection: Connection, mess
     return null
   }
   const ordinal = kind === 'step1' ? 0 : countOrdinal(binding.acks)
-  if (!takeToken(context, connection, identity, binding, kind, message.length)) {
+  const taken = takeToken(context, connection, identity, binding, kind, message.length)
+  const arrived: Arrived = { binding, identity, kind, ordinal, message }
+  if (typeof taken === 'boolean') return handleTaken(context, connection, arrived, taken)
+  return taken.then(async (known) => {
+    if (bindingOf(connection) === binding) await handleTaken(context, connection, arrived, known)
+    else refuseLate(context, connection, arrived)
+  })
+}
+
+/** Handles a message whose token was taken, or refuses it when there was none. */
+function handleTaken(
+  context: SessionContext,
+  connection: Connection,
+  { binding, identity, kind, ordinal, message }: Arrived,
+  taken: boolean,
+): Promise<void> | null {
+  if (!taken) {
     context.counters.rateLimited.ws++
     refuse(context, connection, binding, identity, 'ERR_RATE_LIMIT', '', ordinal)
     return null
@@ -51,6 +81,13 @@ export function handleSync(context: SessionContext, connection: Connection, mess
   if (kind === 'step1') return askState(context, connection, binding, message)
   handOver(context, connection, binding, ordinal, message)
   return null
+}
+
+/** Refuses a write whose binding the relay ended while the token was asked for. [WS-54] */
+function refuseLate(context: SessionContext, connection: Connection, { kind, ordinal }: Arrived): void {
+  const { state } = connection
+  if (state.kind !== 'authenticated' || state.ended === null || kind === 'step1') return
+  context.sendError(connection, state.ended.code, ENDED_TEXT, ordinal)
 }
 
 /** Writes the first edit without permission to the audit log. [OPS-7] */
@@ -69,7 +106,7 @@ function noteRefusedEdit(context: SessionContext, binding: Binding, identity: Id
 
 /** Refuses a write of a connection whose binding the relay has ended. [WS-54] */
 function refuseEnded(context: SessionContext, connection: Connection, ended: EndedBinding): void {
-  context.sendError(connection, ended.code, 'you are not joined to this document any more', ++ended.received)
+  context.sendError(connection, ended.code, ENDED_TEXT, ++ended.received)
 }
 
 /**
@@ -175,15 +212,18 @@ export function acknowledge(context: SessionContext, connection: Connection, bin
   if (ordinal > 0) context.outbox.acknowledge(connection, ordinal)
 }
 
-/** Takes the token for a message: none, one of the connection's own bucket, or one of the workspace's. [WS-28, W4] */
+/**
+ * Takes the token for a message: none, one of the connection's own bucket, or one of the workspace's. A promise where the bucket is shared
+ * with other nodes; later frames of the connection wait for it. [WS-28, WS-11, W4]
+ */
 function takeToken(
   context: SessionContext,
   connection: Connection,
   identity: Identity,
   binding: Binding,
-  kind: 'step1' | 'step2' | 'update',
+  kind: WellFormed,
   bytes: number,
-): boolean {
+): boolean | Promise<boolean> {
   const nowMs = context.clock.monotonicMs()
   const { workspaceId } = identity.access
   if (kind === 'update' && isResyncOwed(connection, binding, nowMs)) return false
@@ -203,7 +243,9 @@ function takeToken(
     return taken
   }
   const take = context.rateLimiter.take(writeBucketKey(workspaceId), context.settings.writes, 1, { kind: 'person' })
-  return take.taken || resyncLater(context, connection, binding, kind, take.retryAfterMs)
+  const known = (taking: Taking): boolean =>
+    taking.taken || (bindingOf(connection) === binding && resyncLater(context, connection, binding, kind, taking.retryAfterMs))
+  return take instanceof Promise ? take.then(known) : known(take)
 }
 
 /** Whether a step2 is due that contains what an update contains, so that the update needs no token of its own. [WS-29] */
@@ -238,6 +280,7 @@ function handOver(context: SessionContext, connection: Connection, binding: Bind
     if (unsettledShare(context, acks) >= 1) context.pause(connection, PAUSE.unsettled)
   }
   context.rooms.post(room, { kind: 'sync', room: room.number, connection: connection.id, join, ordinal, payload: message })
+  if (context.rooms.isFull(room)) context.pause(connection, PAUSE.link)
 }
 
 /** Whether reading may go on: half of the work that stopped it is settled. */

@@ -114,7 +114,7 @@ export class Sessions implements AsyncDisposable {
   /** Opens a connection. With `pinned` it is authenticated before its first frame is handled. [WS-5] */
   open(wire: Wire, namedWorkspace: string | undefined, pinned: PinnedToken | null, address = ''): Connection {
     const { clock, settings } = this.#deps
-    const given = { id: this.#nextId++, wire, namedWorkspace, address }
+    const given = { id: this.#deps.nextConnection?.() ?? this.#nextId++, wire, namedWorkspace, address }
     const connection = new Connection(given, clock.monotonicMs(), settings.authTimeoutMs)
     this.#connections.set(connection.id, connection)
     this.#unauthenticated.add(address, connection)
@@ -317,6 +317,7 @@ export class Sessions implements AsyncDisposable {
     connection.ackDue = 0
     connection.resync = null
     this.#resume(connection, PAUSE.unsettled)
+    this.#resume(connection, PAUSE.link)
   }
 
   #authenticated(connection: Connection, workspaceId: string): void {

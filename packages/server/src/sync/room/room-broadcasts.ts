@@ -33,7 +33,9 @@ export class Broadcasts {
     if (this.out.length === 0) return
     this.isHeldBack = this.room.log.durable < this.durableFirst
     if (this.isHeldBack) return
-    this.room.host.emit({ kind: 'updates', room: this.room.id, updates: this.out, senders: this.senders })
+    const { host, id, epoch, log } = this.room
+    const durable = epoch === null ? {} : { durableSeq: log.durable }
+    host.emit({ kind: 'updates', room: id, updates: this.out, senders: this.senders, ...durable })
     this.takeBack()
   }
 

@@ -10,7 +10,7 @@ export interface LeaveCapture {
   run(version: number): Promise<void>
 }
 
-export function leaveCapture({ key, ref, host }: Room): LeaveCapture {
+export function leaveCapture({ key, ref, host, epoch }: Room): LeaveCapture {
   let isDue = false
   let capturedVersion: number | null = null
   return {
@@ -21,7 +21,7 @@ export function leaveCapture({ key, ref, host }: Room): LeaveCapture {
       if (!isDue) return
       try {
         // No capture when nothing has changed since the last one.
-        if (version !== capturedVersion) await host.recovery.capture(key, 'last-leave', host.clock.nowMs())
+        if (version !== capturedVersion) await host.recovery.capture(key, 'last-leave', host.clock.nowMs(), epoch ?? undefined)
         capturedVersion = version
         isDue = false
       } catch (error) {

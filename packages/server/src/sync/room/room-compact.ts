@@ -35,6 +35,7 @@ export async function compactRoom(room: Room): Promise<void> {
     host.log.error('document.snapshot_refused', 'A snapshot does not decode to the live state and is not stored.', about)
     return
   }
-  const outcome = await host.updates.compact(room.key, { update, stateVector, throughSeq })
+  const outcome = await host.updates.compact(room.key, { update, stateVector, throughSeq }, room.epoch ?? undefined)
+  if (outcome === 'fenced') host.turn(() => room.fenced())
   if (outcome === 'stored') log.compacted(log.tailRecords - tailRecords, log.tailBytes - tailBytes)
 }

@@ -22,8 +22,9 @@ import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
 import { type Change, type Lost, planEdit, refitChange } from './room-edit-plan.ts'
 import { isLiveChange } from './room-edit-scope.ts'
+import { epochMember } from './room-fence.ts'
 import { recordsBy } from './room-log.ts'
-import { failed, WRITE_LOST } from './room-outcomes.ts'
+import { failed, MOVED, WRITE_LOST } from './room-outcomes.ts'
 import { takeBack } from './room-put.ts'
 import type { Base } from './room-body.ts'
 import type { RoomSaver } from './room-save.ts'
@@ -259,6 +260,7 @@ async function applyEdit(room: Room, saver: RoomSaver, { planned: change, isStor
       kind: 'live',
       lastSeq,
       append: recordsBy(access.sub, taken),
+      ...epochMember(room.epoch),
       ...(stored === null ? { bodyLater: { grownBytes: sinceStored } } : {}),
     },
     ...(change.changes === null
@@ -284,6 +286,9 @@ async function applyEdit(room: Room, saver: RoomSaver, { planned: change, isStor
     case 'repeated':
       await takeBack(room, saver, taken)
       return once === undefined ? 'again' : { kind: 'edit', outcome: repeated(outcome.first, once) }
+    case 'fenced':
+      host.turn(() => room.fenced())
+      return MOVED
     default:
       await takeBack(room, saver, taken)
       return 'again'

@@ -1,10 +1,10 @@
 import { fullState } from './room-content.ts'
+import { LOST } from './room-outcomes.ts'
 import type { Room } from './room.ts'
 import type { RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
 const ATTEMPTS = 5
-const LOST: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the live document was reset' }
 
 /**
  * The whole state as one update, with the stored version that matches it. While edits never pause, the version may be a few edits older

@@ -8,9 +8,9 @@ import type { TaskOutcome } from '../worker-messages.ts'
  * they send until it is acknowledged, and hands it to the new room. Refused while a call waits for its answer. Must run inside `exclusive`.
  * [C8]
  */
-export async function handOverRoom(room: Room, saver: RoomSaver): Promise<TaskOutcome> {
+export async function handOverRoom(room: Room, saver: RoomSaver, bodyLater: boolean): Promise<TaskOutcome> {
   if (room.calls.count > 0) return { kind: 'busy' }
-  if (room.host.options.bounds !== null) return handOverLight(room)
+  if (bodyLater || room.host.options.bounds !== null) return handOverLog(room)
   // Most of the work is done while people still type; what is left to store afterwards takes a moment.
   const first = await saver.save()
   if (first !== 'saved') return failed(first)
@@ -24,8 +24,8 @@ export async function handOverRoom(room: Room, saver: RoomSaver): Promise<TaskOu
   return { kind: isQuiet ? 'evicted' : 'busy' }
 }
 
-/** The log of a light room is short: the next home reads it in a moment, and the body is stored there. */
-async function handOverLight(room: Room): Promise<TaskOutcome> {
+/** The body is stored by the next home. The log of a light room is short, so that another home reads it in a moment. */
+async function handOverLog(room: Room): Promise<TaskOutcome> {
   room.host.turn(() => room.sync.pause())
   const isDurable = await room.log.reach(room.log.emitted)
   if (!room.isReady || !isDurable) return LOST

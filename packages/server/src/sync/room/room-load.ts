@@ -1,12 +1,14 @@
 import { readStoredBody } from '@docrelay/model/body-parse'
 import * as Y from 'yjs'
 import type { DocumentHead, DocumentRecord, DocumentRef } from '../../documents/document-store.port.ts'
+import { damagedPartOf } from '../../kernel/damage.ts'
 import { retryCas } from '../../kernel/retry-cas.ts'
 import { catchUp } from '../binding/binding.ts'
 import { removeDoubledProse } from '../binding/binding-doubled.ts'
 import { seed } from '../binding/binding-seed.ts'
 import { buildSound, type LiveContent, RELAY, rememberRemovals, type RoomContent } from './room-content.ts'
 import { isLogOver, isBodyOver, type RoomBounds } from './room-bounds.ts'
+import { epochMember } from './room-fence.ts'
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 import { RemovedBlocks } from '../late-words/removed-blocks.ts'
@@ -34,6 +36,14 @@ export interface LoadingRoom {
   readonly id: number
   readonly ref: DocumentRef
   readonly key: number
+  /** The acquisition by which this node owns the document; `null`: the relay is alone. [LIFE-26] */
+  readonly epoch: number | null
+}
+
+/** A room that waits for its document. */
+export interface OpeningRoom extends LoadingRoom {
+  readonly host: RoomHost
+  formerClients: ReadonlySet<number>
 }
 
 export type LoadOutcome =
@@ -41,11 +51,35 @@ export type LoadOutcome =
   | { readonly kind: 'gone' }
   /** The document exceeds the bounds, and nothing of it was decoded. [C8] */
   | { readonly kind: 'elsewhere' }
+  /** Another node owns the document by now. [LIFE-26] */
+  | { readonly kind: 'fenced' }
   | { readonly kind: NotLoaded; readonly detail: string }
 
 const ELSEWHERE: LoadOutcome = { kind: 'elsewhere' }
 
 const GAP_DETAIL = 'the log lacks content that later records build on'
+
+/**
+ * Reads body, snapshot and log when a slot for loading is free. A storage failure becomes `unavailable`, a document over `bounds` becomes
+ * `elsewhere`. Never rejects. [C8]
+ */
+export async function loadInTurn(room: OpeningRoom, bounds: RoomBounds | null): Promise<LoadOutcome> {
+  const { host, ref } = room
+  try {
+    return await host.loads.run(ref.workspaceId, async () => {
+      room.formerClients = new Set(await host.documents.formerClients(ref, host.clock.nowMs()))
+      return loadRoom(host, room, bounds)
+    })
+  } catch (error) {
+    host.log.warn('room.load_failed', 'A document could not be loaded.', {
+      workspace: ref.workspaceId,
+      docId: ref.id,
+      error: String(error),
+    })
+    const part = damagedPartOf(error)
+    return { kind: part === null ? 'unavailable' : `damaged-${part}`, detail: String(error) }
+  }
+}
 
 /**
  * Loads a document from body, snapshot and log. [LIFE-9, LIFE-13, YDOC-8..YDOC-11]
@@ -55,14 +89,15 @@ const GAP_DETAIL = 'the log lacks content that later records build on'
  * the body contains every logged change. The rebuild begins a new lineage, so this load returns `gone`. Otherwise nothing is changed and
  * the outcome is `damaged-log`. A document that exceeds `bounds` is not decoded.
  */
-export function loadRoom(host: RoomHost, given: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome> {
+function loadRoom(host: RoomHost, given: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome> {
   return retryCas<LoadOutcome>(
     () => tryLoad(host, given, bounds),
     () => ({ kind: 'unavailable', detail: 'the document changed during every attempt to load it' }),
   )
 }
 
-async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome | 'again'> {
+async function tryLoad(host: RoomHost, room: LoadingRoom, bounds: RoomBounds | null): Promise<LoadOutcome | 'again'> {
+  const { ref, key, epoch } = room
   const record = await host.documents.read(ref)
   if (record === null || record.head.key !== key) return { kind: 'gone' }
   if (bounds !== null && isBodyOver(bounds, record)) return ELSEWHERE
@@ -71,20 +106,21 @@ async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom, bounds: Ro
     case 'gone':
       return { kind: 'gone' }
     case 'damaged':
-      return rebuild(host, record, log.detail)
+      return rebuild(host, record, epoch, log.detail)
     case 'loaded':
       if (bounds !== null && isLogOver(bounds, host.guard, log)) return ELSEWHERE
-      return fromLog(host, { id, workspaceId: ref.workspaceId }, record, log)
+      return fromLog(host, room, record, log)
   }
 }
 
 async function fromLog(
   host: RoomHost,
-  room: WatchedRoom,
+  { id, epoch, ref }: LoadingRoom,
   record: DocumentRecord,
   log: Extract<LoadedLog, { kind: 'loaded' }>,
 ): Promise<LoadOutcome | 'again'> {
   const { head } = record
+  const room: WatchedRoom = { id, workspaceId: ref.workspaceId }
   const lastSeq = log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0
   const tailBytes = log.records.reduce((sum, { update }) => sum + update.length, 0)
   // A record stored together with a version has the version's date; records after it have later dates.
@@ -105,25 +141,30 @@ async function fromLog(
     live = watched(host, room, stateBytes, () => buildSound(updates, host.random, removed))
     live.loadCostMs = host.processorMs() - startedAt
   } catch (error) {
-    return rebuild(host, record, `the Y state cannot be decoded: ${String(error)}`)
+    return rebuild(host, record, epoch, `the Y state cannot be decoded: ${String(error)}`)
   }
-  if (live.gap !== null) return withGap(host, record, { ...loaded, content: { kind: 'live', live } })
+  if (live.gap !== null) return withGap(host, record, epoch, { ...loaded, content: { kind: 'live', live } })
   const missing = watched(host, room, stateBytes + head.sizeBytes, () =>
     relayUpdate(host, live, () => {
       removeDoubledProse(live.doc, RELAY)
       if (head.bodyAhead) catchUp(live.doc, readStoredBody(record.body), RELAY, head.titleChangedAtMs)
     }),
   )
-  return storeCatchUp(host, record, { ...loaded, content: { kind: 'live', live } }, missing)
+  return storeCatchUp(host, record, epoch, { ...loaded, content: { kind: 'live', live } }, missing)
 }
 
 /**
  * Loads a document whose log lacks content. When the stored body contains everything, the Y state is rebuilt from it. Otherwise loads the
  * sound part and leaves the store as it is, so that the missing content can still be supplied. [LIFE-5]
  */
-function withGap(host: RoomHost, record: DocumentRecord, loaded: LoadedRoom): LoadOutcome | Promise<LoadOutcome | 'again'> {
+function withGap(
+  host: RoomHost,
+  record: DocumentRecord,
+  epoch: number | null,
+  loaded: LoadedRoom,
+): LoadOutcome | Promise<LoadOutcome | 'again'> {
   const { head } = record
-  if (head.bodyAhead || head.coveredSeq >= head.lastSeq) return rebuild(host, record, GAP_DETAIL)
+  if (head.bodyAhead || head.coveredSeq >= head.lastSeq) return rebuild(host, record, epoch, GAP_DETAIL)
   host.count('documents_with_gap')
   host.log.error(
     'document.needs_repair',
@@ -152,15 +193,17 @@ function relayUpdate({ clock }: RoomHost, live: LiveContent, work: () => void): 
 async function storeCatchUp(
   host: RoomHost,
   record: DocumentRecord,
+  epoch: number | null,
   loaded: LoadedRoom,
   update: Uint8Array | null,
 ): Promise<LoadOutcome | 'again'> {
   const { head } = record
-  if (update === null) return head.bodyAhead ? markCaughtUp(host, loaded) : loaded
+  if (update === null) return head.bodyAhead ? markCaughtUp(host, epoch, loaded) : loaded
   const { lastSeq, tailRecords, tailBytes } = loaded
   const catchUp = { version: head.version }
   const removals = removalsMember(loaded.content.kind === 'live' ? loaded.content.live.late.takeNotes() : null)
-  const append = { key: head.key, afterSeq: lastSeq, actor: 'system', atMs: host.clock.nowMs(), update, catchUp, ...removals }
+  const atMs = host.clock.nowMs()
+  const append = { key: head.key, afterSeq: lastSeq, actor: 'system', atMs, update, catchUp, ...removals, ...epochMember(epoch) }
   const [outcome] = await host.updates.append([append])
   switch (outcome?.kind) {
     case 'appended':
@@ -173,14 +216,15 @@ async function storeCatchUp(
         stateBytes: loaded.stateBytes + update.length,
       }
     case 'gone':
-      return { kind: 'gone' }
+    case 'fenced':
+      return { kind: outcome.kind }
     default:
       return 'again'
   }
 }
 
 /** The log already contains the cold write; only the mark `bodyAhead` is removed. */
-async function markCaughtUp(host: RoomHost, loaded: LoadedRoom): Promise<LoadOutcome | 'again'> {
+async function markCaughtUp(host: RoomHost, epoch: number | null, loaded: LoadedRoom): Promise<LoadOutcome | 'again'> {
   const { head, lastSeq } = loaded
   const outcome = await host.documents.write({
     ref: { workspaceId: head.workspaceId, id: head.id },
@@ -189,13 +233,19 @@ async function markCaughtUp(host: RoomHost, loaded: LoadedRoom): Promise<LoadOut
     bump: false,
     nowMs: host.clock.nowMs(),
     quotaBytes: null,
-    log: { kind: 'live', lastSeq, append: [] },
+    log: { kind: 'live', lastSeq, append: [], ...epochMember(epoch) },
   })
+  if (outcome.kind === 'fenced') return { kind: outcome.kind }
   return outcome.kind === 'written' ? { ...loaded, head: outcome.head } : 'again'
 }
 
 /** Rebuilds the Y state from a body that contains every logged change. [YDOC-11] */
-async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): Promise<LoadOutcome | 'again'> {
+async function rebuild(
+  host: RoomHost,
+  record: DocumentRecord,
+  epoch: number | null,
+  detail: string,
+): Promise<LoadOutcome | 'again'> {
   const { head } = record
   const fields = { workspace: head.workspaceId, docId: head.id, detail }
   if (head.coveredSeq < head.lastSeq) {
@@ -209,15 +259,17 @@ async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): 
   }
   const doc = indexedDoc()
   seed(doc, readStoredBody(record.body))
-  const outcome = await host.updates.rebuild(head.key, {
+  const rebuilt = {
     lastSeq: head.lastSeq,
     update: Y.encodeStateAsUpdate(doc),
     stateVector: Y.encodeStateVector(doc),
     detail,
     nowMs: host.clock.nowMs(),
-  })
+  }
+  const outcome = await host.updates.rebuild(head.key, rebuilt, epoch ?? undefined)
   doc.destroy()
   if (outcome === 'conflict') return 'again'
+  if (outcome === 'fenced') return { kind: outcome }
   host.undecodable.delete(head.key)
   host.log.error('document.rebuilt', 'The stored state of a document was damaged and has been rebuilt from its body.', fields)
   host.count('documents_rebuilt')

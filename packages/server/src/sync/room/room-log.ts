@@ -1,4 +1,5 @@
 import type { LiveWrite } from '../../documents/document-store.port.ts'
+import { epochMember } from './room-fence.ts'
 import { type AppendOutcome, type AppendRecord, removalsMember, type UpdateLog } from '../update-log.port.ts'
 
 /** Held records as a write of `actor` appends them. */
@@ -6,12 +7,17 @@ export function recordsBy(actor: string, records: readonly AppendRecord[]): Live
   return records.map(({ update, removals }) => ({ actor, update, ...removalsMember(removals) }))
 }
 
+export type LogFailure = 'failed' | 'gone' | 'conflict' | 'fenced'
+
 /** Notified about the appends of one room's records. */
 export interface RoomLogOwner {
   /** `durable` has increased. */
   logMoved(): void
-  /** The append failed or another process appended first: what is not durable yet never will be. [LIFE-6] */
-  logFailed(reason: 'failed' | 'gone' | 'conflict', error: unknown): void
+  /**
+   * The append failed, another process appended first, or another node owns the document: what is not durable yet never will be. [LIFE-6,
+   * LIFE-26]
+   */
+  logFailed(reason: LogFailure, error: unknown): void
 }
 
 /**
@@ -34,11 +40,14 @@ export class RoomLog {
   private readonly idleWaiters: (() => void)[] = []
   private readonly durableWaiters: { readonly sequence: number; readonly done: (reached: boolean) => void }[] = []
   private readonly key: number
+  private readonly epoch: number | null
   private readonly queue: AppendQueue
   private readonly owner: RoomLogOwner
 
   constructor(given: {
     key: number
+    /** `null`: the relay is alone. */
+    epoch: number | null
     lastSeq: number
     tailRecords: number
     tailBytes: number
@@ -46,6 +55,7 @@ export class RoomLog {
     owner: RoomLogOwner
   }) {
     this.key = given.key
+    this.epoch = given.epoch
     this.emitted = given.lastSeq
     this.durable = given.lastSeq
     this.tailRecords = given.tailRecords
@@ -73,6 +83,7 @@ export class RoomLog {
       atMs,
       update,
       ...(this.catchingUp === null ? {} : { catchUp: this.catchingUp }),
+      ...epochMember(this.epoch),
       ...removalsMember(removals),
     }
     if (this.holding) {
@@ -152,10 +163,10 @@ export class RoomLog {
     this.tellQuiet()
     if (this.broken) return
     if (outcome.kind === 'appended' && outcome.seq === this.durable + 1) this.durable = outcome.seq
-    else this.fail(outcome.kind === 'gone' ? 'gone' : 'conflict', outcome)
+    else this.fail(outcome.kind === 'appended' ? 'conflict' : outcome.kind, outcome)
   }
 
-  fail(reason: 'failed' | 'gone' | 'conflict', error: unknown): void {
+  fail(reason: LogFailure, error: unknown): void {
     this.lost = true
     this.tellQuiet()
     if (this.broken) return

@@ -4,6 +4,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
+import { epochMember } from './room-fence.ts'
 import type { RoomSaver } from './room-save.ts'
 
 /**
@@ -31,8 +32,12 @@ export async function mergeColdWrite(room: Room, saver: RoomSaver, record: Docum
         bump: false,
         nowMs: host.clock.nowMs(),
         quotaBytes: null,
-        log: { kind: 'live', lastSeq: before, append: [] },
+        log: { kind: 'live', lastSeq: before, append: [], ...epochMember(room.epoch) },
       })
+      if (outcome.kind === 'fenced') {
+        host.turn(() => room.fenced())
+        return 'lost'
+      }
       if (outcome.kind !== 'written') throw new RelayError('UNAVAILABLE', 'the document changed while it was merged')
     } else if (!(await log.reach(log.emitted))) {
       return 'lost'

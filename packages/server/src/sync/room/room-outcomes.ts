@@ -13,6 +13,9 @@ export const WRITE_LOST: TaskOutcome = {
   message: 'the live document was reset before the change was stored',
 }
 
+/** Outcome of a task that was not done because another node owns the document. [LIFE-26] */
+export const MOVED: TaskOutcome = { kind: 'moved' }
+
 /** Outcome of a task that could not store the document. */
 export function failed(outcome: Exclude<SaveOutcome, 'saved'>): TaskOutcome {
   if (outcome === 'gone') return { kind: 'gone' }

@@ -9,8 +9,10 @@ import { retryCas } from '../../kernel/retry-cas.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-content.ts'
+import { epochMember } from './room-fence.ts'
+import { loadInTurn } from './room-load.ts'
 import { recordsBy } from './room-log.ts'
-import { WRITE_LOST } from './room-outcomes.ts'
+import { MOVED, WRITE_LOST } from './room-outcomes.ts'
 import type { Base } from './room-body.ts'
 import type { RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
@@ -80,7 +82,7 @@ async function applyPut(
       bump: true,
       nowMs,
       quotaBytes: plan.quotaBytes,
-      log: { kind: 'live', lastSeq: before, append: recordsBy(request.access.sub, taken) },
+      log: { kind: 'live', lastSeq: before, append: recordsBy(request.access.sub, taken), ...epochMember(room.epoch) },
       told: { actor: request.access.sub },
       ...(plan.capture === undefined ? {} : { capture: plan.capture }),
     })
@@ -94,6 +96,9 @@ async function applyPut(
       case 'over-quota':
         await takeBack(room, saver, taken)
         return { kind: 'put', outcome: quotaRefusal(outcome, request.access) }
+      case 'fenced':
+        host.turn(() => room.fenced())
+        return MOVED
       default:
         await takeBack(room, saver, taken)
         return 'again'
@@ -120,9 +125,9 @@ function changed(base: Base, after: DocumentBody, { isRecorded }: PutRequest): {
 export async function takeBack(room: Room, saver: RoomSaver, taken: ReturnType<Room['log']['takeHeld']>): Promise<void> {
   room.sync.takeBack()
   room.log.forget(taken)
-  const loaded = await room.load()
+  const loaded = await loadInTurn(room, null)
   if (loaded.kind !== 'loaded' || loaded.lastSeq !== room.log.durable) {
-    room.host.turn(() => room.reset())
+    room.host.turn(() => (loaded.kind === 'fenced' ? room.fenced() : room.reset()))
     return
   }
   saver.base = null

@@ -12,6 +12,7 @@ import { RELAY } from './room-content.ts'
 import { type LeaveCapture, leaveCapture } from './room-capture.ts'
 import { Elsewhere, keepWithin } from './room-bounds.ts'
 import { compactRoom } from './room-compact.ts'
+import { epochMember } from './room-fence.ts'
 import { type OverCap, overCap } from './room-over-cap.ts'
 import type { LoadedRoom } from './room-load.ts'
 import { failed, LOST, type SaveOutcome } from './room-outcomes.ts'
@@ -229,6 +230,7 @@ export class RoomSaver {
       const outcome = await this.writeBody(base)
       if (typeof outcome === 'string') return outcome
       if (outcome.kind === 'written') return 'saved'
+      if (outcome.kind === 'fenced') return 'lost'
       if (outcome.kind !== 'conflict') throw new Error(`a materialisation was answered ${outcome.kind}`)
       const merged = await this.mergeStored(outcome.current)
       return merged === 'merged' ? 'again' : merged
@@ -254,7 +256,7 @@ export class RoomSaver {
         this.lastWriter?.sub ?? 'system',
       )
       const append = held.map(({ actor, update }) => ({ actor, update }))
-      const live = { kind: 'live', lastSeq: sequence - held.length, append } as const
+      const live = { kind: 'live', lastSeq: sequence - held.length, append, ...epochMember(room.epoch) } as const
       const outcome = await host.documents.write({
         ref: room.ref,
         expect: { kind: 'document', key: room.key, version: base.head.version },
@@ -269,6 +271,7 @@ export class RoomSaver {
       })
       if (outcome.kind === 'written') this.wrote(outcome.head, made.body, sequence, held.length)
       else this.undo(firstEditMs, held)
+      if (outcome.kind === 'fenced') host.turn(() => room.fenced())
       return outcome
     } catch (error) {
       this.undo(firstEditMs, held)

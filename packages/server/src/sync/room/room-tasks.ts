@@ -7,7 +7,8 @@ import { editInRoom } from './room-edit.ts'
 import { encodeRoom } from './room-encode.ts'
 import { evictRoom } from './room-evict.ts'
 import { handOverRoom } from './room-hand-over.ts'
-import { LOST } from './room-outcomes.ts'
+import { missedSince } from './room-missed.ts'
+import { LOST, MOVED, WRITE_LOST } from './room-outcomes.ts'
 import { putIntoRoom } from './room-put.ts'
 import type { RoomSaver } from './room-save.ts'
 
@@ -17,7 +18,9 @@ export async function runTask(room: Room, saver: RoomSaver, task: RoomTask): Pro
   const { bounds } = host.options
   if (bounds !== null && isTaskOver(bounds, task, lengthOf(room.content()))) return { kind: 'elsewhere' }
   try {
-    return await saver.exclusive(() => (room.isReady ? perform(room, saver, task) : Promise.resolve(LOST)))
+    const outcome = await saver.exclusive(() => (room.isReady ? perform(room, saver, task) : Promise.resolve(LOST)))
+    // Both are answers of tasks that have stored nothing.
+    return room.isFenced && (outcome === LOST || outcome === WRITE_LOST) ? MOVED : outcome
   } catch (error) {
     if (error instanceof Elsewhere) return { kind: 'elsewhere' }
     if (error instanceof RelayError && (error.code === 'UNAVAILABLE' || error.code === 'NOT_PERSISTED')) {
@@ -47,7 +50,9 @@ async function perform(room: Room, saver: RoomSaver, task: RoomTask): Promise<Ta
     case 'evict':
       return evictRoom(room, saver)
     case 'hand-over':
-      return handOverRoom(room, saver)
+      return handOverRoom(room, saver, task.bodyLater === true)
+    case 'missed':
+      return missedSince(room, task.since)
     case 'end-agents':
       room.host.turn(() => room.agents.end())
       return { kind: 'settled', version: saver.version }

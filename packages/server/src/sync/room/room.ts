@@ -1,5 +1,4 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
-import { damagedPartOf } from '../../kernel/damage.ts'
 import { RelayError, unreachable } from '../../kernel/errors.ts'
 import { AgentPresence } from './awareness-agents.ts'
 import { RoomAwareness } from './awareness-room.ts'
@@ -7,13 +6,13 @@ import { WaitingCalls } from './room-calls.ts'
 import { RoomChanges } from './room-changes.ts'
 import { buildLive, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
-import type { RoomBounds } from './room-bounds.ts'
 import { type RoomHost, watched } from './room-host.ts'
-import { type LoadOutcome, loadRoom } from './room-load.ts'
+import { type LoadOutcome, loadInTurn } from './room-load.ts'
 import { drainRoom } from './room-evict.ts'
-import { RoomLog, type RoomLogOwner } from './room-log.ts'
+import { type LogFailure, RoomLog, type RoomLogOwner } from './room-log.ts'
 import { type Member, newMember } from './room-members.ts'
-import { WRITE_LOST } from './room-outcomes.ts'
+import { missedAtOpening } from './room-missed.ts'
+import { MOVED, WRITE_LOST } from './room-outcomes.ts'
 import { RoomWeight } from './room-weight.ts'
 import { tellMended, watchRepair } from './room-repair.ts'
 import { RoomSaver, type Writer } from './room-save.ts'
@@ -22,8 +21,8 @@ import { runTask } from './room-tasks.ts'
 import type { SyncRoom } from './sync-room.ts'
 import type { TaskOutcome, ToWorker } from '../worker-messages.ts'
 
-type Opening = Pick<Extract<ToWorker, { kind: 'open' }>, 'ref' | 'key' | 'clocks'>
-type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'spent' | 'drain' }>
+type Opening = Pick<Extract<ToWorker, { kind: 'open' }>, 'ref' | 'key' | 'clocks' | 'epoch' | 'since'>
+type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'spent' | 'drain' | 'give-up' }>
 
 /** State of a room whose document is loaded. */
 interface Ready {
@@ -51,6 +50,8 @@ export class Room implements SyncRoom, RoomLogOwner {
   readonly id: number
   readonly ref: DocumentRef
   readonly key: number
+  /** The acquisition by which this node owns the document; `null`: the relay is alone. [LIFE-26] */
+  readonly epoch: number | null
   readonly host: RoomHost
   readonly members = new Map<number, Member>()
   /** Y clients that wrote in earlier lineages of this document id. [WS-62] */
@@ -59,6 +60,8 @@ export class Room implements SyncRoom, RoomLogOwner {
   private isGapAnnounced = false
   readonly calls: WaitingCalls
   private phase: Phase = { kind: 'loading', waiting: [] }
+  /** The members have the log through here from another owner; `null`: nobody is joined that had one. */
+  private readonly since: number | null
   private readonly awareness: RoomAwareness
   /** The agents shown to the connections. [PRES-1] */
   readonly agents: AgentPresence
@@ -71,6 +74,8 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.id = given.id
     this.ref = given.ref
     this.key = given.key
+    this.epoch = given.epoch ?? null
+    this.since = given.since ?? null
     this.onClosed = given.onClosed
     this.calls = new WaitingCalls(given.host, given.ref.workspaceId)
     this.awareness = new RoomAwareness(given.host, this, given.clocks)
@@ -85,35 +90,18 @@ export class Room implements SyncRoom, RoomLogOwner {
 
   /** Loads the document, sends `opened` and handles the messages that arrived meanwhile. Never rejects. */
   async open(): Promise<void> {
-    const outcome = await this.load(this.host.options.bounds)
-    this.host.turn(() => this.opened(outcome))
+    const outcome = await loadInTurn(this, this.host.options.bounds)
+    const missed = this.since !== null && outcome.kind === 'loaded' ? await missedAtOpening(this, this.since, outcome) : []
+    this.host.turn(() => this.opened(outcome, missed))
   }
 
-  /** Reads body, snapshot and log. A storage failure becomes `unavailable`, a document over `bounds` becomes `elsewhere`. */
-  async load(bounds: RoomBounds | null = null): Promise<LoadOutcome> {
-    try {
-      return await this.host.loads.run(this.workspaceId, async () => {
-        const former = await this.host.documents.formerClients(this.ref, this.host.clock.nowMs())
-        this.formerClients = new Set(former)
-        return loadRoom(this.host, this, bounds)
-      })
-    } catch (error) {
-      this.host.log.warn('room.load_failed', 'A document could not be loaded.', {
-        workspace: this.workspaceId,
-        docId: this.ref.id,
-        error: String(error),
-      })
-      const part = damagedPartOf(error)
-      return { kind: part === null ? 'unavailable' : `damaged-${part}`, detail: String(error) }
-    }
-  }
-
-  private opened(outcome: LoadOutcome): void {
+  private opened(outcome: LoadOutcome, missed: readonly Uint8Array[]): void {
     if (this.phase.kind !== 'loading') return
     const { waiting } = this.phase
     if (outcome.kind === 'loaded') {
       const { lastSeq, tailRecords, tailBytes, stateBytes, content } = outcome
-      const log = new RoomLog({ key: this.key, lastSeq, tailRecords, tailBytes, queue: this.host.queue, owner: this })
+      const { key, epoch } = this
+      const log = new RoomLog({ key, epoch, lastSeq, tailRecords, tailBytes, queue: this.host.queue, owner: this })
       const weighed = { id: this.id, content: () => this.content(), sequence: () => log.emitted }
       const weight = new RoomWeight(this.host, weighed, stateBytes)
       const phase: Ready = { kind: 'ready', content, log, weight, sync: undefined as never, saver: undefined as never }
@@ -123,7 +111,10 @@ export class Room implements SyncRoom, RoomLogOwner {
       const { hasGap } = this
       this.isGapAnnounced = hasGap
       if (hasGap) watchRepair(this)
-      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: phase.weight.isHeavy(), hasGap })
+      const seq = epoch === null ? {} : { seq: lastSeq }
+      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: phase.weight.isHeavy(), hasGap, ...seq })
+      if (missed.length > 0)
+        this.host.emit({ kind: 'updates', room: this.id, updates: missed, senders: missed.map(() => 0), durableSeq: lastSeq })
       phase.saver.opened()
     } else {
       this.host.emit({ kind: 'opened', room: this.id, outcome: outcome.kind })
@@ -332,13 +323,25 @@ export class Room implements SyncRoom, RoomLogOwner {
     })
   }
 
-  logFailed(reason: 'failed' | 'gone' | 'conflict', error: unknown): void {
+  logFailed(reason: LogFailure, error: unknown): void {
+    if (reason === 'fenced') return this.host.turn(() => this.fenced())
     this.host.log.error('room.append_failed', 'Edits of a document could not be stored.', {
       docId: this.ref.id,
       reason,
       error: error instanceof Error ? String(error) : JSON.stringify(error),
     })
     this.host.turn(() => (reason === 'gone' ? this.close({ kind: 'gone' }) : this.reset()))
+  }
+
+  /** Another node owns the document: the gateway opens it there, and nobody's connection is closed. [LIFE-26] */
+  fenced(): void {
+    if (this.phase.kind !== 'ready') return
+    this.host.emit({ kind: 'fenced', room: this.id })
+    this.close(MOVED)
+  }
+
+  get isFenced(): boolean {
+    return this.phase.kind === 'closed' && this.phase.outcome === MOVED
   }
 
   /** Tells the connections that nothing unacknowledged will be stored, and discards the live document. [LIFE-6] */

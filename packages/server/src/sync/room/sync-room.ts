@@ -9,6 +9,8 @@ export interface SyncRoom {
   readonly host: RoomHost
   readonly id: number
   readonly workspaceId: string
+  /** The acquisition by which this node owns the document; `null`: the relay is alone. [LIFE-26] */
+  readonly epoch: number | null
   readonly members: ReadonlyMap<number, Member>
   readonly log: RoomLog
   /** Y clients that wrote in earlier lineages of this document id. [WS-62] */

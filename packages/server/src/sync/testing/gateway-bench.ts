@@ -56,7 +56,7 @@ let nextKey = 1
 
 export function headOf(id: string, given: Partial<DocumentHead> = {}): DocumentHead {
   const facts = { ...noFacts, title: id }
-  const log = { lastSeq: 0, coveredSeq: 0, bodyAhead: false }
+  const log = { lastSeq: 0, coveredSeq: 0, bodyAhead: false, owner: null }
   const times = { createdAtMs: 1, updatedAtMs: 1, titleChangedAtMs: 0 }
   const owner = { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [] }
   const key = nextKey++
@@ -102,6 +102,13 @@ const SETTINGS: GatewaySettings = {
   nodeId: 'n1',
 }
 
+let openBenchRooms = openRooms
+
+/** Benches that start from now on have these rooms. */
+export function benchesWith(open: typeof openRooms): void {
+  openBenchRooms = open
+}
+
 /** A gateway on a real HTTP server with real tokens; only the workers and the store are small stand-ins. */
 export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const issuer = await startTestIssuer()
@@ -114,7 +121,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const verifyToken = createTokenVerifier({ ...claimRules, keySet, revocations: revoked, clock })
   const store = new TestStore()
   const workers = options.workers ?? new ScriptedWorkers()
-  const rooms = openRooms({ workers, store, clock, timers, log: silentLogger, ...options.rooms })
+  const rooms = openBenchRooms({ workers, store, clock, timers, log: silentLogger, ...options.rooms })
   const settings = { ...SETTINGS, ...options.settings }
   const limits = { seats: memorySeats(), rateLimiter: memoryRateLimiter(clock) }
   const kernel = { clock, timers, random: systemRandom, log: silentLogger }

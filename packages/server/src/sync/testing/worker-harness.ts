@@ -5,6 +5,7 @@ import { prepareValue } from '@docrelay/model/body-prepare'
 import type { Json } from '@docrelay/model/json'
 import * as Y from 'yjs'
 import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
+import type { OwnNode } from '../../drivers/sql/engine.ts'
 import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
 import { openStorageHere } from '../../drivers/sql/testing/storage-here.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -21,10 +22,17 @@ import { indexedDoc } from '../room/root-index.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
 
 /** Real SQLite in a directory of its own; in a thread of its own where a test measures what its own thread does. */
-export async function openTestStorage({ thread = false } = {}): Promise<Storage & { readonly url: string }> {
+export async function openTestStorage({
+  thread = false,
+  node,
+}: {
+  readonly thread?: boolean
+  readonly node?: OwnNode
+} = {}): Promise<Storage & { readonly url: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'docrelay-worker-'))
   const url = `sqlite:${join(directory, 'relay.db')}`
-  const storage = await (thread ? openStorage : openStorageHere)({ url, commitDelayMs: 0, log: silentLogger })
+  const given = { url, commitDelayMs: 0, log: silentLogger }
+  const storage = await (thread ? openStorage(given) : openStorageHere({ ...given, ...(node && { node }) }))
   return {
     ...storage,
     url,
@@ -194,17 +202,17 @@ export class TestWorker {
   }
 
   /** Opens a document and answers its room number, or why not. */
-  async open(head: DocumentHead): Promise<number> {
+  async open(head: DocumentHead, epoch?: number): Promise<number> {
     const room = ++this.rooms
-    const outcome = await this.tryOpen(room, head)
+    const outcome = await this.tryOpen(room, head, epoch)
     if (outcome !== 'opened') throw new Error(`the room did not open: ${outcome}`)
     return room
   }
 
-  tryOpen(room: number, head: DocumentHead): Promise<string> {
+  tryOpen(room: number, head: DocumentHead, epoch?: number): Promise<string> {
     const opened = new Promise<string>((resolve) => this.opening.set(room, resolve))
     const ref = { workspaceId: head.workspaceId, id: head.id }
-    this.host.receive([{ kind: 'open', room, ref, key: head.key }])
+    this.host.receive([{ kind: 'open', room, ref, key: head.key, ...(epoch !== undefined && { epoch }) }])
     return opened
   }
 
@@ -284,8 +292,8 @@ export function gatedUpdates(updates: UpdateLog): { readonly updates: UpdateLog;
     updates: {
       load: (key) => updates.load(key),
       after: (key, seq) => updates.after(key, seq),
-      compact: (key, snapshot) => updates.compact(key, snapshot),
-      rebuild: (key, rebuilt) => updates.rebuild(key, rebuilt),
+      compact: (key, snapshot, epoch) => updates.compact(key, snapshot, epoch),
+      rebuild: (key, rebuilt, epoch) => updates.rebuild(key, rebuilt, epoch),
       purgeRemovals: (beforeMs, limit) => updates.purgeRemovals(beforeMs, limit),
       async append(records) {
         if (state === 'closed') await new Promise<void>((resolve) => waiting.push(resolve))

@@ -20,6 +20,8 @@ const OTHER = 0
 const SYNC = 1
 const UPDATES = 2
 const SETTLED = 3
+/** Updates of a document that several nodes may have open. */
+const DURABLE_UPDATES = 4
 
 /** Longer byte arrays get a buffer of their own, which is transferred instead of copied. */
 const APART_BYTES = 64 * 1024
@@ -95,8 +97,9 @@ export function packFromWorker(messages: readonly FromWorker[]): PackedBatch<Fro
   const transfer: ArrayBuffer[] = []
   for (const message of messages) {
     if (message.kind === 'updates' && message.updates.every((update) => update.length <= APART_BYTES)) {
-      writer.uint(UPDATES)
+      writer.uint(message.durableSeq === undefined ? UPDATES : DURABLE_UPDATES)
       writer.uint(message.room)
+      if (message.durableSeq !== undefined) writer.uint(message.durableSeq)
       writer.uint(message.updates.length)
       for (let i = 0; i < message.updates.length; i++) {
         writer.uint(message.senders[i] as number)
@@ -126,13 +129,14 @@ export function unpackFromWorker({ hot, rest }: Batch<FromWorker>): readonly Fro
       messages.push({ kind: 'settled', connection, join, ordinal })
     } else {
       const room = reader.varUint()
+      const durable = kind === DURABLE_UPDATES ? { durableSeq: reader.varUint() } : {}
       const updates: Uint8Array[] = []
       const senders: number[] = []
       for (let count = reader.varUint(); count > 0; count--) {
         senders.push(reader.varUint())
         updates.push(reader.varBytes())
       }
-      messages.push({ kind: 'updates', room, updates, senders })
+      messages.push({ kind: 'updates', room, updates, senders, ...durable })
     }
   }
   return messages
@@ -154,6 +158,10 @@ function withOwnBytes(message: FromWorker, transfer: ArrayBuffer[]): FromWorker 
       return { ...message, frame: apart(message.frame, transfer) }
     case 'done': {
       const { outcome } = message
+      if (outcome.kind === 'missed') {
+        const updates = outcome.updates.map((update) => apart(update, transfer))
+        return { ...message, outcome: { ...outcome, updates } }
+      }
       if (outcome.kind !== 'encoded') return message
       return { ...message, outcome: { ...outcome, update: apart(outcome.update, transfer) } }
     }

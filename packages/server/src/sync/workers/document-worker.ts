@@ -80,7 +80,8 @@ export class DocumentWorker {
   /** Running totals since the worker started. */
   private readonly counters: Record<string, number> = {}
   private appendSeconds: number[] = []
-  private cancelReport: () => void
+  /** `null` while there is nothing to report: each report wakes two threads. */
+  private cancelReport: (() => void) | null = null
   private readonly posts: Pacer
   private readonly appends: Pacer
   private draining: Promise<void> | null = null
@@ -150,12 +151,12 @@ export class DocumentWorker {
       timers: given.appendTimers ?? timers,
       run: () => queue.flush(),
     })
-    this.cancelReport = this.reportLater()
   }
 
   /** Handles messages until `untilMs`, the first one in any case, and returns how many it has handled. */
   receive(batch: readonly ToWorker[], untilMs = Number.POSITIVE_INFINITY): number {
     let handled = 0
+    this.cancelReport ??= this.reportLater()
     this.turn(() => {
       for (const message of batch) {
         if (handled > 0 && untilMs !== Number.POSITIVE_INFINITY && this.given.clock.monotonicMs() >= untilMs) return
@@ -228,6 +229,8 @@ export class DocumentWorker {
       case 'drain':
         void this.drain().then(() => this.host.emit({ kind: 'drained' }))
         return
+      case 'give-up':
+        return
       default: {
         const room = this.rooms.get(message.room)
         if (room !== undefined) room.receive(message)
@@ -262,7 +265,7 @@ export class DocumentWorker {
   private reportLater(): () => void {
     return this.given.timers.after(REPORT_MS, () => {
       this.report()
-      this.cancelReport = this.reportLater()
+      this.cancelReport = this.rooms.size > 0 ? this.reportLater() : null
     })
   }
 
@@ -283,7 +286,8 @@ export class DocumentWorker {
 
   /** Discards all rooms at once without storing anything. */
   abandon(): void {
-    this.cancelReport()
+    this.cancelReport?.()
+    this.cancelReport = null
     for (const room of Array.from(this.rooms.values())) room.close({ kind: 'evicted' })
   }
 

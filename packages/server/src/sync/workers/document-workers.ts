@@ -293,6 +293,7 @@ class Workers implements DocumentWorkers {
         return
       case 'reset':
       case 'reload':
+      case 'fenced':
         this.forget(slot, message.room)
         return
       case 'done': {

@@ -10,7 +10,7 @@ import { silentLogger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import { createDocument, openTestStorage, until } from '../testing/worker-harness.ts'
 import type { FromWorker } from '../worker-messages.ts'
-import { LightHome } from './light-home.ts'
+import { LightHome, stepTime } from './light-home.ts'
 
 describe('the light home', () => {
   let storage: Storage
@@ -65,4 +65,18 @@ describe('the light home', () => {
     await open(home, got, 3)
     await home[Symbol.asyncDispose]()
   })
+})
+
+it('[G9] the time of a light step is what passes, but what waits for the processor for longer than any step is charged to nobody', () => {
+  let nowMs = 1_000
+  const usedMs = stepTime({ monotonicMs: () => nowMs }, 5)
+  const step = (passesMs: number): number => {
+    const startedMs = usedMs()
+    nowMs += passesMs
+    return usedMs() - startedMs
+  }
+  expect(step(0.4)).toBeCloseTo(0.4)
+  nowMs += 60_000
+  expect(step(3)).toBeCloseTo(3)
+  expect(step(900)).toBe(5)
 })

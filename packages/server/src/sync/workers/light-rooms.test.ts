@@ -30,12 +30,12 @@ describe('light rooms', () => {
     expect(rooms.count).toBe(0)
   })
 
-  it('[C8] the busiest room above 100 messages a second is the one to move; quiet ones are none', () => {
+  it('[C8] the busiest room above 400 messages a second is the one to move; quiet ones are none', () => {
     const rooms = opened(1, 2, 3)
     const rates: [number, number][] = [
-      [1, 90],
-      [2, 130],
-      [3, 160],
+      [1, 360],
+      [2, 520],
+      [3, 640],
     ]
     const type = (some: typeof rates, fromMs: number, toMs: number) => {
       for (let ms = fromMs; ms < toMs; ms += 100)

@@ -10,7 +10,7 @@ interface LightRoom {
 }
 
 /** From so many messages a second, or connections, a room takes more of the main loop than it saves in wake-ups. */
-const BUSY_PER_SECOND = 100
+const BUSY_PER_SECOND = 400
 const MANY_MEMBERS = 48
 /** A document that left the main loop does not come back for so long. */
 const AWAY_MS = 60_000
@@ -59,6 +59,7 @@ export class LightRooms {
         return null
       case 'reset':
       case 'reload':
+      case 'fenced':
         this.#rooms.delete(message.room)
         return null
       case 'done': {

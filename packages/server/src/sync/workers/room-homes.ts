@@ -23,6 +23,8 @@ export interface RoomHomesOptions extends Omit<ConstructorParameters<typeof Ligh
 /** From this share of its time the main loop gets no more rooms, and from the next one on it gives rooms away. */
 const FULL_SHARE = 0.6
 const TOO_FULL_SHARE = 0.75
+/** Below this share, and without light rooms, there is nothing to look at until a message comes. */
+const RESTING_SHARE = 0.02
 /** How often the main loop and its rooms are looked at. One room at most moves each time, as each move costs a load of its document. */
 const CHECK_MS = 500
 
@@ -42,7 +44,8 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
   readonly #listeners: ((home: number, message: FromWorker) => void)[] = []
   readonly #misplaced: ((room: number, reason: MoveReason) => void)[] = []
   #lastMoveMs = Number.NEGATIVE_INFINITY
-  #cancelCheck: () => void
+  /** `null` while nothing happens: each look wakes the processor. */
+  #cancelCheck: (() => void) | null = null
 
   constructor({ threads, placement = 'auto', ...given }: RoomHomesOptions) {
     this.#threads = threads
@@ -55,7 +58,6 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
       this.#tell(home, message)
     })
     threads.onMisplaced((room) => this.#mayMove(room))
-    this.#cancelCheck = this.#checkLater()
   }
 
   homeFor(ref: DocumentRef, sizeBytes = 0): number {
@@ -75,6 +77,7 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
   }
 
   post(home: number, message: ToWorker): void {
+    this.#cancelCheck ??= this.#checkLater()
     if (home !== LIGHT_HOME) return this.#threads.post(home, message)
     this.#rooms.sent(message, this.#clock.monotonicMs())
     this.#light.post(message)
@@ -105,8 +108,9 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
 
   #checkLater(): () => void {
     return this.#timers.after(CHECK_MS, () => {
-      this.#cancelCheck = this.#checkLater()
       this.#use.read()
+      const isAtRest = this.#rooms.count === 0 && this.#use.share < RESTING_SHARE
+      this.#cancelCheck = isAtRest ? null : this.#checkLater()
       if (this.#placement !== 'auto') return
       const room = this.#rooms.busiest(this.#use.share > TOO_FULL_SHARE, this.#clock.monotonicMs())
       if (room !== null) this.#giveAway(room)
@@ -131,7 +135,7 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#cancelCheck()
+    this.#cancelCheck?.()
     await Promise.all([this.#light[Symbol.asyncDispose](), this.#threads[Symbol.asyncDispose]()])
   }
 }

@@ -26,6 +26,9 @@ blobs.presign_ttl_secs | RELAY_PRESIGN_TTL_SECS | 3600 | s, 0 refused, to 604800
 bus.url | RELAY_BUS_URL | "memory:" | bus-url |  | secret
 cluster.single_node | RELAY_CLUSTER_SINGLE_NODE | false | boolean |  |
 cluster.node_id | RELAY_CLUSTER_NODE_ID | null | text |  |
+cluster.link_port | RELAY_CLUSTER_LINK_PORT | 9879 | port, 0 free port, to 65535 |  |
+cluster.link_url | RELAY_CLUSTER_LINK_URL | null | node-url |  |
+cluster.secret | RELAY_CLUSTER_SECRET | [] | cluster-secrets |  | secret
 auth.issuer | RELAY_JWT_ISSUER | null | issuer |  |
 auth.jwks_url | RELAY_JWT_JWKS_URL | null | http-url |  |
 auth.allow_http_jwks | RELAY_JWT_ALLOW_HTTP_JWKS | false | boolean |  |

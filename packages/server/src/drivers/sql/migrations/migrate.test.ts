@@ -21,7 +21,10 @@ const PINNED: Readonly<Record<string, string>> = {
   '0008-removals': '9a9e9a5e13402726',
   '0009-successors': '11b54f863a351543',
   '0010-recent-updates': '51e554daaf7822df',
-  '0011-feeds': '266a940e8606fe94',
+  '0011-nodes': 'c4a2e9aeb5dca672',
+  '0012-ownership': '387514ce6531b5c4',
+  '0013-seats': '1449442f209d7548',
+  '0014-feeds': '266a940e8606fe94',
 }
 
 let store: ReturnType<typeof temporaryStore>
@@ -50,11 +53,11 @@ it('[LIFE-29] the migrations are the pinned ones', () => {
 it('[LIFE-29] a store of a newer format is refused and left unchanged', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   onFile((db) =>
-    db.exec("update store_facts set value = '2' where name = 'format'; insert into kysely_migration values ('9999-x', '')"),
+    db.exec("update store_facts set value = '3' where name = 'format'; insert into kysely_migration values ('9999-x', '')"),
   )
   const before = readFileSync(store.path)
-  await expect(openHost(store.url)).rejects.toThrow('the store has format 2, newer than the 1 this program knows')
-  await expect(planMigration(store.url, silentLogger)).rejects.toThrow('the store has format 2, newer than the 1')
+  await expect(openHost(store.url)).rejects.toThrow('the store has format 3, newer than the 2 this program knows')
+  await expect(planMigration(store.url, silentLogger)).rejects.toThrow('the store has format 3, newer than the 2')
   expect(readFileSync(store.path).equals(before)).toBe(true)
 })
 
@@ -78,6 +81,15 @@ it('[LIFE-29] opening a store of the current format changes nothing', async () =
   await (await openHost(store.url))[Symbol.asyncDispose]()
   expect(schema()).toEqual(before)
   expect(onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())).toEqual({ value: '1' })
+})
+
+it('[LIFE-29] a store that several nodes have used keeps its format, and one that a single relay made keeps the older one', async () => {
+  await (await openHost(store.url))[Symbol.asyncDispose]()
+  const format = () => onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())
+  expect(format()).toEqual({ value: '1' })
+  onFile((db) => db.exec("update store_facts set value = '2' where name = 'format'"))
+  await (await openHost(store.url))[Symbol.asyncDispose]()
+  expect(format()).toEqual({ value: '2' })
 })
 
 it('[LIFE-29] [BLOB-2] a store from before blobs opens with the blob references of its bodies and points', async () => {

@@ -11,11 +11,18 @@ import * as callRecords from './0007-call-records.ts'
 import * as removals from './0008-removals.ts'
 import * as successors from './0009-successors.ts'
 import * as recentUpdates from './0010-recent-updates.ts'
-import type { StepTypes } from './0010-recent-updates.ts'
-import * as feeds from './0011-feeds.ts'
+import * as nodes from './0011-nodes.ts'
+import * as ownership from './0012-ownership.ts'
+import * as seats from './0013-seats.ts'
+import type { StepTypes } from './0013-seats.ts'
+import * as feeds from './0014-feeds.ts'
 
-/** Raised by one whenever an older program could no longer work on the store. [LIFE-29] */
-export const STORE_FORMAT = 1
+/** The format of a store that one relay at a time uses. */
+const FORMAT_OF_ONE = 1
+/** Since several nodes have used it: a program that does not compare owners must not work beside them. [LIFE-26] */
+const FORMAT_OF_SEVERAL = 2
+/** The newest format that this program knows. Raised by one whenever an older program could no longer work on a store. [LIFE-29] */
+export const STORE_FORMAT = FORMAT_OF_SEVERAL
 
 export interface MigrationStep {
   up(db: Kysely<unknown>, types: StepTypes): Promise<void>
@@ -39,7 +46,10 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0008-removals': { up: removals.up, safe: true, passesOver: [] },
   '0009-successors': { up: successors.up, safe: true, passesOver: [] },
   '0010-recent-updates': { up: recentUpdates.up, safe: true, passesOver: [] },
-  '0011-feeds': { up: feeds.up, safe: true, passesOver: [] },
+  '0011-nodes': { up: nodes.up, safe: true, passesOver: [] },
+  '0012-ownership': { up: ownership.up, safe: true, passesOver: [] },
+  '0013-seats': { up: seats.up, safe: true, passesOver: [] },
+  '0014-feeds': { up: feeds.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {
@@ -82,9 +92,22 @@ export function migrateStore(
     if (done.length > 0 && allowed === 'safe steps' && unsafe.length > 0)
       throw new Error(`it needs the steps ${unsafe.join(', ')}: stop the relay and run \`relay migrate\``)
     if (pending.length > 0) await applySteps(writer, types, [...done, ...pending])
-    if (found === STORE_FORMAT) return
-    await setFact(writer, 'format', String(STORE_FORMAT))
+    await raiseFormat(writer, found, FORMAT_OF_ONE)
   })
+}
+
+/** Keeps programs that know no owners of documents away from the store, from now on. Called by each node of several. [LIFE-29] */
+export async function raiseForSeveral(writer: Writer): Promise<void> {
+  await raiseFormat(writer, await storedFormat(writer, ['store_facts']), FORMAT_OF_SEVERAL)
+}
+
+/** Whether several nodes have ever used the store together. */
+export async function wasOfSeveral(db: Connection): Promise<boolean> {
+  return ((await storedFormat(db, ['store_facts'])) ?? 0) >= FORMAT_OF_SEVERAL
+}
+
+async function raiseFormat(writer: Writer, found: number | null, format: number): Promise<void> {
+  if (found === null || found < format) await setFact(writer, 'format', String(format))
 }
 
 /** Runs the steps of `names` that have not run yet, in the transaction of `writer`. */

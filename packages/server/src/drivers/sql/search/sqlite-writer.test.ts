@@ -1,8 +1,11 @@
+import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { manualTime } from '../../../kernel/testing/manual-time.ts'
 import { temporaryStores } from '../testing/store-under-test.ts'
 import { BATCH_MS } from './index-engine.ts'
 import { hashOf } from './index-rows.ts'
 import { openSqliteIndexReader } from './sqlite-reader.ts'
+import { indexFolder } from './sqlite-index-file.ts'
 import { openSqliteWriter } from './sqlite-writer.ts'
 
 const fresh = temporaryStores()
@@ -52,5 +55,48 @@ it('[AG-64] a text that stays is not written again when another one changes', as
   await writer.write('w', { ...STATE, version: 2 }, [...rowsOf(99), { placeClass: 3, words: 'new', hash: hashOf('new') }], pause)
   expect(first).toBeGreaterThan(100)
   expect(steps - first).toBeLessThan(10)
+  await writer.close()
+})
+
+it('[AG-64] the index of a workspace is closed when nobody has worked in that workspace for a while, and used again afterwards', async () => {
+  const { path } = fresh()
+  const time = manualTime()
+  const writer = openSqliteWriter(
+    path,
+    () => 0,
+    () => undefined,
+    time.timers,
+  )
+  const pause = () => Promise.resolve()
+  // A side file is there for as long as its index is open.
+  const openFiles = () => readdirSync(indexFolder(path)).filter((name) => name.endsWith('-wal')).length
+  for (const workspace of ['a', 'b', 'c']) await writer.write(workspace, STATE, rowsOf(2), pause)
+  expect(openFiles()).toBe(3)
+  await time.advance(60_000)
+  await writer.write('a', { ...STATE, version: 2 }, rowsOf(3), pause)
+  expect(openFiles()).toBe(3)
+  await time.advance(60_000)
+  expect(openFiles()).toBe(1)
+  await time.advance(60_000)
+  expect(openFiles()).toBe(0)
+  expect(time.waiting()).toBe(0)
+  expect(await writer.state({ workspaceId: 'a', key: 1 })).toMatchObject({ version: 2 })
+  expect(openFiles()).toBe(1)
+  await writer.close()
+  expect(time.waiting()).toBe(0)
+})
+
+it('[AG-64] an index that is being written stays open, however long that takes', async () => {
+  const { path } = fresh()
+  const time = manualTime()
+  let nowMs = 0
+  const writer = openSqliteWriter(
+    path,
+    () => nowMs++,
+    () => undefined,
+    time.timers,
+  )
+  await writer.write('w', STATE, rowsOf(20), () => time.advance(120_000))
+  expect(await writer.state({ workspaceId: 'w', key: 1 })).toMatchObject({ version: 1 })
   await writer.close()
 })

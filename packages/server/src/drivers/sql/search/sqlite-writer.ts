@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IndexedState } from '../../../search/search-index.port.ts'
 import { makeFolder } from '../../../kernel/folders.ts'
+import { systemTimers, type Timers } from '../../../kernel/timers.ts'
 import { BATCH_MS, type IndexWriter, type OnNew, type Pause } from './index-engine.ts'
 import { planRows, rowRange, type StoredRow } from './index-rows.ts'
 import {
@@ -17,27 +18,60 @@ import {
 
 /** A commit takes time too. */
 const ROWS_MS = BATCH_MS / 2
-const OPEN_FILES = 16
+/**
+ * Opening and closing a file takes as long as filling five documents, and a document in which people type is filled every few seconds. So a
+ * file stays open while somebody works in its workspace. An open one takes some 200 KB of memory and three file descriptors.
+ */
+const OPEN_FILES = 512
+const IDLE_MS = 60_000
 
-export function openSqliteWriter(storePath: string, nowMs: () => number, onNew: OnNew): IndexWriter {
+interface OpenIndex {
+  readonly file: IndexFile
+  readonly identity: string | null
+  /** Work that goes on. */
+  uses: number
+  /** Nobody has used it since the last look. */
+  isIdle: boolean
+}
+
+export function openSqliteWriter(
+  storePath: string,
+  nowMs: () => number,
+  onNew: OnNew,
+  timers: Timers = systemTimers,
+): IndexWriter {
   const folder = indexFolder(storePath)
   makeFolder(folder, 0o700)
-  const open = new Map<string, { readonly file: IndexFile; readonly identity: string | null }>()
+  /** The file that was not used for longest comes first. */
+  const open = new Map<string, OpenIndex>()
+  let cancelSweep: (() => void) | null = null
 
   function close(workspaceId: string): void {
     open.get(workspaceId)?.file.db.close()
     open.delete(workspaceId)
   }
 
-  function opened(path: string, workspaceId: string): { readonly file: IndexFile; readonly identity: string | null } {
+  function opened(path: string, workspaceId: string): OpenIndex {
     makeFolder(folder, 0o700)
     const { file, isNew } = openToWrite(path, workspaceId)
     if (isNew) onNew(workspaceId)
-    return { file, identity: identityOf(path) }
+    return { file, identity: identityOf(path), uses: 0, isIdle: false }
+  }
+
+  /** Closes the files that nobody uses any more, as long as there are any. */
+  function closeIdleLater(): void {
+    cancelSweep ??= timers.after(IDLE_MS, () => {
+      cancelSweep = null
+      for (const [workspaceId, entry] of [...open]) {
+        if (entry.isIdle && entry.uses === 0) close(workspaceId)
+        entry.isIdle = true
+      }
+      if (open.size > 0) closeIdleLater()
+    })
   }
 
   /** Somebody may have removed the file, so that the index is built again. */
-  function fileOf(workspaceId: string): IndexFile {
+  function indexOf(workspaceId: string): OpenIndex {
     const path = indexPath(folder, workspaceId)
     const known = open.get(workspaceId)
     if (known !== undefined && known.identity !== identityOf(path)) close(workspaceId)
@@ -46,18 +80,30 @@ export function openSqliteWriter(storePath: string, nowMs: () => number, onNew: 
     open.set(workspaceId, entry)
     const [oldest] = open.keys()
     if (open.size > OPEN_FILES && oldest !== undefined) close(oldest)
-    return entry.file
+    entry.isIdle = false
+    closeIdleLater()
+    return entry
+  }
+
+  async function using<T>(workspaceId: string, work: (file: IndexFile) => Promise<T> | T): Promise<T> {
+    const entry = indexOf(workspaceId)
+    entry.uses++
+    try {
+      return await work(entry.file)
+    } finally {
+      entry.uses--
+    }
   }
 
   /** A damaged index is made anew, and the work is done again on the empty one. */
   async function mended<T>(workspaceId: string, work: (file: IndexFile) => Promise<T> | T): Promise<T> {
     try {
-      return await work(fileOf(workspaceId))
+      return await using(workspaceId, work)
     } catch (error) {
       if (!isDamage(error)) throw error
       close(workspaceId)
       removeIndex(indexPath(folder, workspaceId))
-      return work(fileOf(workspaceId))
+      return using(workspaceId, work)
     }
   }
 
@@ -155,6 +201,7 @@ export function openSqliteWriter(storePath: string, nowMs: () => number, onNew: 
       for (const name of namesIn(folder)) if (name.endsWith('.db')) removeIndex(join(folder, name))
     },
     async close() {
+      cancelSweep?.()
       for (const workspaceId of [...open.keys()]) close(workspaceId)
     },
   }

@@ -16,7 +16,7 @@ export async function openFeedStore(
     async addForeign({ kind, payload }) {
       const database = url.startsWith('sqlite:')
         ? openSqliteBeside(url.slice('sqlite:'.length))
-        : await openPostgres(url, 0, silentLogger, { connections: 1, severalNodes: true })
+        : await openPostgres(url, 0, silentLogger, { connections: 1, node: { inc: null } })
       await database.writer
         .insertInto('change_feed')
         .values({

@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/clock.ts'
 import { systemRandom } from '../../../kernel/ids.ts'
 import { type Timers, waitingTimers } from '../../../kernel/timers.ts'
+import type { OwnNode } from '../engine.ts'
 import type { FeedEntry } from '../feed-writing.ts'
 import { DEFAULT_RECOVERY_RING } from '../recovery-ring.ts'
 import { storageFromPort } from '../storage-client.ts'
@@ -20,7 +21,11 @@ export async function openStorageHere({
   log,
   timers = waitingTimers,
   severalNodes = false,
-}: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log' | 'severalNodes'> & { readonly timers?: Timers }): Promise<Storage> {
+  node,
+}: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log' | 'severalNodes'> & {
+  readonly timers?: Timers
+  readonly node?: OwnNode
+}): Promise<Storage> {
   const fatal: ((error: Error) => void)[] = []
   const stored: Parameters<Storage['onStored']>[0][] = []
   const told: Parameters<Storage['onTold']>[0][] = []
@@ -33,6 +38,7 @@ export async function openStorageHere({
     timers,
     random: systemRandom,
     hooks: testHooks({}),
+    ...(node && { node }),
     onFatal: (error) => {
       for (const listener of fatal) listener(error)
     },
@@ -40,6 +46,7 @@ export async function openStorageHere({
       for (const listener of stored) listener(document)
     },
     ...(severalNodes && {
+      node: { inc: null },
       onTold: (entries: readonly FeedEntry[]) => {
         for (const entry of entries) for (const listener of told) listener(entry)
       },

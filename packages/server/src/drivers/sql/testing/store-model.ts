@@ -170,6 +170,7 @@ export class StoreModel {
       lastSeq: 0,
       coveredSeq: 0,
       bodyAhead: true,
+      owner: null,
     }
     return { head, body: new Uint8Array(), records: [], snapshots: [] }
   }

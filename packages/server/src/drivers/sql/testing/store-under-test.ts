@@ -18,7 +18,7 @@ import { CallTallies } from '../call-tallies.ts'
 import { DEFAULT_UNDO_BYTES, recordCall } from '../call-records.ts'
 import type { CommitFaults } from '../commit-faults.ts'
 import { openDatabase } from '../database.ts'
-import type { Engine } from '../engine.ts'
+import type { Engine, OwnNode } from '../engine.ts'
 import type { FeedEntry } from '../feed-writing.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery-ring.ts'
 import { STORAGE_THREAD } from '../../../test/relay-program.ts'
@@ -26,6 +26,7 @@ import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
 import { rememberWrite } from '../remembered-writes.ts'
+import type { StoreLoss } from '../store-loss.ts'
 import type { Stores } from '../stores.ts'
 import type { Writer } from '../tables.ts'
 
@@ -66,6 +67,11 @@ export function openHost(
     readonly commitDelayMs?: number
     readonly recovery?: RecoveryRing
     readonly commitFaults?: CommitFaults
+    readonly isCommitHeld?: () => boolean
+    /** For one of several nodes. */
+    readonly node?: OwnNode
+    /** For one of several nodes, or the only relay of the store; a tool beside them when absent. */
+    readonly onLoss?: (loss: StoreLoss) => void
     readonly onTold?: (entries: readonly FeedEntry[]) => void
   } = {},
 ): Promise<StorageHost> {
@@ -83,7 +89,10 @@ export function openHost(
       commitHoldMs: 0,
       answerHoldMs: 0,
       ...(more.commitFaults && { commitFaults: more.commitFaults }),
+      ...(more.isCommitHeld && { isCommitHeld: more.isCommitHeld }),
     },
+    ...(more.node && { node: more.node }),
+    ...(more.onLoss && { onLoss: more.onLoss }),
     onFatal() {},
     ...(more.onTold && { onTold: more.onTold }),
   })

@@ -1,0 +1,50 @@
+import type { SearchPage } from '@docrelay/client'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { searchTexts } from './text-search.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const page = (more: object): SearchPage => ({ hits: [], next: null, ...more }) as unknown as SearchPage
+
+/** A relay that gives these answers, one after the other, and the last one again. */
+function answering(...answers: readonly (SearchPage | Error)[]) {
+  let asked = 0
+  const search = async () => {
+    const answer = answers[Math.min(asked++, answers.length - 1)] as SearchPage | Error
+    if (answer instanceof Error) throw answer
+    return answer
+  }
+  return { search, asked: () => asked }
+}
+
+it('[CON-25] [AG-63] texts are searched again until the relay has looked at everything', async () => {
+  const relay = answering(page({ incomplete: true }), page({ behind: 2 }), page({ hits: [{ docId: 'minutes' }] }))
+  const told: (SearchPage | null)[] = []
+  const end = searchTexts(relay, 'month', (answer) => told.push(answer))
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(told.map((answer) => answer?.hits.length)).toEqual([0, 0, 1])
+  end()
+})
+
+it('[CON-25] a search that fails says nothing and is not asked again, and one that lacks something for ever is asked a few times', async () => {
+  const failing = answering(new Error('switched off'))
+  const told: (SearchPage | null)[] = []
+  searchTexts(failing, 'month', (answer) => told.push(answer))
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([told, failing.asked()]).toEqual([[null], 1])
+  const lacking = answering(page({ incomplete: true }))
+  searchTexts(lacking, 'month', () => undefined)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(lacking.asked()).toBe(15)
+})
+
+it('[CON-25] a search that has ended tells nothing more', async () => {
+  const relay = answering(page({ incomplete: true }))
+  let told = 0
+  const end = searchTexts(relay, 'month', () => told++)
+  await vi.advanceTimersByTimeAsync(0)
+  end()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([told, relay.asked()]).toEqual([1, 1])
+})

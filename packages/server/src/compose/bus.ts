@@ -1,0 +1,51 @@
+import type { RateLimiter } from '../access/rate-limiter.port.ts'
+import type { Redis } from '../drivers/redis/redis.ts'
+import type { FeedHints } from '../feed/hints.port.ts'
+import { createLocalHints } from '../feed/local-hints.ts'
+import { systemTimers } from '../kernel/timers.ts'
+import type { Check } from '../operation/health.ts'
+import type { Base } from './base.ts'
+
+/** What several relays share for speed. Nothing in it is truth, and a relay goes on without it. [LIFE-27] */
+export interface Bus {
+  /** Where it is shared; `null` for `memory:`. */
+  readonly redis: Redis | null
+  /** The buckets that all relays share; `null` for `memory:`, where this process has its own. */
+  readonly rateLimiter: RateLimiter | null
+  /** Tells other nodes early of rows of the change feed. */
+  readonly hints: FeedHints
+  readonly check: Check
+}
+
+/**
+ * Opens the bus of `[bus] url`. Resolves within a second, also when the bus does not answer. `nodes` tells how many relays lived at the
+ * last heartbeat.
+ */
+export async function openBus(
+  base: Pick<Base, 'config' | 'clock' | 'log' | 'metrics'>,
+  nodes: () => number,
+  opened: AsyncDisposableStack,
+): Promise<Bus> {
+  const { config, clock, log, metrics } = base
+  if (config.bus.url === 'memory:') {
+    metrics.set('relay_bus_up', 1)
+    return { redis: null, rateLimiter: null, hints: createLocalHints(), check: () => ({ ok: true, detail: 'in memory' }) }
+  }
+  // Loaded only when it is used.
+  const [{ openRedis }, { createRedisRateLimiter }, { redisHints }] = await Promise.all([
+    import('../drivers/redis/redis.ts'),
+    import('../drivers/redis/redis-rate-limiter.ts'),
+    import('../drivers/redis/redis-hints.ts'),
+  ])
+  const timers = systemTimers
+  const redis = opened.use(await openRedis({ url: config.bus.url, timers, log }))
+  const rateLimiter = opened.use(createRedisRateLimiter({ redis, clock, timers, nodes }))
+  let counted = 0
+  metrics.beforeScrape(() => {
+    metrics.set('relay_bus_up', redis.isUp ? 1 : 0)
+    metrics.add('relay_rate_local_total', rateLimiter.answeredLocally - counted)
+    counted = rateLimiter.answeredLocally
+  })
+  const check = () => (redis.isUp ? { ok: true } : { ok: false, detail: 'no answer; limits are counted by each node' })
+  return { redis, rateLimiter, hints: redisHints(redis), check }
+}

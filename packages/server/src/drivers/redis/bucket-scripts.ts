@@ -1,0 +1,140 @@
+import { PERSON_WRITES_MS } from '../../access/rate-limiter.port.ts'
+import { type Script, scriptOf } from './redis.ts'
+
+/** For so long a node counts as using the buckets after it said so. */
+const ALIVE_MS = 750
+/** From when the first node finds the bus again until all have: the time between two tries, and that of one try. */
+const RETURN_MS = 1_500
+/** Buckets that give less than a token in a second are never emptied: nobody should wait a minute because the bus was restarted. */
+export const SLOW_PER_SEC = 1
+
+/** The server's time in ms, with fractions, or the time that a test gives as last argument. */
+const NOW = `
+local now = tonumber(ARGV[#ARGV])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + time[2] / 1000
+end`
+
+/** From when on the buckets count, ms: they are empty then. */
+const SINCE = `
+local since = tonumber(redis.call('GET', KEYS[2]) or '')
+if not since then
+  -- The server was emptied: of what was taken before nothing is known any more.
+  since = now
+  redis.call('SET', KEYS[2], string.format('%.17g', since))
+end`
+
+/**
+ * Tells that a node uses the buckets, and from when on they count. After an outage of all nodes that is later than now: until then each
+ * spends its own part, so that nobody takes from the buckets while another one still spends. An outage of one node changes nothing for the
+ * others.
+ *
+ * Keys: a node is alive; since. Arguments: whether this node `starts`, `returns` from an outage or `stays`; until when this call is worth
+ * something, in ms of the server, 0 without end; the time. Answers: ms until the buckets count; the server's time.
+ */
+export const JOIN: Script = scriptOf(`${NOW}
+local stale = tonumber(ARGV[2])
+if stale > 0 and now > stale then return {0, string.format('%.17g', now)} end
+local since = tonumber(redis.call('GET', KEYS[2]) or '')
+if not since then
+  since = ARGV[1] == 'stays' and now or now + ${RETURN_MS}
+elseif ARGV[1] == 'returns' and redis.call('EXISTS', KEYS[1]) == 0 then
+  since = math.max(since, now + ${RETURN_MS})
+end
+redis.call('SET', KEYS[2], string.format('%.17g', since))
+redis.call('SET', KEYS[1], '1', 'PX', ${ALIVE_MS})
+return {math.max(0, math.ceil(since - now)), string.format('%.17g', now)}
+`)
+
+/**
+ * Takes tokens from a bucket: the sums and shares of \`drivers/memory-limits.ts\`, which passes the same contract. [LIM-2, AG-86]
+ *
+ * Keys: the bucket; since. Arguments: tokens per second; burst; the least number of tokens that helps; how many are asked for; how many
+ * more are welcome; who takes; the share of the burst that an agent leaves; the time. Answers: tokens given, -1 while the buckets do not
+ * count yet; ms until as many as the least are there, or until the buckets count; how many tokens are left for anybody; the server's time.
+ */
+export const TAKE: Script = scriptOf(`${NOW}${SINCE}
+local rate, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+local least, asked, welcome = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local taker, share = ARGV[6], tonumber(ARGV[7])
+local stamp = string.format('%.17g', now)
+if since > now then return {-1, math.ceil(since - now), '0', stamp} end
+
+local AGENT, RECENT = math.min(rate, math.max(1, rate / 8)), ${PERSON_WRITES_MS}
+local KEPT = math.max(5, AGENT)
+local tokens, kept, at, person, agent
+local stored = redis.pcall('GET', KEYS[1])
+if type(stored) == 'string' then
+  local n = {}
+  for word in string.gmatch(stored, '%S+') do n[#n + 1] = tonumber(word) end
+  if #n == 5 then tokens, kept, at, person, agent = n[1], n[2], n[3], n[4], n[5] end
+elseif stored then
+  redis.call('DEL', KEYS[1])
+end
+local function recent(ms) return ms > 0 and now - ms < RECENT end
+local since_full = rate < ${SLOW_PER_SEC} and burst or math.min(burst, (now - since) / 1000 * rate)
+if not tokens then
+  tokens, kept, person, agent = since_full, 0, 0, 0
+elseif at < since and rate >= ${SLOW_PER_SEC} then
+  tokens, kept = since_full, 0
+else
+  local seconds = math.max(0, now - at) / 1000
+  local before = kept
+  kept = (recent(person) and recent(agent)) and math.min(KEPT, kept + seconds * AGENT) or 0
+  tokens = math.min(burst, tokens + seconds * rate + before - kept)
+end
+
+local leaves = (taker == 'agent' and recent(person)) and math.floor(burst * share / 100) or 0
+local given, from_all = 0, tokens - least >= leaves
+if asked > 0 and from_all then
+  given = math.min(asked, math.floor(tokens - leaves))
+  if given == asked and not (taker == 'agent' and recent(person)) then
+    given = given + math.max(0, math.min(welcome, math.floor((tokens - given) / 2)))
+  end
+  tokens = tokens - given
+elseif asked > 0 and taker == 'agent' and kept >= least then
+  given = math.min(asked, math.floor(kept))
+  kept = kept - given
+end
+if asked > 0 then
+  if taker == 'person' and from_all then person = now end
+  if taker == 'agent' and not from_all and leaves > 0 then agent = now end
+  local idle = math.max(person > 0 and person or -RECENT, agent > 0 and agent or -RECENT) + RECENT
+  local full = math.max(now + (burst - tokens - kept) / rate * 1000, idle)
+  redis.call('SET', KEYS[1], string.format('%.17g %.17g %.17g %.17g %.17g', tokens, kept, now, person, agent),
+    'PX', string.format('%d', math.min(1e12, math.max(1000, math.ceil(full - now)))))
+end
+if given > 0 or asked == 0 then return {given, 0, string.format('%.17g', tokens), stamp} end
+
+local shared = recent(person) and recent(agent)
+local missing = least + leaves - tokens
+local wait
+if not shared then
+  wait = missing / rate * 1000
+else
+  local until_kept = (KEPT - kept) / AGENT * 1000
+  local slow = rate - AGENT
+  local gained = slow * until_kept / 1000
+  wait = gained >= missing and missing / slow * 1000 or until_kept + (missing - gained) / rate * 1000
+  if taker == 'agent' then wait = math.min(wait, (least - kept) / AGENT * 1000) end
+end
+return {0, math.max(1, math.ceil(wait)), string.format('%.17g', tokens), stamp}
+`)
+
+/**
+ * Gives tokens back that were taken and not spent. A bucket that was emptied meanwhile gets nothing.
+ *
+ * Keys: the bucket; since. Arguments: burst; how many; when they were taken, in ms of the server.
+ */
+export const GIVE_BACK: Script = scriptOf(`
+local stored = redis.pcall('GET', KEYS[1])
+local since = tonumber(redis.call('GET', KEYS[2]) or '')
+local taken = tonumber(ARGV[3])
+if type(stored) ~= 'string' or not since or taken < since then return 0 end
+local tokens, rest = string.match(stored, '^(%S+)( .*)$')
+tokens = tonumber(tokens)
+if not tokens then return 0 end
+redis.call('SET', KEYS[1], string.format('%.17g', math.min(tonumber(ARGV[1]), tokens + tonumber(ARGV[2]))) .. rest, 'KEEPTTL')
+return 1
+`)

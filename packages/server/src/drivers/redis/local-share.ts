@@ -1,0 +1,32 @@
+import type { Bucket, Taker, Taking } from '../../access/rate-limiter.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { memoryRateLimiter } from '../memory-limits.ts'
+import { SLOW_PER_SEC } from './bucket-scripts.ts'
+
+/** The part of every bucket that one node spends while it is without the bus. */
+export interface LocalShare {
+  take(key: string, bucket: Bucket, tokens: number, taker?: Taker): Taking
+  left(key: string, bucket: Bucket): number
+}
+
+/**
+ * Opens the part of one of `nodes()` nodes: its part of rate and burst, at least one token of burst. It is empty at first, since what was
+ * taken from the shared bucket before is not known, and it is not used again after the outage. A call that asks for more than the part
+ * holds gets all of it. [LIFE-27]
+ */
+export function openLocalShare(clock: Clock, nodes: () => number): LocalShare {
+  const emptied = memoryRateLimiter(clock, () => 0, clock.monotonicMs())
+  const full = memoryRateLimiter(clock)
+  const limiterOf = ({ ratePerSec }: Bucket) => (ratePerSec !== null && ratePerSec < SLOW_PER_SEC ? full : emptied)
+  const partOf = ({ ratePerSec, burst }: Bucket): Bucket => {
+    const count = Math.max(1, nodes())
+    return { ratePerSec: ratePerSec === null ? null : ratePerSec / count, burst: Math.max(1, burst / count) }
+  }
+  return {
+    take(key, bucket, tokens, taker) {
+      const part = partOf(bucket)
+      return limiterOf(bucket).take(key, part, Math.min(tokens, Math.floor(part.burst)), taker)
+    },
+    left: (key, bucket) => limiterOf(bucket).left(key, partOf(bucket)),
+  }
+}

@@ -1,0 +1,47 @@
+import type { FeedHintListener, FeedHints } from '../../feed/hints.port.ts'
+import type { Redis } from './redis.ts'
+
+/** A positive integer as it is written by `String`, below 10^16. */
+const ID = /^[1-9]\d{0,15}$/
+
+/** Hints over channels of the bus, one for each workspace. What is no id is ignored: others may write to the bus as well. [LIFE-27] */
+export function redisHints(redis: Redis): FeedHints {
+  const listeners = new Set<FeedHintListener>()
+  const heard = (workspaceId: string, message: string): void => {
+    if (!ID.test(message)) return
+    const id = Number(message)
+    if (Number.isSafeInteger(id)) for (const listener of listeners) listener(workspaceId, id)
+  }
+  return {
+    publish: (workspaceId, id) => redis.publish(channelOf(workspaceId), String(id)),
+    onHint(listener) {
+      // Each call counts, also with the same function.
+      const added: FeedHintListener = (...hint) => listener(...hint)
+      listeners.add(added)
+      return () => void listeners.delete(added)
+    },
+    follow: followed((workspaceId) => redis.subscribe(channelOf(workspaceId), (message) => heard(workspaceId, message))),
+  }
+}
+
+function channelOf(workspaceId: string): string {
+  return `h:{${workspaceId}}`
+}
+
+/** Subscribes with the first who follows a workspace, and until the last leaves it. */
+function followed(subscribe: (workspaceId: string) => () => void): FeedHints['follow'] {
+  const following = new Map<string, { count: number; readonly leave: () => void }>()
+  return (workspaceId) => {
+    const entry = following.get(workspaceId) ?? { count: 0, leave: subscribe(workspaceId) }
+    following.set(workspaceId, entry)
+    entry.count++
+    let isLeft = false
+    return () => {
+      if (isLeft) return
+      isLeft = true
+      if (--entry.count > 0) return
+      following.delete(workspaceId)
+      entry.leave()
+    }
+  }
+}

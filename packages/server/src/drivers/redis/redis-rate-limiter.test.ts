@@ -1,0 +1,222 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describeRateLimiterContract } from '../../access/rate-limiter.contract.ts'
+import type { Bucket, RateLimiter, Taker } from '../../access/rate-limiter.port.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { systemTimers } from '../../kernel/timers.ts'
+import { openRedis, type Redis, scriptOf } from './redis.ts'
+import { createRedisRateLimiter, type RedisRateLimiter } from './redis-rate-limiter.ts'
+import { openRedisUnderTest, type RedisUnderTest } from './testing/redis-under-test.ts'
+
+const found = await openRedisUnderTest()
+if (typeof found === 'string') process.stderr.write(`skipped: ${found}\n`)
+
+const bucket: Bucket = { ratePerSec: 40, burst: 80 }
+const person = { kind: 'person' } as const
+const agent = { kind: 'agent', leaves: 50 } as const
+
+describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => {
+  const server = found as RedisUnderTest
+  const cleanups: (() => unknown)[] = []
+  let prefix = ''
+  let tests = 0
+
+  const connect = async (): Promise<Redis> => {
+    const redis = await openRedis({ url: server.url, prefix, timers: systemTimers, log: silentLogger })
+    cleanups.push(() => redis[Symbol.asyncDispose]())
+    return redis
+  }
+  /** As after the start of a cluster long ago: the buckets count, and are full. */
+  const fillBuckets = async (): Promise<void> => {
+    const redis = await connect()
+    await redis.run(scriptOf(`return redis.call('SET', KEYS[1], '-1000000')`), ['bus:since'], [])
+  }
+  const node = async (nodes = 3): Promise<RedisRateLimiter> => {
+    const limiter = createRedisRateLimiter({
+      redis: await connect(),
+      clock: systemClock,
+      timers: systemTimers,
+      nodes: () => nodes,
+    })
+    cleanups.push(() => limiter[Symbol.dispose]())
+    await expect.poll(() => limiter.isShared, { timeout: 5_000 }).toBe(true)
+    return limiter
+  }
+  const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+  const takes = async (limiter: RateLimiter, count: number, taker?: Taker, key = 'write:w'): Promise<number> => {
+    let taken = 0
+    for (let i = 0; i < count; i++) if ((await limiter.take(key, bucket, 1, taker)).taken) taken++
+    return taken
+  }
+  /** What a bucket may have given since `beganMs`. */
+  const bound = (beganMs: number): number => 80 + (40 * (performance.now() - beganMs)) / 1000
+
+  beforeEach(() => {
+    prefix = `${server.prefix}${tests++}:`
+  })
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  })
+  afterAll(() => server[Symbol.asyncDispose]())
+
+  describeRateLimiterContract('Redis', async ({ clock, timers }) => {
+    await fillBuckets()
+    const limiter = createRedisRateLimiter({
+      redis: await connect(),
+      clock,
+      timers,
+      nodes: () => 1,
+      serverNowMs: () => clock.monotonicMs(),
+    })
+    cleanups.push(() => limiter[Symbol.dispose]())
+    await expect.poll(() => limiter.isShared).toBe(true)
+    return limiter
+  })
+
+  it('[LIM-2] three nodes share one bucket: together they take what it holds, and no more', async () => {
+    await fillBuckets()
+    const nodes = [await node(), await node(), await node()]
+    const beganMs = performance.now()
+    const taken = await Promise.all(nodes.map((one) => takes(one, 200)))
+    const sum = taken.reduce((a, b) => a + b)
+    expect(sum).toBeLessThanOrEqual(bound(beganMs))
+    expect(sum).toBeGreaterThanOrEqual(78)
+    expect(nodes.every((one) => one.answeredLocally === 0)).toBe(true)
+  })
+
+  it('[LIM-2] most takes of a busy caller need no question to Redis, and what a node does not spend goes back', async () => {
+    await fillBuckets()
+    const [one, other] = [await node(), await node()]
+    await one.take('write:w', bucket)
+    await one.take('write:w', bucket)
+    let atOnce = 0
+    for (let i = 0; i < 9; i++) if (!(one.take('write:w', bucket) instanceof Promise)) atOnce++
+    expect(atOnce).toBe(9)
+    await one.take('write:w', bucket)
+    await rest(600)
+    expect(await takes(other, 200)).toBeGreaterThanOrEqual(80)
+  })
+
+  it('[LIM-2] a caller who writes four times a second on each of three nodes is never refused', async () => {
+    await fillBuckets()
+    const nodes = [await node(), await node(), await node()]
+    let refused = 0
+    for (let i = 0; i < 12; i++) {
+      for (const one of nodes) if (!(await one.take('write:w', bucket, 1, person)).taken) refused++
+      await rest(240)
+    }
+    await rest(600)
+    expect(refused).toBe(0)
+    expect(Number(await nodes[0]?.left('write:w', bucket))).toBe(80)
+  })
+
+  it('[AG-86] the share of people holds over nodes: while somebody writes on one, an agent on another leaves it', async () => {
+    await fillBuckets()
+    const [people, agents] = [await node(), await node()]
+    expect(await takes(people, 1, person)).toBe(1)
+    const beganMs = performance.now()
+    const byAgent = await takes(agents, 200, agent)
+    expect(byAgent).toBeGreaterThanOrEqual(39)
+    expect(byAgent).toBeLessThanOrEqual(40 + (40 * (performance.now() - beganMs)) / 1000)
+    expect(await takes(people, 200, person)).toBeGreaterThanOrEqual(40)
+  })
+
+  it('[LIFE-27] garbage in a key of a bucket is thrown away', async () => {
+    await fillBuckets()
+    const one = await node()
+    const redis = await connect()
+    for (const garbage of [`redis.call('RPUSH', KEYS[1], 'x')`, `redis.call('SET', KEYS[1], 'no numbers at all x')`]) {
+      await redis.run(scriptOf(`redis.call('DEL', KEYS[1]) ${garbage} return 1`), ['b:{write:g}'], [])
+      expect(await one.take('write:g', bucket)).toEqual({ taken: true })
+    }
+    expect(one.answeredLocally).toBe(0)
+  })
+
+  describe.skipIf(server?.own === null)('while Redis fails', () => {
+    const own = () => server.own as NonNullable<RedisUnderTest['own']>
+    const emptied = scriptOf(`redis.call('FLUSHALL') return 1`)
+
+    /** Three nodes take as much as they get while something happens to Redis. */
+    const draining = async (
+      ms: number,
+      happens: () => Promise<void>,
+    ): Promise<{ sum: number; bound: number; nodes: RedisRateLimiter[] }> => {
+      await fillBuckets()
+      const nodes = [await node(), await node(), await node()]
+      const beganMs = performance.now()
+      const drain = async (one: RedisRateLimiter): Promise<number> => {
+        let taken = 0
+        while (performance.now() - beganMs < ms) {
+          const taking = await one.take('write:w', bucket)
+          if (taking.taken) taken++
+          else await rest(Math.min(20, taking.retryAfterMs))
+        }
+        return taken
+      }
+      const [counts] = await Promise.all([Promise.all(nodes.map(drain)), happens()])
+      return { sum: counts.reduce((a, b) => a + b), bound: bound(beganMs), nodes }
+    }
+
+    it('[LIFE-27] three nodes together stay within burst and rate when Redis is emptied', async () => {
+      const { sum, bound: most } = await draining(1_500, async () => {
+        await rest(700)
+        const redis = await connect()
+        await redis.run(emptied, [], [])
+      })
+      expect(sum).toBeLessThanOrEqual(most)
+      expect(sum).toBeGreaterThan(0.8 * most)
+    })
+
+    it('[LIFE-27] three nodes together stay within burst and rate when Redis freezes and goes on', async () => {
+      const {
+        sum,
+        bound: most,
+        nodes,
+      } = await draining(5_500, async () => {
+        await rest(500)
+        await own().kill('SIGSTOP')
+        await rest(1_700)
+        await own().kill('SIGCONT')
+      })
+      expect(sum).toBeLessThanOrEqual(most)
+      expect(sum).toBeGreaterThan(0.6 * most)
+      expect(nodes.map((one) => one.isShared)).toEqual([true, true, true])
+      expect(nodes.every((one) => one.answeredLocally > 10)).toBe(true)
+    })
+
+    it('[LIFE-27] three nodes together stay within burst and rate when Redis is killed and started again', async () => {
+      const {
+        sum,
+        bound: most,
+        nodes,
+      } = await draining(5_500, async () => {
+        await rest(500)
+        await own().kill('SIGKILL')
+        await rest(1_700)
+        await own().restart()
+      })
+      expect(sum).toBeLessThanOrEqual(most)
+      expect(sum).toBeGreaterThan(0.6 * most)
+      expect(nodes.map((one) => one.isShared)).toEqual([true, true, true])
+    })
+
+    it('[LIFE-27] while Redis is away a node has its part of the rate, and slow buckets still give their tokens', async () => {
+      await fillBuckets()
+      const one = await node(4)
+      await own().kill('SIGKILL')
+      await expect.poll(() => one.isShared).toBe(false)
+      const beganMs = performance.now()
+      expect(await one.take('redeem:0:ann', { ratePerSec: 1 / 60, burst: 1 })).toEqual({ taken: true })
+      expect(await one.take('redeem:0:ann', { ratePerSec: 1 / 60, burst: 1 })).toMatchObject({ taken: false })
+      let taken = 0
+      while (performance.now() - beganMs < 1_000) {
+        const taking = await one.take('write:w', bucket)
+        if (taking.taken) taken++
+        else await rest(Math.min(20, taking.retryAfterMs))
+      }
+      expect(taken).toBeGreaterThanOrEqual(7)
+      expect(taken).toBeLessThanOrEqual((10 * (performance.now() - beganMs)) / 1000 + 1)
+      await own().restart()
+    })
+  })
+})

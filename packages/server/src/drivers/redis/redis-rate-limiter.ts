@@ -1,0 +1,323 @@
+import type { Bucket, RateLimiter, Taker, Taking } from '../../access/rate-limiter.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import { GIVE_BACK, JOIN, TAKE } from './bucket-scripts.ts'
+import { type LocalShare, openLocalShare } from './local-share.ts'
+import type { Redis } from './redis.ts'
+
+/** A grant of tokens in advance is this part of the burst, and lapses after this long. */
+const GRANT_PART = 1 / 8
+const GRANT_MS = 250
+/** Time between two signs that this node uses the buckets; each is worth nothing when it arrives later than the next. */
+const SIGN_MS = 250
+/** After an answer that makes no sense, e.g. of a script that failed, the bus is left alone for this long. */
+const ODD_MS = 1_000
+
+const TAKEN: Taking = { taken: true }
+
+export interface RedisRateLimiterOptions {
+  readonly redis: Redis
+  readonly clock: Clock
+  readonly timers: Timers
+  /** How many nodes lived at the last heartbeat; this many share the buckets while the bus is down. */
+  readonly nodes: () => number
+  /** Replaces the server's clock in tests, ms. */
+  readonly serverNowMs?: () => number
+}
+
+export interface RedisRateLimiter extends RateLimiter, Disposable {
+  /** Tokens that were taken or refused without the bus since the start. [LIFE-27] */
+  readonly answeredLocally: number
+  /** Whether this node takes from the shared buckets now. */
+  readonly isShared: boolean
+}
+
+/** What one kind of caller of one bucket has been granted, and who waits for a grant. */
+interface Slot {
+  readonly name: string
+  readonly key: string
+  readonly taker: Taker | undefined
+  bucket: Bucket
+  /** Tokens that are paid for already. */
+  left: number
+  /** When they lapse, on the clock of this node, and when they were taken, on that of the server. */
+  lapsesAtMs: number
+  grantedAtMs: number
+  readonly waiting: Waiting[]
+  cancel: () => void
+}
+
+interface Waiting {
+  readonly asked: number
+  resolve(taking: Taking): void
+}
+
+/**
+ * Token buckets that all nodes share. A caller who takes several times within 250 ms gets an eighth of the burst in advance, which is spent
+ * without asking; what is not spent within 250 ms goes back. All nodes together never take more than burst and rate allow. While the bus is
+ * down each node spends its own part, which begins empty; only buckets slower than one token a second begin full then. [LIM-2, LIFE-27]
+ */
+export function createRedisRateLimiter(options: RedisRateLimiterOptions): RedisRateLimiter {
+  return new SharedBuckets(options)
+}
+
+class SharedBuckets implements RedisRateLimiter {
+  readonly #options: RedisRateLimiterOptions
+  readonly #slots = new Map<string, Slot>()
+  /** `null`: the shared buckets are used. */
+  #local: LocalShare | null
+  #answeredLocally = 0
+  #hasStarted = false
+  /** The server's clock as of its last answer. */
+  #server: { readonly nowMs: number; readonly atMs: number } | null = null
+  #cancelSign: () => void = () => undefined
+  #cancelReturn: () => void = () => undefined
+  #isClosed = false
+
+  constructor(options: RedisRateLimiterOptions) {
+    this.#options = options
+    this.#local = openLocalShare(options.clock, options.nodes)
+    options.redis.onChange((isUp) => {
+      if (isUp) void this.#join()
+      else this.#goLocal()
+    })
+  }
+
+  get answeredLocally(): number {
+    return this.#answeredLocally
+  }
+
+  get isShared(): boolean {
+    return this.#local === null
+  }
+
+  take(key: string, bucket: Bucket, asked = 1, taker?: Taker): Taking | Promise<Taking> {
+    if (bucket.ratePerSec === null) return TAKEN
+    if (this.#local !== null) return this.#takeLocally(this.#local, key, bucket, asked, taker)
+    const slot = this.#slotOf(key, bucket, taker)
+    if (slot.waiting.length === 0 && this.#paid(slot) >= asked) {
+      slot.left -= asked
+      return TAKEN
+    }
+    return new Promise((resolve) => {
+      slot.waiting.push({ asked, resolve })
+      // Takes of the same turn share a question.
+      if (slot.waiting.length === 1) queueMicrotask(() => void this.#serve(slot))
+    })
+  }
+
+  left(key: string, bucket: Bucket): number | Promise<number> {
+    if (bucket.ratePerSec === null) return bucket.burst
+    return this.#local?.left(key, bucket) ?? this.#sharedLeft(key, bucket)
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true
+    this.#cancelSign()
+    this.#cancelReturn()
+    for (const slot of this.#slots.values()) slot.cancel()
+    this.#slots.clear()
+  }
+
+  async #sharedLeft(key: string, bucket: Bucket): Promise<number> {
+    const answer = await this.#ask(key, bucket, { least: 0, asked: 0, welcome: 0 })
+    if (answer === null) return this.#local?.left(key, bucket) ?? 0
+    let paid = 0
+    for (const slot of this.#slots.values()) if (slot.key === key) paid += this.#paid(slot)
+    return Math.max(0, Math.min(bucket.burst, answer.left + paid))
+  }
+
+  #takeLocally(local: LocalShare, key: string, bucket: Bucket, asked: number, taker: Taker | undefined): Taking {
+    this.#answeredLocally++
+    return local.take(key, bucket, asked, taker)
+  }
+
+  /** Returns the slot, or a new one that is forgotten when nothing happened in it for the time of a grant. */
+  #slotOf(key: string, bucket: Bucket, taker: Taker | undefined): Slot {
+    const name = `${taker?.kind ?? ''} ${taker?.kind === 'agent' ? taker.leaves : ''} ${key}`
+    const known = this.#slots.get(name)
+    if (known !== undefined) {
+      known.bucket = bucket
+      return known
+    }
+    const slot: Slot = { name, key, taker, bucket, left: 0, lapsesAtMs: 0, grantedAtMs: 0, waiting: [], cancel: () => undefined }
+    this.#slots.set(name, slot)
+    return slot
+  }
+
+  #paid({ left, lapsesAtMs }: Slot): number {
+    return this.#options.clock.monotonicMs() < lapsesAtMs ? left : 0
+  }
+
+  /** Asks for what the waiting callers need until all have their answer, in their order. */
+  async #serve(slot: Slot): Promise<void> {
+    const { waiting } = slot
+    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+      if (this.#options.clock.monotonicMs() >= slot.lapsesAtMs) this.#giveBack(slot)
+      const sentAtMs = this.#options.clock.monotonicMs()
+      const isBusy = sentAtMs < slot.lapsesAtMs
+      const asked = waiting.reduce((sum, one) => sum + one.asked, -slot.left)
+      const welcome = isBusy ? Math.ceil(slot.bucket.burst * GRANT_PART) : 0
+      const answer = await this.#ask(slot.key, slot.bucket, { least: first.asked - slot.left, asked, welcome }, slot.taker)
+      if (answer === null) return this.#serveLocally(slot)
+      slot.left += answer.given
+      slot.grantedAtMs = answer.serverMs
+      slot.lapsesAtMs = sentAtMs + GRANT_MS
+      for (let next = waiting[0]; next !== undefined && slot.left >= next.asked; next = waiting[0]) {
+        slot.left -= next.asked
+        waiting.shift()
+        next.resolve(TAKEN)
+      }
+      if (answer.given === 0) refuse(waiting, first.asked, answer.waitMs)
+    }
+    this.#lapseLater(slot)
+  }
+
+  #serveLocally(slot: Slot): void {
+    const local = (this.#local ??= openLocalShare(this.#options.clock, this.#options.nodes))
+    for (const { asked, resolve } of slot.waiting.splice(0)) {
+      resolve(this.#takeLocally(local, slot.key, slot.bucket, asked, slot.taker))
+    }
+    this.#forget(slot)
+  }
+
+  #lapseLater(slot: Slot): void {
+    slot.cancel()
+    const leftMs = slot.lapsesAtMs - this.#options.clock.monotonicMs()
+    slot.cancel = this.#options.timers.after(Math.max(0, leftMs), () => {
+      if (slot.waiting.length > 0) return
+      this.#giveBack(slot)
+      this.#forget(slot)
+    })
+  }
+
+  #forget(slot: Slot): void {
+    slot.cancel()
+    if (this.#slots.get(slot.name) === slot) this.#slots.delete(slot.name)
+  }
+
+  /** Gives back what was not spent. */
+  #giveBack(slot: Slot): void {
+    if (slot.left === 0) return
+    const { redis } = this.#options
+    redis.run(GIVE_BACK, keysOf(slot.key), [slot.bucket.burst, slot.left, slot.grantedAtMs]).catch(() => undefined)
+    slot.left = 0
+  }
+
+  /** `null`: the shared buckets cannot be used now. */
+  async #ask(
+    key: string,
+    { ratePerSec, burst }: Bucket,
+    { least, asked, welcome }: { readonly least: number; readonly asked: number; readonly welcome: number },
+    taker?: Taker,
+  ): Promise<Answer | null> {
+    if (this.#local !== null) return null
+    const leaves = taker?.kind === 'agent' ? taker.leaves : 0
+    const args = [ratePerSec ?? 0, burst, least, asked, welcome, taker?.kind ?? '', leaves, this.#nowArgument()]
+    try {
+      const answer = answerOf(await this.#options.redis.run(TAKE, keysOf(key), args))
+      if (this.#local !== null) return null
+      if (answer.given >= 0) return answer
+      this.#goLocal()
+      this.#returnLater(answer.waitMs)
+    } catch {
+      if (this.#local === null) {
+        this.#goLocal()
+        this.#returnLater(ODD_MS)
+      }
+    }
+    return null
+  }
+
+  #nowArgument(): string | number {
+    return this.#options.serverNowMs?.() ?? ''
+  }
+
+  /** Announces this node and uses the shared buckets from when they count. */
+  async #join(): Promise<void> {
+    const { redis } = this.#options
+    const how = this.#hasStarted ? 'returns' : 'starts'
+    const answer = await redis.run(JOIN, SIGN_KEYS, [how, 0, this.#nowArgument()]).then(joinedOf, () => null)
+    if (answer === null || !redis.isUp || this.#isClosed) return
+    this.#hasStarted = true
+    this.#note(answer.serverMs)
+    this.#signLater()
+    this.#returnLater(answer.waitMs)
+  }
+
+  #returnLater(waitMs: number): void {
+    this.#cancelReturn()
+    const back = (): void => {
+      this.#local = this.#options.redis.isUp ? null : this.#local
+    }
+    this.#cancelReturn = () => undefined
+    if (waitMs <= 0) back()
+    else this.#cancelReturn = this.#options.timers.after(waitMs, back)
+  }
+
+  /** What was paid in advance is given up: whether the server still knows it is not known. */
+  #goLocal(): void {
+    this.#cancelReturn()
+    if (!this.#options.redis.isUp) this.#cancelSign()
+    for (const slot of this.#slots.values()) slot.left = 0
+    this.#local ??= openLocalShare(this.#options.clock, this.#options.nodes)
+  }
+
+  #signLater(): void {
+    this.#cancelSign()
+    this.#cancelSign = this.#options.timers.after(SIGN_MS, () => {
+      const { redis } = this.#options
+      const validUntilMs = this.#serverNowMs() + SIGN_MS
+      redis.run(JOIN, SIGN_KEYS, ['stays', validUntilMs, this.#nowArgument()]).then(
+        (answer) => this.#note(joinedOf(answer).serverMs),
+        () => undefined,
+      )
+      this.#signLater()
+    })
+  }
+
+  #note(serverMs: number): void {
+    this.#server = { nowMs: serverMs, atMs: this.#options.clock.monotonicMs() }
+  }
+
+  #serverNowMs(): number {
+    const { nowMs, atMs } = this.#server ?? { nowMs: 0, atMs: 0 }
+    return nowMs + (this.#options.clock.monotonicMs() - atMs)
+  }
+}
+
+interface Answer {
+  /** -1: the buckets do not count yet. */
+  readonly given: number
+  readonly waitMs: number
+  readonly left: number
+  readonly serverMs: number
+}
+
+const SINCE_KEY = 'bus:since'
+const SIGN_KEYS = ['bus:alive', SINCE_KEY]
+
+function keysOf(key: string): readonly string[] {
+  return [`b:{${key}}`, SINCE_KEY]
+}
+
+function answerOf(answer: unknown): Answer {
+  const [given, waitMs, left, serverMs] = Array.isArray(answer) ? answer.map(Number) : []
+  if (given === undefined || waitMs === undefined || left === undefined || serverMs === undefined)
+    throw new Error('no answer of the script')
+  return { given, waitMs, left, serverMs }
+}
+
+function joinedOf(answer: unknown): { readonly waitMs: number; readonly serverMs: number } {
+  const [waitMs, serverMs] = Array.isArray(answer) ? answer.map(Number) : []
+  if (waitMs === undefined || serverMs === undefined) throw new Error('no answer of the script')
+  return { waitMs, serverMs }
+}
+
+/** Refuses all who ask for at least as many tokens as are not there. */
+function refuse(waiting: Waiting[], least: number, retryAfterMs: number): void {
+  for (const one of waiting.splice(0)) {
+    if (one.asked >= least) one.resolve({ taken: false, retryAfterMs })
+    else waiting.push(one)
+  }
+}

@@ -1,0 +1,128 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { systemTimers } from '../../kernel/timers.ts'
+import { openRedis, type Redis, scriptOf } from './redis.ts'
+import { openRedisUnderTest, type RedisUnderTest } from './testing/redis-under-test.ts'
+
+const found = await openRedisUnderTest()
+if (typeof found === 'string') process.stderr.write(`skipped: ${found}\n`)
+
+describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
+  const server = found as RedisUnderTest
+  const logged: string[] = []
+  const log = { warn: (event: string) => void logged.push(event), info: (event: string) => void logged.push(event) }
+  const opened: Redis[] = []
+  const open = async (url = server.url): Promise<Redis> => {
+    const redis = await openRedis({ url, prefix: server.prefix, timers: systemTimers, log })
+    opened.push(redis)
+    return redis
+  }
+  const echo = scriptOf(`return {KEYS[1], ARGV[1]}`)
+  const spent = async (work: Promise<unknown>): Promise<number> => {
+    const beganMs = performance.now()
+    await work.catch(() => undefined)
+    return performance.now() - beganMs
+  }
+
+  afterEach(async () => {
+    for (const redis of opened.splice(0)) await redis[Symbol.asyncDispose]()
+    logged.length = 0
+  })
+  afterAll(() => server[Symbol.asyncDispose]())
+
+  it('[LIFE-27] a script runs with its keys under the prefix, also one that the server does not know yet', async () => {
+    const redis = await open()
+    const unknown = scriptOf(`return {KEYS[1], ARGV[1]} -- ${Math.random()}`)
+    expect(redis.isUp).toBe(true)
+    expect(await redis.run(unknown, ['key'], [7])).toEqual([`${server.prefix}key`, '7'])
+    expect(await redis.run(unknown, ['key'], ['x'])).toEqual([`${server.prefix}key`, 'x'])
+  })
+
+  it('[LIFE-27] a message reaches everybody who listens to its channel, and nobody who left it', async () => {
+    const [one, other] = [await open(), await open()]
+    const heard: string[] = []
+    const leave = one.subscribe('channel', (message) => void heard.push(`one ${message}`))
+    other.subscribe('channel', (message) => void heard.push(`other ${message}`))
+    other.subscribe('elsewhere', (message) => void heard.push(`elsewhere ${message}`))
+    await expect
+      .poll(async () => {
+        one.publish('channel', 'first')
+        await one.run(echo, ['key'], ['x'])
+        return heard.includes('one first') && heard.includes('other first')
+      })
+      .toBe(true)
+    leave()
+    await one.run(echo, ['key'], ['x'])
+    heard.length = 0
+    one.publish('channel', 'second')
+    await expect.poll(() => heard).toEqual(['other second'])
+  })
+
+  it('[LIFE-27] a start without Redis goes on after at most a second, and commands are refused at once', async () => {
+    const beganMs = performance.now()
+    const redis = await open('redis://127.0.0.1:1')
+    expect(performance.now() - beganMs).toBeLessThan(1_500)
+    expect(redis.isUp).toBe(false)
+    expect(await spent(redis.run(echo, ['key'], ['x']))).toBeLessThan(50)
+    expect(logged).toEqual(['bus.lost'])
+  })
+
+  it('[OPS-6] neither the address nor the password of the bus is in what is logged', async () => {
+    const lines: string[] = []
+    const tell = (event: string, msg: string, fields?: object) => void lines.push(`${event} ${msg} ${JSON.stringify(fields)}`)
+    const secret = await openRedis({
+      url: server.url.replace('redis://', 'redis://somebody:pass-word-1@'),
+      timers: systemTimers,
+      log: { warn: tell, info: tell },
+    })
+    const gone = await openRedis({
+      url: 'redis://u:pass-word-1@127.0.0.1:1',
+      timers: systemTimers,
+      log: { warn: tell, info: tell },
+    })
+    await secret[Symbol.asyncDispose]()
+    await gone[Symbol.asyncDispose]()
+    expect(lines).toHaveLength(2)
+    expect(lines.join('\n')).not.toMatch(/pass-word|127\.0|somebody/)
+  })
+
+  describe.skipIf(server?.own === null)('on a server that stops', () => {
+    const own = () => server.own as NonNullable<RedisUnderTest['own']>
+
+    it('[LIFE-27] a command without an answer fails after 250 ms, later ones at once, and within two seconds after the end of the outage all is as before', async () => {
+      const redis = await open()
+      const changes: boolean[] = []
+      const heard: string[] = []
+      redis.onChange((isUp) => changes.push(isUp))
+      redis.subscribe('news', (message) => void heard.push(message))
+      await redis.run(echo, ['key'], ['x'])
+      await own().kill('SIGSTOP')
+      const first = await spent(redis.run(echo, ['key'], ['x']))
+      expect(first).toBeGreaterThan(200)
+      expect(first).toBeLessThan(600)
+      expect(redis.isUp).toBe(false)
+      expect(await spent(redis.run(echo, ['key'], ['x']))).toBeLessThan(50)
+      await own().kill('SIGCONT')
+      await expect.poll(() => redis.isUp, { timeout: 3_000 }).toBe(true)
+      await expect
+        .poll(async () => {
+          redis.publish('news', 'back')
+          await redis.run(echo, ['key'], ['x'])
+          return heard.includes('back')
+        })
+        .toBe(true)
+      expect([changes, logged]).toEqual([
+        [true, false, true],
+        ['bus.lost', 'bus.back'],
+      ])
+    })
+
+    it('[LIFE-27] a server that was killed and started again is found again', async () => {
+      const redis = await open()
+      await own().kill('SIGKILL')
+      await expect.poll(() => redis.isUp).toBe(false)
+      await own().restart()
+      await expect.poll(() => redis.isUp, { timeout: 3_000 }).toBe(true)
+      expect(await redis.run(echo, ['key'], ['x'])).toEqual([`${server.prefix}key`, 'x'])
+    })
+  })
+})

@@ -1,0 +1,155 @@
+import { type RawBuilder, sql } from 'kysely'
+import { RelayError } from '../../kernel/errors.ts'
+import { LEASE_MS, SILENT_MS } from '../../nodes/registry.port.ts'
+import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../../sync/ownership.port.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import type { Engine } from './engine.ts'
+import type { Connection, Writer } from './tables.ts'
+import { tenureOf } from './tenure-columns.ts'
+
+/** A document is not taken from one node after the other faster than this. */
+const TAKEN_AGAIN_MS = 5_000
+/** A takeover that is longer ago says nothing about the document. */
+const TAKEOVERS_MS = 600_000
+
+export function sqlOwnership(engine: Engine, queue: CommitQueue): Ownership {
+  const run = async <T>(work: (writer: Writer, me: Incarnation) => Promise<T>): Promise<T> => {
+    const me = engine.node.inc
+    if (me === null) throw new RelayError('UNAVAILABLE', 'this relay is not registered as one of several nodes')
+    return queue.run(0, (writer) => work(writer, me))
+  }
+  return {
+    acquire: (key, seen) => run((writer, me) => acquire(writer, engine, { key, me, seen })),
+    release: (key, epoch) =>
+      run(async (writer, me) => {
+        const row = await held(writer, key, { owner: me, epoch }).set({ owner: null }).returning('key').executeTakeFirst()
+        return row === undefined ? refusal(writer, key) : forgetTakeovers(writer, key).then(() => 'released' as const)
+      }),
+    handOver: (key, epoch, to) =>
+      run(async (writer, me) => {
+        const next = { owner: to, epoch: epoch + 1 }
+        const row = await held(writer, key, { owner: me, epoch }).set(next).returning('key').executeTakeFirst()
+        return row === undefined ? refusal(writer, key) : forgetTakeovers(writer, key).then(() => next.epoch)
+      }),
+  }
+}
+
+/** Whether the lease of a node is not over. */
+export async function isAlive(db: Connection, inc: Incarnation, nowMs: RawBuilder<number>): Promise<boolean> {
+  const row = await db
+    .selectFrom('nodes')
+    .select('inc')
+    .where('inc', '=', inc)
+    .where('lease_until_ms', '>', nowMs)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** What the database says about a document and its owner at one moment. */
+export interface Standing {
+  readonly by: Tenure
+  /** `null` when that start of a node has left, or another start took its place. */
+  readonly leaseUntilMs: number | null
+  /** When the document was last taken from a node that had not given it up; `null` when it was not. */
+  readonly takenAtMs: number | null
+  readonly nowMs: number
+}
+
+/** Decides whether a node may take a document from its owner; `seen` as in `Ownership.acquire`. [LIFE-26] */
+export function mayTake({ by, leaseUntilMs, takenAtMs, nowMs }: Standing, seen: Tenure | undefined): boolean {
+  if (leaseUntilMs === null || leaseUntilMs <= nowMs) return true
+  const isAsSeen = seen?.owner === by.owner && seen.epoch === by.epoch
+  const isSilent = leaseUntilMs - LEASE_MS < nowMs - SILENT_MS
+  const isTakenAgain = takenAtMs !== null && takenAtMs > nowMs - TAKEN_AGAIN_MS
+  return isAsSeen && isSilent && !isTakenAgain
+}
+
+interface Acquiring {
+  readonly key: number
+  readonly me: Incarnation
+  readonly seen: Tenure | undefined
+}
+
+/** One statement for a document that is free. Otherwise decides under the lock of the document, when no append can be under way. */
+async function acquire(writer: Writer, engine: Engine, { key, me, seen }: Acquiring): Promise<AcquireOutcome> {
+  const free = await take(writer, engine, key, me, 'when free')
+  if (free !== null) return free
+  await engine.lockDocument(writer, { key })
+  const row = await writer
+    .selectFrom('log_heads')
+    .leftJoin('nodes', 'nodes.inc', 'log_heads.owner')
+    .leftJoin('takeovers', 'takeovers.key', 'log_heads.key')
+    .select(['log_heads.owner', 'log_heads.epoch', 'nodes.lease_until_ms', 'takeovers.times', 'takeovers.taken_at_ms'])
+    .select(engine.nowMs.as('now_ms'))
+    .where('log_heads.key', '=', key)
+    .executeTakeFirst()
+  if (row === undefined) return { kind: 'gone' }
+  const by = tenureOf(row)
+  if (by !== null && by.owner !== me) {
+    const { now_ms: nowMs, taken_at_ms: takenAtMs } = row
+    if (!mayTake({ by, leaseUntilMs: row.lease_until_ms, takenAtMs, nowMs }, seen)) return { kind: 'owned', by }
+    const earlier = takenAtMs !== null && takenAtMs > nowMs - TAKEOVERS_MS ? (row.times ?? 0) : 0
+    await noteTakeover(writer, by.owner, { key, times: earlier + 1, taken_at_ms: nowMs })
+  }
+  return (await take(writer, engine, key, me, 'from its owner')) ?? { kind: 'gone' }
+}
+
+/** Makes this node the owner; `null` when the document is not free, or gone. */
+async function take(
+  writer: Writer,
+  { nowMs }: Engine,
+  key: number,
+  me: Incarnation,
+  which: 'when free' | 'from its owner',
+): Promise<AcquireOutcome | null> {
+  const row = await writer
+    .updateTable('log_heads')
+    .set({ owner: me, epoch: sql<number>`coalesce(epoch, 0) + 1` })
+    .where('key', '=', key)
+    // A statement that waited for the row compares the owner again, as it is then.
+    .$if(which === 'when free', (all) => all.where((e) => e.or([e('owner', 'is', null), e('owner', '=', me)])))
+    .returning((e) => [
+      'epoch',
+      'last_seq',
+      e
+        .selectFrom('takeovers')
+        .select('times')
+        .whereRef('takeovers.key', '=', 'log_heads.key')
+        .where('taken_at_ms', '>', sql<number>`${nowMs} - ${sql.lit(TAKEOVERS_MS)}`)
+        .as('takeovers'),
+    ])
+    .executeTakeFirst()
+  if (row === undefined) return null
+  return { kind: 'acquired', epoch: Number(row.epoch), lastSeq: row.last_seq, takeovers: row.takeovers ?? 0 }
+}
+
+/** `robbed` tells the former owner with its next heartbeat, should it be alive. */
+async function noteTakeover(
+  writer: Writer,
+  from: Incarnation,
+  { key, times, taken_at_ms }: { readonly key: number; readonly times: number; readonly taken_at_ms: number },
+): Promise<void> {
+  await writer
+    .insertInto('takeovers')
+    .values({ key, times, taken_at_ms })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ times, taken_at_ms }))
+    .execute()
+  await writer
+    .updateTable('nodes')
+    .set((e) => ({ robbed: e('robbed', '+', 1) }))
+    .where('inc', '=', from)
+    .execute()
+}
+
+function held(writer: Writer, key: number, { owner, epoch }: Tenure) {
+  return writer.updateTable('log_heads').where('key', '=', key).where('owner', '=', owner).where('epoch', '=', epoch)
+}
+
+async function forgetTakeovers(writer: Writer, key: number): Promise<void> {
+  await writer.deleteFrom('takeovers').where('key', '=', key).execute()
+}
+
+async function refusal(db: Connection, key: number): Promise<'fenced' | 'gone'> {
+  const row = await db.selectFrom('log_heads').select('key').where('key', '=', key).executeTakeFirst()
+  return row === undefined ? 'gone' : 'fenced'
+}

@@ -1,0 +1,144 @@
+import { sql } from 'kysely'
+import type { Connection, Writer } from './tables.ts'
+
+/** A process that uses the store, as a row tells. */
+export interface Occupant {
+  /** Another text for each start of a process. */
+  readonly holder: string
+  /** Grows by one a second while the process lives and reaches the database. */
+  readonly beat: number
+}
+
+/** The row of the one relay that uses a store, in the table `instances`. */
+export const PLACE = 'relay'
+
+const LOOK_MS = 200
+
+/**
+ * Decides from the rows `first` and, `watchedMs` later, the rows `now`, whether their processes live. Only the movement of a beat counts, and no
+ * clock of another machine: a process whose beat stood still for `patienceMs` while it was watched has ended.
+ */
+export function judgeOccupants(
+  first: readonly Occupant[],
+  now: readonly Occupant[],
+  watchedMs: number,
+  patienceMs: number,
+): 'free' | 'in use' | 'abandoned' | 'watch on' {
+  if (now.length === 0) return 'free'
+  const isStill = (row: Occupant): boolean => first.some(({ holder, beat }) => holder === row.holder && beat === row.beat)
+  if (watchedMs > 0 && !now.every(isStill)) return 'in use'
+  return watchedMs >= patienceMs ? 'abandoned' : 'watch on'
+}
+
+export interface Watching<T> {
+  /** The rows of all processes that must not live. */
+  readonly read: () => Promise<readonly Occupant[]>
+  /** Called with rows whose processes have ended; `null` when it came too late, because something has changed since. */
+  readonly take: (ended: readonly Occupant[]) => Promise<T | null>
+  readonly patienceMs: number
+}
+
+/**
+ * Watches until it is clear whether one of the processes lives. Returns what `take` took, and `null` when one of them lives. `take` may be called
+ * several times.
+ */
+export async function takeFromEnded<T>({ read, take, patienceMs }: Watching<T>): Promise<T | null> {
+  let first = await read()
+  let watchedMs = 0
+  for (;;) {
+    const now = watchedMs === 0 ? first : await read()
+    switch (judgeOccupants(first, now, watchedMs, patienceMs)) {
+      case 'in use':
+        return null
+      case 'free':
+      case 'abandoned': {
+        const taken = await take(now)
+        if (taken !== null) return taken
+        first = await read()
+        watchedMs = 0
+        break
+      }
+      case 'watch on':
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+        watchedMs += LOOK_MS
+    }
+  }
+}
+
+/** The relay that uses the store alone; empty when there is none. */
+export async function placeOccupants(db: Connection): Promise<readonly Occupant[]> {
+  return db.selectFrom('instances').select(['holder', 'beat']).where('place', '=', PLACE).execute()
+}
+
+/** The nodes that use the store together, those of one `nodeId` when it is given. */
+export async function nodeOccupants(db: Connection, nodeId?: string): Promise<readonly Occupant[]> {
+  const rows = await db
+    .selectFrom('nodes')
+    .select(['inc', 'beat'])
+    .$if(nodeId !== undefined, (all) => all.where('node_id', '=', nodeId ?? ''))
+    .execute()
+  return rows.map(({ inc, beat }) => ({ holder: holderOf(inc), beat }))
+}
+
+export function holderOf(inc: number): string {
+  return `node ${inc}`
+}
+
+function incOf(holder: string): number | null {
+  const inc = /^node (\d+)$/.exec(holder)?.[1]
+  return inc === undefined ? null : Number(inc)
+}
+
+/**
+ * Removes the rows of ended processes from both tables. Returns `false`, and has to be rolled back then, when one of them has moved or left since
+ * it was read.
+ */
+export async function removeEnded(writer: Writer, ended: readonly Occupant[]): Promise<boolean> {
+  for (const { holder, beat } of ended) {
+    const inc = incOf(holder)
+    const gone =
+      inc === null
+        ? await writer.deleteFrom('instances').where('holder', '=', holder).where('beat', '=', beat).executeTakeFirst()
+        : await writer.deleteFrom('nodes').where('inc', '=', inc).where('beat', '=', beat).executeTakeFirst()
+    if (gone.numDeletedRows === 0n) return false
+  }
+  return true
+}
+
+/** Keeps other processes from preparing the store, and from becoming occupants, until the transaction ends. */
+export async function lockStore(writer: Writer): Promise<void> {
+  // Another node may take longer than `lock_timeout` to prepare the store.
+  await sql`set local lock_timeout = 0`.execute(writer)
+  await sql`select pg_advisory_xact_lock(hashtextextended('store', 8))`.execute(writer)
+}
+
+/** Runs `work` while nobody else becomes an occupant. Commits what it did, unless it returns `null`. */
+export async function occupying<T>(db: Connection, work: (writer: Writer) => Promise<T | null>): Promise<T | null> {
+  const transaction = await db.startTransaction().execute()
+  try {
+    await lockStore(transaction)
+    await sql`set local lock_timeout = '2s'`.execute(transaction)
+    const done = await work(transaction)
+    await (done === null ? transaction.rollback() : transaction.commit()).execute()
+    return done
+  } catch (error) {
+    await transaction
+      .rollback()
+      .execute()
+      .catch(() => undefined)
+    throw error
+  }
+}
+
+/**
+ * A paused process may hold rows in an open transaction; the server ends that transaction with its connections, which have this name in
+ * `pg_stat_activity`.
+ */
+export async function endConnections(db: Connection, name: string): Promise<void> {
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = ${name}`.execute(db)
+}
+
+/** The database's clock in ms since 1970. */
+export const NOW_MS = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`

@@ -1,0 +1,237 @@
+import type { Random } from '../kernel/ids.ts'
+import { LinkFrameError } from './link-frame-error.ts'
+import {
+  type LinkKey,
+  MOST_SECRETS,
+  NONCE_BYTES,
+  type Nonces,
+  PROOF_BYTES,
+  proofOf,
+  provenKey,
+  type Session,
+  sessionOf,
+} from './link-secrets.ts'
+
+/**
+ * How two nodes open a link, message by message, without sockets and time:
+ *
+ *     listener   nonce
+ *     dialer     nonce, one proof for each of its secrets
+ *     listener   proof, and sealed from here on: who it is
+ *     dialer     who it is
+ *     listener   whether it takes the link
+ *
+ * The listener proves nothing before the dialer has, so whoever can connect gets a random number and nothing else.
+ */
+
+/** What a node says about itself, sealed, so only to who knows the secret. */
+export interface NodeIdentity {
+  /** Its incarnation. */
+  readonly inc: number
+  readonly nodeId: string
+  /** Version of the program. */
+  readonly program: string
+}
+
+/** `attempt` counts the dials of one node, so that a handshake that was late is not taken for the newest. */
+export interface DialerIdentity extends NodeIdentity {
+  readonly attempt: number
+}
+
+/** Whether a listener takes a link, and why not. */
+export type Verdict =
+  | 'taken'
+  /** The incarnation is not one of the live nodes that the listener knows. */
+  | 'unknown-node'
+  /** Of two nodes the one with the lower incarnation dials. */
+  | 'wrong-way'
+  /** A newer dial of the same node was taken before. */
+  | 'late'
+
+const VERDICTS: readonly Verdict[] = ['taken', 'unknown-node', 'wrong-way', 'late']
+
+/** Why two sides that know the secret have no link. The last two are what the dialer finds at the address. */
+export type LinkRefusal = Exclude<Verdict, 'taken'> | 'itself' | 'another-node'
+
+export type HandshakeStep<Peer> =
+  | { readonly kind: 'send'; readonly bytes: Uint8Array }
+  /** The link is open once `bytes` are sent. */
+  | { readonly kind: 'open'; readonly bytes: Uint8Array | null; readonly peer: Peer; readonly session: Session }
+  /** The socket is to be closed once `bytes` are sent. `peer`: who it was, when that is known. */
+  | {
+      readonly kind: 'closed'
+      readonly bytes: Uint8Array | null
+      readonly why: LinkRefusal | 'secret'
+      readonly peer: Peer | null
+    }
+
+type Step<Peer> = HandshakeStep<Peer>
+
+/** What did not come from who knows the secret. Told apart from nothing else: the reason is of no use to either side. */
+const WRONG_SECRET = { kind: 'closed', bytes: null, why: 'secret', peer: null } as const
+
+interface HandshakeOptions {
+  readonly keys: readonly LinkKey[]
+  readonly random: Random
+}
+
+type ListenerState =
+  | { readonly at: 'proof'; readonly nonce: Uint8Array }
+  | { readonly at: 'identity'; readonly session: Session }
+  | { readonly at: 'end' }
+
+export class ListenerHandshake {
+  readonly #options: HandshakeOptions & { readonly own: NodeIdentity; admit(peer: DialerIdentity): Verdict }
+  #state: ListenerState
+  /** The first message, to be sent at once. */
+  readonly first: Uint8Array
+
+  /** `admit` is asked once the dialer has shown who it is. */
+  constructor(options: HandshakeOptions & { readonly own: NodeIdentity; admit(peer: DialerIdentity): Verdict }) {
+    this.#options = options
+    this.first = options.random.bytes(NONCE_BYTES)
+    this.#state = { at: 'proof', nonce: this.first }
+  }
+
+  /** Never throws. */
+  receive(message: Uint8Array): Step<DialerIdentity> {
+    const state = this.#state
+    this.#state = { at: 'end' }
+    switch (state.at) {
+      case 'proof':
+        return this.#proof(state.nonce, message)
+      case 'identity':
+        return this.#identity(state.session, message)
+      case 'end':
+        return WRONG_SECRET
+    }
+  }
+
+  #proof(own: Uint8Array, message: Uint8Array): Step<DialerIdentity> {
+    const proofs = splitProofs(message)
+    if (proofs === null) return WRONG_SECRET
+    const { keys, random: _, ...rest } = this.#options
+    const nonces: Nonces = { listener: own, dialer: message.slice(0, NONCE_BYTES) }
+    const key = provenKey(keys, 'dialer', nonces, proofs)
+    if (key === null) return WRONG_SECRET
+    const session = sessionOf(key, 'listener', nonces)
+    this.#state = { at: 'identity', session }
+    const sealed = session.sealer.seal(textBytes(JSON.stringify(rest.own)))
+    return { kind: 'send', bytes: Buffer.concat([proofOf(key, 'listener', nonces), sealed]) }
+  }
+
+  #identity(session: Session, message: Uint8Array): Step<DialerIdentity> {
+    const peer = readIdentity(opened(session, message))
+    if (peer === null || !isCount(peer.attempt)) return WRONG_SECRET
+    const dialer: DialerIdentity = { ...identityOf(peer), attempt: peer.attempt }
+    const verdict = this.#options.admit(dialer)
+    const bytes = session.sealer.seal(textBytes(verdict))
+    if (verdict === 'taken') return { kind: 'open', bytes, peer: dialer, session }
+    return { kind: 'closed', bytes, why: verdict, peer: dialer }
+  }
+}
+
+type DialerState =
+  | { readonly at: 'nonce' }
+  | { readonly at: 'answer'; readonly nonces: Nonces }
+  | { readonly at: 'verdict'; readonly session: Session; readonly peer: NodeIdentity }
+  | { readonly at: 'end' }
+
+export class DialerHandshake {
+  readonly #options: HandshakeOptions & { readonly own: DialerIdentity; readonly expected: number }
+  #state: DialerState = { at: 'nonce' }
+
+  /** `expected`: the incarnation that is dialled. */
+  constructor(options: HandshakeOptions & { readonly own: DialerIdentity; readonly expected: number }) {
+    this.#options = options
+  }
+
+  /** Never throws. */
+  receive(message: Uint8Array): Step<NodeIdentity> {
+    const state = this.#state
+    this.#state = { at: 'end' }
+    switch (state.at) {
+      case 'nonce':
+        return this.#nonce(message)
+      case 'answer':
+        return this.#answer(state.nonces, message)
+      case 'verdict':
+        return verdictOf(opened(state.session, message), state)
+      case 'end':
+        return WRONG_SECRET
+    }
+  }
+
+  #nonce(message: Uint8Array): Step<NodeIdentity> {
+    if (message.length !== NONCE_BYTES) return WRONG_SECRET
+    const { keys, random } = this.#options
+    const nonces: Nonces = { listener: message.slice(), dialer: random.bytes(NONCE_BYTES) }
+    this.#state = { at: 'answer', nonces }
+    return { kind: 'send', bytes: Buffer.concat([nonces.dialer, ...keys.map((key) => proofOf(key, 'dialer', nonces))]) }
+  }
+
+  #answer(nonces: Nonces, message: Uint8Array): Step<NodeIdentity> {
+    const { keys, own, expected } = this.#options
+    if (message.length <= PROOF_BYTES) return WRONG_SECRET
+    const key = provenKey(keys, 'listener', nonces, [message.subarray(0, PROOF_BYTES)])
+    if (key === null) return WRONG_SECRET
+    const session = sessionOf(key, 'dialer', nonces)
+    const said = readIdentity(opened(session, message.subarray(PROOF_BYTES)))
+    if (said === null) return WRONG_SECRET
+    const peer = identityOf(said)
+    if (peer.inc !== expected || peer.inc === own.inc)
+      return { kind: 'closed', bytes: null, why: peer.inc === own.inc ? 'itself' : 'another-node', peer }
+    this.#state = { at: 'verdict', session, peer }
+    return { kind: 'send', bytes: session.sealer.seal(textBytes(JSON.stringify(own))) }
+  }
+}
+
+function verdictOf(
+  message: Uint8Array | null,
+  { session, peer }: { readonly session: Session; readonly peer: NodeIdentity },
+): Step<NodeIdentity> {
+  const verdict = VERDICTS.find((known) => message !== null && known === Buffer.from(message).toString())
+  if (verdict === undefined) return WRONG_SECRET
+  if (verdict === 'taken') return { kind: 'open', bytes: null, peer, session }
+  return { kind: 'closed', bytes: null, why: verdict, peer }
+}
+
+function splitProofs(message: Uint8Array): readonly Uint8Array[] | null {
+  const count = (message.length - NONCE_BYTES) / PROOF_BYTES
+  if (!Number.isInteger(count) || count < 1 || count > MOST_SECRETS) return null
+  return Array.from({ length: count }, (_, i) => {
+    const at = NONCE_BYTES + i * PROOF_BYTES
+    return message.subarray(at, at + PROOF_BYTES)
+  })
+}
+
+function opened(session: Session, frame: Uint8Array): Uint8Array | null {
+  try {
+    return session.opener.open(frame)
+  } catch (error) {
+    if (error instanceof LinkFrameError) return null
+    throw error
+  }
+}
+
+const MOST_TEXT = 200
+
+type Said = NodeIdentity & { readonly attempt?: unknown }
+
+function readIdentity(bytes: Uint8Array | null): Said | null {
+  if (bytes === null) return null
+  let said: unknown
+  try {
+    said = JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return null
+  }
+  if (typeof said !== 'object' || said === null) return null
+  const { inc, nodeId, program } = said as Readonly<Record<string, unknown>>
+  return isCount(inc) && isName(nodeId) && isName(program) ? (said as Said) : null
+}
+
+const identityOf = ({ inc, nodeId, program }: NodeIdentity): NodeIdentity => ({ inc, nodeId, program })
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= MOST_TEXT
+const textBytes = (text: string): Uint8Array => Buffer.from(text)

@@ -1,0 +1,134 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocket, WebSocketServer } from 'ws'
+import { MAX_FRAME_BYTES } from './link-frames.ts'
+
+/** The one file of the links that knows the WebSocket library. */
+
+export const LINK_PATH = '/link'
+export const LINK_PROTOCOL = 'docrelay-link.1'
+
+/** Most that a connection may send before it has shown the secret; the messages of a handshake are far shorter. */
+const UNPROVEN_BYTES = 4 * 1024
+/** A frame of a link is one fragment, and is read as few chunks. */
+const MAX_FRAGMENTS = 64
+const MAX_BUFFERED_CHUNKS = 256
+
+export interface LinkSocketEvents {
+  message(bytes: Uint8Array): void
+  /** Called once, and last. */
+  closed(): void
+}
+
+/** A WebSocket between two nodes. Its messages are bytes; anything else ends it. */
+export interface LinkSocket {
+  /** From now on these are told what happens. */
+  hear(events: LinkSocketEvents): void
+  /** Does nothing once the socket is closed. */
+  send(bytes: Uint8Array): void
+  /** Bytes that were sent and have not left this process. */
+  bufferedBytes(): number
+  /** The other side has shown the secret: it may send as much as it likes. */
+  trust(): void
+  /** Ends the socket when everything that was sent has left. */
+  close(): void
+  /** Ends the socket now. */
+  destroy(): void
+}
+
+/** Dials a node. The socket is heard from when it is open, or closed because nobody answered in time. */
+export function dialSocket(linkUrl: string, handshakeMs: number): LinkSocket {
+  const options = {
+    ...SHARED,
+    handshakeTimeout: handshakeMs,
+    followRedirects: false,
+    // Masks protect proxies from what browsers send. Sealed frames look random to everybody, so masking is only work.
+    generateMask: (mask: Buffer) => void mask.fill(0),
+  }
+  const url = new URL(linkUrl)
+  url.pathname = `${url.pathname.replace(/\/$/, '')}${LINK_PATH}`
+  return new Socket(new WebSocket(url, [LINK_PROTOCOL], options))
+}
+
+const SHARED = {
+  perMessageDeflate: false,
+  maxPayload: MAX_FRAME_BYTES,
+  autoPong: false,
+  maxFragments: MAX_FRAGMENTS,
+  maxBufferedChunks: MAX_BUFFERED_CHUNKS,
+  closeTimeout: 1_000,
+} as const
+
+/** Turns upgrade requests into sockets. Answers requests that are no upgrade to a link. */
+export function createUpgrades(
+  opened: (socket: LinkSocket, raw: Duplex) => void,
+): (request: IncomingMessage, raw: Duplex, head: Buffer) => void {
+  const server = new WebSocketServer({
+    ...SHARED,
+    noServer: true,
+    clientTracking: false,
+    handleProtocols: (protocols) => protocols.has(LINK_PROTOCOL) && LINK_PROTOCOL,
+  })
+  return (request, raw, head) => {
+    const offered = request.headers['sec-websocket-protocol']?.split(',').map((protocol) => protocol.trim())
+    if (request.url !== LINK_PATH || offered?.includes(LINK_PROTOCOL) !== true) {
+      raw.destroy()
+      return
+    }
+    server.handleUpgrade(request, raw, head, (webSocket) => opened(new Socket(webSocket, raw), raw))
+  }
+}
+
+class Socket implements LinkSocket {
+  readonly #webSocket: WebSocket
+  #events: LinkSocketEvents | null = null
+  #trust: () => void = () => undefined
+
+  /** `raw`: of a socket that was accepted; its bytes are counted until it is trusted. */
+  constructor(webSocket: WebSocket, raw?: Duplex) {
+    this.#webSocket = webSocket
+    if (raw !== undefined) {
+      let bytes = 0
+      const count = (chunk: Buffer): void => {
+        bytes += chunk.length
+        if (bytes > UNPROVEN_BYTES) raw.destroy()
+      }
+      raw.on('data', count)
+      this.#trust = () => raw.off('data', count)
+    }
+    webSocket.on('message', (data, isBinary) => {
+      if (!isBinary || !(data instanceof Uint8Array)) this.destroy()
+      else this.#events?.message(data)
+    })
+    // Every error is followed by the close.
+    webSocket.on('error', () => undefined)
+    webSocket.once('close', () => this.#events?.closed())
+  }
+
+  hear(events: LinkSocketEvents): void {
+    this.#events = events
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.send(bytes, NO_ERROR)
+  }
+
+  bufferedBytes(): number {
+    return this.#webSocket.bufferedAmount
+  }
+
+  trust(): void {
+    this.#trust()
+  }
+
+  close(): void {
+    this.#webSocket.close()
+  }
+
+  destroy(): void {
+    this.#webSocket.terminate()
+  }
+}
+
+/** A failed write is followed by the close. */
+const NO_ERROR = (): void => undefined

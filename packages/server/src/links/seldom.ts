@@ -1,0 +1,24 @@
+import type { Clock } from '../kernel/clock.ts'
+
+const EVERY_MS = 60_000
+
+/** Lets something be said at most once a minute, with how often it happened since it was said last, this time included. */
+export class Seldom {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  #saidMs = Number.NEGATIVE_INFINITY
+  #times = 0
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+  }
+
+  note(say: (times: number) => void): void {
+    this.#times++
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#saidMs < EVERY_MS) return
+    this.#saidMs = nowMs
+    const times = this.#times
+    this.#times = 0
+    say(times)
+  }
+}

@@ -1,0 +1,140 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  isCutOff,
+  lackingSince,
+  lacksLinks,
+  livePeers,
+  mayTakeOver,
+  permissionOf,
+  REFUSE_MS,
+  SUSPEND_MS,
+  UNLINKED_MS,
+} from './node-health.ts'
+import { type Heartbeat, LEASE_MS, type Peer, SILENT_MS } from './registry.port.ts'
+
+const times = fc.record({ sentMs: fc.nat(60_000), tookMs: fc.nat(20_000), sinceMs: fc.nat(30_000) })
+
+describe('what a node may do while the database is silent', () => {
+  it.each([
+    ['an answer of this moment', { sentMs: 1_000, answeredMs: 1_010 }, 1_010, 'serve'],
+    ['3.9 s without an answer', { sentMs: 1_000, answeredMs: 1_010 }, 5_009, 'serve'],
+    ['4 s without an answer', { sentMs: 1_000, answeredMs: 1_010 }, 5_010, 'refuse'],
+    ['10 s since the last answered heartbeat was sent', { sentMs: 1_000, answeredMs: 1_010 }, 11_000, 'suspend'],
+    ['an answer that took 9 s', { sentMs: 1_000, answeredMs: 10_000 }, 10_000, 'serve'],
+    ['an answer that took 9 s, one second later', { sentMs: 1_000, answeredMs: 10_000 }, 11_000, 'suspend'],
+  ] as const)('[LIFE-27] %s', (_, answered, nowMs, permission) => {
+    expect(permissionOf(answered, nowMs)).toBe(permission)
+  })
+
+  it('[LIFE-27] with time alone a node only loses permissions, and has given up its documents 5 s before its lease is over', () => {
+    const ranks = { serve: 0, refuse: 1, suspend: 2 }
+    fc.assert(
+      fc.property(times, fc.nat(30_000), ({ sentMs, tookMs, sinceMs }, moreMs) => {
+        const answered = { sentMs, answeredMs: sentMs + tookMs }
+        const nowMs = answered.answeredMs + sinceMs
+        const [now, later] = [permissionOf(answered, nowMs), permissionOf(answered, nowMs + moreMs)]
+        expect(ranks[later]).toBeGreaterThanOrEqual(ranks[now])
+        if (nowMs >= sentMs + LEASE_MS - 5_000) expect(now).toBe('suspend')
+        if (now === 'serve') expect(sinceMs).toBeLessThan(REFUSE_MS)
+      }),
+    )
+  })
+
+  it('[LIFE-27] only differences of times count', () => {
+    fc.assert(
+      fc.property(times, fc.integer({ min: -1_000_000, max: 1_000_000 }), ({ sentMs, tookMs, sinceMs }, shiftMs) => {
+        const nowMs = sentMs + tookMs + sinceMs
+        expect(permissionOf({ sentMs: sentMs + shiftMs, answeredMs: sentMs + tookMs + shiftMs }, nowMs + shiftMs)).toBe(
+          permissionOf({ sentMs, answeredMs: sentMs + tookMs }, nowMs),
+        )
+      }),
+    )
+  })
+
+  it('[LIFE-27] a node refuses before it gives anything up', () => {
+    expect(REFUSE_MS).toBeLessThan(SUSPEND_MS)
+    expect(SUSPEND_MS).toBeLessThan(LEASE_MS)
+  })
+
+  it('[LIFE-26] a node takes nothing from others before three of its heartbeats in a row have worked', () => {
+    const after = (inRow: number): Heartbeat => ({ atMs: 0, inRow, robbed: 0, peers: [] })
+    const answered = { sentMs: 900, answeredMs: 1_000 }
+    expect([1, 2, 3, 4].map((inRow) => mayTakeOver(after(inRow), answered, 2_000))).toEqual([false, false, true, true])
+    expect(mayTakeOver(after(9), answered, 3_000)).toBe(false)
+  })
+})
+
+describe('which links a node needs', () => {
+  const peer = (inc: number, silentMs: number): Peer => ({ inc, silentMs, nodeId: '', linkUrl: '', program: '', state: 'up' })
+
+  it('[OPS-2] a peer without a heartbeat for more than 3 s is not counted', () => {
+    expect(livePeers([peer(1, 0), peer(2, SILENT_MS), peer(3, SILENT_MS + 1)])).toEqual([1, 2])
+  })
+
+  it.each([
+    ['no peer', 1, [], [], false],
+    ['two nodes without their link, the older one', 1, [2], [], false],
+    ['two nodes without their link, the younger one', 2, [1], [], true],
+    ['two nodes with their link', 2, [1], [1], false],
+    ['three nodes with one link', 3, [1, 2], [2], false],
+    ['three nodes without a link, the oldest too', 1, [2, 3], [], true],
+    ['five nodes with two links', 5, [1, 2, 3, 4], [1, 4], false],
+    ['five nodes with one link', 1, [2, 3, 4, 5], [5], true],
+    ['a link to a peer that is not live', 3, [1, 2], [9], true],
+  ] as const)('[OPS-2] %s', (_, inc, live, linked, lacks) => {
+    expect(lacksLinks({ inc, live, linked })).toBe(lacks)
+  })
+
+  const mesh = fc.record({
+    inc: fc.nat(9),
+    live: fc.uniqueArray(fc.nat(9), { maxLength: 9 }),
+    linked: fc.uniqueArray(fc.nat(9), { maxLength: 9 }),
+  })
+
+  it('[OPS-2] another link never makes a node lack links', () => {
+    fc.assert(
+      fc.property(mesh, fc.nat(9), ({ inc, live: all, linked }, more) => {
+        const live = all.filter((peer) => peer !== inc)
+        if (!lacksLinks({ inc, live, linked })) expect(lacksLinks({ inc, live, linked: [...linked, more] })).toBe(false)
+        expect(lacksLinks({ inc, live, linked: live })).toBe(false)
+      }),
+    )
+  })
+
+  it('[OPS-2] when the nodes fall into two parts, not all of them lack links, unless the halves are equal and of more than one', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(99), { minLength: 1, maxLength: 9 }), fc.nat(9), (nodes, cut) => {
+        const parts = [nodes.slice(0, cut), nodes.slice(cut)]
+        const lacking = (inc: number): boolean => {
+          const linked = parts.find((part) => part.includes(inc)) ?? []
+          return lacksLinks({ inc, live: nodes.filter((one) => one !== inc), linked: linked.filter((one) => one !== inc) })
+        }
+        const [a, b] = parts.map((part) => part.length) as [number, number]
+        const isEven = a === b && a > 1
+        expect(nodes.some((inc) => !lacking(inc))).toBe(!isEven)
+        // The smaller part always does.
+        const smaller = a < b ? parts[0] : parts[1]
+        if (a !== b) for (const inc of smaller ?? []) expect(lacking(inc)).toBe(true)
+      }),
+    )
+  })
+
+  it('[OPS-2] a node is cut off when it has lacked links for 5 s on end', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ afterMs: fc.nat(3_000), lacks: fc.boolean() }), { maxLength: 40 }), (looks) => {
+        let nowMs = 0
+        let since: number | null = null
+        let wellMs = 0
+        for (const { afterMs, lacks } of looks) {
+          nowMs += afterMs
+          if (!lacks) wellMs = nowMs
+          since = lackingSince(since, lacks, nowMs)
+          if (isCutOff(since, nowMs)) expect(nowMs - wellMs).toBeGreaterThanOrEqual(UNLINKED_MS)
+          if (!lacks) expect(isCutOff(since, nowMs)).toBe(false)
+        }
+        expect(isCutOff(lackingSince(since, true, nowMs), nowMs + UNLINKED_MS)).toBe(true)
+      }),
+    )
+  })
+})

@@ -1,0 +1,74 @@
+import type { Incarnation } from '../sync/ownership.port.ts'
+import type { Heartbeat, Peer } from './registry.port.ts'
+import { SILENT_MS } from './registry.port.ts'
+
+/** After so long without an answer of the database a node refuses JOINs and reads of live documents. [LIFE-27] */
+export const REFUSE_MS = 4_000
+/** A node drops its documents so long after it sent the last heartbeat that was answered: well before its lease of 15 s is over. [LIFE-27] */
+export const SUSPEND_MS = 10_000
+/** So long may fewer than half of the live peers be linked. [OPS-2] */
+export const UNLINKED_MS = 5_000
+/**
+ * After an outage of the database all leases may be over while their holders are well. So a node takes no document from another before so many
+ * of its own heartbeats have worked in a row: by then the others have had the time for theirs.
+ */
+const BEATS_BEFORE_TAKEOVER = 3
+/** A heartbeat that comes later than this has failed, or may be about to. */
+const OVERDUE_MS = 2_000
+
+/** The newest heartbeat that was answered, on this node's monotonic clock. */
+export interface Answered {
+  /** When its statement was sent, or a little earlier. The lease may begin here, whatever the database's clock says. */
+  readonly sentMs: number
+  readonly answeredMs: number
+}
+
+/**
+ * What a node may still do as its heartbeats are answered.
+ * - `serve`: everything.
+ * - `refuse`: no JOINs and no reads of live documents; another node may own them by now.
+ * - `suspend`: nothing; it gives up all documents.
+ */
+export type Permission = 'serve' | 'refuse' | 'suspend'
+
+/** Decides by this node's clock alone, so that a wrong clock of the database costs no safety. [LIFE-27] */
+export function permissionOf({ sentMs, answeredMs }: Answered, nowMs: number): Permission {
+  if (nowMs - sentMs >= SUSPEND_MS) return 'suspend'
+  return nowMs - answeredMs >= REFUSE_MS ? 'refuse' : 'serve'
+}
+
+/** Whether a node that may serve may also take documents from others, as the heartbeat that was answered last tells. */
+export function mayTakeOver({ inRow }: Heartbeat, { answeredMs }: Answered, nowMs: number): boolean {
+  return inRow >= BEATS_BEFORE_TAKEOVER && nowMs - answeredMs < OVERDUE_MS
+}
+
+/** Peers that are surely running: their heartbeat is not older than 3 s. */
+export function livePeers(peers: readonly Peer[]): readonly Incarnation[] {
+  return peers.filter(({ silentMs }) => silentMs <= SILENT_MS).map(({ inc }) => inc)
+}
+
+/** The links of a node at one moment. */
+export interface Links {
+  /** The node itself. */
+  readonly inc: Incarnation
+  readonly live: readonly Incarnation[]
+  readonly linked: readonly Incarnation[]
+}
+
+/** Whether too few of the live peers are linked. Of two nodes that lost their link one must stay: the older one. [OPS-2] */
+export function lacksLinks({ inc, live, linked }: Links): boolean {
+  const reached = live.filter((peer) => linked.includes(peer)).length
+  const [other] = live
+  if (live.length === 1 && other !== undefined && inc < other) return false
+  return reached * 2 < live.length
+}
+
+/** Since when a node lacks links, after one more look; null while it has enough. */
+export function lackingSince(since: number | null, lacks: boolean, nowMs: number): number | null {
+  return lacks ? (since ?? nowMs) : null
+}
+
+/** Whether a node that lacks links since then is cut off: it takes no new work and gives up its documents. [OPS-2] */
+export function isCutOff(since: number | null, nowMs: number): boolean {
+  return since !== null && nowMs - since >= UNLINKED_MS
+}

@@ -1,0 +1,298 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Timers } from '../kernel/timers.ts'
+import type { Incarnation } from '../sync/ownership.port.ts'
+import {
+  type Answered,
+  isCutOff,
+  lackingSince,
+  lacksLinks,
+  livePeers,
+  mayTakeOver,
+  permissionOf,
+  SUSPEND_MS,
+} from './node-health.ts'
+import type { Beating, Heartbeat, NodeDescription, NodeRegistry, NodeState, Peer } from './registry.port.ts'
+
+/** How often the main thread tells the registry that it runs, and looks at what it knows. */
+const PULSE_MS = 500
+/** The same until the first heartbeat is answered, so that a start does not wait. */
+const FIRST_PULSES_MS = 50
+const REGISTER_AGAIN_MS = 1_000
+
+/**
+ * What a node does at the moment.
+ * - `joining`: registered; its first heartbeat is not answered yet.
+ * - `serving`: everything.
+ * - `refusing`: the database is silent; nothing that needs to own a document.
+ * - `cut-off`: too few of the other nodes are linked; no new work, and it owns nothing.
+ * - `suspended`: it owns nothing, and registers again as soon as the database answers.
+ * - `ended`: it has left, or another process has its node_id.
+ */
+export type NodePhase = 'joining' | 'serving' | 'refusing' | 'cut-off' | 'suspended' | 'ended'
+
+/** What follows from a change of phase. None of them may throw. */
+export interface NodeCallbacks {
+  /** From now on everything is served, under this incarnation. */
+  onServe(inc: Incarnation): void
+  /** From now on JOINs and reads of live documents answer 503; rooms and sockets stay. [LIFE-27] */
+  onRefuse(): void
+  /** From now on no new work; all rooms are to be released and all sockets closed with 1012. [OPS-2] */
+  onCutOff(): void
+  /** Others may own the documents of this incarnation: all rooms are to be dropped and all sockets closed with 1012. [LIFE-27] */
+  onSuspend(): void
+  /** The other nodes whose lease is not over, with each heartbeat. */
+  onPeers(peers: readonly Peer[]): void
+  /** Other nodes have taken documents from this one since the heartbeat before. */
+  onRobbed(): void
+  /** Another process has taken the place of this one; it must end. */
+  onLost(error: Error): void
+}
+
+export interface NodeLifeOptions {
+  readonly registry: NodeRegistry
+  readonly node: NodeDescription
+  /** The links to other nodes. */
+  readonly links: {
+    /** Incarnations that are linked now. */
+    peers(): readonly Incarnation[]
+    /** Whether this node reaches its own link_url, as the others must be able to; null while that is not known. */
+    reachesItself(): boolean | null
+  }
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+  readonly callbacks: NodeCallbacks
+}
+
+/** Registered, with what is known of this incarnation. */
+interface Incarnate {
+  readonly inc: Incarnation
+  /** Null until the first heartbeat is answered. */
+  newest: Heartbeat | null
+  /** The registration before the first heartbeat. */
+  answered: Answered
+}
+
+/**
+ * The life of this process as one of several nodes: registers it, keeps its heartbeat going while the main thread runs, and decides from the
+ * heartbeats and links what it may do. It gives its documents up in time, before another node may take them. [LIFE-26, LIFE-27, OPS-2]
+ */
+export class NodeLife implements AsyncDisposable {
+  readonly #options: NodeLifeOptions
+  #phase: NodePhase = 'suspended'
+  #self: Incarnate | null = null
+  /** The incarnation before a suspension, whose row may still be there. */
+  #former: Incarnation | undefined
+  #lackingLinksSinceMs: number | null = null
+  #state: NodeState = 'up'
+  #isPulsing = false
+  #registering: Promise<void> | null = null
+  #lastSentMs: number
+  #cancel: () => void = () => undefined
+
+  constructor(options: NodeLifeOptions) {
+    this.#options = options
+    this.#lastSentMs = options.clock.monotonicMs()
+  }
+
+  /**
+   * Registers the node and begins its heartbeat.
+   *
+   * @throws Error with a sentence for the operator when another process lives under this node_id or uses the store alone
+   */
+  async start(): Promise<void> {
+    const refusal = await this.#register()
+    if (refusal !== null) throw new Error(refusal)
+    this.#again(0)
+  }
+
+  get phase(): NodePhase {
+    return this.#phase
+  }
+
+  /** The incarnation under which this process may own documents; null while it may not. */
+  get inc(): Incarnation | null {
+    return this.#self?.inc ?? null
+  }
+
+  get state(): NodeState {
+    return this.#state
+  }
+
+  /** The other nodes whose lease was not over at the newest heartbeat. */
+  get peers(): readonly Peer[] {
+    return this.#self?.newest?.peers ?? []
+  }
+
+  /** Time in ms since the newest answered heartbeat was sent, also of an earlier incarnation; since the start before the first. */
+  get heartbeatAgeMs(): number {
+    return this.#options.clock.monotonicMs() - this.#lastSentMs
+  }
+
+  /** Whether the others, too, can reach the links of this node; null while that is not known. */
+  get reachesItself(): boolean | null {
+    return this.#options.links.reachesItself()
+  }
+
+  /** Whether this node may take documents whose owner is dead. */
+  get mayTakeOver(): boolean {
+    const self = this.#self
+    if (this.#phase !== 'serving' || self === null || self.newest === null) return false
+    return mayTakeOver(self.newest, self.answered, this.#options.clock.monotonicMs())
+  }
+
+  /** Lets the other nodes know that this one is ending, so that they send it no more work. Never rejects. */
+  async drain(): Promise<void> {
+    this.#state = 'draining'
+    // What they do not learn from the row they see when the links end.
+    if (this.#self !== null) await this.#options.registry.drain(this.#self.inc).catch(() => undefined)
+  }
+
+  /** Leaves the other nodes. Called when this one owns no document any more. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end()
+    await this.#registering
+    const inc = this.#self?.inc ?? this.#former
+    this.#self = null
+    if (inc === undefined) return
+    await this.#options.registry
+      .leave(inc)
+      .catch((error: unknown) =>
+        this.#options.log.warn(
+          'node.not_left',
+          'The row of this node could not be removed; its documents are free when its lease is over.',
+          { error: String(error) },
+        ),
+      )
+  }
+
+  /** Returns why this process can be no node, or null. */
+  async #register(): Promise<string | null> {
+    const { registry, node, clock, log } = this.#options
+    const registered = await registry.register(node, this.#former)
+    if (registered.kind === 'taken') return registered.reason
+    const { inc } = registered
+    const nowMs = clock.monotonicMs()
+    this.#self = { inc, newest: null, answered: { sentMs: nowMs, answeredMs: nowMs } }
+    this.#former = undefined
+    this.#lackingLinksSinceMs = null
+    if (this.#phase !== 'ended') this.#phase = 'joining'
+    log.info('node.registered', 'This node is registered with the others.', { node: node.nodeId, inc })
+    return null
+  }
+
+  #end(): void {
+    this.#phase = 'ended'
+    this.#cancel()
+  }
+
+  #again(delayMs: number): void {
+    this.#cancel()
+    this.#cancel = this.#options.timers.after(delayMs, () => this.#look())
+  }
+
+  #look(): void {
+    if (this.#phase === 'ended') return
+    this.#again(this.#phase === 'joining' ? FIRST_PULSES_MS : PULSE_MS)
+    // Looked at first: after a pause of the process what it knows is old.
+    this.#judge()
+    void this.#pulse()
+  }
+
+  async #pulse(): Promise<void> {
+    const self = this.#self
+    if (self === null || this.#isPulsing) return
+    this.#isPulsing = true
+    try {
+      this.#answered(self, await this.#options.registry.pulse(self.inc, this.#options.clock.monotonicMs()))
+    } catch {
+      // Judged by the time without an answer.
+    } finally {
+      this.#isPulsing = false
+    }
+  }
+
+  #answered(self: Incarnate, beating: Beating): void {
+    if (this.#self !== self || this.#phase === 'ended') return
+    if (beating.kind === 'gone') return this.#suspend('its row is gone: another node took its place, or the database lost it')
+    const { newest } = beating
+    if (newest === null || newest.atMs === self.newest?.atMs) return
+    const { callbacks, clock } = this.#options
+    const isRobbed = newest.robbed > (self.newest?.robbed ?? 0)
+    self.newest = newest
+    self.answered = { sentMs: newest.atMs, answeredMs: clock.monotonicMs() }
+    this.#lastSentMs = newest.atMs
+    this.#judge()
+    if (this.#self !== self) return
+    callbacks.onPeers(newest.peers)
+    if (isRobbed) callbacks.onRobbed()
+  }
+
+  /** Decides what this node may do now, and tells when that has changed. */
+  #judge(): void {
+    const self = this.#self
+    if (self === null) return
+    const nowMs = this.#options.clock.monotonicMs()
+    switch (permissionOf(self.answered, nowMs)) {
+      case 'suspend':
+        return this.#suspend(`the database has not answered for ${SUSPEND_MS / 1000} s`)
+      case 'refuse':
+        return this.#enter('refusing', self.inc)
+      case 'serve':
+        if (self.newest === null) return
+        return this.#enter(this.#isCutOff(self.inc, self.newest, nowMs) ? 'cut-off' : 'serving', self.inc)
+    }
+  }
+
+  #isCutOff(inc: Incarnation, { peers }: Heartbeat, nowMs: number): boolean {
+    const lacks = lacksLinks({ inc, live: livePeers(peers), linked: this.#options.links.peers() })
+    this.#lackingLinksSinceMs = lackingSince(this.#lackingLinksSinceMs, lacks, nowMs)
+    return isCutOff(this.#lackingLinksSinceMs, nowMs)
+  }
+
+  #enter(phase: 'serving' | 'refusing' | 'cut-off', inc: Incarnation): void {
+    if (this.#phase === phase) return
+    const { callbacks, log } = this.#options
+    const before = this.#phase
+    this.#phase = phase
+    switch (phase) {
+      case 'serving':
+        if (before !== 'joining') log.info('node.serving', 'This node serves again.', { inc })
+        return callbacks.onServe(inc)
+      case 'refusing':
+        log.warn('node.refusing', 'The database does not answer; live documents are refused until it does.', { inc })
+        return callbacks.onRefuse()
+      case 'cut-off':
+        log.warn('node.cut_off', 'Too few of the other nodes are linked; this node gives up its documents.', { inc })
+        return callbacks.onCutOff()
+    }
+  }
+
+  #suspend(why: string): void {
+    const { callbacks, log } = this.#options
+    this.#former = this.#self?.inc
+    this.#self = null
+    this.#phase = 'suspended'
+    this.#cancel()
+    log.error('node.suspended', 'This node has given up its documents and starts again.', { why, inc: this.#former })
+    callbacks.onSuspend()
+    this.#registerAgain()
+  }
+
+  #registerAgain(): void {
+    const { callbacks, timers } = this.#options
+    this.#registering = this.#register().then(
+      (refusal) => {
+        if (this.#phase === 'ended') return
+        if (refusal === null) return this.#again(0)
+        this.#end()
+        callbacks.onLost(new Error(refusal))
+      },
+      () => {
+        // The database does not answer yet.
+        if (this.#phase !== 'ended') this.#cancel = timers.after(REGISTER_AGAIN_MS, () => this.#registerAgain())
+      },
+    )
+  }
+}

@@ -1,0 +1,79 @@
+import type { Incarnation } from '../sync/ownership.port.ts'
+
+/** The time after its last heartbeat for which a node owns its documents against everybody, by the database's clock. [LIFE-26] */
+export const LEASE_MS = 15_000
+/**
+ * A node whose last heartbeat is older than this is silent: its node_id may be taken over, and a document of a silent owner that cannot be
+ * reached as well. By the database's clock, or by watching the row. [LIFE-26, CFG-10]
+ */
+export const SILENT_MS = 3_000
+/** The time after the newest pulse of the main thread for which heartbeats go on. A thread that hangs must not be kept alive by another one. */
+export const PULSE_VALID_MS = 2_000
+
+/** What a node tells the others of itself. */
+export interface NodeDescription {
+  /** `[cluster] node_id`: the same for each start of one node, and another for each node. */
+  readonly nodeId: string
+  /** Where other nodes reach the links of this one: `ws://<host>:<port>`. */
+  readonly linkUrl: string
+  /** Version of the program, for operators. */
+  readonly program: string
+}
+
+/** `draining`: it is ending and takes no new work. */
+export type NodeState = 'up' | 'draining'
+
+/** Another node whose lease is not over. */
+export interface Peer extends NodeDescription {
+  readonly inc: Incarnation
+  readonly state: NodeState
+  /** Time since its last heartbeat in ms, by the database's clock. */
+  readonly silentMs: number
+}
+
+export type Registration =
+  | { readonly kind: 'registered'; readonly inc: Incarnation }
+  /** Another process lives under this node_id, or a relay that uses the store alone. `reason`: a sentence for the operator. */
+  | { readonly kind: 'taken'; readonly reason: string }
+
+/** A heartbeat that the database answered. */
+export interface Heartbeat {
+  /** The `atMs` of the newest pulse that had arrived when the statement was sent: the statement was sent then or later. */
+  readonly atMs: number
+  /** How many heartbeats worked up to this one, without one between them that failed or was left out. */
+  readonly inRow: number
+  /** How often other nodes have taken a document from this incarnation. */
+  readonly robbed: number
+  readonly peers: readonly Peer[]
+}
+
+export type Beating =
+  /** `newest` is null until the first heartbeat is answered. */
+  | { readonly kind: 'beating'; readonly newest: Heartbeat | null }
+  /** The row is not there any more, so the documents of this incarnation are free: it must drop them and register again. */
+  | { readonly kind: 'gone' }
+
+/**
+ * The row of this node in the table of all nodes, and its heartbeat of once a second, which runs beside the main thread on a connection of its
+ * own, so that neither a commit nor a long read delays it. One row for each process. [LIFE-26, CFG-10]
+ */
+export interface NodeRegistry {
+  /**
+   * Writes the row; its lease begins, and heartbeats as soon as `pulse` is called. Takes the place of a row with the same node_id whose heartbeat
+   * does not move for 3 s, and of `former`, an earlier incarnation of this process, at once. The first node of several raises the format of the
+   * store, so that no program without the fence starts beside it. [LIFE-29]
+   *
+   * @throws Error when the database does not answer
+   */
+  register(node: NodeDescription, former?: Incarnation): Promise<Registration>
+  /**
+   * Tells that the main thread runs: heartbeats go on for 2 s. Returns what the newest answered one told. Never waits for the database.
+   *
+   * @param atMs the caller's monotonic clock, which comes back in `Heartbeat.atMs`
+   */
+  pulse(inc: Incarnation, atMs: number): Promise<Beating>
+  /** Lets the others know that this node is ending; its heartbeats go on. */
+  drain(inc: Incarnation): Promise<void>
+  /** Ends the heartbeat and removes the row, so that nobody waits for the end of the lease. */
+  leave(inc: Incarnation): Promise<void>
+}

@@ -1,0 +1,145 @@
+import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import type { NodeLinks } from '../node-links.port.ts'
+import type { ToWorker } from '../worker-messages.ts'
+import type { RoomJobs } from './room-jobs.ts'
+import type { RoomOpenings } from './room-openings.ts'
+import { isElsewhere, type Room, type RoomTable } from './room-table.ts'
+
+export interface RoomDeparturesDeps {
+  readonly table: RoomTable
+  readonly jobs: RoomJobs
+  readonly openings: RoomOpenings
+  readonly store: Pick<DocumentStore, 'state'>
+  readonly post: (home: number, message: ToWorker) => void
+  /** `null`: the relay is alone. */
+  readonly links: Pick<NodeLinks, 'peers'> | null
+  readonly sweep: Disposable
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+/** How often a room whose calls are under way is asked to go to another node. */
+const HAND_OVER_TRIES = 3
+const HAND_OVER_EVERY_MS = 50
+const END_AGENTS_MS = 500
+
+/** Ends rooms of this node before the node ends, and when it may not own documents any more. [LIFE-27, LIFE-28] */
+export class RoomDepartures {
+  readonly #deps: RoomDeparturesDeps
+
+  /** How long hand-overs took, since the last look. */
+  readonly #handOverSeconds: number[] = []
+
+  constructor(deps: RoomDeparturesDeps) {
+    this.#deps = deps
+  }
+
+  /** Removes the presence of agents from all rooms before connections are closed. Does not wait long for a busy room. [PRES-3] */
+  async endAgents(): Promise<void> {
+    const joined = [...this.#deps.table.all()].filter(({ members }) => members.length > 0)
+    const ended = Promise.all(joined.map((room) => this.#deps.jobs.run(room, { kind: 'end-agents' })))
+    await Promise.race([ended, new Promise<void>((resolve) => void this.#deps.timers.after(END_AGENTS_MS, resolve))])
+  }
+
+  /**
+   * Gives every room with connections of other nodes to the node that has most of them. Those connections stay open, and so do the ones of
+   * this node. Resolves when each is there or could not be moved. [LIFE-28]
+   */
+  async handOver(): Promise<void> {
+    const { table, openings, links, clock } = this.#deps
+    if (links === null) return
+    await Promise.all(
+      [...table.all()].map(async (room) => {
+        for (let tries = 0; tries < HAND_OVER_TRIES && room.edges.length > 0; tries++) {
+          await room.turning
+          const to = busiestEdge(room, links.peers())
+          if (to === null) return
+          const beganMs = clock.monotonicMs()
+          if (!(await openings.handOver(room, to))) continue
+          this.#handOverSeconds.push((clock.monotonicMs() - beganMs) / 1_000)
+          return
+        }
+      }),
+    )
+  }
+
+  /** How long each hand-over since the call before took. */
+  takeHandOverSeconds(): readonly number[] {
+    return this.#handOverSeconds.splice(0)
+  }
+
+  /** The same again and again until `done`: connections that close here come back through other nodes meanwhile. [LIFE-28] */
+  async handOverUntil(done: Promise<unknown>): Promise<void> {
+    let isDone = false
+    const ended = done.finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await this.handOver()
+      await Promise.race([ended, new Promise<void>((resolve) => void this.#deps.timers.after(HAND_OVER_EVERY_MS, resolve))])
+    }
+    await this.handOver()
+  }
+
+  /** Stores and forgets every document, and gives it up; resolves when each is done or has failed. [LIFE-28] */
+  async drain(): Promise<void> {
+    this.#deps.sweep[Symbol.dispose]()
+    await this.release()
+  }
+
+  /** The same for a node that goes on, and may own nothing for now. [OPS-2] */
+  async release(): Promise<void> {
+    await Promise.all([...this.#deps.table.all()].map((room) => this.#release(room)))
+  }
+
+  /** Forgets every document without storing it: another node may own it by now. [LIFE-27] */
+  suspend(): void {
+    const { table, jobs, openings, post } = this.#deps
+    for (const room of Array.from(table.all())) {
+      const { home } = room
+      jobs.failAll(room)
+      openings.endEdges(room, { kind: 'moved' })
+      table.forget(room)
+      room.settleOpen('unavailable')
+      // The answer is awaited by nobody.
+      if (home !== null && !isElsewhere(room)) post(home, { kind: 'job', job: 0, room: room.number, task: { kind: 'drop' } })
+    }
+  }
+
+  /** Another node has taken some documents: goes on there with those that this node does not own any more. Never rejects. [LIFE-26] */
+  async robbed(): Promise<void> {
+    const { table, store, openings } = this.#deps
+    for (const room of Array.from(table.all())) {
+      const { epoch } = room
+      if (epoch === null || room.phase === 'closed') continue
+      const state = await store.state(room.ref).catch(() => null)
+      if (state?.kind !== 'document' || room.epoch !== epoch) continue
+      const { key, owner } = state.head
+      if (key === room.key && owner?.epoch !== epoch) openings.taken(room)
+    }
+  }
+
+  async #release(room: Room): Promise<void> {
+    const { jobs, openings, table, log } = this.#deps
+    await room.turning
+    const outcome = await jobs.run(room, { kind: 'evict' })
+    if (outcome.kind !== 'evicted' && outcome.kind !== 'gone') {
+      const text = 'A live document was not stored at the stop; its log has every edit.'
+      log.warn('room.drain.failed', text, { docId: room.ref.id })
+      return
+    }
+    await openings.release(room)
+    openings.endEdges(room, { kind: 'moved' })
+    table.forget(room)
+  }
+}
+
+/** The node with most connections in a room; `null` when no node with one is linked. */
+function busiestEdge({ edges }: Room, linked: readonly number[]): number | null {
+  const [first] = edges.filter(({ edge }) => linked.includes(edge)).toSorted((a, b) => b.members - a.members)
+  return first?.edge ?? null
+}

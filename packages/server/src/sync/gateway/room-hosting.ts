@@ -1,0 +1,85 @@
+import type { DocumentHead, DocumentRef, DocumentState, DocumentStore } from '../../documents/document-store.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { damagedPartOf } from '../../kernel/damage.ts'
+import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { EdgeConnections, Hosted, HostedRooms, RoomEdge } from './room-edge.ts'
+import { isElsewhere, type Room } from './room-table.ts'
+import type { RoomTasks } from './room-tasks.ts'
+import type { Entered } from './rooms.ts'
+
+export interface RoomHostingDeps {
+  readonly store: Pick<DocumentStore, 'state'>
+  readonly clock: Clock
+  readonly tasks: RoomTasks
+  readonly enter: (head: DocumentHead) => Promise<Entered>
+  readonly post: (room: Room, message: ToWorker) => void
+  readonly drop: (ref: DocumentRef) => Promise<unknown>
+  /** Tells a room anew whether somebody wants to know who changes what. */
+  readonly watch: (room: Room) => void
+}
+
+/** The rooms of this node as other nodes use them. [LIFE-25] */
+export class RoomHosting implements HostedRooms {
+  readonly #deps: RoomHostingDeps
+  /** `null`: no edge can come. */
+  connections: EdgeConnections | null = null
+
+  constructor(deps: RoomHostingDeps) {
+    this.#deps = deps
+  }
+
+  serve(connections: EdgeConnections): void {
+    this.connections = connections
+  }
+
+  async host(ref: DocumentRef, key: number): Promise<Hosted> {
+    let state: DocumentState
+    try {
+      state = await this.#deps.store.state(ref)
+    } catch (error) {
+      const part = damagedPartOf(error)
+      return { kind: part === null ? 'unavailable' : `damaged-${part}` }
+    }
+    if (state.kind !== 'document' || state.head.key !== key) return { kind: 'gone' }
+    const entered = await this.#deps.enter(state.head)
+    return entered.kind !== 'open' || !isElsewhere(entered.room) ? entered : { kind: 'moved' }
+  }
+
+  addEdge(room: Room, edge: RoomEdge): boolean {
+    if (room.phase !== 'open' || room.home === null || isElsewhere(room)) return false
+    room.edges.push(edge)
+    return true
+  }
+
+  removeEdge(room: Room, edge: RoomEdge): void {
+    const at = room.edges.indexOf(edge)
+    if (at < 0) return
+    room.edges.splice(at, 1)
+    room.idleSinceMs = this.#deps.clock.monotonicMs()
+    if (edge.isWatching) this.#deps.watch(room)
+  }
+
+  post(room: Room, message: ToWorker): void {
+    this.#deps.post(room, message)
+  }
+
+  edgeWatches(room: Room): void {
+    this.#deps.watch(room)
+  }
+
+  async run(room: Room, task: RoomTask): Promise<TaskOutcome> {
+    if (room.phase !== 'open') await room.turning
+    if (room.phase === 'closed') return { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document was closed.' }
+    // An edge asks the owner itself; what it asks is not sent on.
+    if (room.home === null || isElsewhere(room)) return { kind: 'moved' }
+    const { epoch } = room
+    const outcome = await this.#deps.tasks.run(room, task)
+    return outcome.kind === 'settled' && epoch !== null ? { ...outcome, epoch } : outcome
+  }
+
+  async dropDeleted({ ref, key }: Room): Promise<void> {
+    const state = await this.#deps.store.state(ref).catch(() => null)
+    const isDeleted = state !== null && (state.kind !== 'document' || state.head.key !== key)
+    if (isDeleted) await this.#deps.drop(ref)
+  }
+}

@@ -1,0 +1,245 @@
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Incarnation } from '../ownership.port.ts'
+import type { FromWorker } from '../worker-messages.ts'
+import type { EndedRun, WorkerPool } from '../worker-pool.port.ts'
+import type { EdgeConnections, EdgeEnd } from './room-edge.ts'
+import type { RoomJobs } from './room-jobs.ts'
+import type { RoomMoves } from './room-moves.ts'
+import type { RoomPlaces } from './room-places.ts'
+import type { RoomRecords } from './room-records.ts'
+import { expulsion, type Reopening, type RoomRecovery } from './room-recovery.ts'
+import type { RoomSink } from './room-sink.ts'
+import { beginOpening, isElsewhere, opened, type Room, type RoomTable, sharingOf } from './room-table.ts'
+
+export interface RoomOpeningsDeps {
+  readonly workers: WorkerPool
+  readonly table: RoomTable
+  readonly jobs: RoomJobs
+  readonly moves: RoomMoves
+  readonly recovery: RoomRecovery
+  readonly records: RoomRecords
+  /** `null`: the relay is alone, and every document is opened here. */
+  readonly places: RoomPlaces | null
+  readonly clock: Clock
+  readonly sink: () => RoomSink | null
+  readonly edges: () => EdgeConnections | null
+}
+
+/** A document that was taken from so many nodes within ten minutes may be what ended them. */
+const TAKEOVERS_BARRED = 5
+
+/** The room was closed by its home, and nothing of it goes on there. */
+const ANEW: Reopening = { running: null, without: 0, resumes: false }
+
+/**
+ * Opens documents in their homes, and opens them again when a home ends, when a room moves, or when another node becomes the owner. Connections
+ * stay joined meanwhile. [C6, C8, LIFE-25]
+ */
+export class RoomOpenings {
+  readonly #deps: RoomOpeningsDeps
+  readonly #handedOver = new Set<Room>()
+  /** How often a room here found that another node owns its document. */
+  fencedTimes = 0
+
+  constructor(deps: RoomOpeningsDeps) {
+    this.#deps = deps
+  }
+
+  /** Opens a document of which there is no room. */
+  open(head: DocumentHead): Room {
+    const { workers, table, places, recovery, clock } = this.#deps
+    const ref = { workspaceId: head.workspaceId, id: head.id }
+    const home = places === null ? workers.homeFor(ref, head.sizeBytes) : null
+    const room = table.create(ref, head.key, home, sharingOf(head), clock.monotonicMs())
+    room.sharingVersion = head.version
+    if (recovery.isBarred(ref)) this.opened(room, { outcome: 'unavailable' })
+    else if (home === null) this.#place(room, head)
+    else workers.post(home, { kind: 'open', room: room.number, ref, key: head.key })
+    return room
+  }
+
+  /** The home of a room has loaded its document, or has not. */
+  opened(
+    room: Room,
+    { outcome, hasGap = false, seq }: Pick<Extract<FromWorker, { kind: 'opened' }>, 'outcome' | 'hasGap' | 'seq'>,
+  ): void {
+    if (outcome === 'fenced') return this.fenced(room)
+    if (outcome === 'elsewhere') {
+      if (room.phase === 'closed') this.#forget(room)
+      else this.#openAgain(room, ANEW)
+      return
+    }
+    const { settleOpen } = room
+    if (seq !== undefined) room.since = seq
+    this.setGap(room, hasGap)
+    if (outcome === 'opened') {
+      if (room.phase === 'opening') opened(room)
+      this.#deps.records.opened(room)
+    } else {
+      if (room.members.length > 0) this.#deps.sink()?.ended(room, outcome === 'gone' ? 'unavailable' : outcome, [])
+      this.#forget(room)
+    }
+    settleOpen(outcome)
+  }
+
+  setGap(room: Room, hasGap: boolean): void {
+    if (room.hasGap === hasGap) return
+    room.hasGap = hasGap
+    this.#deps.sink()?.sharingChanged(room)
+  }
+
+  /** The log refused a write. */
+  reset(room: Room, writers: Extract<FromWorker, { kind: 'reset' }>['writers']): void {
+    const { table, jobs, sink } = this.#deps
+    table.forget(room)
+    sink()?.ended(room, 'reset', writers)
+    this.endEdges(room, { kind: 'reset', writers })
+    if (!isElsewhere(room)) jobs.failAll(room)
+    room.settleOpen('unavailable')
+  }
+
+  /** The room was closed by its home and opens again. Another node goes on with the jobs that it was given. */
+  reload(room: Room, { without, clocks = [], resumes = false }: Extract<FromWorker, { kind: 'reload' }>): void {
+    const { moves, jobs, recovery } = this.#deps
+    room.clocks = clocks
+    // `handOver` goes on.
+    if (this.#handedOver.has(room)) return
+    if (isElsewhere(room)) {
+      if (room.phase !== 'closed') recovery.reopen(room, { running: null, without, resumes })
+      return
+    }
+    const isMoving = moves.isMoving(room)
+    jobs.failAll(room)
+    this.endEdges(room, { kind: 'reload', without, resumes: isMoving })
+    if (room.phase !== 'closed') this.#openAgain(room, { running: null, without, resumes: isMoving })
+  }
+
+  /** A document worker ended and has lost all that it had. */
+  workerEnded(home: number, running: EndedRun | null): void {
+    const { table, jobs, recovery, edges, sink } = this.#deps
+    const rooms = [...table.all()].filter((room) => room.home === home)
+    recovery.noteEnd(rooms.find((room) => room.number === running?.room)?.ref ?? null)
+    // An edge is told before its room ends, after which it is not known here whose connection it was.
+    const isOfEdge = running !== null && edges()?.owns(running.connection) === true
+    if (isOfEdge) for (const message of expulsion(running)) edges()?.deliver(message)
+    for (const room of rooms) {
+      jobs.failAll(room)
+      this.endEdges(room, { kind: 'reload', without: running?.room === room.number ? running.connection : 0, resumes: false })
+      // A drop or an eviction in progress has failed and reports that to its caller.
+      if (room.phase === 'closed') continue
+      this.#openAgain(room, { running, without: 0, resumes: false })
+      if (recovery.isBarred(room.ref)) this.opened(room, { outcome: 'unavailable' })
+    }
+    if (running === null || isOfEdge) return
+    for (const message of expulsion(running)) sink()?.connection(message)
+  }
+
+  /** Another node owns the document: opens it there. Nobody's connection is closed. [LIFE-26] */
+  fenced(room: Room): void {
+    if (room.epoch !== null) this.fencedTimes++
+    this.endEdges(room, { kind: 'moved' })
+    if (room.phase === 'closed') return
+    // Nobody is joined: who waits for the eviction opens the document again.
+    if (room.phase === 'evicting') this.#deps.table.forget(room)
+    else this.#place(room)
+  }
+
+  /** Another node has taken the document, and the home of its room does not know that yet. */
+  taken(room: Room): void {
+    const { jobs, workers } = this.#deps
+    if (room.home !== null) workers.post(room.home, { kind: 'job', job: 0, room: room.number, task: { kind: 'drop' } })
+    jobs.failAll(room)
+    this.fenced(room)
+  }
+
+  /** The node that is this home cannot be reached any more. [LIFE-25] */
+  lost(home: number): void {
+    for (const room of Array.from(this.#deps.table.all())) {
+      if (room.home !== home) continue
+      this.#deps.jobs.failAll(room)
+      this.fenced(room)
+    }
+  }
+
+  /** Gives a document up that its room has stored. [LIFE-17] */
+  async release({ key, epoch }: Room): Promise<void> {
+    if (epoch !== null) await this.#deps.places?.release(key, epoch)
+  }
+
+  /**
+   * Makes another node the owner of a document, with all its edits durable; connections stay joined there. False when a call of the room was
+   * under way, or this node was not its owner any more. [LIFE-28]
+   */
+  async handOver(room: Room, to: Incarnation): Promise<boolean> {
+    const { jobs, places, table } = this.#deps
+    const { epoch } = room
+    if (places === null || epoch === null || room.phase !== 'open') return false
+    beginOpening(room)
+    this.#handedOver.add(room)
+    const outcome = await jobs.run(room, { kind: 'hand-over', bodyLater: true })
+    this.#handedOver.delete(room)
+    // Closed or fenced meanwhile.
+    if (room.epoch !== epoch || !isOpening(room)) return false
+    if (outcome.kind !== 'evicted') {
+      opened(room)
+      room.settleOpen('opened')
+      return false
+    }
+    await places.handOver(room.key, epoch, to)
+    room.epoch = null
+    if (room.members.length > 0 || room.left.length > 0) this.fenced(room)
+    else {
+      this.endEdges(room, { kind: 'moved' })
+      table.forget(room)
+      room.settleOpen('unavailable')
+    }
+    return true
+  }
+
+  endEdges(room: Room, end: EdgeEnd): void {
+    for (const edge of room.edges.splice(0)) edge.ended(end)
+  }
+
+  /** Finds the node that owns the document, and opens the room there. */
+  #place(room: Room, head?: DocumentHead): void {
+    const { places, workers, moves, recovery, sink } = this.#deps
+    if (places === null) return
+    if (room.phase !== 'opening') beginOpening(room)
+    moves.end(room)
+    room.home = null
+    room.epoch = null
+    const placing = ++room.placings
+    const isWanted = (): boolean => room.placings === placing && room.phase !== 'closed'
+    void places.find(room.key, isWanted, head?.owner).then((place) => {
+      if (!isWanted() || place === null) {
+        if (place?.kind === 'here') void places.release(room.key, place.epoch)
+        return
+      }
+      if (place.kind === 'gone' || place.kind === 'unavailable') return this.opened(room, { outcome: place.kind })
+      // This node stays the owner, so that no other one takes the document and ends as well.
+      if (place.kind === 'here' && place.takeovers >= TAKEOVERS_BARRED && recovery.bar(room.ref))
+        return this.opened(room, { outcome: 'unavailable' })
+      if (place.kind === 'here') room.epoch = place.epoch
+      room.home = place.kind === 'here' ? workers.homeFor(room.ref, head?.sizeBytes) : place.home
+      recovery.reopen(room, ANEW)
+      sink()?.resume(room)
+    })
+  }
+
+  /** Opens the document again in the home where it belongs now. */
+  #openAgain(room: Room, how: Reopening): void {
+    this.#deps.moves.end(room)
+    room.home = this.#deps.workers.homeFor(room.ref)
+    this.#deps.recovery.reopen(room, how)
+  }
+
+  #forget(room: Room): void {
+    this.#deps.table.forget(room)
+    if (room.epoch !== null) void this.release(room)
+  }
+}
+
+function isOpening({ phase }: Room): boolean {
+  return phase === 'opening'
+}

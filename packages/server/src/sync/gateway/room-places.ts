@@ -1,0 +1,107 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import type { NodeLinks } from '../node-links.port.ts'
+import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../ownership.port.ts'
+import { homeOfNode } from '../worker-pool.port.ts'
+import type { NodePermits } from './rooms-deps.ts'
+
+/** Where the room of a document is to run. */
+export type Place =
+  /** At this node, which owns the document by this acquisition. `takeovers` as in `AcquireOutcome`. */
+  | { readonly kind: 'here'; readonly epoch: number; readonly takeovers: number }
+  | { readonly kind: 'there'; readonly home: number }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'unavailable' }
+
+export interface RoomPlacesDeps {
+  readonly may?: NodePermits
+  readonly ownership: Ownership
+  readonly links: Pick<NodeLinks, 'peers'>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+/**
+ * How long the owner of a document is looked for when it cannot be reached. A node that ended is taken for dead 3 s after its last
+ * heartbeat, and a node sends one every second.
+ */
+const PATIENCE_MS = 5_000
+const AGAIN_MS = 300
+
+export const NO_TAKEOVERS = { silent: 0, ended: 0 }
+
+/** Finds the node that owns a document, or makes this node the owner when nobody else is. [LIFE-25, LIFE-26] */
+export class RoomPlaces {
+  readonly #deps: RoomPlacesDeps
+
+  /** How many documents were taken from another node, by what was known of that node. */
+  readonly takeovers = { ...NO_TAKEOVERS }
+
+  constructor(deps: RoomPlacesDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Asks until there is an answer, until nobody wants it any more (`null`), or until the owner has been out of reach for too long. `known`: the
+   * owner as it was read with the document, `null` when it had none; absent when that was not read.
+   */
+  async find(key: number, isWanted: () => boolean, known?: Tenure | null): Promise<Place | null> {
+    const { links, clock, timers, may } = this.#deps
+    if (known && links.peers().includes(known.owner)) return { kind: 'there', home: homeOfNode(known.owner) }
+    const untilMs = clock.monotonicMs() + PATIENCE_MS
+    let seen: Tenure | undefined
+    for (;;) {
+      // Right after an outage of the database all nodes look dead, until their heartbeats work again.
+      const isAllowed = known === null || may?.takeOver() !== false
+      const outcome = isAllowed ? await this.#acquire(key, seen) : null
+      if (outcome?.kind === 'acquired') {
+        if (seen !== undefined) this.takeovers.silent++
+        else if (known) this.takeovers.ended++
+        return { kind: 'here', epoch: outcome.epoch, takeovers: outcome.takeovers }
+      }
+      if (outcome?.kind === 'gone') return outcome
+      if (outcome !== null) {
+        if (links.peers().includes(outcome.by.owner)) return { kind: 'there', home: homeOfNode(outcome.by.owner) }
+        seen = outcome.by
+      }
+      if (!isWanted()) return null
+      if (clock.monotonicMs() >= untilMs) return { kind: 'unavailable' }
+      await new Promise<void>((resolve) => void timers.after(AGAIN_MS, resolve))
+    }
+  }
+
+  /** `null`: the store did not answer. */
+  async #acquire(key: number, seen: Tenure | undefined): Promise<AcquireOutcome | null> {
+    try {
+      return await this.#deps.ownership.acquire(key, seen)
+    } catch {
+      return null
+    }
+  }
+
+  /** Makes another node the owner; false when this node was not the owner any more, or that is not known. Never rejects. */
+  async handOver(key: number, epoch: number, to: Incarnation): Promise<boolean> {
+    try {
+      return typeof (await this.#deps.ownership.handOver(key, epoch, to)) === 'number'
+    } catch {
+      return false
+    }
+  }
+
+  /** Gives a document up that is stored and closed. When that fails, this node stays its owner and opens it for others. Never rejects. */
+  async release(key: number, epoch: number): Promise<void> {
+    try {
+      await this.#deps.ownership.release(key, epoch)
+    } catch (error) {
+      this.#deps.log.warn(
+        'room.release_failed',
+        'A document that nobody has open could not be given up; this node goes on to own it.',
+        {
+          error: String(error),
+        },
+      )
+    }
+  }
+}

@@ -1,0 +1,278 @@
+import { expect, it } from 'vitest'
+
+/**
+ * A model of who may change a document: nodes that open one document, a database that executes their statements, and a client on an edge.
+ * `explore` visits every state that any order of steps can reach, with a crash, a lost answer or the end of a lease at any moment, and looks
+ * for one that must not be. Sequences are left out of the statements: the epoch alone has to keep former owners out.
+ */
+interface Rules {
+  readonly nodes: number
+  readonly edits: number
+  /** Bounds of a search: acquisitions, and crashes. */
+  readonly epochs: number
+  readonly crashes: number
+  /** Whether bodies are saved and read. */
+  readonly hasBodies: boolean
+  readonly hasHandOver: boolean
+  readonly hasEdge: boolean
+  /** The rules of the protocol. Without any of them the search must find a violation. */
+  readonly comparesEpoch: boolean
+  readonly readsLookAtRow: boolean
+  /** What an edge asks a new owner for: all after the last record that it knows to be durable, or after the last that it has seen. */
+  readonly since: 'durable' | 'seen'
+  /** Whether an owner whose log ends before that turns the edge away, as it has lost the document without noticing. */
+  readonly turnsAway: boolean
+}
+
+const TWO_NODES: Rules = {
+  ...{ nodes: 2, edits: 2, epochs: 3, crashes: 1, hasBodies: true, hasHandOver: true, hasEdge: false },
+  ...{ comparesEpoch: true, readsLookAtRow: true, since: 'durable', turnsAway: true },
+}
+
+/** The live document of a node: edits in their order, of which the first `durable` are stored. */
+interface Room {
+  readonly epoch: number
+  readonly view: readonly number[]
+  readonly durable: number
+}
+/** A statement that is on its way. `at`: the sequence that the room expects, or that its body holds. */
+interface Statement {
+  readonly kind: 'append' | 'save'
+  readonly epoch: number
+  readonly at: number
+  readonly edits: readonly number[]
+}
+interface Node {
+  readonly room: Room | null
+  readonly queue: readonly Statement[]
+}
+/** A client whose node is linked to the owner: it was sent the first `at` edits of the room. */
+interface Edge {
+  readonly node: number
+  readonly at: number
+  readonly since: number
+  readonly has: readonly number[]
+}
+interface State {
+  readonly owner: number
+  readonly epoch: number
+  readonly isLeaseOver: boolean
+  /** The owner has not yet opened what was handed over to it. */
+  readonly isHandedOver: boolean
+  readonly log: readonly number[]
+  readonly lastEpoch: number
+  readonly covered: number
+  readonly acked: readonly number[]
+  readonly crashes: number
+  /** Edits that have come so far. They are alike, so they come in their order. */
+  readonly begun: number
+  readonly nodes: readonly Node[]
+  readonly edge: Edge
+}
+type Step = readonly [name: string, next: State, violation?: string | false]
+
+const EDGE = { hasEdge: true, hasBodies: false, crashes: 0 } as const
+const LACKING = 'an edge lacks an edit that its owner takes it to have'
+const NOBODY = -1
+const CLOSED: Node = { room: null, queue: [] }
+const added = (edits: readonly number[], edit: number) => (edits.includes(edit) ? edits : [...edits, edit].sort())
+const withNode = (s: State, i: number, node: Partial<Node>): State => {
+  const isLinked = s.edge.node === i && node.room === null
+  return {
+    ...s,
+    nodes: s.nodes.with(i, { ...(s.nodes[i] as Node), ...node }),
+    edge: isLinked ? { ...s.edge, node: NOBODY } : s.edge,
+  }
+}
+
+function* steps(s: State, rules: Rules): Generator<Step> {
+  for (const [i, { room, queue }] of s.nodes.entries()) {
+    if (room === null) yield* openings(s, i, rules)
+    else {
+      yield* edits(s, i, room, rules)
+      if (room.durable === room.view.length && queue.length === 0) yield* whenDurable(s, i, room, rules)
+    }
+    if (queue[0] !== undefined) yield* executions(s, i, queue[0], rules)
+    if (s.crashes < rules.crashes) yield [`crash ${i}`, withNode({ ...s, crashes: s.crashes + 1 }, i, CLOSED)]
+  }
+  if (s.owner !== NOBODY && !s.isLeaseOver) yield ['the lease ends', { ...s, isLeaseOver: true }]
+  if (rules.hasEdge) yield* edgeSteps(s, rules)
+}
+
+function* openings(s: State, i: number, rules: Rules): Generator<Step> {
+  const open = (epoch: number): State => {
+    const room = { epoch, view: s.log, durable: s.log.length }
+    return withNode({ ...s, owner: i, epoch, isLeaseOver: false, isHandedOver: false }, i, { room })
+  }
+  if (s.owner === i && s.isHandedOver) yield [`open ${i}`, open(s.epoch)]
+  if ((s.owner === NOBODY || s.owner === i || s.isLeaseOver) && s.epoch < rules.epochs) yield [`acquire ${i}`, open(s.epoch + 1)]
+}
+
+/** A client's edit comes, also again after a loss. */
+function* edits(s: State, i: number, room: Room, rules: Rules): Generator<Step> {
+  const { queue } = s.nodes[i] as Node
+  for (let edit = 0; edit < Math.min(rules.edits, s.begun + 1); edit++) {
+    if (s.acked.includes(edit)) continue
+    const place = room.view.indexOf(edit)
+    if (place >= 0 && place < room.durable) yield [`ack ${edit} again by ${i}`, { ...s, acked: added(s.acked, edit) }]
+    if (place >= 0 || queue.length >= 2) continue
+    const view = [...room.view, edit]
+    const append: Statement = { kind: 'append', epoch: room.epoch, at: view.length, edits: [edit] }
+    yield [
+      `edit ${edit} in ${i}`,
+      withNode({ ...s, begun: Math.max(s.begun, edit + 1) }, i, { room: { ...room, view }, queue: [...queue, append] }),
+    ]
+  }
+}
+
+function* whenDurable(s: State, i: number, room: Room, rules: Rules): Generator<Step> {
+  const isOwner = s.owner === i && s.epoch === room.epoch
+  const body: Statement = { kind: 'save', epoch: room.epoch, at: room.view.length, edits: room.view }
+  if (rules.hasBodies) yield [`save ${i}`, withNode(s, i, { queue: [body] })]
+  if (isOwner || !rules.comparesEpoch) yield [`release ${i}`, withNode({ ...s, owner: NOBODY }, i, { room: null })]
+  if (rules.hasHandOver && isOwner && s.epoch < rules.epochs) {
+    for (let to = 0; to < rules.nodes; to++) {
+      const given = { ...s, owner: to, epoch: s.epoch + 1, isLeaseOver: false, isHandedOver: true }
+      if (to !== i && s.nodes[to]?.room === null) yield [`hand over ${i} to ${to}`, withNode(given, i, { room: null })]
+    }
+  }
+  if (!rules.hasBodies) return
+  // Everything that was acknowledged has to be in the body from which a node with a settled room answers.
+  const isSettled = s.covered >= room.view.length && (isOwner || !rules.readsLookAtRow)
+  const isStale = s.acked.some((edit) => s.log.indexOf(edit) >= s.covered)
+  if (isSettled && isStale) yield [`read at ${i}`, s, 'a read lacks an acknowledged edit']
+}
+
+/** The database executes a statement, also that of a node that is paused. Its answer may be lost. */
+function* executions(s: State, i: number, { kind, epoch, at, edits: carried }: Statement, rules: Rules): Generator<Step> {
+  const { room, queue } = s.nodes[i] as Node
+  const isDone = !rules.comparesEpoch || (s.owner === i && s.epoch === epoch)
+  const isAppend = isDone && kind === 'append'
+  const isSave = isDone && kind === 'save'
+  const log = isAppend ? [...s.log, ...carried] : s.log
+  const stored = { ...s, log, lastEpoch: isAppend ? epoch : s.lastEpoch, covered: isSave ? at : s.covered }
+  const isWrong =
+    (isAppend && epoch < s.lastEpoch && 'a record of a former owner stands behind one of its successor') ||
+    (isSave &&
+      (at < s.covered || carried.some((edit, place) => s.log[place] !== edit)) &&
+      'a body holds what its writer did not have')
+  const rest = queue.slice(1)
+  yield [
+    `${kind} of ${i}, answer lost`,
+    withNode(stored, i, { queue: rest, ...(room?.epoch === epoch && { room: null }) }),
+    isWrong,
+  ]
+  if (room?.epoch !== epoch) return
+  if (!isDone || (isAppend && log.length !== at)) yield [`${kind} of ${i}, refused`, withNode(stored, i, CLOSED), isWrong]
+  else if (!isAppend) yield [`${kind} of ${i}`, withNode(stored, i, { queue: rest }), isWrong]
+  else {
+    const acked = added(s.acked, carried[0] as number)
+    yield [`${kind} of ${i}`, withNode({ ...stored, acked }, i, { queue: rest, room: { ...room, durable: at } }), isWrong]
+  }
+}
+
+function* edgeSteps(s: State, rules: Rules): Generator<Step> {
+  const { node, at, since, has } = s.edge
+  for (const [i, { room }] of s.nodes.entries()) {
+    if (node !== NOBODY || room === null || (rules.turnsAway && since > room.durable)) continue
+    // The log after `since`, then what is live.
+    const sent = Math.max(since, room.durable)
+    const got = room.view.slice(since, room.durable).reduce(added, has)
+    yield [`link to ${i}`, { ...s, edge: { node: i, at: sent, since, has: got } }]
+  }
+  const room = s.nodes[node]?.room
+  if (room === null || room === undefined) return
+  const isLacking = room.view.slice(0, at).some((edit) => !has.includes(edit))
+  yield ['unlink', { ...s, edge: { ...s.edge, node: NOBODY } }, isLacking && LACKING]
+  if (at < room.view.length) {
+    const seen = { node, at: at + 1, since: rules.since === 'seen' ? at + 1 : since, has: added(has, room.view[at] as number) }
+    yield ['forward', { ...s, edge: seen }]
+  }
+  const durable = Math.min(room.durable, at)
+  if (durable > since) yield ['tell what is durable', { ...s, edge: { ...s.edge, since: durable } }]
+}
+
+/** The state as text. Nodes are alike, so states that differ only in which node is which are one. */
+function keyOf(s: State): string {
+  const nodes = s.nodes.map(({ room, queue }, i) => {
+    const marks = `${s.owner === i ? 'o' : ''}${s.edge.node === i ? 'e' : ''}`
+    const statements = queue.map(({ kind, epoch, at, edits: carried }) => `${kind[0]}${epoch}${at}${carried.join('')}`).join()
+    return room === null ? `${marks}|${statements}` : `${marks}${room.epoch}/${room.view.join('')}/${room.durable}|${statements}`
+  })
+  const flags = `${s.owner === NOBODY ? 'n' : ''}${s.isLeaseOver ? 'l' : ''}${s.isHandedOver ? 'h' : ''}`
+  const edge = `${s.edge.at}${s.edge.since}${s.edge.has.join('')}`
+  return `${flags}${s.epoch};${s.log.join('')};${s.lastEpoch}${s.covered}${s.crashes}${s.begun};${s.acked.join('')};${edge};${nodes.sort().join(';')}`
+}
+
+interface Found {
+  readonly states: number
+  readonly violation: string | null
+  /** The shortest way to the violation. */
+  readonly trace: readonly string[]
+}
+
+function explore(changed: Partial<Rules> = {}): Found {
+  const rules = { ...TWO_NODES, ...changed }
+  interface Visit {
+    readonly state: State
+    readonly step: string
+    readonly from: Visit | null
+  }
+  const first: State = {
+    ...{
+      owner: NOBODY,
+      epoch: 0,
+      isLeaseOver: false,
+      isHandedOver: false,
+      log: [],
+      lastEpoch: 0,
+      covered: 0,
+      acked: [],
+      crashes: 0,
+      begun: 0,
+    },
+    nodes: Array.from({ length: rules.nodes }, () => CLOSED),
+    edge: { node: NOBODY, at: 0, since: 0, has: [] },
+  }
+  const known = new Set([keyOf(first)])
+  const visits: Visit[] = [{ state: first, step: '', from: null }]
+  for (const visit of visits) {
+    for (const [step, state, found] of steps(visit.state, rules)) {
+      const lost = state.acked.some((edit) => !state.log.includes(edit)) && 'an acknowledged edit is not in the log'
+      const violation = found || lost
+      if (violation) {
+        const trace = [step]
+        for (let at: Visit | null = visit; at?.from; at = at.from) trace.unshift(at.step)
+        return { states: known.size, violation, trace }
+      }
+      const key = keyOf(state)
+      if (known.has(key)) continue
+      known.add(key)
+      visits.push({ state, step, from: visit })
+    }
+  }
+  return { states: known.size, violation: null, trace: [] }
+}
+
+it.each([
+  ['two nodes, with takeovers, handovers, saves and reads', {}],
+  ['an edge that is linked to one owner after the other', EDGE],
+  ['three nodes', { nodes: 3, hasBodies: false }],
+] as const)('[LIFE-26] no order of steps violates the protocol: %s', (_, rules) => {
+  const { states, ...found } = explore(rules)
+  expect(found).toEqual({ violation: null, trace: [] })
+  expect(states).toBeGreaterThan(5_000)
+})
+
+it.each([
+  [
+    'without the epoch',
+    { comparesEpoch: false, hasBodies: false },
+    'a record of a former owner stands behind one of its successor',
+  ],
+  ['with reads that do not look at the row', { readsLookAtRow: false }, 'a read lacks an acknowledged edit'],
+  ['when an edge asks for what follows the last edit it saw', { ...EDGE, since: 'seen' }, LACKING],
+  ['when a former owner serves an edge that knows more of the log', { ...EDGE, turnsAway: false }, LACKING],
+] as const)('[LIFE-26] the search finds a violation %s', (_, rules, violation) => {
+  expect(explore(rules).violation).toBe(violation)
+})

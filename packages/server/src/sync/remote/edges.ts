@@ -1,0 +1,318 @@
+import type { Timers } from '../../kernel/timers.ts'
+import { sharedSignal } from '../../kernel/given-up.ts'
+import type { EdgeConnections, HostedRooms } from '../gateway/room-edge.ts'
+import type { ConnectionMessage } from '../gateway/room-sink.ts'
+import type { Room } from '../gateway/room-table.ts'
+import type { NodeLinks } from '../node-links.port.ts'
+import type { Incarnation } from '../ownership.port.ts'
+import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import { EdgeRoom } from './edge-room.ts'
+import type { SentTask, ToEdge, ToOwner } from './link-messages.ts'
+
+export interface EdgesDeps {
+  readonly links: NodeLinks
+  readonly rooms: HostedRooms
+  readonly timers: Timers
+  /** Numbers of connections, which sockets of this node get, too. */
+  readonly nextConnection: () => number
+}
+
+/** The members of a lost edge leave after this time; an edge that is linked again earlier finds them. [WS-46] */
+const LOST_MS = 2_000
+/** An edge to which nothing more could be sent for so long loses its rooms here, and opens them again. */
+const STALLED_MS = 5_000
+/** Of how many connections of an edge, joined or not, the numbers are kept. */
+const NUMBERS_KEPT = 20_000
+
+type Open = Extract<ToOwner, { kind: 'open' }>
+type RoomMessage = Exclude<ToOwner, { kind: 'open' | 'give-up' }>
+
+interface Member {
+  readonly room: EdgeRoom
+  readonly connection: number
+}
+
+/**
+ * Serves the rooms of this node to the nodes that have connections or calls in them. A link is to a room what the sockets of this node are:
+ * connections of an edge are members under numbers of this node. [LIFE-25]
+ */
+export function serveEdges(deps: EdgesDeps): EdgeConnections {
+  return new Edges(deps)
+}
+
+class Edges implements EdgeConnections {
+  readonly #deps: EdgesDeps
+  /** By edge and its number of the room. */
+  readonly #rooms = new Map<Incarnation, Map<number, EdgeRoom>>()
+  /** Messages for rooms that are being opened, in order. */
+  readonly #waiting = new Map<EdgeRoom, RoomMessage[]>()
+  readonly #members = new Map<number, Member>()
+  /** The numbers here of connections at an edge, by their numbers there: who joins again owes what it owed before. [WS-12] */
+  readonly #numbers = new Map<Incarnation, Map<number, number>>()
+  /** Edits whose callers may give up, by edge and job. */
+  readonly #callers = new Map<string, AbortController>()
+
+  constructor(deps: EdgesDeps) {
+    this.#deps = deps
+    const { links, rooms } = deps
+    rooms.serve(this)
+    links.onMessage((peer, message) => this.#received(peer, message as ToOwner))
+    links.onDown((peer) => this.#lost(peer))
+    links.onDrained((peer) => this.#drained(peer))
+  }
+
+  owns(connection: number): boolean {
+    return this.#members.has(connection)
+  }
+
+  deliver(message: ConnectionMessage): boolean {
+    const member = this.#members.get(message.connection)
+    if (member === undefined) return false
+    const { room, connection } = member
+    if (!room.isSilent) this.#send(room.edge, { ...message, connection })
+    return true
+  }
+
+  #received(peer: Incarnation, message: ToOwner): void {
+    switch (message.kind) {
+      case 'open':
+        return this.#open(peer, message)
+      case 'give-up':
+        return this.#callers.get(callerKey(peer, message.job))?.abort()
+      case 'join':
+      case 'leave':
+      case 'rights':
+      case 'sync':
+      case 'presence':
+      case 'resync':
+      case 'watch':
+      case 'job':
+      case 'close': {
+        const edgeRoom = this.#rooms.get(peer)?.get(message.room)
+        const waiting = edgeRoom && this.#waiting.get(edgeRoom)
+        if (waiting) waiting.push(message)
+        else if (edgeRoom !== undefined && !edgeRoom.isSilent && edgeRoom.room !== null)
+          this.#handle(edgeRoom, edgeRoom.room, message)
+        // The edge was told before that the room ended.
+        else if (message.kind === 'job') this.#send(peer, { kind: 'done', job: message.job, outcome: { kind: 'moved' } })
+      }
+    }
+  }
+
+  #open(peer: Incarnation, message: Open): void {
+    const before = this.#rooms.get(peer)?.get(message.room)
+    const edgeRoom = this.#newRoom(peer, message.room)
+    this.#waiting.set(edgeRoom, [])
+    if (before !== undefined) {
+      this.#waiting.delete(before)
+      if (!before.isSilent) this.#silence(before)
+    }
+    void this.#host(edgeRoom, message, before)
+  }
+
+  #newRoom(peer: Incarnation, number: number): EdgeRoom {
+    const { links } = this.#deps
+    const edgeRoom = new EdgeRoom(peer, number, {
+      send: (sent) => this.#send(peer, sent),
+      isFull: () => links.isFull(peer),
+      connectionOf: (room, member) => {
+        const found = this.#members.get(member)
+        return found?.room === room ? found.connection : 0
+      },
+      stalled: (room) => void this.#deps.timers.after(STALLED_MS, () => this.#stalledLong(room)),
+      closed: (room) => this.#forget(room),
+    })
+    const ofPeer = this.#rooms.get(peer) ?? new Map<number, EdgeRoom>()
+    this.#rooms.set(peer, ofPeer.set(number, edgeRoom))
+    return edgeRoom
+  }
+
+  /** `before`: the same room as the edge had it until its link was down or full. */
+  async #host(edgeRoom: EdgeRoom, message: Open, before: EdgeRoom | undefined): Promise<void> {
+    const { rooms } = this.#deps
+    const isWanted = (): boolean => this.#waiting.has(edgeRoom)
+    for (;;) {
+      const hosted = await rooms.host(message.ref, message.key)
+      if (!isWanted()) return
+      if (hosted.kind !== 'open') {
+        this.#send(edgeRoom.edge, { kind: 'opened', room: edgeRoom.number, outcome: hosted.kind })
+        this.#forget(edgeRoom)
+        if (before !== undefined) this.#dismiss(before)
+        return
+      }
+      if (rooms.addEdge(hosted.room, edgeRoom)) return this.#opened(edgeRoom, hosted.room, message, before)
+    }
+  }
+
+  #opened(edgeRoom: EdgeRoom, room: Room, { since }: Open, before: EdgeRoom | undefined): void {
+    edgeRoom.room = room
+    if (before !== undefined) this.#adopt(edgeRoom, before)
+    const seq = since === undefined && room.since !== null ? { seq: room.since } : {}
+    this.#send(edgeRoom.edge, { kind: 'opened', room: edgeRoom.number, outcome: 'opened', hasGap: room.hasGap, ...seq })
+    if (since !== undefined) void this.#catchUp(edgeRoom, room, since)
+    const waiting = this.#waiting.get(edgeRoom) ?? []
+    this.#waiting.delete(edgeRoom)
+    for (const message of waiting) if (!edgeRoom.isSilent) this.#handle(edgeRoom, room, message)
+  }
+
+  /** Members whose edge is back go on under their numbers, so that others see no change; who is not back soon has left. */
+  #adopt(edgeRoom: EdgeRoom, before: EdgeRoom): void {
+    if (before.room !== edgeRoom.room) return
+    for (const [connection, number] of before.connections) {
+      edgeRoom.connections.set(connection, number)
+      this.#members.set(number, { room: edgeRoom, connection })
+    }
+    before.connections.clear()
+    const stale = new Set(edgeRoom.connections.keys())
+    edgeRoom.stale = stale
+    this.#dismiss(before)
+    this.#deps.timers.after(LOST_MS, () => {
+      for (const connection of stale) this.#leave(edgeRoom, connection)
+    })
+  }
+
+  async #catchUp(edgeRoom: EdgeRoom, room: Room, since: number): Promise<void> {
+    edgeRoom.catchUp()
+    const outcome = await this.#deps.rooms.run(room, { kind: 'missed', since })
+    if (edgeRoom.isSilent) return
+    if (outcome.kind === 'missed') edgeRoom.caughtUp(outcome)
+    else this.#reload(edgeRoom)
+  }
+
+  #handle(edgeRoom: EdgeRoom, room: Room, message: RoomMessage): void {
+    switch (message.kind) {
+      case 'join': {
+        const number = this.#numberOf(edgeRoom.edge, message.connection)
+        edgeRoom.connections.set(message.connection, number)
+        edgeRoom.stale?.delete(message.connection)
+        this.#members.set(number, { room: edgeRoom, connection: message.connection })
+        return this.#post(room, { ...message, room: room.number, connection: number })
+      }
+      case 'leave':
+        return this.#leave(edgeRoom, message.connection)
+      case 'rights':
+      case 'sync':
+      case 'resync': {
+        const connection = edgeRoom.connections.get(message.connection)
+        if (connection !== undefined) this.#post(room, { ...message, room: room.number, connection })
+        return
+      }
+      case 'presence': {
+        const connection = edgeRoom.connections.get(message.connection)
+        const { payload } = message
+        if (connection !== undefined) this.#post(room, { kind: 'awareness', room: room.number, connection, payload })
+        return
+      }
+      case 'watch':
+        edgeRoom.isWatching = message.isOn
+        return this.#deps.rooms.edgeWatches(room)
+      case 'close':
+        return this.#dismiss(edgeRoom)
+      case 'job':
+        void this.#run(edgeRoom, room, message).then((outcome) =>
+          this.#send(edgeRoom.edge, { kind: 'done', job: message.job, outcome }),
+        )
+    }
+  }
+
+  async #run(edgeRoom: EdgeRoom, room: Room, { job, task, mayGiveUp }: Extract<ToOwner, { kind: 'job' }>): Promise<TaskOutcome> {
+    const { rooms } = this.#deps
+    if (task.kind === 'drop') {
+      await rooms.dropDeleted(room)
+      return { kind: 'evicted' }
+    }
+    const key = callerKey(edgeRoom.edge, job)
+    const caller = mayGiveUp === true ? new AbortController() : null
+    if (caller !== null) this.#callers.set(key, caller)
+    const outcome = await rooms.run(room, taskOf(task, caller))
+    this.#callers.delete(key)
+    return outcome
+  }
+
+  #numberOf(edge: Incarnation, connection: number): number {
+    const numbers = this.#numbers.get(edge) ?? new Map<number, number>()
+    const number = numbers.get(connection) ?? this.#deps.nextConnection()
+    // The one that was used last comes last.
+    numbers.delete(connection)
+    this.#numbers.set(edge, numbers.set(connection, number))
+    for (const oldest of numbers.keys()) {
+      if (numbers.size <= NUMBERS_KEPT) break
+      numbers.delete(oldest)
+    }
+    return number
+  }
+
+  #leave(edgeRoom: EdgeRoom, connection: number): void {
+    const number = edgeRoom.connections.get(connection)
+    if (number === undefined || edgeRoom.room === null) return
+    edgeRoom.connections.delete(connection)
+    edgeRoom.stale?.delete(connection)
+    this.#members.delete(number)
+    this.#post(edgeRoom.room, { kind: 'leave', room: edgeRoom.room.number, connection: number })
+  }
+
+  #lost(peer: Incarnation): void {
+    for (const edgeRoom of Array.from(this.#rooms.get(peer)?.values() ?? [])) {
+      // What waits to be opened is asked for again when the link is up.
+      if (this.#waiting.delete(edgeRoom)) this.#forget(edgeRoom)
+      else this.#silence(edgeRoom)
+    }
+    this.#deps.timers.after(LOST_MS, () => !this.#deps.links.peers().includes(peer) && this.#numbers.delete(peer))
+  }
+
+  /** The edge is to open the room again. Until then its connections stay members, for a while. */
+  #reload(edgeRoom: EdgeRoom): void {
+    this.#send(edgeRoom.edge, { kind: 'reload', room: edgeRoom.number, without: 0, resumes: false })
+    this.#silence(edgeRoom)
+  }
+
+  #silence(edgeRoom: EdgeRoom): void {
+    edgeRoom.isSilent = true
+    this.#deps.timers.after(LOST_MS, () => this.#dismiss(edgeRoom))
+  }
+
+  #drained(peer: Incarnation): void {
+    for (const edgeRoom of Array.from(this.#rooms.get(peer)?.values() ?? []))
+      if (edgeRoom.isStalled && !edgeRoom.isSilent) this.#reload(edgeRoom)
+  }
+
+  #stalledLong(edgeRoom: EdgeRoom): void {
+    if (edgeRoom.isSilent) return
+    this.#send(edgeRoom.edge, { kind: 'reload', room: edgeRoom.number, without: 0, resumes: false })
+    this.#dismiss(edgeRoom)
+  }
+
+  /** Takes everybody of the edge out of the room. */
+  #dismiss(edgeRoom: EdgeRoom): void {
+    edgeRoom.isSilent = true
+    for (const connection of Array.from(edgeRoom.connections.keys())) this.#leave(edgeRoom, connection)
+    if (edgeRoom.room !== null) this.#deps.rooms.removeEdge(edgeRoom.room, edgeRoom)
+    this.#forget(edgeRoom)
+  }
+
+  #forget(edgeRoom: EdgeRoom): void {
+    this.#waiting.delete(edgeRoom)
+    for (const number of edgeRoom.connections.values()) this.#members.delete(number)
+    edgeRoom.connections.clear()
+    const ofPeer = this.#rooms.get(edgeRoom.edge)
+    if (ofPeer?.get(edgeRoom.number) !== edgeRoom) return
+    ofPeer.delete(edgeRoom.number)
+    if (ofPeer.size === 0) this.#rooms.delete(edgeRoom.edge)
+  }
+
+  #post(room: Room, message: ToWorker): void {
+    this.#deps.rooms.post(room, message)
+  }
+
+  #send(edge: Incarnation, message: ToEdge): void {
+    this.#deps.links.post(edge, message)
+  }
+}
+
+function callerKey(edge: Incarnation, job: number): string {
+  return `${edge}:${job}`
+}
+
+function taskOf(task: SentTask, caller: AbortController | null): RoomTask {
+  return task.kind === 'edit' && caller !== null ? { ...task, givenUp: sharedSignal(caller.signal) } : task
+}

@@ -1,0 +1,277 @@
+import { Reader } from '@docrelay/protocol/bytes'
+import { awarenessFrame, readAwareness as readFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { afterEach, expect, it } from 'vitest'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { PAUSE } from '../gateway/connection.ts'
+import { readAwareness, writeAwareness } from '../room/awareness.ts'
+import { type NodeBench, type NodeBenchOptions, startNodes, type TestNode, until } from '../testing/node-bench.ts'
+import type { TextEditor } from '../testing/text-editor.ts'
+
+let bench: NodeBench
+let head: DocumentHead
+/** Starts nodes with one document, which the first one owns. */
+async function start(count: number, more: Partial<NodeBenchOptions> = {}): Promise<readonly [TestNode, TestNode, TestNode]> {
+  bench = await startNodes({ count, ...more })
+  head = await bench.create('doc')
+  return bench.nodes as readonly [TestNode, TestNode, TestNode]
+}
+
+afterEach(async () => {
+  await bench[Symbol.asyncDispose]()
+})
+
+/** Types until `done`, a character at a time at the end, and returns everything that was typed. */
+async function type(editor: TextEditor, letter: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    editor.text.insert(Math.floor(editor.text.length / 2), letter)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+function countOf(editor: TextEditor, letter: string): number {
+  return [...editor.text.toString()].filter((one) => one === letter).length
+}
+
+async function expectEqual(editors: readonly TextEditor[], length: number): Promise<void> {
+  await until(() => editors.every((one) => one.text.length === length))
+  expect(new Set(editors.map((one) => one.text.toString())).size).toBe(1)
+  for (const one of editors) {
+    expect(one.client.of(TAG.error)).toEqual([])
+    expect(one.client.socket.readyState).toBe(one.client.socket.OPEN)
+  }
+}
+
+it('[LIFE-25] people who type on two nodes into one document see the same, and it is all in the log', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  await Promise.all([type(ann, 'a', 50), type(bob, 'b', 50)])
+  await expectEqual([ann, bob], 100)
+  expect([countOf(ann, 'a'), countOf(ann, 'b')]).toEqual([50, 50])
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
+})
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+it('[LIFE-25] a link that breaks for a moment while people type on both sides costs a pause, and nobody is closed', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
+  await wait(100)
+  bench.network.cut(1, 2)
+  await wait(150)
+  bench.network.heal(1, 2)
+  await typing
+  await expectEqual([ann, bob], 300)
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+})
+
+it.each([1, 2])('[LIFE-25] a link that breaks and that node %i goes on to see as up loses nothing', async (unnoticed) => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
+  await wait(100)
+  bench.network.cut(1, 2, [unnoticed])
+  await wait(150)
+  bench.network.heal(1, 2)
+  await typing
+  await expectEqual([ann, bob], 300)
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+})
+
+it('[LIFE-25] when the owner ends while people type, the others keep their sockets and every edit, and what the owner acknowledged is there', async () => {
+  const [a, b, c] = await start(3)
+  const ann = await a.editor('doc')
+  const [bob, cid] = [await b.editor('doc'), await c.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 60), type(bob, 'b', 200), type(cid, 'c', 200)])
+  await until(() => ackedOf(ann) > 20)
+  bench.crash(a)
+  await ann.client.closed
+  const acked = ackedOf(ann)
+  await typing
+  await until(() => countOf(bob, 'b') === 200 && countOf(bob, 'c') === 200 && bob.text.length === cid.text.length)
+  await expectEqual([bob, cid], bob.text.length)
+  // The first write is the step2 of the join.
+  expect(countOf(bob, 'a')).toBeGreaterThanOrEqual(acked - 1)
+  await until(async () => (await bench.stored(head)) === bob.text.toString())
+  expect(bench.ownership.ownerOf(head.key)?.owner).not.toBe(1)
+})
+
+it('[LIFE-26] an owner that is paused while another node takes the document over stores nothing more, and its people go on at the new owner', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  await type(ann, 'a', 20)
+  await until(() => bob.text.length === 20)
+  let goOn = (): void => {}
+  a.faults.gate = new Promise((resolve) => {
+    goOn = resolve
+  })
+  bench.network.pause(1)
+  bench.network.cut(1, 2)
+  bench.ownership.silence(1)
+  const typing = Promise.all([type(ann, 'x', 40), type(bob, 'b', 100)])
+  await until(() => bench.ownership.ownerOf(head.key)?.owner === 2)
+  await until(() => ackedOf(bob) > 50)
+  expect(await bench.stored(head)).not.toContain('x')
+  bench.network.resume(1)
+  bench.network.heal(1, 2)
+  bench.ownership.revive(1)
+  goOn()
+  await typing
+  await expectEqual([ann, bob], 160)
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(2)
+})
+
+it('[C8] [LIFE-25] a room that moves between the homes of its owner while people of two nodes type loses nothing and doubles nothing', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
+  for (let move = 0; move < 4; move++) {
+    await wait(60)
+    a.homes.best = 1 - a.homes.best
+    a.homes.misplace(1, 'must')
+  }
+  await typing
+  await expectEqual([ann, bob], 300)
+  expect(new Set(a.homes.posted.map(({ home }) => home))).toEqual(new Set([0, 1]))
+})
+
+it('[C6] [LIFE-25] when a home of the owner ends, connections of other nodes stay and lose nothing', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
+  await wait(100)
+  a.homes.end(0)
+  await typing
+  await expectEqual([ann, bob], 300)
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+})
+
+it('[C6] a write of another node that ends the home of its room closes its own connection there and is not handed over again', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob, eve] = [await a.editor('doc'), await b.editor('doc'), await b.editor('doc')]
+  await type(eve, 'e', 1)
+  await until(() => ann.text.length === 1)
+  const sync = a.homes.posted.map(({ message }) => message).findLast((message) => message.kind === 'sync')
+  if (sync?.kind !== 'sync') throw new Error('nothing was written')
+  const { room, connection, join, ordinal } = sync
+  a.homes.end(0, { room, connection, join, ordinal })
+  expect(await eve.client.closed).toMatchObject({ code: 1003 })
+  await Promise.all([type(ann, 'a', 20), type(bob, 'b', 20)])
+  await expectEqual([ann, bob], 41)
+})
+
+it('[WS-42] [WS-46] presence crosses nodes; a link that breaks for a moment does not take it away, and the end of a node does after 2 s', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  bob.client.send(presenceOf(bob, 1, 'Bob'))
+  await until(() => statesSeen(ann).length === 1)
+  ann.client.send(presenceOf(ann, 1, 'Ann'))
+  await until(() => statesSeen(bob).length === 1)
+  bench.network.cut(1, 2)
+  await wait(50)
+  bench.network.heal(1, 2)
+  await type(bob, 'b', 1)
+  await until(() => ann.text.length === 1)
+  expect(statesSeen(ann).filter((state) => state === 'null')).toEqual([])
+  const lostAtMs = performance.now()
+  bench.crash(b)
+  await until(() => statesSeen(ann).at(-1) === 'null')
+  expect(performance.now() - lostAtMs).toBeGreaterThan(1_500)
+})
+
+it('[WS-46] [LIFE-25] what somebody wrote who left just before the owner ended is written at the next owner', async () => {
+  const [a, b, c] = await start(3)
+  const bob = await b.editor('doc')
+  await until(() => bench.ownership.ownerOf(head.key)?.owner === 2)
+  const [cid, ann] = [await c.editor('doc'), await a.editor('doc')]
+  b.faults.gate = new Promise(() => {})
+  cid.text.insert(0, 'last words')
+  await until(() => ann.text.toString() === 'last words')
+  cid.client.socket.close()
+  await cid.client.closed
+  bench.crash(b)
+  ann.client.socket.close()
+  await ann.client.closed
+  await bob.client.closed
+  const late = await a.editor('doc')
+  await until(() => late.text.toString() === 'last words')
+})
+
+it('[WS-12] [LIFE-25] an edge to which the owner can send no more opens the room again and lacks nothing', async () => {
+  const [a, b] = await start(2, { fullBytes: 20_000 })
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  bench.delivers = false
+  for (let i = 0; i < 60; i++) {
+    ann.text.insert(0, 'x'.repeat(1_000))
+    await wait(2)
+  }
+  await until(() => ackedOf(ann) >= 60)
+  expect(a.links.isFull(2)).toBe(true)
+  bench.delivers = true
+  await expectEqual([ann, bob], 60_000)
+  await type(ann, 'a', 5)
+  await expectEqual([ann, bob], 60_005)
+})
+
+it('[WS-12] sockets are not read while the link to the owner can take no more, and what they send arrives afterwards', async () => {
+  const [a, b] = await start(2, { fullBytes: 20_000 })
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  bench.delivers = false
+  for (let i = 0; i < 40; i++) {
+    bob.text.insert(0, 'y'.repeat(1_000))
+    await wait(1)
+  }
+  await until(() => b.links.isFull(1))
+  const [connection] = [...b.bench.gateway.sessions.all()].filter(({ paused }) => (paused & PAUSE.link) !== 0)
+  expect(connection?.state.kind).toBe('joined')
+  expect(bench.network.waiting(2, 1)).toBeLessThan(40)
+  bench.delivers = true
+  await expectEqual([ann, bob], 40_000)
+  expect(connection?.paused).toBe(0)
+})
+
+it('[LIFE-25] an owner that is alive but cannot be reached keeps the document, and after 5 s its people elsewhere are asked to reconnect', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const cutAtMs = performance.now()
+  bench.network.cut(1, 2)
+  expect(await bob.client.closed).toMatchObject({ code: 1012 })
+  expect(performance.now() - cutAtMs).toBeGreaterThan(4_500)
+  await type(ann, 'a', 3)
+  await until(async () => (await bench.stored(head)) === 'aaa')
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
+})
+
+it('[LIFE-17] a document that nobody has open on any node is stored and given up', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  await type(bob, 'b', 3)
+  ann.client.socket.close()
+  await ann.client.closed
+  await wait(1_500)
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
+  bob.client.socket.close()
+  await until(() => bench.ownership.ownerOf(head.key) === null)
+  const state = await bench.storage.documents.state(head)
+  expect(state).toMatchObject({ head: { coveredSeq: 4, lastSeq: 4 } })
+})
+
+function presenceOf({ doc }: TextEditor, clock: number, name: string): Uint8Array {
+  const state = new TextEncoder().encode(JSON.stringify({ user: { name } }))
+  return awarenessFrame(writeAwareness([{ client: doc.clientID, clock, state }]))
+}
+
+/** The states in the AWARENESS frames that came, as text. */
+function statesSeen({ client }: TextEditor): string[] {
+  return client.of(TAG.awareness).flatMap((frame) => {
+    const entries = readAwareness(readFrame(frame.subarray(1)) ?? new Uint8Array()) ?? []
+    return entries.map(({ json }) => new TextDecoder().decode(json))
+  })
+}
+
+function ackedOf({ client }: TextEditor): number {
+  return Math.max(0, ...client.of(TAG.syncAck).map((frame) => new Reader(frame.subarray(1)).varUint()))
+}

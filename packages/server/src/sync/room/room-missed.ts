@@ -1,0 +1,56 @@
+import type { RoomHost } from './room-host.ts'
+import { fullState, type RoomContent } from './room-content.ts'
+import type { LoadedRoom } from './room-load.ts'
+import type { RoomLog } from './room-log.ts'
+import { LOST } from './room-outcomes.ts'
+import { splitUpdate } from './room-split.ts'
+import type { TaskOutcome } from '../worker-messages.ts'
+
+/** A loaded room whose members may lack something. */
+interface MissingRoom {
+  readonly host: Pick<RoomHost, 'updates'>
+  readonly key: number
+  readonly log: Pick<RoomLog, 'emitted' | 'reach'>
+  readonly isReady: boolean
+  content(): RoomContent
+  watched<T>(work: () => T): T
+}
+
+/**
+ * What the log got after `since`, when connections stay joined while another node becomes the owner: clients ask for what they lack only
+ * when they join. Everything in the answer is durable. Must run inside `exclusive`. [LIFE-25]
+ */
+export async function missedSince(room: MissingRoom, since: number): Promise<TaskOutcome> {
+  const { log } = room
+  const through = log.emitted
+  if (!(await log.reach(through)) || !room.isReady) return LOST
+  if (through <= since) return { kind: 'missed', throughSeq: through, updates: [] }
+  const records = await recordsAfter(room, since)
+  if (records !== null) return { kind: 'missed', ...records }
+  if (!room.isReady) return LOST
+  const throughSeq = log.emitted
+  const state = room.watched(() => fullState(room.content(), throughSeq))
+  return (await log.reach(throughSeq)) ? { kind: 'missed', throughSeq, updates: splitUpdate(state) } : LOST
+}
+
+/** The same for a room that has just been loaded, for all of its members. */
+export async function missedAtOpening(
+  room: Pick<MissingRoom, 'host' | 'key'>,
+  since: number,
+  { lastSeq, content }: Pick<LoadedRoom, 'lastSeq' | 'content'>,
+): Promise<readonly Uint8Array[]> {
+  if (lastSeq <= since) return []
+  const records = await recordsAfter(room, since).catch(() => null)
+  return records === null ? splitUpdate(fullState(content, lastSeq)) : records.updates
+}
+
+/** `null` when the log does not have the records one by one any more. */
+async function recordsAfter(
+  { host, key }: Pick<MissingRoom, 'host' | 'key'>,
+  since: number,
+): Promise<{ readonly throughSeq: number; readonly updates: readonly Uint8Array[] } | null> {
+  const records = await host.updates.after(key, since)
+  const last = records.at(-1)
+  if (last === undefined || records[0]?.seq !== since + 1) return null
+  return { throughSeq: last.seq, updates: records.flatMap(({ update }) => splitUpdate(update)) }
+}

@@ -1,0 +1,161 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { UpdateLog } from '../update-log.port.ts'
+import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../ownership.port.ts'
+
+/** A node is taken for dead by whoever cannot reach it after this time without a heartbeat, and by everybody when its lease is over. */
+const DEAD_MS = 3_000
+const LEASE_MS = 15_000
+/** A document is not taken twice from owners that cannot be reached within this time. */
+const TAKEN_MS = 5_000
+/** Takeovers before this time are not counted any more. */
+const COUNTED_MS = 600_000
+
+interface Owned {
+  tenure: Tenure | null
+  epoch: number
+  takeovers: number
+  takenAtMs: number
+}
+
+export interface MemoryOwnershipOptions {
+  readonly clock: Clock
+  readonly deadMs?: number
+  readonly takenMs?: number
+  /** The end of the log of a document; `null` when it is gone. */
+  readonly lastSeq?: (key: number) => Promise<number | null>
+}
+
+/**
+ * Who owns which document, as the tables of the database say it, for several nodes in one process. Nodes have heartbeats until they fall silent.
+ * `fencedStores` compares owners and epochs with it; both pass the contract of `Ownership`. [LIFE-26]
+ */
+export class MemoryOwnership {
+  readonly #documents = new Map<number, Owned>()
+  /** When a node that sends no heartbeats sent the last one. */
+  readonly #silent = new Map<Incarnation, number>()
+  readonly #robbed = new Map<Incarnation, number>()
+  readonly #given: MemoryOwnershipOptions
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(given: MemoryOwnershipOptions) {
+    this.#given = given
+  }
+
+  /** The node sends no heartbeats from now on, and sent the last one so long ago. */
+  silence(node: Incarnation, ms = 0): void {
+    this.#silent.set(node, this.#given.clock.monotonicMs() - ms)
+  }
+
+  /** The node sends heartbeats again. */
+  revive(node: Incarnation): void {
+    this.#silent.delete(node)
+  }
+
+  robbedOf(node: Incarnation): number {
+    return this.#robbed.get(node) ?? 0
+  }
+
+  dateBackTakeover(key: number, ms: number): void {
+    this.#of(key).takenAtMs = this.#given.clock.monotonicMs() - ms
+  }
+
+  ownerOf(key: number): Tenure | null {
+    return this.#documents.get(key)?.tenure ?? null
+  }
+
+  holds(node: Incarnation, key: number, epoch: number): boolean {
+    const tenure = this.ownerOf(key)
+    return tenure !== null && tenure.owner === node && tenure.epoch === epoch
+  }
+
+  /** Whether the lease of a node is over. */
+  isDead(node: Incarnation): boolean {
+    return this.#silentMs(node) > LEASE_MS
+  }
+
+  /** Runs a write, and the comparison that it makes first, before or after every change of owners. */
+  inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const run = this.#turn.then(write)
+    this.#turn = run.catch(() => undefined)
+    return run
+  }
+
+  /** The port as one node sees it. */
+  of(node: Incarnation): Ownership {
+    const held = async <T>(key: number, epoch: number, change: (document: Owned) => T): Promise<T | 'fenced' | 'gone'> => {
+      if ((await this.#lastSeq(key)) === null) return 'gone'
+      if (!this.holds(node, key, epoch)) return 'fenced'
+      const document = this.#of(key)
+      document.takeovers = 0
+      document.takenAtMs = Number.NEGATIVE_INFINITY
+      return change(document)
+    }
+    return {
+      acquire: (key, seen) => this.inTurn(() => this.#acquire(node, key, seen)),
+      release: (key, epoch) =>
+        this.inTurn(() =>
+          held(key, epoch, (document) => {
+            document.tenure = null
+            return 'released'
+          }),
+        ),
+      handOver: (key, epoch, to) => this.inTurn(() => held(key, epoch, (document) => give(document, to))),
+    }
+  }
+
+  async #acquire(node: Incarnation, key: number, seen: Tenure | undefined): Promise<AcquireOutcome> {
+    const lastSeq = await this.#lastSeq(key)
+    if (lastSeq === null) return { kind: 'gone' }
+    const document = this.#of(key)
+    const { tenure } = document
+    const nowMs = this.#given.clock.monotonicMs()
+    const isCounted = nowMs - document.takenAtMs <= COUNTED_MS
+    if (tenure !== null && tenure.owner !== node) {
+      if (!this.#mayTake(document, tenure, seen)) return { kind: 'owned', by: tenure }
+      document.takeovers = (isCounted ? document.takeovers : 0) + 1
+      document.takenAtMs = nowMs
+      this.#robbed.set(tenure.owner, this.robbedOf(tenure.owner) + 1)
+      return { kind: 'acquired', epoch: give(document, node), lastSeq, takeovers: document.takeovers }
+    }
+    return { kind: 'acquired', epoch: give(document, node), lastSeq, takeovers: isCounted ? document.takeovers : 0 }
+  }
+
+  #mayTake({ takenAtMs }: Owned, { owner, epoch }: Tenure, seen: Tenure | undefined): boolean {
+    if (this.isDead(owner)) return true
+    const { clock, deadMs = DEAD_MS, takenMs = TAKEN_MS } = this.#given
+    const isAsSeen = seen?.owner === owner && seen.epoch === epoch
+    return isAsSeen && this.#silentMs(owner) > deadMs && clock.monotonicMs() - takenAtMs >= takenMs
+  }
+
+  /** How long ago the last heartbeat of a node was. */
+  #silentMs(node: Incarnation): number {
+    const lastMs = this.#silent.get(node)
+    return lastMs === undefined ? 0 : this.#given.clock.monotonicMs() - lastMs
+  }
+
+  #of(key: number): Owned {
+    const known = this.#documents.get(key)
+    if (known !== undefined) return known
+    const fresh = { tenure: null, epoch: 0, takeovers: 0, takenAtMs: Number.NEGATIVE_INFINITY }
+    this.#documents.set(key, fresh)
+    return fresh
+  }
+
+  #lastSeq(key: number): Promise<number | null> {
+    return this.#given.lastSeq?.(key) ?? Promise.resolve(0)
+  }
+}
+
+function give(document: Owned, owner: Incarnation): number {
+  document.epoch++
+  document.tenure = { owner, epoch: document.epoch }
+  return document.epoch
+}
+
+/** The end of a log, read from a store; `null` when the document is gone. */
+export function lastSeqIn(updates: Pick<UpdateLog, 'load'>): (key: number) => Promise<number | null> {
+  return async (key) => {
+    const log = await updates.load(key)
+    return log.kind === 'loaded' ? (log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0) : null
+  }
+}

@@ -1,0 +1,158 @@
+import { TAG } from '@docrelay/protocol/frames'
+import * as Y from 'yjs'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { patienceClock } from '../../kernel/testing/patience.ts'
+import { systemTimers } from '../../kernel/timers.ts'
+import { openNodeHomes } from '../remote/node-homes.ts'
+import { serveEdges } from '../remote/edges.ts'
+import { type Bench, type BenchOptions, headOf, startBench } from './gateway-bench.ts'
+import { fencedStores, type FencedStores, type StoreFaults } from './fenced-stores.ts'
+import { HomesHere } from './homes-here.ts'
+import { createMemoryNetwork, type MemoryNetwork, type MemoryNode } from './memory-links.ts'
+import { lastSeqIn, MemoryOwnership } from './memory-ownership.ts'
+import { TextEditor } from './text-editor.ts'
+import { openTestStorage } from './worker-harness.ts'
+
+/** Taken for dead, in a test, after this time. */
+const DEAD_MS = 300
+
+export interface TestNode {
+  readonly inc: number
+  readonly bench: Bench
+  readonly homes: HomesHere
+  readonly links: MemoryNode
+  readonly stores: FencedStores
+  readonly faults: StoreFaults
+  /** A person with an editor on this node, who has joined the document. */
+  editor(docId: string): Promise<TextEditor>
+}
+
+/** Nodes in one process with real gateways, sockets and rooms, on one store, and links in memory. */
+export interface NodeBench extends AsyncDisposable {
+  readonly nodes: readonly TestNode[]
+  readonly network: MemoryNetwork
+  readonly ownership: MemoryOwnership
+  readonly storage: Awaited<ReturnType<typeof openTestStorage>>
+  create(id: string): Promise<DocumentHead>
+  /** What the log of a document says. */
+  stored(head: DocumentHead): Promise<string>
+  /** The process of a node ends at once: its heartbeat, its links, its rooms, and its sockets. */
+  crash(node: TestNode): void
+  /** Whether messages are delivered now; a test that is off delivers itself. */
+  delivers: boolean
+}
+
+export interface NodeBenchOptions {
+  readonly count: number
+  readonly fullBytes?: number
+  readonly bench?: Omit<BenchOptions, 'workers'>
+}
+
+export async function startNodes({ count, fullBytes, bench: options = {} }: NodeBenchOptions): Promise<NodeBench> {
+  const storage = await openTestStorage()
+  const network = createMemoryNetwork(fullBytes === undefined ? {} : { fullBytes })
+  const ownership = new MemoryOwnership({
+    clock: systemClock,
+    deadMs: DEAD_MS,
+    takenMs: DEAD_MS,
+    lastSeq: lastSeqIn(storage.updates),
+  })
+  const nodes: TestNode[] = []
+  for (let inc = 1; inc <= count; inc++) nodes.push(await startNode(inc))
+  const made: NodeBench = {
+    nodes,
+    network,
+    ownership,
+    storage,
+    delivers: true,
+    async create(id) {
+      const { facts } = headOf(id)
+      const body = { bytes: Buffer.from(JSON.stringify({ id, pages: [] })), facts, blobReferences: [] }
+      const outcome = await storage.documents.write({
+        ref: { workspaceId: 'default', id },
+        expect: { kind: 'absent' },
+        set: { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [], body },
+        bump: true,
+        nowMs: 1,
+        quotaBytes: null,
+        log: { kind: 'cold' },
+      })
+      if (outcome.kind !== 'written') throw new Error('the document was not written')
+      return outcome.head
+    },
+    async stored({ key }) {
+      const log = await storage.updates.load(key)
+      if (log.kind !== 'loaded') throw new Error('the log was not loaded')
+      const doc = new Y.Doc()
+      for (const { update } of [...(log.snapshot ? [log.snapshot] : []), ...log.records]) Y.applyUpdate(doc, update)
+      return doc.getText('t').toString()
+    },
+    crash(node) {
+      ownership.silence(node.inc)
+      network.crash(node.inc)
+      node.homes.off()
+      for (const connection of Array.from(node.bench.gateway.sessions.all())) connection.wire.terminate()
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(pump)
+      for (const { bench, homes } of nodes) {
+        await bench[Symbol.asyncDispose]()
+        await homes[Symbol.asyncDispose]()
+      }
+      await storage[Symbol.asyncDispose]()
+    },
+  }
+  const pump = setInterval(() => made.delivers && network.deliverAll(), 1)
+
+  async function startNode(inc: number): Promise<TestNode> {
+    const links = network.join(inc)
+    const faults: StoreFaults = { gate: Promise.resolve(), isDown: false }
+    const stores = fencedStores(storage, ownership, inc, faults)
+    const homes = new HomesHere({ ...stores, rooms: { saveIdleMs: 100, saveLatestMs: 300 } })
+    const workers = openNodeHomes({ local: homes, links })
+    let connections = 0
+    const nextConnection = (): number => ++connections
+    const bench = await startBench({
+      ...options,
+      workers,
+      settings: {
+        writes: { ratePerSec: null, burst: 0 },
+        maxConnectionsPerWorkspace: null,
+        nodeId: `n${inc}`,
+        ...options.settings,
+      },
+      deps: { store: stores.documents, nextConnection, ...options.deps },
+      rooms: {
+        store: stores.documents,
+        idleMs: 200,
+        nodes: { ownership: ownership.of(inc), links, homes: workers },
+        ...options.rooms,
+      },
+    })
+    serveEdges({ links, rooms: bench.rooms.hosted, timers: systemTimers, nextConnection })
+    return {
+      inc,
+      bench,
+      homes,
+      links,
+      stores,
+      faults,
+      async editor(docId) {
+        const editor = new TextEditor(await bench.authed({}, ['ack']))
+        editor.start(docId)
+        await editor.client.next(TAG.sync)
+        return editor
+      },
+    }
+  }
+  return made
+}
+
+export async function until(holds: () => boolean | Promise<boolean>, waitMs = 8_000): Promise<void> {
+  const givenUp = patienceClock(waitMs)
+  while (!(await holds())) {
+    if (givenUp()) throw new Error(`it did not come to hold in time: ${holds.toString()}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { systemRandom } from '../../kernel/ids.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { createDocument, openTestStorage, until } from '../testing/worker-harness.ts'
+import type { FromWorker } from '../worker-messages.ts'
+import { DocumentWorker } from './document-worker.ts'
+
+it('[C2] a home reports twice a second while it has rooms and once after the last, and then wakes nobody', async () => {
+  await using storage = await openTestStorage()
+  const time = manualTime()
+  const got: FromWorker[] = []
+  const { documents, updates, recovery } = storage
+  await using worker = new DocumentWorker({
+    ...{ documents, updates, recovery, clock: time.clock, timers: time.timers, random: systemRandom, log: silentLogger },
+    post: (messages) => got.push(...messages),
+  })
+  const reports = () => got.filter(({ kind }) => kind === 'report').length
+  expect(time.waiting()).toBe(0)
+  const { workspaceId, id, key } = await createDocument(documents)
+  worker.receive([{ kind: 'open', room: 1, ref: { workspaceId, id }, key }])
+  await until(() => got.some(({ kind }) => kind === 'opened'))
+  for (let beat = 0; beat < 6; beat++) await time.advance(500)
+  expect(reports()).toBe(6)
+  worker.receive([{ kind: 'job', job: 1, room: 1, task: { kind: 'drop' } }])
+  await until(() => got.some(({ kind }) => kind === 'done'))
+  for (let beat = 0; beat < 6; beat++) await time.advance(500)
+  expect(reports()).toBe(7)
+  expect(time.waiting()).toBe(0)
+})

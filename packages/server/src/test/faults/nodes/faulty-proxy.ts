@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/** Which bytes of a connection are held back: those to the target, those from it, or both. */
+export type Way = 'to-target' | 'from-target' | 'both'
+
+/** A connection through the proxy. `source` is what `sourceOf` says of it. */
+interface Piped {
+  readonly near: Socket
+  readonly far: Socket
+  readonly source: string
+}
+
+/**
+ * A TCP proxy on a port of 127.0.0.1 that a fault run breaks, for all connections or for those of one source. Bytes that are held back are
+ * not lost: they arrive when the proxy lets them go, as after a real partition that was shorter than TCP's patience.
+ */
+export interface FaultyProxy extends AsyncDisposable {
+  readonly port: number
+  /** The local ports that connections to the target have had, by which the target can name them. */
+  readonly localPorts: ReadonlySet<number>
+  /** Holds the bytes of open and new connections back until `heal`. Without a source of all connections. */
+  silence(way: Way, source?: string): void
+  /** Resets the open connections and, until `heal`, each new one. Without a source all of them. */
+  cut(source?: string): void
+  /** Resets the open connections once; new ones are forwarded. */
+  reset(source?: string): void
+  /** Forwards each block of bytes of open and new connections this much later. */
+  delay(ms: number): void
+  /** Resets the connection that next sends something to the target after so many further bytes of the answer. */
+  cutAnswerAfter(bytes: number): void
+  /** Forwards everything again. */
+  heal(): void
+}
+
+export interface FaultyProxyOptions {
+  readonly target: { readonly host: string; readonly port: number }
+  /** Names who opened a connection, by the port that it came from. */
+  readonly sourceOf?: (remotePort: number) => string
+}
+
+export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyProxyOptions): Promise<FaultyProxy> {
+  const open = new Set<Piped>()
+  const silences: { readonly way: Way; readonly source: string | undefined }[] = []
+  const cuts: (string | undefined)[] = []
+  const localPorts = new Set<number>()
+  let delayMs = 0
+  let answerBytesLeft: number | null = null
+  let cutting: Piped | null = null
+
+  const isOf = ({ source }: Piped, wanted: string | undefined): boolean => wanted === undefined || source === wanted
+  const isSilent = (piped: Piped, way: Way): boolean =>
+    silences.some((silence) => isOf(piped, silence.source) && (silence.way === way || silence.way === 'both'))
+  const breakOff = ({ near, far }: Piped): void => {
+    near.resetAndDestroy()
+    far.resetAndDestroy()
+  }
+  const follow = (piped: Piped): void => {
+    if (isSilent(piped, 'to-target')) piped.near.pause()
+    else piped.near.resume()
+    if (isSilent(piped, 'from-target')) piped.far.pause()
+    else piped.far.resume()
+  }
+  const forward = (to: Socket, bytes: Uint8Array): void => {
+    if (delayMs === 0) to.write(bytes)
+    else setTimeout(() => to.destroyed || to.write(bytes), delayMs)
+  }
+  const answer = (piped: Piped, bytes: Buffer): void => {
+    if (cutting !== piped || answerBytesLeft === null) return forward(piped.near, bytes)
+    piped.near.write(bytes.subarray(0, answerBytesLeft))
+    answerBytesLeft -= bytes.length
+    if (answerBytesLeft > 0) return
+    answerBytesLeft = null
+    cutting = null
+    // The bytes before the cut arrive.
+    setTimeout(() => breakOff(piped), 5)
+  }
+
+  const server: Server = createServer({ noDelay: true }, (near) => {
+    near.on('error', () => undefined)
+    const source = sourceOf(near.remotePort ?? 0)
+    if (cuts.some((cut) => cut === undefined || cut === source)) return near.resetAndDestroy()
+    const far = connect({ ...target, noDelay: true })
+    far.on('error', () => undefined)
+    const piped: Piped = { near, far, source }
+    open.add(piped)
+    far.once('connect', () => far.localPort !== undefined && localPorts.add(far.localPort))
+    near.on('data', (bytes) => {
+      if (answerBytesLeft !== null) cutting ??= piped
+      forward(far, bytes)
+    })
+    far.on('data', (bytes) => answer(piped, bytes))
+    near.once('close', () => {
+      open.delete(piped)
+      far.destroy()
+    })
+    // An end of the target is held back with the bytes before it.
+    far.once('close', () => (isSilent(piped, 'from-target') ? undefined : near.destroy()))
+    follow(piped)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+
+  return {
+    port: address.port,
+    localPorts,
+    silence(way, source) {
+      silences.push({ way, source })
+      for (const piped of open) follow(piped)
+    },
+    cut(source) {
+      cuts.push(source)
+      for (const piped of open) if (isOf(piped, source)) breakOff(piped)
+    },
+    reset(source) {
+      for (const piped of open) if (isOf(piped, source)) breakOff(piped)
+    },
+    delay(ms) {
+      delayMs = ms
+    },
+    cutAnswerAfter(bytes) {
+      answerBytesLeft = bytes
+      cutting = null
+    },
+    heal() {
+      silences.length = 0
+      cuts.length = 0
+      delayMs = 0
+      answerBytesLeft = null
+      for (const piped of open) {
+        if (piped.far.destroyed) piped.near.destroy()
+        else follow(piped)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const piped of open) breakOff(piped)
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import pg from 'pg'
+import * as Y from 'yjs'
+
+/** An append to a log, as the database saw it. */
+interface Append {
+  readonly document: string
+  readonly seq: number
+  /** The node whose row of `nodes` the document names as owner; `null` when none does. */
+  readonly owner: string | null
+  readonly writer: string | null
+}
+
+/** Looks at the store from outside the relays: a trigger notes which connection moved the end of which log. [LIFE-26] */
+export interface StoreAudit extends AsyncDisposable {
+  /** The name of the node that owns the document; `null` when none does. */
+  ownerOf(docId: string): Promise<string | null>
+  /** Appends by a node while another node owned the document. None may ever be stored. */
+  foreignAppends(): Promise<readonly Append[]>
+  /** How often a document went from one node to another without being given up in between. */
+  takeovers(): Promise<number>
+  /** How many appends there were, so that a check of none of them does not pass for a good one. */
+  appends(): Promise<number>
+  /** The document as its snapshot and its log say, read without a relay. Throws when the log has a gap. */
+  logOf(docId: string): Promise<Y.Doc>
+  /** Resolves when a transaction of this connection's port set has written and waits to be committed. */
+  isWithinTransaction(ports: ReadonlySet<number>): Promise<boolean>
+}
+
+const TRIGGER = `
+  create table fault_audit (entry bigint generated always as identity, key bigint, seq bigint, owner text, port integer, is_append boolean);
+  create function note_head() returns trigger language plpgsql as $$ begin
+    insert into fault_audit (key, seq, owner, port, is_append)
+      select new.key, new.last_seq, (select node_id from nodes where inc = new.owner), inet_client_port(), new.last_seq > old.last_seq;
+    return null;
+  end $$;
+  create trigger note_append after update on log_heads for each row
+    when (new.last_seq > old.last_seq) execute function note_head();
+  create trigger note_takeover after update on log_heads for each row
+    when (new.last_seq = old.last_seq and new.owner <> old.owner) execute function note_head();`
+
+/** @param nodeOf names the node to which a connection from this port belongs */
+export async function openStoreAudit(url: string, nodeOf: (port: number) => string | null): Promise<StoreAudit> {
+  const pool = new pg.Pool({ connectionString: url, max: 2 })
+  // A server that is restarted ends them; the next query opens another one.
+  pool.on('error', () => undefined)
+  await pool.query(TRIGGER)
+  const rows = async <T>(query: string, values: readonly unknown[] = []): Promise<readonly T[]> =>
+    (await pool.query<T & pg.QueryResultRow>(query, [...values])).rows
+  const count = async (which: string): Promise<number> =>
+    Number((await rows<{ n: string }>(`select count(*) as n from fault_audit where ${which}`))[0]?.n ?? 0)
+  return {
+    async ownerOf(docId) {
+      const found = await rows<{ node_id: string }>(
+        `select node_id from documents join log_heads using (key) join nodes on inc = owner where documents.id = $1`,
+        [docId],
+      )
+      return found[0]?.node_id ?? null
+    },
+    async foreignAppends() {
+      const found = await rows<{ id: string; seq: string; owner: string; port: number }>(
+        `select documents.id, seq, owner, port from fault_audit join documents using (key) where is_append and owner is not null order by entry`,
+      )
+      return found
+        .map(({ id, seq, owner, port }) => ({ document: id, seq: Number(seq), owner, writer: nodeOf(port) }))
+        .filter(({ owner, writer }) => writer !== null && writer !== owner)
+    },
+    takeovers: () => count('not is_append'),
+    appends: () => count('is_append'),
+    async logOf(docId) {
+      const doc = new Y.Doc()
+      const [head] = await rows<{ key: string; last_seq: string }>(
+        'select key, last_seq from documents join log_heads using (key) where documents.id = $1',
+        [docId],
+      )
+      if (head === undefined) throw new Error(`${docId} is not in the store`)
+      const [snapshot] = await rows<{ through_seq: string; bytes: Buffer }>(
+        'select through_seq, bytes from snapshots where key = $1 order by through_seq desc limit 1',
+        [head.key],
+      )
+      let reached = Number(snapshot?.through_seq ?? 0)
+      if (snapshot !== undefined) Y.applyUpdate(doc, snapshot.bytes)
+      const records = await rows<{ seq: string; bytes: Buffer }>(
+        'select seq, bytes from updates where key = $1 and seq > $2 order by seq',
+        [head.key, reached],
+      )
+      for (const { seq, bytes } of records) {
+        if (Number(seq) !== ++reached) throw new Error(`the log of ${docId} has ${seq} where ${reached} is due`)
+        Y.applyUpdate(doc, bytes)
+      }
+      if (reached !== Number(head.last_seq)) throw new Error(`the log of ${docId} ends at ${reached}, not at ${head.last_seq}`)
+      return doc
+    },
+    async isWithinTransaction(ports) {
+      const found = await rows<{ n: string }>(
+        `select count(*) as n from pg_stat_activity
+          where datname = current_database() and state = 'idle in transaction' and backend_xid is not null and client_port = any($1)`,
+        [[...ports]],
+      )
+      return Number(found[0]?.n ?? 0) > 0
+    },
+    [Symbol.asyncDispose]: () => pool.end(),
+  }
+}

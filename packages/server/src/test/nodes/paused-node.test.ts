@@ -1,0 +1,75 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { patience } from '../../kernel/testing/patience.ts'
+import { type Body, setShape, shapesIn } from '../live-documents.ts'
+import { type RelayUnderTest, saved, until } from '../relay-under-test.ts'
+import { metric } from '../wire-client.ts'
+import { type NodesUnderTest, startNodesUnderTest } from './nodes-under-test.ts'
+
+const nodes = await startNodesUnderTest({ count: 2 })
+if (typeof nodes === 'string') process.stderr.write(`skipped: ${nodes}\n`)
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe.skipIf(typeof nodes === 'string')('a node that is paused', () => {
+  const { relays } = nodes as NodesUnderTest
+  const [a, b] = relays as [RelayUnderTest, RelayUnderTest]
+  const shapes = async (relay: RelayUnderTest, id: string) => shapesIn((await relay.rest().getDocument(id)) as unknown as Body)
+  /** The first answer of a node that may say 503 for a while. */
+  const shapesSoon = async (relay: RelayUnderTest, id: string): Promise<readonly string[]> => {
+    for (;;) {
+      const answer = await shapes(relay, id).catch((error: unknown) => error)
+      if (Array.isArray(answer)) return answer
+      expect(answer).toMatchObject({ code: 'UNAVAILABLE' })
+      await pause(20)
+    }
+  }
+
+  afterAll(() => (nodes as NodesUnderTest)[Symbol.asyncDispose](), patience(20_000))
+
+  it(
+    '[LIFE-25] [LIFE-26] stores nothing of a document that another node took meanwhile, answers no read with the past, and goes on there',
+    async () => {
+      await a.rest().putDocument('paused', { name: 'paused', pages: [{ id: 'canvas', name: 'Canvas', shapes: [] }] })
+      const ann = a.sync('paused')
+      await saved(ann)
+      const bob = b.sync('paused')
+      await saved(bob)
+      process.kill(a.pid, 'SIGSTOP')
+      setShape(ann, 'late')
+      setShape(bob, 'meanwhile')
+      await until('bob to be saved at a new owner', () => bob.state.saved === 'saved', 15_000)
+      expect(await metric(b, 'relay_takeovers_total', { cause: 'silent' })).toBe(1)
+      await pause(1_000)
+      process.kill(a.pid, 'SIGCONT')
+      expect(await shapesSoon(a, 'paused')).toContain('meanwhile')
+      await saved(ann)
+      await until('both to be equal', () =>
+        [ann, bob].every(({ doc }) => ['late', 'meanwhile'].every((id) => doc.getMap('shapes:canvas').has(id))),
+      )
+      expect(await shapes(a, 'paused')).toEqual(['late', 'meanwhile'])
+      expect(await metric(a, 'relay_fenced_total')).toBeGreaterThan(0)
+    },
+    patience(60_000),
+  )
+
+  it(
+    '[LIFE-27] gives everything up after 10 s, and is another incarnation of itself afterwards',
+    async () => {
+      await a.rest().putDocument('long', { name: 'long', pages: [{ id: 'canvas', name: 'Canvas', shapes: [] }] })
+      const ann = a.sync('long')
+      await saved(ann)
+      process.kill(a.pid, 'SIGSTOP')
+      await pause(11_000)
+      const bob = b.sync('long')
+      await saved(bob)
+      setShape(ann, 'late')
+      process.kill(a.pid, 'SIGCONT')
+      await saved(ann)
+      await until('bob to have it', () => bob.doc.getMap('shapes:canvas').has('late'))
+      await until('the node to be linked again', async () => (await metric(a, 'relay_links')) === 1)
+      expect(a.logLines.some((line) => line.includes('"node.suspended"'))).toBe(true)
+      expect(await shapesSoon(a, 'long')).toEqual(['late'])
+    },
+    patience(60_000),
+  )
+})
