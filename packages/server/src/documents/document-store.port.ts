@@ -285,8 +285,9 @@ export interface DocumentStore {
   purgeFormerClients(beforeMs: number, limit: number): Promise<number>
   purgeRemembered(beforeMs: number, limit: number): Promise<number>
   /**
-   * Returns those of the next `limit` documents, by key, whose bodies lack edits of their logs. `nextKey` is the key to
-   * continue with, `null` at the end.
+   * Returns those of the next `limit` documents, by key, whose bodies lack edits of their logs, without those that another
+   * node has open: that node stores them itself, or its lease ends. `nextKey` is the key to continue with, `null` at the
+   * end.
    */
   behind(
     afterKey: number,

@@ -215,18 +215,6 @@ it('[OPS-3] [OPS-4] totals are counted once a minute, and less often when counti
   }
 })
 
-it('[LIFE-30] documents that another node has open are left to that node', async () => {
-  const settled: string[] = []
-  const document = (key: number) => ({ key, workspaceId: 'ws', id: `doc-${key}` })
-  const job = settlingJob(
-    { behind: () => Promise.resolve({ documents: [1, 2, 3].map(document), nextKey: null }) },
-    { isResident: () => false, settle: async ({ id }) => void settled.push(id) },
-    ({ key }) => key === 2,
-  )
-  expect(await job.run()).toBe(false)
-  expect(settled).toEqual(['doc-1', 'doc-3'])
-})
-
 it('[LIFE-30] a job of one node runs where its lease is, and the others do nothing until the next look', async () => {
   const done: string[] = []
   let isMine = true

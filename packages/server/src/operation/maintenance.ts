@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { CallStore } from '../documents/call-store.port.ts'
-import type { DocumentRef, DocumentStore } from '../documents/document-store.port.ts'
+import type { DocumentStore } from '../documents/document-store.port.ts'
 import type { Residents } from '../documents/residents.port.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { FeedBounds } from '../feed/feed-table.port.ts'
@@ -174,13 +174,12 @@ export function callRecordsJob(given: {
 /**
  * Settles documents that nobody has open and whose bodies lack edits: a process that ended abruptly leaves such
  * documents, and without this job blobs of their workspaces could not be released until somebody opened them. A
- * document that cannot be settled is tried again in the next run. `isOpenElsewhere`: whether another node that lives has
- * the document open, which settles it itself. [LIFE-30]
+ * document that cannot be settled is tried again in the next run. What another node of several has open, that node
+ * settles itself. [LIFE-30]
  */
 export function settlingJob(
   store: Pick<DocumentStore, 'behind'>,
   residents: Pick<Residents, 'isResident' | 'settle'>,
-  isOpenElsewhere: (document: DocumentRef & { readonly key: number }) => boolean = () => false,
 ): MaintenanceJob {
   let afterKey = 0
   return {
@@ -188,7 +187,7 @@ export function settlingJob(
     everyMs: SETTLE_EVERY_MS,
     async run() {
       const { documents, nextKey } = await store.behind(afterKey, LOOKED_AT)
-      const cold = documents.filter((document) => !residents.isResident(document) && !isOpenElsewhere(document))
+      const cold = documents.filter((document) => !residents.isResident(document))
       const taken = cold.slice(0, SETTLED_AT_A_TIME)
       await Promise.allSettled(taken.map((document) => residents.settle(document)))
       afterKey = (cold.length > taken.length ? taken.at(-1)?.key : nextKey) ?? 0

@@ -9,7 +9,7 @@ import { DamagedDocumentError, headOf, readState, selectHeads } from './document
 import type { LongBody } from './long-bodies.ts'
 import { type Capturing, lookAhead, mayKeepLongBody } from './recovery-capture.ts'
 import { writeDocument } from './document-write.ts'
-import type { Database } from './engine.ts'
+import type { Database, Engine } from './engine.ts'
 import { tellingRun } from './feed-writing.ts'
 import { purgeFormerClients, readFormerClients } from './former-clients.ts'
 import { readableHeads, sqlHeadLists } from './head-lists.ts'
@@ -119,12 +119,17 @@ export function sqlDocuments(
       }),
     remembered: (workspaceId, request) => reading(() => rememberedWrite(reader, workspaceId, request)),
     purgeRemembered: (beforeMs, limit) => queue.job('request ids', 0, (writer) => purgeRemembered(writer, beforeMs, limit)),
-    behind: (afterKey, limit) => reading(() => readBehind(reader, afterKey, limit)),
+    behind: (afterKey, limit) => reading(() => readBehind(reader, engine, afterKey, limit)),
   }
 }
 
 /** Reads the next `limit` heads and returns those whose stored body lacks records of the log, which are few. [LIFE-30] */
-async function readBehind(reader: Connection, afterKey: number, limit: number): ReturnType<DocumentStore['behind']> {
+async function readBehind(
+  reader: Connection,
+  { node, nowMs }: Pick<Engine, 'node' | 'nowMs'>,
+  afterKey: number,
+  limit: number,
+): ReturnType<DocumentStore['behind']> {
   const looked = await reader
     .selectFrom('log_heads')
     .select(['key', 'last_seq', 'covered_seq'])
@@ -139,6 +144,17 @@ async function readBehind(reader: Connection, afterKey: number, limit: number): 
     .selectFrom('documents')
     .select(['key', 'workspace_id', 'id'])
     .where('key', 'in', keys)
+    .$if(node.inc !== null, (all) =>
+      all.where('key', 'not in', (e) =>
+        e
+          .selectFrom('log_heads')
+          .innerJoin('nodes', 'nodes.inc', 'log_heads.owner')
+          .select('log_heads.key')
+          .where('log_heads.key', 'in', keys)
+          .where('nodes.inc', '!=', node.inc ?? 0)
+          .where('nodes.lease_until_ms', '>', nowMs),
+      ),
+    )
     .orderBy('key')
     .execute()
   return { documents: rows.map(({ key, workspace_id, id }) => ({ key, workspaceId: originalText(workspace_id), id })), nextKey }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { creation, written } from '../../documents/testing/document-writes.ts'
+import { creation, update, written } from '../../documents/testing/document-writes.ts'
+import { emptyPostgres } from './testing/emptied-postgres.ts'
 import { openFeedStore } from './testing/feed-store.ts'
 import { onPostgres } from './testing/on-postgres.ts'
 import { openHost, temporaryStores } from './testing/store-under-test.ts'
@@ -25,6 +26,32 @@ await onPostgres((url) =>
       await other.query('commit')
       await other.end()
       expect(await store.documents.purgeTombstones(2_000, 10)).toBe(1)
+    })
+
+    it('[LIFE-30] documents whose bodies lack edits are left to the node that has them open, while its lease lasts', async () => {
+      await emptyPostgres(url)
+      const other = new pg.Client({ connectionString: url })
+      await other.connect()
+      const register = async (leaseMs: number): Promise<number> => {
+        const { rows } = await other.query<{ inc: string }>(
+          `insert into nodes (node_id, mode, link_url, program, state, beat, lease_until_ms, robbed)
+           values ($1, 'cluster', null, 'test', 'up', 1, (extract(epoch from clock_timestamp()) * 1000)::bigint + $2, 0) returning inc`,
+          [randomUUID(), leaseMs],
+        )
+        return Number(rows[0]?.inc)
+      }
+      const [own, living, dead] = [await register(15_000), await register(15_000), await register(-1)]
+      await using store = await openFeedStore(url, () => undefined, { inc: own })
+      const behind = async (owner: number | null): Promise<string> => {
+        const { id, key } = written(await store.documents.write(creation({ workspaceId: 'w', id: randomUUID() })))
+        await store.updates.append([{ key, afterSeq: 0, actor: 'ada', atMs: 1, update: update(1) }])
+        await other.query('update log_heads set owner = $1, epoch = 1 where key = $2', [owner, key])
+        return id
+      }
+      const [cold, mine, , orphan] = [await behind(null), await behind(own), await behind(living), await behind(dead)]
+      const { documents } = await store.documents.behind(0, 100)
+      expect(documents.map(({ id }) => id)).toEqual([cold, mine, orphan])
+      await other.end()
     })
 
     it('[LIFE-30] a relay that is alone asks for no such lock', async () => {

@@ -1,5 +1,6 @@
 import type { OpenFeedStore } from '../../../feed/feed-store.contract.ts'
 import { silentLogger } from '../../../kernel/log.ts'
+import type { OwnNode } from '../engine.ts'
 import type { FeedEntry } from '../feed-writing.ts'
 import { openPostgres } from '../postgres.ts'
 import { openSqliteBeside } from '../sqlite.ts'
@@ -9,8 +10,9 @@ import { openHost } from './store-under-test.ts'
 export async function openFeedStore(
   url: string,
   onTold: (entries: readonly FeedEntry[]) => void = () => undefined,
+  node: OwnNode = { inc: null },
 ): Promise<OpenFeedStore & Awaited<ReturnType<typeof openHost>>> {
-  const host = await openHost(url, { onTold })
+  const host = await openHost(url, { onTold, node })
   return {
     ...host,
     async addForeign({ kind, payload }) {
