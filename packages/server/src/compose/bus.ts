@@ -1,5 +1,6 @@
 import type { RateLimiter } from '../access/rate-limiter.port.ts'
 import type { Redis } from '../drivers/redis/redis.ts'
+import type { SessionFacts } from '../mcp/session-facts.port.ts'
 import { systemTimers } from '../kernel/timers.ts'
 import type { Check } from '../operation/health.ts'
 import type { Base } from './base.ts'
@@ -10,6 +11,8 @@ export interface Bus {
   readonly redis: Redis | null
   /** The buckets that all relays share; `null` for `memory:`, where this process has its own. */
   readonly rateLimiter: RateLimiter | null
+  /** What is kept of MCP sessions; `null` for `memory:`. */
+  readonly sessionFacts: SessionFacts | null
   readonly check: Check
 }
 
@@ -21,12 +24,13 @@ export async function openBus(base: Base, nodes: () => number, opened: AsyncDisp
   const { config, clock, log, metrics } = base
   if (config.bus.url === 'memory:') {
     metrics.set('relay_bus_up', 1)
-    return { redis: null, rateLimiter: null, check: () => ({ ok: true, detail: 'in memory' }) }
+    return { redis: null, rateLimiter: null, sessionFacts: null, check: () => ({ ok: true, detail: 'in memory' }) }
   }
   // Loaded only when it is used.
-  const [{ openRedis }, { createRedisRateLimiter }] = await Promise.all([
+  const [{ openRedis }, { createRedisRateLimiter }, { redisSessionFacts }] = await Promise.all([
     import('../drivers/redis/redis.ts'),
     import('../drivers/redis/redis-rate-limiter.ts'),
+    import('../drivers/redis/redis-session-facts.ts'),
   ])
   const timers = systemTimers
   const redis = opened.use(await openRedis({ url: config.bus.url, timers, log }))
@@ -38,5 +42,5 @@ export async function openBus(base: Base, nodes: () => number, opened: AsyncDisp
     counted = rateLimiter.answeredLocally
   })
   const check = () => (redis.isUp ? { ok: true } : { ok: false, detail: 'no answer; limits are counted by each node' })
-  return { redis, rateLimiter, check }
+  return { redis, rateLimiter, sessionFacts: redisSessionFacts(redis), check }
 }
