@@ -11,14 +11,14 @@ import { accessPolicyOf } from './access-policy.ts'
 
 /** Opens search: its index is told of every stored change, and its threads start with the first one. [AG-64] */
 export function openSearch(
-  { config, clock, log }: Base,
+  { config, clock, log, severalNodes }: Base,
   storage: Storage,
   { rooms: residents, written }: Live,
   { documents, bodies }: { readonly documents: Documents; readonly bodies: Bodies },
   opened: AsyncDisposableStack,
 ): Search {
   const timers = systemTimers
-  const index = opened.use(openSearchIndex({ url: config.storage.url, log }))
+  const index = opened.use(openSearchIndex({ url: config.storage.url, isShared: severalNodes, log }))
   const feed = opened.use(createIndexFeed({ index, timers }))
   storage.onStored((document) => feed.stored(document))
   // Of several nodes, which share the index, each fills in what it has written itself.

@@ -73,7 +73,10 @@ export class RoomRecovery {
     const nowMs = this.#deps.clock.monotonicMs()
     const ends = this.#ends.get(nameOf(ref)) ?? []
     if (ends.length >= ENDS_BARRED && nowMs - (ends.at(-1) ?? 0) < ENDS_WINDOW_MS) return false
-    this.#ends.set(nameOf(ref), Array.from({ length: ENDS_BARRED }, () => nowMs))
+    this.#ends.set(
+      nameOf(ref),
+      Array.from({ length: ENDS_BARRED }, () => nowMs),
+    )
     return true
   }
 

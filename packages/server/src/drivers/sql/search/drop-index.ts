@@ -12,7 +12,7 @@ export async function dropSearchIndex(url: string, log: Logger): Promise<void> {
     rmSync(indexFolder(url.slice('sqlite:'.length)), { recursive: true, force: true })
     return
   }
-  const [{ openPostgres }, { dropTables }] = await Promise.all([import('../postgres.ts'), import('./postgres-index.ts')])
+  const [{ openPostgres }, { dropTables }] = await Promise.all([import('../postgres.ts'), import('./postgres-index-tables.ts')])
   const { writer, close } = await openPostgres(url, 0, log)
   try {
     await dropTables(writer)

@@ -8,20 +8,9 @@ import type { Connection } from '../tables.ts'
 import { foundOf, isAlwaysExact, ListPositions, nothingFound, RowCounts } from './counting.ts'
 import { HeldStates } from './held-states.ts'
 import { type IndexReader, type IndexWriter, type OnNew, type Pause } from './index-engine.ts'
-import { hashOf, INDEX_FORMAT, type IndexRow, keyAndClass, planRows, rowRange, SLOT_BITS, type StoredRow } from './index-rows.ts'
+import { hashOf, type IndexRow, keyAndClass, planRows, rowRange, SLOT_BITS, type StoredRow } from './index-rows.ts'
 import { packWords, writtenWords } from './packed-words.ts'
-
-/** The words of a row as `writtenWords` writes them, with at least one plus at both ends; `encode` breaks its lines. */
-const WRITTEN = sql`replace(encode(words, 'base64'), E'\n', '')`
-
-/**
- * The words of a row as a `tsvector`, each behind the number of its workspace, so that no workspace pays for the words of another. The vector
- * is the expression of the GIN index and not a column, because a column would be longer than the text. [AG-64]
- */
-const VECTOR = sql`array_to_tsvector(string_to_array(workspace || replace(btrim(${WRITTEN}, '+'), '+', '+' || workspace), '+'))`
-
-/** Rows of another form are dropped and made again. */
-const POSTGRES_FORMAT = `${INDEX_FORMAT} packed`
+import { dropTables, makeTables, POSTGRES_FORMAT, VECTOR, WRITTEN } from './postgres-index-tables.ts'
 
 /**
  * What one statement adds: a word takes the server about 6 µs, so that a batch ends within 5 ms. Counted and not timed, because on a busy
@@ -30,8 +19,12 @@ const POSTGRES_FORMAT = `${INDEX_FORMAT} packed`
 const MOST_WORDS = 600
 const MOST_ROWS = 100
 
-export function openPostgresWriter(db: Connection, onNew: OnNew): IndexWriter {
-  const workspaces = createWorkspaceNumbers(db)
+/**
+ * `isShared`: several nodes fill this index. Then each document is written in a transaction of its own, under a lock, and only when the index
+ * holds an earlier state of it: two nodes at once would leave rows of both, and the slower one could take the index back. [AG-63]
+ */
+export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = false): IndexWriter {
+  const workspaces = createWorkspaceNumbers(db, isShared)
   let isMade: Promise<void> | null = null
 
   async function made(): Promise<void> {
@@ -60,18 +53,13 @@ export function openPostgresWriter(db: Connection, onNew: OnNew): IndexWriter {
     }
   }
 
-  async function deleteRows(key: number, ids: readonly number[], pause: Pause): Promise<void> {
-    for (let from = 0; from < ids.length; from += MOST_ROWS) {
-      const batch = ids.slice(from, from + MOST_ROWS)
-      await sql`delete from search_rows where ${isOfDocument(key)} and id = any(${batch}::bigint[])`.execute(db)
-      await pause()
-    }
-  }
-
-  async function storedRows(key: number): Promise<readonly StoredRow[]> {
-    const { rows } = await sql<{ id: number; hash: string }>`
-      select id, left(md5(words), 12) as hash from search_rows where ${isOfDocument(key)} order by id`.execute(db)
-    return rows.map(({ id, hash }) => ({ id, hash: Number.parseInt(hash, 16) }))
+  /** Runs changes of one document, where the index is shared as one that no other node sees a part of. */
+  function asOne(key: number, work: (on: Connection) => Promise<void>): Promise<void> {
+    if (!isShared) return work(db)
+    return db.transaction().execute(async (writer) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${String(key)}, 11))`.execute(writer)
+      await work(writer)
+    })
   }
 
   return {
@@ -82,36 +70,40 @@ export function openPostgresWriter(db: Connection, onNew: OnNew): IndexWriter {
       }),
     state: ({ key }) =>
       withTables(async () => {
-        const { rows } = await sql<StateRow>`
-          select key, version, updated_at_ms, covered_seq from search_documents where key = ${key}`.execute(db)
-        return rows[0] === undefined ? null : stateOf(rows[0])
+        return stateIn(db, key)
       }),
     workspaces: () =>
       withTables(async () => {
         const { rows } = await sql<{ name: string }>`select name from search_workspaces order by number`.execute(db)
         return rows.map(({ name }) => originalText(name))
       }),
-    write: (workspaceId, { key, version, updatedAtMs, coveredSeq }, rows, pause) =>
+    write: (workspaceId, state, rows, pause) =>
       withTables(async () => {
         const number = await workspaces(workspaceId)
-        const plan = planRows(key, await storedRows(key), rows.map(packedRow))
-        await deleteRows(key, plan.remove, pause)
-        for (const batch of batchesOf(plan.add)) {
-          await insertRows(db, number, batch)
-          await pause()
-        }
-        await sql`
-        insert into search_documents (key, workspace, version, updated_at_ms, covered_seq)
-        values (${key}, ${number}, ${version}, ${updatedAtMs}, ${coveredSeq})
-        on conflict (key) do update set version = excluded.version, updated_at_ms = excluded.updated_at_ms,
-          covered_seq = excluded.covered_seq`.execute(db)
+        const { key, version, updatedAtMs, coveredSeq } = state
+        await asOne(key, async (on) => {
+          if (isShared && !isLater(state, await stateIn(on, key))) return
+          const plan = planRows(key, await storedRows(on, key), rows.map(packedRow))
+          await deleteRows(on, key, plan.remove, pause)
+          for (const batch of batchesOf(plan.add)) {
+            await insertRows(on, number, batch)
+            await pause()
+          }
+          await sql`
+          insert into search_documents (key, workspace, version, updated_at_ms, covered_seq)
+          values (${key}, ${number}, ${version}, ${updatedAtMs}, ${coveredSeq})
+          on conflict (key) do update set version = excluded.version, updated_at_ms = excluded.updated_at_ms,
+            covered_seq = excluded.covered_seq`.execute(on)
+        })
       }),
     remove: (_workspaceId, key, pause) =>
-      withTables(async () => {
-        await sql`delete from search_documents where key = ${key}`.execute(db)
-        const ids = (await storedRows(key)).map(({ id }) => id)
-        await deleteRows(key, ids, pause)
-      }),
+      withTables(() =>
+        asOne(key, async (on) => {
+          await sql`delete from search_documents where key = ${key}`.execute(on)
+          const ids = (await storedRows(on, key)).map(({ id }) => id)
+          await deleteRows(on, key, ids, pause)
+        }),
+      ),
     // The server looks after its own files.
     async forget() {},
     async clear() {
@@ -121,6 +113,33 @@ export function openPostgresWriter(db: Connection, onNew: OnNew): IndexWriter {
     },
     async close() {},
   }
+}
+
+async function stateIn(db: Connection, key: number): Promise<IndexedState | null> {
+  const { rows } = await sql<StateRow>`
+    select key, version, updated_at_ms, covered_seq from search_documents where key = ${key}`.execute(db)
+  return rows[0] === undefined ? null : stateOf(rows[0])
+}
+
+/** A stored body moves on by versions, and within one version with the log. */
+function isLater(state: IndexedState, held: IndexedState | null): boolean {
+  if (held === null || state.version !== held.version) return state.version > (held?.version ?? 0)
+  if (state.coveredSeq !== held.coveredSeq) return state.coveredSeq > held.coveredSeq
+  return state.updatedAtMs > held.updatedAtMs
+}
+
+async function deleteRows(db: Connection, key: number, ids: readonly number[], pause: Pause): Promise<void> {
+  for (let from = 0; from < ids.length; from += MOST_ROWS) {
+    const batch = ids.slice(from, from + MOST_ROWS)
+    await sql`delete from search_rows where ${isOfDocument(key)} and id = any(${batch}::bigint[])`.execute(db)
+    await pause()
+  }
+}
+
+async function storedRows(db: Connection, key: number): Promise<readonly StoredRow[]> {
+  const { rows } = await sql<{ id: number; hash: string }>`
+    select id, left(md5(words), 12) as hash from search_rows where ${isOfDocument(key)} order by id`.execute(db)
+  return rows.map(({ id, hash }) => ({ id, hash: Number.parseInt(hash, 16) }))
 }
 
 interface PackedRow extends Omit<IndexRow, 'words'> {
@@ -161,48 +180,15 @@ function insertRows(db: Connection, workspace: string, rows: readonly (PackedRow
     select r.id, ${workspace}, r.words from unnest(${ids}::bigint[], ${words}::bytea[]) as r (id, words)`.execute(db)
 }
 
-/** Returns whether it made them. */
-async function makeTables(db: Connection): Promise<boolean> {
-  if ((await formatOf(db)) === POSTGRES_FORMAT) return false
-  await dropTables(db)
-  const statements: readonly RawBuilder<unknown>[] = [
-    sql`create table search_workspaces (number bigint generated by default as identity primary key, name text collate "C" not null unique)`,
-    sql`create table search_documents (
-      key bigint primary key, workspace text not null, version bigint not null, updated_at_ms bigint not null, covered_seq bigint not null)`,
-    sql`create index search_documents_by_workspace on search_documents (workspace)`,
-    sql`create table search_rows (id bigint not null, workspace text collate "C" not null, words bytea not null)`,
-    sql`create index search_rows_by_document on search_rows ((id >> ${sql.lit(SLOT_BITS)}))`,
-    // Without a list of pending entries, which one statement in a thousand would have to sort in, and every search to read.
-    sql`create index search_rows_by_word on search_rows using gin (${VECTOR}) with (fastupdate = off)`,
-    sql`create table search_facts (name text primary key, value text not null)`,
-    sql`insert into search_facts (name, value) values ('format', ${sql.lit(POSTGRES_FORMAT)})`,
-  ]
-  await db.transaction().execute(async (writer) => {
-    for (const statement of statements) await statement.execute(writer)
-  })
-  return true
-}
-
-export async function dropTables(db: Connection): Promise<void> {
-  await sql`drop table if exists search_facts, search_rows, search_documents, search_workspaces`.execute(db)
-}
-
-async function formatOf(db: Connection): Promise<string | null> {
-  const { rows } = await sql<{ name: string | null }>`select to_regclass('search_facts')::text as name`.execute(db)
-  if (rows[0]?.name == null) return null
-  const facts = await sql<{ value: string }>`select value from search_facts where name = 'format'`.execute(db)
-  return facts.rows[0]?.value ?? null
-}
-
 type WorkspaceNumbers = ((workspaceId: string) => Promise<string>) & { forget(): void }
 
-/** The number of a workspace with a point, which no word has. */
-function createWorkspaceNumbers(db: Connection): WorkspaceNumbers {
+/** The number of a workspace with a point, which no word has. Where the index is shared, another node may have made it anew with other numbers. */
+function createWorkspaceNumbers(db: Connection, isShared: boolean): WorkspaceNumbers {
   const known = new Map<string, string>()
   const numberOf = async (workspaceId: string): Promise<string> => {
     const name = storedText(workspaceId)
-    const found = known.get(name)
-    if (found !== undefined) return found
+    const found = isShared ? await numberIn(db, workspaceId) : known.get(name)
+    if (found != null) return found
     await sql`insert into search_workspaces (name) values (${name}) on conflict (name) do nothing`.execute(db)
     const number = (await numberIn(db, workspaceId)) ?? ''
     known.set(name, number)

@@ -13,10 +13,19 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048 }
 /** What a search may take beyond its own limit before its thread is replaced. */
 const SLACK_MS = 1500
 
+export interface SearchIndexOptions {
+  /** `sqlite:<path>` or `postgres://…` */
+  readonly url: string
+  /** Several nodes use the store, and fill the same index. */
+  readonly isShared?: boolean
+  readonly log: Logger
+  readonly clock?: Clock
+}
+
 /** Opens the index of the store that a `[storage] url` names. Nothing runs before the first call. [AG-64] */
-export function openSearchIndex({ url, log, clock = systemClock }: { url: string; log: Logger; clock?: Clock }): SearchIndex {
-  const searching = new CallThread({ role: 'search', url }, log, clock)
-  const filling = new CallThread({ role: 'fill', url }, log, clock)
+export function openSearchIndex({ url, isShared = false, log, clock = systemClock }: SearchIndexOptions): SearchIndex {
+  const searching = new CallThread({ role: 'search', url, isShared }, log, clock)
+  const filling = new CallThread({ role: 'fill', url, isShared }, log, clock)
 
   const sent = new WeakMap<Worker, SentLists>()
 

@@ -13,6 +13,8 @@ export interface SearchThreadData {
   readonly role: 'search' | 'fill'
   /** `sqlite:<path>` or `postgres://…` */
   readonly url: string
+  /** Several nodes fill the index. */
+  readonly isShared: boolean
 }
 
 export type SearchCall =
@@ -65,10 +67,10 @@ async function openReader(url: string, log: Logger): Promise<{ readonly reader: 
   return { reader: openPostgresIndexReader(database.reader, nowMs), close: () => database.close() }
 }
 
-async function openFilling(url: string, log: Logger): Promise<Serve> {
+async function openFilling(url: string, isShared: boolean, log: Logger): Promise<Serve> {
   // The index tells the filler when it is empty, and the filler writes to the index.
   let filler: Filler | null = null
-  const { source, index, close } = await openWriter(url, log, (workspaceId) => filler?.lookIn(workspaceId))
+  const { source, index, close } = await openWriter(url, isShared, log, (workspaceId) => filler?.lookIn(workspaceId))
   const filling = (filler = new Filler({ source: bodySource(source), index, pause: () => new Promise(setImmediate), log }))
   return async (call) => {
     switch (call.kind) {
@@ -98,7 +100,7 @@ interface OpenedWriter {
   close(): Promise<void>
 }
 
-async function openWriter(url: string, log: Logger, onNew: OnNew): Promise<OpenedWriter> {
+async function openWriter(url: string, isShared: boolean, log: Logger, onNew: OnNew): Promise<OpenedWriter> {
   if (url.startsWith('sqlite:')) {
     const path = url.slice('sqlite:'.length)
     const [{ openSqliteReader }, { openSqliteWriter }] = await Promise.all([
@@ -111,10 +113,10 @@ async function openWriter(url: string, log: Logger, onNew: OnNew): Promise<Opene
   }
   const [{ openPostgres }, { openPostgresWriter }] = await Promise.all([import('../postgres.ts'), import('./postgres-index.ts')])
   const database = await openPostgres(url, 0, log)
-  return { source: database.reader, index: openPostgresWriter(database.writer, onNew), close: () => database.close() }
+  return { source: database.reader, index: openPostgresWriter(database.writer, onNew, isShared), close: () => database.close() }
 }
 
-function serve(port: MessagePort, { role, url }: SearchThreadData): void {
+function serve(port: MessagePort, { role, url, isShared }: SearchThreadData): void {
   const tell = (message: FromSearchThread): void => port.postMessage(message)
   const at = (event: string, msg: string, fields: Record<string, unknown> = {}): void => tell({ kind: 'log', event, msg, fields })
   const log: Logger = { debug: () => undefined, info: () => undefined, warn: at, error: at }
@@ -122,7 +124,7 @@ function serve(port: MessagePort, { role, url }: SearchThreadData): void {
   let opened: Promise<Serve> | null = null
   const run = async (call: ServedCall): Promise<FoundInIndex | null> => {
     if (opened === null && call.kind === 'close') return null
-    opened ??= role === 'search' ? openSearching(url, log) : openFilling(url, log)
+    opened ??= role === 'search' ? openSearching(url, log) : openFilling(url, isShared, log)
     const serving = opened.catch((error: unknown) => {
       opened = null
       throw error
