@@ -247,7 +247,7 @@ export const layers = [
   {
     part: server('drivers/redis'),
     ours: [server('kernel'), server('drivers')],
-    ports: [server('access'), server('feed')],
+    ports: ['access', 'feed', 'mcp'].map(server),
     libraries: ['@redis/client'],
     node: true,
   },

@@ -74,7 +74,7 @@ const ended = (run: Run) => until('the end', () => run.child.exitCode !== null, 
 
 describe('the bundle that `npm run build:relay` writes', { timeout: patience(60_000) }, () => {
   it('serves without the packages that are in it, keeps its compiled code, and stops cleanly', async () => {
-    expect(installed).toHaveLength(6)
+    expect(installed).toHaveLength(7)
     const data = join(folder, 'data')
     // Compiled code is kept only below a data directory that is there.
     mkdirSync(data)

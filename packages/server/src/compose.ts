@@ -89,7 +89,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const checks = checksOf(base, storage, bus, blobs, tokens.keySet, nodes)
   const readiness = createReadiness(checks, { clock, timers: systemTimers })
   const features = openFeatures(base, storage, blobs, live, opened)
-  const mcp = await openMcp(base, tokens, storage, live, features, opened)
+  const mcp = await openMcp(base, tokens, storage, bus, live, features, opened)
   const servers = openServers(base, tokens, live, { features, mcp, console }, readiness, opened)
   opened.use(startProcessMetrics(base.metrics, { dataDir: config.storage.dataDir ?? 'data' }))
   opened.use(startHousekeeping(base, storage, blobs, live, opened))

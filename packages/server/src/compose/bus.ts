@@ -2,6 +2,7 @@ import type { RateLimiter } from '../access/rate-limiter.port.ts'
 import type { Redis } from '../drivers/redis/redis.ts'
 import type { FeedHints } from '../feed/hints.port.ts'
 import { createLocalHints } from '../feed/local-hints.ts'
+import type { SessionFacts } from '../mcp/session-facts.port.ts'
 import { systemTimers } from '../kernel/timers.ts'
 import type { Check } from '../operation/health.ts'
 import type { Base } from './base.ts'
@@ -14,6 +15,8 @@ export interface Bus {
   readonly rateLimiter: RateLimiter | null
   /** Tells other nodes early of rows of the change feed. */
   readonly hints: FeedHints
+  /** What is kept of MCP sessions; `null` for `memory:`. */
+  readonly sessionFacts: SessionFacts | null
   readonly check: Check
 }
 
@@ -29,13 +32,15 @@ export async function openBus(
   const { config, clock, log, metrics } = base
   if (config.bus.url === 'memory:') {
     metrics.set('relay_bus_up', 1)
-    return { redis: null, rateLimiter: null, hints: createLocalHints(), check: () => ({ ok: true, detail: 'in memory' }) }
+    const check = () => ({ ok: true, detail: 'in memory' })
+    return { redis: null, rateLimiter: null, hints: createLocalHints(), sessionFacts: null, check }
   }
   // Loaded only when it is used.
-  const [{ openRedis }, { createRedisRateLimiter }, { redisHints }] = await Promise.all([
+  const [{ openRedis }, { createRedisRateLimiter }, { redisHints }, { redisSessionFacts }] = await Promise.all([
     import('../drivers/redis/redis.ts'),
     import('../drivers/redis/redis-rate-limiter.ts'),
     import('../drivers/redis/redis-hints.ts'),
+    import('../drivers/redis/redis-session-facts.ts'),
   ])
   const timers = systemTimers
   const redis = opened.use(await openRedis({ url: config.bus.url, timers, log }))
@@ -47,5 +52,5 @@ export async function openBus(
     counted = rateLimiter.answeredLocally
   })
   const check = () => (redis.isUp ? { ok: true } : { ok: false, detail: 'no answer; limits are counted by each node' })
-  return { redis, rateLimiter, hints: redisHints(redis), check }
+  return { redis, rateLimiter, hints: redisHints(redis), sessionFacts: redisSessionFacts(redis), check }
 }

@@ -1,12 +1,15 @@
 import { bucketOf, writeBucketKey } from '../access/rate-limiter.port.ts'
 import type { Access } from '../access/access.ts'
 import { resolveLimits } from '../access/limits.ts'
+import { isOneOfSeveral } from '../config/several-nodes.ts'
 import { successorOf } from '../documents/successor.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import type { Route } from '../http/route.ts'
+import { derivedKeys } from '../kernel/derived-keys.ts'
 import { systemTimers } from '../kernel/timers.ts'
 import { createCredentialReader } from '../mcp/credentials.ts'
 import { createEndpoint, type McpEndpoint } from '../mcp/endpoint.ts'
+import type { EndpointDeps } from '../mcp/endpoint-deps.ts'
 import { type McpDocuments, withLocalDocuments } from '../mcp/local-access.ts'
 import { openLocalDocuments } from '../mcp/local-documents.ts'
 import { mcpRoutes } from '../mcp/mcp.routes.ts'
@@ -22,6 +25,7 @@ import { openDiagramLayouts } from '../mcp/tools/diagram-layouts.ts'
 import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
 import { accessPolicyOf } from './access-policy.ts'
 import type { Base } from './base.ts'
+import type { Bus } from './bus.ts'
 import type { Features } from './features.ts'
 import type { Live } from './live.ts'
 import { openContent, openKnowledge } from './mcp-content.ts'
@@ -43,6 +47,7 @@ export async function openMcp(
   base: Base,
   tokens: Tokens,
   storage: Storage,
+  bus: Bus,
   live: Live,
   features: Features,
   opened: AsyncDisposableStack,
@@ -83,6 +88,7 @@ export async function openMcp(
     },
     readCredential,
     takeRate,
+    sharedSessions: sharedSessionsOf(base, bus),
     parseJson: (bytes, maxBytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes, maxBytes),
     budget: base.budget,
     isDraining: () => base.draining.now,
@@ -95,6 +101,12 @@ export async function openMcp(
     metrics,
   })
   return { endpoint, routes: mcpRoutes({ issuer: auth.issuer }), isPublic }
+}
+
+/** Several nodes serve each other's sessions; one keeps its own in memory. [MCP-31] */
+function sharedSessionsOf({ config }: Base, { sessionFacts }: Bus): EndpointDeps['sharedSessions'] {
+  if (!isOneOfSeveral(config) || sessionFacts === null) return null
+  return { keys: derivedKeys(config.cluster.secret, 'mcp session'), facts: sessionFacts }
 }
 
 type SeenFeatures = Omit<Features, 'documents'> & { readonly documents: McpDocuments }

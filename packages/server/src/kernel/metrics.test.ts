@@ -43,8 +43,10 @@ describe('metrics', () => {
   it('[OPS-3] no label contains a workspace, document, user or token', () => {
     const labels = Object.values(METRICS).flatMap((row): readonly string[] => row.labels)
     expect([...new Set(labels)].sort()).toEqual([
+      'cause',
       'code',
       'commit',
+      'direction',
       'kind',
       'listener',
       'method',
@@ -52,6 +54,7 @@ describe('metrics', () => {
       'reason',
       'role',
       'route',
+      'state',
       'surface',
       'tool',
       'version',

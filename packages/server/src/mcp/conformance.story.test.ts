@@ -19,7 +19,7 @@ const sets = await Promise.all(REVISIONS.map(async (revision) => ({ revision, ..
 let relay: McpRelay
 let proxy: CredentialProxy
 beforeAll(async () => {
-  const rounds = createInputRounds({ key: systemRandom.bytes(32), clock: systemClock })
+  const rounds = createInputRounds({ keys: [systemRandom.bytes(32)], clock: systemClock })
   relay = await startMcpRelay({ tools: conformanceTools(rounds), content: conformanceContent(rounds) })
   proxy = await startCredentialProxy(relay.urls.local, STATIC_TOKEN)
 })

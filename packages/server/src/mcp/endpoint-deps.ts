@@ -7,12 +7,18 @@ import type { Timers } from '../kernel/timers.ts'
 import type { ReadCredential } from './credentials.ts'
 import type { McpParts } from './methods.ts'
 import type { TakeRate } from './rate.ts'
-import type { SessionLimits } from './sessions.ts'
+import type { SessionFacts } from './session-facts.port.ts'
+import type { SessionLimits } from './session-room.ts'
 
 export interface EndpointDeps {
   readonly parts: McpParts
   readonly readCredential: ReadCredential
   readonly takeRate: TakeRate
+  /**
+   * Where several nodes serve the same sessions: the keys that seal their ids, the first of which is used, and what is kept of them.
+   * [MCP-31]
+   */
+  readonly sharedSessions: { readonly keys: readonly Uint8Array[]; readonly facts: SessionFacts } | null
   /** Replaces the limits of MCP-34 in tests. */
   readonly sessionLimits?: SessionLimits
   /** Parses strict JSON, long bytes off the main thread; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */

@@ -10,10 +10,12 @@ import type { EndpointCaller, ReadCredential } from './credentials.ts'
 import type { EndpointDeps } from './endpoint-deps.ts'
 import { answerEmpty, answerJson, answerPlain, type Exchange, openExchange } from './exchange.ts'
 import { errorMessage, readMessage, RPC_ERRORS, RpcError, type RpcId } from './json-rpc.ts'
+import { ownerOf } from './legacy.ts'
 import { createMessages } from './messages.ts'
 import { publicOrigin } from '../http/host-header.ts'
 import { isAllowedOrigin, isLoopbackRequest, isUsableHost } from './origin.ts'
 import { createSessions, SessionClosed } from './sessions.ts'
+import { createSharedSessions } from './shared-sessions.ts'
 import { createStreams } from './streams.ts'
 
 export const MCP_PATH = '/mcp'
@@ -40,7 +42,10 @@ export interface McpEndpoint {
 export function createEndpoint(deps: EndpointDeps): McpEndpoint {
   const { clock, timers, random, log } = deps
   const parts = createPartTurns()
-  const sessions = createSessions(clock, random, deps.sessionLimits)
+  const sessions =
+    deps.sharedSessions === null
+      ? createSessions(clock, random, deps.sessionLimits)
+      : createSharedSessions({ ...deps.sharedSessions, clock, random, ...(deps.sessionLimits && { limits: deps.sessionLimits }) })
   const streams = createStreams(deps.parts.content.resources, timers)
   const handleMessage = createMessages({ ...deps, sessions, streams })
 
@@ -56,10 +61,10 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
     const caller = await authenticate(exchange, deps.readCredential)
     if (incoming.method === 'POST') return post(exchange, caller)
     const id = exchange.header('mcp-session-id')
-    const found = sessions.find(id, caller.key)
+    const found = await sessions.find(id, ownerOf(caller))
     if (found.kind === 'closed') throw new SessionClosed()
     if (incoming.method === 'DELETE') {
-      sessions.close(id, caller.key)
+      await sessions.close(id, ownerOf(caller))
       return answerEmpty(exchange, 204)
     }
     const target = { outgoing: exchange.outgoing, headers: exchange.common }

@@ -10,7 +10,7 @@ const KEY = new Uint8Array(32).fill(7)
 const CAN_ALL = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {}, sampling: {}, roots: {} } }
 const FORM = { method: 'elicitation/create', params: { message: 'Who?' } } as const
 const time = manualTime(1_000)
-const rounds = createInputRounds({ key: KEY, clock: time.clock })
+const rounds = createInputRounds({ keys: [KEY], clock: time.clock })
 
 type Context = Pick<RequestContext, 'access' | 'isStatic' | 'era' | 'params'>
 
@@ -78,12 +78,20 @@ it('[MCP-58] a request state is accepted only from its caller, for its request a
   expect(read({}, { sub: 'bob' })).toBe('params')
   expect(read({}, { workspaceId: 'v' })).toBe('params')
   expect(read({}, { isStatic: true })).toBe('params')
-  const elsewhere = createInputRounds({ key: new Uint8Array(32), clock: time.clock })
+  const elsewhere = createInputRounds({ keys: [new Uint8Array(32)], clock: time.clock })
   expect(refusalOf(() => elsewhere.read(contextOf({ name: 'tool', requestState })))).toBe('params')
   await time.advance(3_600_000)
   expect(read({})).toBe(null)
   await time.advance(1)
   expect(read({})).toBe('params')
+})
+
+it('[MCP-58] another node with the same secret takes the next round, also while the secret is replaced', () => {
+  const requestState = stateOf('a')
+  const other = new Uint8Array(32)
+  const read = (...keys: readonly Uint8Array[]) =>
+    refusalOf(() => createInputRounds({ keys, clock: time.clock }).read(contextOf({ name: 'tool', requestState })))
+  expect([read(KEY), read(other, KEY), read(other)]).toEqual([null, null, 'params'])
 })
 
 it('[MCP-58] input answers that are not an object are refused', () => {

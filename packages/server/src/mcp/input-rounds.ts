@@ -41,7 +41,13 @@ export interface InputRounds {
   require(context: RoundContext, requests: Readonly<Record<string, InputRequest>>, state?: unknown): JsonObject
 }
 
-export function createInputRounds({ key, clock }: { readonly key: Uint8Array; readonly clock: Clock }): InputRounds {
+/**
+ * `keys` seal the state: the first is used, all are accepted. Several nodes have the same keys, so that any of them can take the next
+ * round; two while their secret is replaced.
+ */
+export function createInputRounds({ keys, clock }: { readonly keys: readonly Uint8Array[]; readonly clock: Clock }): InputRounds {
+  const [key] = keys
+  if (key === undefined) throw new Error('input rounds need a key')
   return {
     read(context) {
       const responses = own(context.params, 'inputResponses') ?? {}
@@ -50,7 +56,7 @@ export function createInputRounds({ key, clock }: { readonly key: Uint8Array; re
       }
       const sealed = own(context.params, 'requestState')
       if (sealed === undefined) return { responses, state: null }
-      return { responses, state: unsealed(sealed, context, key, clock.nowMs()) }
+      return { responses, state: unsealed(sealed, context, keys, clock.nowMs()) }
     },
     require(context, requests, state) {
       for (const { method } of Object.values(requests)) requireCapability(context, NEEDED[method])
@@ -73,9 +79,10 @@ function seal(state: unknown, context: RoundContext, key: Uint8Array, untilMs: n
   return `${body}.${mac(body, context, key).toString('base64url')}`
 }
 
-function unsealed(sealed: unknown, context: RoundContext, key: Uint8Array, nowMs: number): unknown {
+function unsealed(sealed: unknown, context: RoundContext, keys: readonly Uint8Array[], nowMs: number): unknown {
   const [, body, given] = typeof sealed === 'string' ? (/^([\w-]+)\.([\w-]{43})$/.exec(sealed) ?? []) : []
-  if (body === undefined || given === undefined || !isSame(Buffer.from(given, 'base64url'), mac(body, context, key))) {
+  const isOurs = (text: string, made: Buffer): boolean => keys.some((key) => isSame(made, mac(text, context, key)))
+  if (body === undefined || given === undefined || !isOurs(body, Buffer.from(given, 'base64url'))) {
     throw new RpcError('params', 'The parameter requestState is not one that was given for this request.')
   }
   const [untilMs, state] = JSON.parse(Buffer.from(body, 'base64url').toString()) as [number, unknown]

@@ -3,7 +3,8 @@ import type { EndpointCaller } from './credentials.ts'
 import { own, requiredText, RpcError } from './json-rpc.ts'
 import { type McpParts, type Method, noResource, SHARED_METHODS } from './methods.ts'
 import { MODERN_VERSION } from './modern.ts'
-import { LOG_LEVELS, type LogLevel, type Session, type Sessions } from './sessions.ts'
+import type { Subscribing } from './session-facts.port.ts'
+import { LOG_LEVELS, type LogLevel, type Session, type SessionOwner, type Sessions } from './sessions.ts'
 import type { JsonObject, ToolView } from './tool.ts'
 
 /** The versions of the legacy leg, oldest first. [MCP-1] */
@@ -31,11 +32,13 @@ export function initialize(
   const asked = own(params, 'protocolVersion')
   const protocolVersion = LEGACY_VERSIONS.find((version) => version === asked) ?? NEWEST
   const clientName = nameOfClient(own(params, 'clientInfo'))
-  const session = sessions.open(
-    { key: caller.key, principalKey: caller.principalKey, workspaceId: caller.access.workspaceId },
-    { version: protocolVersion, clientName },
-  )
+  const session = sessions.open(ownerOf(caller), { version: protocolVersion, clientName })
   return { session, result: { protocolVersion, capabilities: CAPABILITIES, serverInfo, instructions: instructions(view) } }
+}
+
+/** Who has the sessions of a caller. */
+export function ownerOf({ key, principalKey, access }: EndpointCaller): SessionOwner {
+  return { key, principalKey, workspaceId: access.workspaceId }
 }
 
 /** Refuses a version that the endpoint does not know, and names those it does. [MCP-35] */
@@ -45,12 +48,13 @@ export function checkLegacyVersion(header: string | undefined): void {
   throw new RpcError('version', message, { supported: ALL_VERSIONS, requested: header.slice(0, 120) })
 }
 
-const setLevel: Method = (params, { session }) => {
+const setLevel: Method = async (params, { session }) => {
   const level = requiredText(params, 'level')
   if (!(LOG_LEVELS as readonly string[]).includes(level)) {
     throw new RpcError('params', `The parameter level must be one of ${LOG_LEVELS.join(', ')}.`)
   }
   if (session) session.logLevel = level as LogLevel
+  await session?.shared?.setLogLevel(level as LogLevel)
   return {}
 }
 
@@ -60,19 +64,30 @@ const subscribe: Method = async (params, context, { content }) => {
   const { session } = context
   if (session === null) throw new RpcError('params', 'Subscribing needs a session: send initialize and its Mcp-Session-Id first.')
   if (!(await content.resources.mayRead(context, uri))) throw noResource(uri, context.era)
-  if (session.subscriptions.has(uri)) return {}
-  if (session.subscriptions.size >= MAX_SUBSCRIPTIONS) {
+  const outcome = await addSubscription(session, uri)
+  if (outcome === null) throw new RpcError('params', 'The session cannot keep subscriptions at the moment; try again later.')
+  if (outcome === 'had') return {}
+  if (outcome === 'full') {
     throw new RpcError('limit', `A session may subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`, {
       limit: MAX_SUBSCRIPTIONS,
     })
   }
+  // Another node may have told of it already.
+  if (session.subscriptions.has(uri)) return {}
   session.subscriptions.add(uri)
   session.stream?.watch.add(uri)
   return {}
 }
 
-const unsubscribe: Method = (params, { session }) => {
+function addSubscription({ subscriptions, shared }: Session, uri: string): Subscribing | Promise<Subscribing | null> {
+  if (shared !== null) return shared.subscribe(uri, MAX_SUBSCRIPTIONS)
+  if (subscriptions.has(uri)) return 'had'
+  return subscriptions.size >= MAX_SUBSCRIPTIONS ? 'full' : 'added'
+}
+
+const unsubscribe: Method = async (params, { session }) => {
   const uri = requiredText(params, 'uri')
+  await session?.shared?.unsubscribe(uri)
   if (session?.subscriptions.delete(uri) === true) session.stream?.watch.remove(uri)
   return {}
 }

@@ -3,7 +3,7 @@ import type { EndpointCaller } from './credentials.ts'
 import type { EndpointDeps } from './endpoint-deps.ts'
 import { answerEmpty, createResponder, type Exchange, type RpcResponder } from './exchange.ts'
 import { type Era, errorMessage, own, resultMessage, RPC_ERRORS, RpcError, type RpcMessage, type RpcRequest } from './json-rpc.ts'
-import { checkLegacyVersion, initialize, LEGACY_METHODS } from './legacy.ts'
+import { checkLegacyVersion, initialize, LEGACY_METHODS, ownerOf } from './legacy.ts'
 import { cacheHints, checkModern, clientOf, honour, isModern, MODERN_METHODS, MODERN_VERSION, modernResult } from './modern.ts'
 import { openCall } from './open-call.ts'
 import { quoted, readsExtra } from './methods.ts'
@@ -40,7 +40,7 @@ export function createMessages(deps: MessageDeps): HandleMessage {
     const { header } = exchange
     if (message.kind === 'request') return answerRequest(message, exchange, caller, deps)
     const era = isModern(message.kind === 'notification' ? message : { method: '', params: {} }, header) ? 'modern' : 'legacy'
-    const session = sessionOf(era, exchange, caller, deps.sessions)
+    const session = await sessionOf(era, exchange, caller, deps.sessions)
     if (message.kind === 'answer') session?.asked.get(message.id)?.(message)
     else if (message.method === 'notifications/cancelled') cancel(session, own(message.params, 'requestId'))
     return answerEmpty(exchange, 202)
@@ -49,16 +49,19 @@ export function createMessages(deps: MessageDeps): HandleMessage {
 
 /** Aborts a running request of the session. Does nothing for an unknown id. [MCP-15] */
 function cancel(session: Session | null, requestId: unknown): void {
-  if (typeof requestId === 'string' || typeof requestId === 'number') session?.running.get(requestId)?.abort()
+  if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+  const running = session?.running.get(requestId)
+  if (running !== undefined) running.abort()
+  else session?.shared?.cancelElsewhere(requestId)
 }
 
 /**
  * Returns the live session that a legacy request names, else `null`; throws when that session was closed. Ignores the header on the modern
  * leg. [MCP-32, MCP-34, MCP-48]
  */
-function sessionOf(era: Era, exchange: Exchange, caller: EndpointCaller, sessions: Sessions): Session | null {
+async function sessionOf(era: Era, exchange: Exchange, caller: EndpointCaller, sessions: Sessions): Promise<Session | null> {
   if (era === 'modern') return null
-  const found = sessions.find(exchange.header('mcp-session-id'), caller.key)
+  const found = await sessions.find(exchange.header('mcp-session-id'), ownerOf(caller))
   if (found.kind === 'closed') throw new SessionClosed()
   return found.kind === 'live' ? found.session : null
 }
@@ -69,7 +72,7 @@ async function answerRequest(request: RpcRequest, exchange: Exchange, caller: En
   try {
     if (era === 'modern') checkModern(request, exchange.header)
     else if (request.method !== 'initialize') checkLegacyVersion(exchange.header('mcp-protocol-version'))
-    const session = sessionOf(era, exchange, caller, deps.sessions)
+    const session = await sessionOf(era, exchange, caller, deps.sessions)
     const arrived = { request, exchange, caller, era, session } as const
     const taken = await takeToken(arrived, deps)
     const outcome = await run(arrived, taken, responder, deps)

@@ -1,15 +1,24 @@
 import { expect, it } from 'vitest'
 import { systemRandom } from '../kernel/ids.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
-import { createSessions, type Session, type SessionLimits } from './sessions.ts'
+import type { SessionLimits } from './session-room.ts'
+import { createSessions, type Session } from './sessions.ts'
 
 const FACTS = { version: '2025-11-25', clientName: null }
 const HOUR = 3_600_000
 
 function opened(limits?: SessionLimits) {
   const time = manualTime()
-  const sessions = createSessions(time.clock, systemRandom, limits)
-  const open = (key: string, workspaceId = 'w') => sessions.open({ key, principalKey: key, workspaceId }, FACTS)
+  const kept = createSessions(time.clock, systemRandom, limits)
+  const of = (key: string, workspaceId = 'w') => ({ key, principalKey: key, workspaceId })
+  const open = (key: string, workspaceId?: string) => kept.open(of(key, workspaceId), FACTS)
+  const sessions = {
+    find: (id: string | undefined, key: string) => kept.find(id, of(key)),
+    close: (id: string, key: string) => kept.close(id, of(key)),
+    get size() {
+      return kept.size
+    },
+  }
   return { time, sessions, open }
 }
 

@@ -3,6 +3,8 @@ import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { ResourceWatch } from './content.ts'
 import type { RpcAnswer, RpcId } from './json-rpc.ts'
+import type { Subscribing } from './session-facts.port.ts'
+import { ClosedIds, IDLE_MS, makeRoom, SESSION_LIMITS } from './session-room.ts'
 import { createSessionTable, isIdle, type LiveSession } from './session-table.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
@@ -24,6 +26,26 @@ export interface Session {
   readonly running: Map<RpcId, AbortController>
   /** Requests of the relay that wait for the client's answer. */
   readonly asked: Map<unknown, (answer: RpcAnswer) => void>
+  /** What other nodes know of the session; `null` where there is one node. */
+  readonly shared: SharedSession | null
+}
+
+/** A session that any node serves. Where the bus does not answer, changes are not kept. [MCP-31, LIFE-27] */
+export interface SharedSession {
+  setLogLevel(level: LogLevel): Promise<void>
+  /** `null`: nobody can keep the subscription now. */
+  subscribe(uri: string, most: number): Promise<Subscribing | null>
+  unsubscribe(uri: string): Promise<void>
+  /** Cancels a request that another node may run. [MCP-15] */
+  cancelElsewhere(requestId: string | number): void
+  /** The stream that was opened here takes the place of one on another node. [MCP-37] */
+  takeOver(): void
+}
+
+/** What `initialize` says of a session. */
+export interface SessionStart {
+  readonly version: string
+  readonly clientName: string | null
 }
 
 /** The principal and workspace whose limits a session counts in. */
@@ -43,59 +65,42 @@ export interface SessionOwner extends SessionHolder {
   readonly key: string
 }
 
-/** Sessions in memory. A client whose session was removed continues without one. */
+/** Sessions, in the memory of one node or shared by several. A client whose session was removed continues without one. */
 export interface Sessions {
   /**
    * Opens a session. Above the limits it removes idle sessions: first those of this principal, then those of the principal with the most.
    * [MCP-34]
    */
-  open(owner: SessionOwner, facts: { readonly version: string; readonly clientName: string | null }): Session
+  open(owner: SessionOwner, facts: SessionStart): Session
   /** Finds a session, which counts as use. */
-  find(id: string | undefined, owner: string): FoundSession
+  find(id: string | undefined, owner: SessionOwner): FoundSession | Promise<FoundSession>
   /** Ends the session and its stream; does nothing unless it is a live session of this owner. [MCP-33] */
-  close(id: string | undefined, owner: string): void
+  close(id: string | undefined, owner: SessionOwner): void | Promise<void>
+  /** Sessions in the memory of this node. */
   readonly size: number
 }
 
-export interface SessionLimits {
-  readonly sessions: number
-  readonly perPrincipal: number
-  readonly closedIds: number
+/** Sessions of one node, which are found at once. */
+export interface LocalSessions extends Sessions {
+  find(id: string | undefined, owner: SessionOwner): FoundSession
+  close(id: string | undefined, owner: SessionOwner): void
 }
 
-const LIMITS: SessionLimits = { sessions: 10_000, perPrincipal: 1_000, closedIds: 1_000_000 }
-const IDLE_MS = 24 * 3_600_000
-const CLOSED_MS = 3_600_000
 /** 32 characters are 190 random bits. [MCP-31] */
 const ID_LENGTH = 32
 
-export function createSessions(clock: Clock, random: Random, limits = LIMITS): Sessions {
+export function createSessions(clock: Clock, random: Random, limits = SESSION_LIMITS): LocalSessions {
   const live = createSessionTable()
-  /** Ids of closed sessions with the time, the earliest first. [MCP-34] */
-  const closed = new Map<string, number>()
+  const closed = new ClosedIds(limits.closedIds)
 
   const forget = ({ session }: LiveSession): void => {
     session.stream?.close()
     live.remove(session.id)
   }
 
-  /** A session with an open stream is in use and is never forgotten: a principal has few streams. [MCP-38] */
-  const makeRoom = (owner: SessionOwner, nowMs: number): void => {
-    for (const entry of live.oldestFirst()) {
-      if (nowMs - entry.usedAtMs < IDLE_MS) break
-      if (isIdle(entry)) forget(entry)
-    }
-    for (const entry of live.overPrincipal(owner, limits.perPrincipal - 1)) forget(entry)
-    while (live.size >= limits.sessions) {
-      const entry = live.idleOfLargest()
-      if (entry === null) return
-      forget(entry)
-    }
-  }
-
-  const touched = (id: string, owner: string): Session | null => {
+  const touched = (id: string, { key }: SessionOwner): Session | null => {
     const entry = live.get(id)
-    if (entry === undefined || entry.session.owner !== owner) return null
+    if (entry === undefined || entry.session.owner !== key) return null
     const nowMs = clock.monotonicMs()
     if (nowMs - entry.usedAtMs >= IDLE_MS && isIdle(entry)) {
       forget(entry)
@@ -106,21 +111,10 @@ export function createSessions(clock: Clock, random: Random, limits = LIMITS): S
   }
 
   return {
-    open(owner, { version, clientName }) {
-      const session: Session = {
-        id: newId('', ID_LENGTH, random),
-        owner: owner.key,
-        holder: owner,
-        version,
-        clientName,
-        logLevel: 'info',
-        subscriptions: new Set(),
-        stream: null,
-        running: new Map(),
-        asked: new Map(),
-      }
+    open(owner, facts) {
+      const session = newSession(newId('', ID_LENGTH, random), owner, facts, null)
       const nowMs = clock.monotonicMs()
-      makeRoom(owner, nowMs)
+      makeRoom(live, owner, { limits, nowMs, forget })
       live.use(session, nowMs)
       return session
     },
@@ -134,16 +128,32 @@ export function createSessions(clock: Clock, random: Random, limits = LIMITS): S
       const entry = id === undefined || touched(id, owner) === null ? undefined : live.get(id)
       if (id === undefined || entry === undefined) return
       forget(entry)
-      const nowMs = clock.monotonicMs()
-      closed.set(id, nowMs)
-      for (const [old, atMs] of closed) {
-        if (closed.size <= limits.closedIds && nowMs - atMs < CLOSED_MS) break
-        closed.delete(old)
-      }
+      closed.add(id, clock.monotonicMs())
     },
     get size() {
       return live.size
     },
+  }
+}
+
+export function newSession(
+  id: string,
+  owner: SessionOwner,
+  { version, clientName }: SessionStart,
+  shared: SharedSession | null,
+): Session {
+  return {
+    id,
+    owner: owner.key,
+    holder: owner,
+    version,
+    clientName,
+    logLevel: 'info',
+    subscriptions: new Set(),
+    stream: null,
+    running: new Map(),
+    asked: new Map(),
+    shared,
   }
 }
 

@@ -128,6 +128,7 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
       if (held === null) return false
       held.stream.comment()
       if (session) carry(session, caller, held, resources)
+      session?.shared?.takeOver()
       return true
     },
     listen(caller, { honoured, meta, answer }, target) {

@@ -181,10 +181,11 @@ await onPostgres((url) =>
     })
 
     it('[LIFE-27] after 20 s without the database a node tells everything that it missed, once', async () => {
-      const { hostname, port, pathname } = new URL(url)
-      const proxy = await startTcpProxy({ host: hostname, port: Number(port) })
+      const proxied = new URL(url)
+      const proxy = await startTcpProxy({ host: proxied.hostname, port: Number(proxied.port || 5432) })
       opened.push(proxy)
-      const away = await openNode(`postgres://postgres@127.0.0.1:${proxy.port}${pathname}`)
+      proxied.host = `127.0.0.1:${proxy.port}`
+      const away = await openNode(proxied.href)
       const { store, seen } = await openNode(url)
       await create(store)
       await until(() => expect(away.seen).toHaveLength(1))

@@ -18,7 +18,8 @@ import { createCredentialReader } from '../credentials.ts'
 import { createEndpoint } from '../endpoint.ts'
 import { loopbackRoot, mcpRoutes } from '../mcp.routes.ts'
 import { createRate } from '../rate.ts'
-import type { SessionLimits } from '../sessions.ts'
+import type { EndpointDeps } from '../endpoint-deps.ts'
+import type { SessionLimits } from '../session-room.ts'
 import type { ToolServer } from '../tool.ts'
 import { type FakeContent, fakeContent } from './fake-content.ts'
 import { type FakeTools, fakeTools } from './fake-tools.ts'
@@ -102,6 +103,8 @@ export interface McpRelayOptions {
   readonly timeouts?: HttpTimeouts
   readonly buckets?: Partial<Readonly<Record<'read' | 'write', Bucket>>>
   readonly sessionLimits?: SessionLimits
+  /** Makes each of the two listeners one of several nodes; called once for each. */
+  readonly sharedSessions?: () => EndpointDeps['sharedSessions']
 }
 
 const UNLIMITED = { ratePerSec: null, burst: 0 }
@@ -159,6 +162,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
         timers,
         refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
       }),
+      sharedSessions: options.sharedSessions?.() ?? null,
       ...(options.sessionLimits && { sessionLimits: options.sessionLimits }),
       parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
       budget,
