@@ -72,12 +72,13 @@ async function playOn(cluster: Cluster, fault: NodesFault, seed: number, tell: (
     tell('all replicas become equal')
     const secs = (performance.now() - startedMs) / 1_000
     const { tookMs, differences } = await converge(load)
+    // Before the nodes end, which hands documents over as well.
+    const takeovers = await cluster.audit.takeovers()
     load.close()
     for (const node of cluster.nodes) if (node.isUp) await node.stop()
     tell('a fresh relay is asked')
     const foreign = await cluster.audit.foreignAppends()
     const appends = await cluster.audit.appends()
-    const takeovers = await cluster.audit.takeovers()
     const fresh = await cluster.startFresh()
     const { losses, missing } = await findMissing(cluster, fresh, load, recorder)
     const elsewhere = recorder.elsewhere({ hit, sinceMs, nodeOf })
