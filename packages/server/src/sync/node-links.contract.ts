@@ -39,7 +39,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       return () => opened[Symbol.asyncDispose]()
     })
 
-    /** Posts from `a` and returns what arrives at `b`. */
+    /** Posts messages from node `a` and returns those that arrive at node `b`, in order. */
     async function through(...messages: readonly NodeMessage[]): Promise<unknown[]> {
       const before = atB.length
       for (const each of messages) pair.a.links.post(pair.b.inc, each)

@@ -199,7 +199,7 @@ await onPostgres((url) => {
       expect((await b.documents.list('w')).find(({ key }) => key === head.key)).toEqual({ ...head, owner })
     })
 
-    it('[LIFE-26] only connections of a node of several have time limits for open transactions and locks', async () => {
+    it('[LIFE-26] a node of several limits how long its transactions stay idle and wait for locks; a single relay does not', async () => {
       const limits = async (database: Database) => {
         const found = await sql<{ idle: string; lock: string }>`
           select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock`.execute(

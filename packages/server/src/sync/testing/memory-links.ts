@@ -10,7 +10,7 @@ export interface MemoryNode extends NodeLinks {
 
 /**
  * Nodes and the links between them in one process, for simulations: nothing moves unless the test says so. Every pair of
- * nodes is linked when its second node joins.
+ * nodes is linked from the moment when both have joined.
  */
 export interface MemoryNetwork {
   /** Adds a node and links it with all others. */

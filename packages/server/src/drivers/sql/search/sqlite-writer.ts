@@ -58,7 +58,7 @@ export function openSqliteWriter(
     return { file, identity: identityOf(path), uses: 0, isIdle: false }
   }
 
-  /** Closes the files that nobody uses any more, as long as there are any. */
+  /** Closes, a minute or two later, the files that nobody has used meanwhile, and looks again while one is open. */
   function closeIdleLater(): void {
     cancelSweep ??= timers.after(IDLE_MS, () => {
       cancelSweep = null
