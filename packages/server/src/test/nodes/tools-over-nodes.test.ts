@@ -41,7 +41,9 @@ describe.skipIf(typeof nodes === 'string')('tools and REST at one node of two', 
   const agentAt = (relay: RelayUnderTest, sub = `agent-${++documents}`): Promise<McpAgent> =>
     mcpAgent(relay.mcpUrl, relay.token({ ...ANN, sub }))
   const htmlAt = async (relay: RelayUnderTest, docId: string): Promise<string> => {
-    const { richTextPages } = (await relay.rest(ANN).getDocument(docId)) as { readonly richTextPages: { readonly content: string }[] }
+    const { richTextPages } = (await relay.rest(ANN).getDocument(docId)) as {
+      readonly richTextPages: { readonly content: string }[]
+    }
     return richTextPages[0]?.content ?? ''
   }
   const REWRITTEN = { content: '<p id="blk-1">new one</p><p id="blk-2">new two</p><p id="blk-3">three</p>', format: 'html' }
@@ -106,26 +108,33 @@ describe.skipIf(typeof nodes === 'string')('tools and REST at one node of two', 
       await agent.call('get_prose', { docId, ...page })
       await type(ann, page, 'blk-2', ' and Ann')
       const refused = await agent.refused('set_prose', { docId, ...page, id: 'blk-2', content: 'mine' })
-      expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', current: { content: 'two and Ann' }, changedBy: { kind: 'person' } })
+      expect(refused).toMatchObject({
+        code: 'ERR_BLOCK_CHANGED',
+        current: { content: 'two and Ann' },
+        changedBy: { kind: 'person' },
+      })
     })
   })
 
-  describe.concurrent.each(['a', 'b', 'nobody'] as const)('waiting at node B for a change of a document that %s owns', (owner: Owner) => {
-    it('[AG-74] [AG-75] is told of what a person changed through node A', async () => {
-      const docId = owner === 'nobody' ? await created() : ''
-      const live = owner === 'nobody' ? null : await opened(owner)
-      const agent = await agentAt(b)
-      const at = { docId: live?.docId ?? docId, ...page }
-      await agent.call('get_prose', at)
-      const waiting = agent.call('wait_for_change', { docId: at.docId, timeoutSecs: 50 })
-      if (live !== null) await type(live.ann, page, 'blk-2', ' and Ann')
-      else {
-        const document = await a.rest(ANN).getDocument(docId)
-        await a.rest(ANN).putDocument(docId, { ...document, name: 'Renamed' } as never)
-      }
-      expect(await waiting).toMatchObject({ edited: true, news: { by: ['ann'] } })
-    })
-  })
+  describe.concurrent.each(['a', 'b', 'nobody'] as const)(
+    'waiting at node B for a change of a document that %s owns',
+    (owner: Owner) => {
+      it('[AG-74] [AG-75] is told of what a person changed through node A', async () => {
+        const docId = owner === 'nobody' ? await created() : ''
+        const live = owner === 'nobody' ? null : await opened(owner)
+        const agent = await agentAt(b)
+        const at = { docId: live?.docId ?? docId, ...page }
+        await agent.call('get_prose', at)
+        const waiting = agent.call('wait_for_change', { docId: at.docId, timeoutSecs: 50 })
+        if (live !== null) await type(live.ann, page, 'blk-2', ' and Ann')
+        else {
+          const document = await a.rest(ANN).getDocument(docId)
+          await a.rest(ANN).putDocument(docId, { ...document, name: 'Renamed' } as never)
+        }
+        expect(await waiting).toMatchObject({ edited: true, news: { by: ['ann'] } })
+      })
+    },
+  )
 
   it('[AG-76] [MCP-15] waiting calls at node B that their session cancels at node A end and give their places back', async () => {
     const { docId } = await opened('a')
