@@ -155,7 +155,8 @@ describe.skipIf(typeof nodes === 'string')('tools and REST at one node of two', 
     await until('all places to be taken', isFull)
     for (let requestId = 0; requestId < 16; requestId++)
       await post(a, { method: 'notifications/cancelled', params: { requestId } })
-    await Promise.all(waits)
+    const answers = await Promise.all((await Promise.all(waits)).map((answer) => answer.text()))
+    expect(answers.filter((answer) => answer.includes('edited'))).toEqual([])
     expect(await isFull()).toBe(false)
   })
 
