@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { patience } from '../../kernel/testing/patience.ts'
 import { endWithProcess } from '../end-with-process.ts'
 import { inWorkspace } from '../in-workspace.ts'
 import type { RelayUnderTest } from '../relay-under-test.ts'
@@ -52,10 +53,10 @@ async function runningNodes(): Promise<NodesUnderTest | string> {
   return running
 }
 
-/** Nodes that a failed file has ended or separated are not handed on. */
+/** Nodes that a failed file has ended, stopped or separated are not handed on. */
 async function areWell(relays: readonly RelayUnderTest[]): Promise<boolean> {
   const looks = relays.map(async (relay) => {
-    const { status } = await fetch(`${relay.baseUrl}/readyz`)
+    const { status } = await fetch(`${relay.baseUrl}/readyz`, { signal: AbortSignal.timeout(patience(2_000)) })
     return status === 200 && (await metric(relay, 'relay_links')) === relays.length - 1
   })
   return (await Promise.all(looks).catch(() => [false])).every(Boolean)
