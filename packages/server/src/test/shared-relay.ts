@@ -10,7 +10,7 @@ export interface SharedRelay extends Omit<RelayUnderTest, 'dataDir' | 'issuer' |
 }
 
 /** For files that are not about the limits of a workspace. */
-const FEW_LIMITS = {
+export const FEW_LIMITS = {
   RELAY_TENANCY_MODE: 'shared',
   RELAY_WRITES_PER_SEC: '0',
   RELAY_READS_PER_SEC: '0',

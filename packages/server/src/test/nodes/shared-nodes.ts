@@ -3,14 +3,12 @@ import { patience } from '../../kernel/testing/patience.ts'
 import { endWithProcess } from '../end-with-process.ts'
 import { inWorkspace } from '../in-workspace.ts'
 import type { RelayUnderTest } from '../relay-under-test.ts'
+import { FEW_LIMITS } from '../shared-relay.ts'
 import { metric } from '../wire-client.ts'
 import { type NodesUnderTest, startNodesUnderTest } from './nodes-under-test.ts'
 
-/** Connections of a workspace, over both nodes. */
-export const MOST_CONNECTIONS = 25
-
-/** Two nodes for the tests of a file, which may end, pause and restart them, and stop Redis, but leave both running at the end. */
-export interface SharedNodes extends Pick<NodesUnderTest, 'issuer' | 'bus' | 'url'>, AsyncDisposable {
+/** Two nodes with few limits for the tests of a file, which may end, pause and restart them, and leave both running at the end. */
+export interface SharedNodes extends AsyncDisposable {
   /** Their tokens are for `workspace` unless their claims say otherwise. */
   readonly relays: readonly [RelayUnderTest, RelayUnderTest]
   /** Of this file alone. */
@@ -31,9 +29,6 @@ export async function sharedNodes(): Promise<SharedNodes | string> {
   const [a, b] = nodes.relays.map((relay) => inWorkspace(relay, workspace, clients))
   return {
     relays: [a, b] as [RelayUnderTest, RelayUnderTest],
-    issuer: nodes.issuer,
-    bus: nodes.bus,
-    url: nodes.url,
     workspace,
     async [Symbol.asyncDispose]() {
       for (const end of clients) end()
@@ -46,8 +41,7 @@ async function runningNodes(): Promise<NodesUnderTest | string> {
   if (running === null) endWithProcess({ [Symbol.asyncDispose]: async () => running?.[Symbol.asyncDispose]() })
   else await running[Symbol.asyncDispose]()
   running = null
-  const env = { RELAY_TENANCY_MODE: 'shared', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: String(MOST_CONNECTIONS) }
-  const started = await startNodesUnderTest({ count: 2, mcp: 'public', env: { ...env, RELAY_READS_PER_SEC: '0' } })
+  const started = await startNodesUnderTest({ count: 2, mcp: 'public', env: FEW_LIMITS })
   if (typeof started === 'string') return started
   running = started
   return running

@@ -14,7 +14,6 @@ if (typeof nodes === 'string') process.stderr.write(`skipped: ${nodes}\n`)
 const ANN = { sub: 'ann', role: 'owner' }
 const CONTENT = '<p id="blk-1">one</p><p id="blk-2">two</p><p id="blk-3">three</p>'
 const page = { pageId: 'p' }
-type Owner = 'a' | 'b' | 'nobody'
 
 describe.skipIf(typeof nodes === 'string')('tools and REST at one node of two', () => {
   const { relays } = nodes as SharedNodes
@@ -118,14 +117,13 @@ describe.skipIf(typeof nodes === 'string')('tools and REST at one node of two', 
 
   describe.concurrent.each(['a', 'b', 'nobody'] as const)(
     'waiting at node B for a change of a document that %s owns',
-    (owner: Owner) => {
+    (owner) => {
       it('[AG-74] [AG-75] is told of what a person changed through node A', async () => {
-        const docId = owner === 'nobody' ? await created() : ''
         const live = owner === 'nobody' ? null : await opened(owner)
+        const docId = live?.docId ?? (await created())
         const agent = await agentAt(b)
-        const at = { docId: live?.docId ?? docId, ...page }
-        await agent.call('get_prose', at)
-        const waiting = agent.call('wait_for_change', { docId: at.docId, timeoutSecs: 50 })
+        await agent.call('get_prose', { docId, ...page })
+        const waiting = agent.call('wait_for_change', { docId, timeoutSecs: 50 })
         if (live !== null) await type(live.ann, page, 'blk-2', ' and Ann')
         else {
           const document = await a.rest(ANN).getDocument(docId)
