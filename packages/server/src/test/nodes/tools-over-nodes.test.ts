@@ -101,6 +101,18 @@ describe.skipIf(typeof nodes === 'string')('tools and REST at one node of two', 
       expect((await agent.call('get_document', { docId }))['news']).toBeUndefined()
     })
 
+    it('[AG-22] [AG-23] an agent at node B is told once that an agent of node A changed the document, and so is one that waits', async () => {
+      const { docId } = await opened(owner)
+      const [agent, waiter, other] = [await agentAt(b), await agentAt(b), await agentAt(a)]
+      const { serverVersion } = await agent.call('get_prose', { docId, ...page })
+      await waiter.call('get_prose', { docId, ...page })
+      const waiting = waiter.call('wait_for_change', { docId, agents: true, timeoutSecs: 50 })
+      await other.call('set_prose', { docId, ...page, id: 'blk-1', content: 'of another' })
+      expect((await agent.call('get_document', { docId }))['news']).toMatchObject({ since: serverVersion })
+      expect((await agent.call('get_document', { docId }))['news']).toBeUndefined()
+      expect(await waiting).toMatchObject({ edited: true, news: { since: serverVersion } })
+    })
+
     it('[AG-23] [AG-28] a block that a person changed at node A is not overwritten by an agent of node B that has not seen it', async () => {
       const { docId, ann } = await opened(owner)
       const agent = await agentAt(b)
