@@ -99,7 +99,7 @@ onNodes(started, ({ relays, bus, url }) =>
         )
 
       it('[AG-86] while a person writes at one node, agents at the other leave the share of people, who can then write it all', async () => {
-        // As long after the start of the nodes: buckets are full.
+        // Buckets fill from this moment of the clock of Redis on, so that they are full as long after the start of the nodes.
         await redis.run('SET bus:since -1000000')
         const member = { workspace: 'shares', sub: 'ann', role: 'member' }
         await a.rest(member).putDocument('doc', { name: 'doc' })
@@ -120,7 +120,8 @@ onNodes(started, ({ relays, bus, url }) =>
         const { writes } = await usageAt(b, 'shares')
         const left = writes?.left ?? 0
         expect(left).toBeGreaterThanOrEqual(PEOPLES - (written - before))
-        await Promise.all(Array.from({ length: left }, write))
+        // One of her words may have been on its way when this was told.
+        await Promise.all(Array.from({ length: left - 1 }, write))
         expect(ann.errors()).toEqual([])
       })
 
@@ -133,12 +134,12 @@ onNodes(started, ({ relays, bus, url }) =>
           const agents = await Promise.all(relays.map((relay) => mcpAgent(relay.mcpUrl, relay.token(member))))
           let turns = 0
           const session = await mcpSession(() => (turns++ % 2 === 0 ? a : b).mcpUrl, a.token(member), 'Client')
-          const ends: string[] = []
+          const failures: string[] = []
           let [goesOn, reads, writes] = [true, 0, 0]
           const reading = (async () => {
             while (goesOn) {
               const { name } = await session('get_document', { docId: 'doc' })
-              if (name === undefined) ends.push('a read without a document')
+              if (name === undefined) failures.push('a read without a document')
               reads++
             }
           })()
@@ -146,19 +147,19 @@ onNodes(started, ({ relays, bus, url }) =>
             while (goesOn) {
               const answer = await agent.call('rename_document', { docId: 'doc', name: `Name ${i}.${writes}` }).catch(String)
               if (typeof answer !== 'string') writes++
-              else if (!answer.includes('ERR_RATE_LIMIT')) ends.push(answer)
+              else if (!answer.includes('ERR_RATE_LIMIT')) failures.push(answer)
               await pause(20)
             }
           })
           const readsMore = (count: number) => {
             const from = reads
-            return until(`${count} reads more`, () => reads >= from + count || ends.length > 0, 30_000)
+            return until(`${count} reads more`, () => reads >= from + count || failures.length > 0, 30_000)
           }
           await readsMore(4)
           await redis.kill('SIGKILL')
           await readsMore(8)
           const during = writes
-          await until('a write without Redis', () => writes > during || ends.length > 0, 30_000)
+          await until('a write without Redis', () => writes > during || failures.length > 0, 30_000)
           await redis.restart()
           await busIsUp()
           await readsMore(4)
@@ -166,7 +167,7 @@ onNodes(started, ({ relays, bus, url }) =>
           await readsMore(8)
           goesOn = false
           await Promise.all([reading, ...writing])
-          expect(ends).toEqual([])
+          expect(failures).toEqual([])
           expect(writes).toBeLessThanOrEqual(BURST + (PER_SEC * (performance.now() - beganMs)) / 1000)
         },
         patience(60_000),
