@@ -47,7 +47,9 @@ onNodes(await sharedNodes(), ({ relays }) =>
           [ann, bob].every(({ doc }) => ['late', 'meanwhile'].every((id) => doc.getMap('shapes:canvas').has(id))),
         )
         expect(await shapes(a, 'paused')).toEqual(['late', 'meanwhile'])
-        expect(await metric(a, 'relay_fenced_total')).toBeGreaterThan(0)
+        // On a machine so busy that the pause took more than 10 s, it gave the document up before it tried to store anything.
+        const suspended = a.logLines.filter((line) => line.includes('"node.suspended"')).length
+        expect((await metric(a, 'relay_fenced_total')) + suspended).toBeGreaterThan(0)
       },
       patience(60_000),
     )

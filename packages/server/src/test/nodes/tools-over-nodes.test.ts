@@ -43,7 +43,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     }
     const REWRITTEN = { content: '<p id="blk-1">new one</p><p id="blk-2">new two</p><p id="blk-3">three</p>', format: 'html' }
 
-    describe.concurrent.each(['a', 'b'] as const)('undo of a document that node %s owns', (owner) => {
+    describe.each(['a', 'b'] as const)('undo of a document that node %s owns', (owner) => {
       it('[AG-69] [AG-70] [AG-71] a tool at one node takes back a call and keeps what a person typed at the other node since', async () => {
         const { docId, ann } = await opened(owner)
         const agent = await agentAt(b)
