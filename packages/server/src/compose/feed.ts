@@ -77,12 +77,12 @@ export function startChangeFeed(
 function noteElsewhere(
   { clock }: Base,
   { rooms, records }: { readonly rooms: Rooms; readonly records: ChangeRecords },
-  { workspaceId, docId: id, actor, kind }: ChangedElsewhere,
+  { workspaceId, docId: id, actor, kind, version }: ChangedElsewhere,
 ): void {
   const ref = { workspaceId, id }
   if (!records.isHeld(ref) || (kind === 'edited' && rooms.isResident(ref))) return
   const author = { who: { id: actor === '' ? 'system' : actor, kind: 'person' }, caller: null } as const
-  records.note(ref, author, [{ kind: 'document', pageId: '', id: null, isRemoved: false }], clock.nowMs())
+  records.noteElsewhere(ref, author, version, clock.nowMs())
 }
 
 /** Tells this node of every revocation that another one has stored. [AUTH-14] */

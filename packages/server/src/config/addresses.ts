@@ -24,6 +24,9 @@ export const ALLOWED_TEXTS: Readonly<Record<TextFormat, string>> = {
   'node-url': 'ws://<host>:<port>',
 }
 
+/** The secret of nodes, and the next one while it is changed: a node shows the others that it knows one of them. */
+export const MOST_CLUSTER_SECRETS = 2
+
 /** What a secret of several nodes may be, in words. */
 export const CLUSTER_SECRET_FORM = `${MIN_CLUSTER_SECRET_CHARACTERS} characters or more, without a comma`
 

@@ -1,6 +1,7 @@
 import {
   addressProblem,
   CLUSTER_SECRET_FORM,
+  MOST_CLUSTER_SECRETS,
   isCidr,
   isClusterSecret,
   isHostPattern,
@@ -82,28 +83,36 @@ function readBoolean(raw: unknown): Reading {
 }
 
 function readList(key: ListKey, raw: unknown): Reading {
-  const allowed = LIST_FORMS[key.format]
+  const { allowed, most } = LIST_FORMS[key.format]
   const parts = typeof raw === 'string' ? raw.split(',') : raw
-  if (!Array.isArray(parts)) return { kind: 'bad', problem: 'not a list', allowed: `a list of ${allowed}` }
+  if (!Array.isArray(parts)) return { kind: 'bad', problem: 'not a list', allowed }
   const items: string[] = []
   for (const part of parts as readonly unknown[]) {
     const item = typeof part === 'string' ? part.trim() : null
-    if (item === null) return { kind: 'bad', problem: 'not a list of texts', allowed: `a list of ${allowed}` }
+    if (item === null) return { kind: 'bad', problem: 'not a list of texts', allowed }
     if (item === '') continue
-    if (!listItemFits(key.format, item))
-      return { kind: 'bad', problem: `item ${items.length + 1} has another form`, allowed: `a list of ${allowed}` }
+    if (!listItemFits(key.format, item)) return { kind: 'bad', problem: `item ${items.length + 1} has another form`, allowed }
     items.push(item)
   }
+  if (items.length > most) return { kind: 'bad', problem: `${items.length} items, more than ${most}`, allowed }
   return { kind: 'value', value: items }
 }
 
-const LIST_FORMS: Readonly<Record<ListKey['format'], string>> = {
-  'origins-or-star': '* or scheme://host[:port]',
-  origins: 'scheme://host[:port]',
-  'http-origins': 'https://host[:port] or http://host[:port]',
-  hosts: 'host or *.suffix',
-  cidrs: 'address or address/prefix',
-  'cluster-secrets': CLUSTER_SECRET_FORM,
+/** What a list of each form may be, in words, and the most items that it may have. */
+const LIST_FORMS: Readonly<Record<ListKey['format'], { readonly allowed: string; readonly most: number }>> = {
+  'origins-or-star': listOf('* or scheme://host[:port]'),
+  origins: listOf('scheme://host[:port]'),
+  'http-origins': listOf('https://host[:port] or http://host[:port]'),
+  hosts: listOf('host or *.suffix'),
+  cidrs: listOf('address or address/prefix'),
+  'cluster-secrets': {
+    allowed: `one secret, or two while it is changed, each of ${CLUSTER_SECRET_FORM}`,
+    most: MOST_CLUSTER_SECRETS,
+  },
+}
+
+function listOf(items: string) {
+  return { allowed: `a list of ${items}`, most: Number.POSITIVE_INFINITY }
 }
 
 function listItemFits(format: ListKey['format'], item: string): boolean {

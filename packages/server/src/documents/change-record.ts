@@ -30,12 +30,23 @@ export interface RecordedChange extends NotedChange, Author {
   readonly sequence: number
 }
 
+/** A change of which another node told. */
+interface ChangeElsewhere extends RecordedChange {
+  /** The version of the document after it. */
+  readonly version: number
+}
+
 export const MOST_CHANGES = 4_096
+const MOST_VERSIONS = 64
 
 /** Who changed each of the last blocks and shapes of one document. Bounded; the oldest is forgotten first. [AG-20] */
 export class ChangeRecord {
   /** By what was changed, the latest change last. */
   readonly #changes = new Map<string, RecordedChange>()
+  /** By version, the oldest first. */
+  readonly #elsewhere = new Map<number, ChangeElsewhere>()
+  /** Versions of which it is recorded what was changed, the oldest first. */
+  readonly #detailed = new Set<number>()
   #sequence = 0
 
   /** The number of the last change; 0 before the first. */
@@ -43,27 +54,63 @@ export class ChangeRecord {
     return this.#sequence
   }
 
-  note(author: Author, changes: Iterable<NotedChange>, atMs: number): void {
+  /** `version`: of the document after the changes, where they were stored at once. */
+  note(author: Author, changes: Iterable<NotedChange>, atMs: number, version?: number): void {
+    if (version !== undefined) {
+      this.#detailed.add(version)
+      this.#elsewhere.delete(version)
+      forgetOldest(this.#detailed, MOST_VERSIONS)
+    }
     for (const change of changes) {
       const key = keyOf(change)
       this.#changes.delete(key)
       this.#changes.set(key, { ...change, ...author, atMs, sequence: ++this.#sequence })
     }
-    for (const key of this.#changes.keys()) {
-      if (this.#changes.size <= MOST_CHANGES) break
-      this.#changes.delete(key)
-    }
+    forgetOldest(this.#changes, MOST_CHANGES)
   }
 
-  /** The changes after a number that others than this caller made, the latest first. */
-  since(sequence: number, caller: string): readonly RecordedChange[] {
+  /**
+   * Another node stored a change after which the document has this version. What was changed only that node knows, unless this one had asked it
+   * for the change and records it itself, before or afterwards. [AG-23]
+   */
+  noteElsewhere(author: Author, version: number, atMs: number): void {
+    if (this.#detailed.has(version)) return
+    this.#elsewhere.set(version, { ...UNKNOWN_CHANGE, ...author, atMs, version, sequence: ++this.#sequence })
+    forgetOldest(this.#elsewhere, MOST_VERSIONS)
+  }
+
+  /**
+   * The changes after a number that others than this caller made, the latest first. `version`: what other nodes told of it and of versions
+   * before it the caller knows, as it has seen that version.
+   */
+  since(sequence: number, caller: string, version = 0): readonly RecordedChange[] {
     if (sequence >= this.#sequence) return []
-    return [...this.#changes.values()].filter((change) => change.sequence > sequence && change.caller !== caller).reverse()
+    const elsewhere = [...this.#elsewhere.values()].filter((change) => change.version > version)
+    return [...this.#changes.values(), ...elsewhere]
+      .filter((change) => change.sequence > sequence && change.caller !== caller)
+      .sort((a, b) => b.sequence - a.sequence)
+  }
+
+  /** Whether a change after this number is recorded, whoever made it, from which a version above `version` may come. */
+  explains(sequence: number, version: number): boolean {
+    if (sequence >= this.#sequence) return false
+    const isLater = (change: RecordedChange) => change.sequence > sequence
+    if ([...this.#changes.values()].some(isLater)) return true
+    return [...this.#elsewhere.values()].some((change) => isLater(change) && change.version > version)
   }
 
   /** The last change of a block or shape; `undefined` when nobody's is known. */
   last(change: Pick<NotedChange, 'kind' | 'pageId' | 'id'>): RecordedChange | undefined {
     return this.#changes.get(keyOf(change))
+  }
+}
+
+const UNKNOWN_CHANGE: NotedChange = { kind: 'document', pageId: '', id: null, isRemoved: false }
+
+function forgetOldest<Key>(entries: Map<Key, unknown> | Set<Key>, most: number): void {
+  for (const key of entries.keys()) {
+    if (entries.size <= most) break
+    entries.delete(key)
   }
 }
 

@@ -104,6 +104,17 @@ describe('the record of changes of a cold document', () => {
     expect(records.isHeld(one)).toBe(false)
   })
 
+  it('[AG-20] [AG-23] of what other nodes told a record keeps the last 64 versions, and of none what it has noted itself', () => {
+    const record = new ChangeRecord()
+    const ann = { who: { id: 'ann', kind: 'person' }, caller: null } as const
+    for (let version = 1; version <= 100; version++) record.noteElsewhere(ann, version, 0)
+    expect(record.since(0, 'me')).toHaveLength(64)
+    expect(record.since(0, 'me', 98)).toMatchObject([{ sequence: 100 }, { sequence: 99 }])
+    record.note(ann, [{ kind: 'block', pageId: 'p', id: 'b', isRemoved: false }], 0, 100)
+    expect(record.since(0, 'me', 98)).toMatchObject([{ kind: 'block' }, { kind: 'document', sequence: 99 }])
+    expect([record.explains(99, 100), record.explains(101, 98)]).toEqual([true, false])
+  })
+
   it('[AG-20] a record keeps the last 4,096 changed blocks, each with who changed it last', () => {
     const record = new ChangeRecord()
     const by = (id: string) => ({ who: { id, kind: 'person' }, caller: null }) as const

@@ -17,8 +17,10 @@ export interface ChangeRecords {
   isHeld(ref: DocumentRef): boolean
   /** `null` while nobody holds the document. */
   of(ref: DocumentRef): ChangeRecord | null
-  /** Does nothing while nobody holds the document. */
-  note(ref: DocumentRef, author: Author, changes: Iterable<NotedChange>, atMs: number): void
+  /** Does nothing while nobody holds the document. `version`: as `ChangeRecord.note`. */
+  note(ref: DocumentRef, author: Author, changes: Iterable<NotedChange>, atMs: number, version?: number): void
+  /** As `ChangeRecord.noteElsewhere`; does nothing while nobody holds the document. */
+  noteElsewhere(ref: DocumentRef, author: Author, version: number, atMs: number): void
   /** Called at every change of a document that is held; the returned function ends it. */
   onNoted(ref: DocumentRef, noted: () => void): () => void
   onHeld(listener: RecordListener): void
@@ -58,17 +60,20 @@ export function createChangeRecords(): ChangeRecords {
     }
   }
 
+  function noting(ref: DocumentRef, note: (record: ChangeRecord) => void): void {
+    const held = documents.get(keyOf(ref))
+    if (held === undefined) return
+    const before = held.record.sequence
+    note(held.record)
+    if (held.record.sequence > before) for (const noted of [...held.noted]) noted()
+  }
+
   return {
     hold,
     isHeld: (ref) => documents.has(keyOf(ref)),
     of: (ref) => documents.get(keyOf(ref))?.record ?? null,
-    note(ref, author, changes, atMs) {
-      const held = documents.get(keyOf(ref))
-      if (held === undefined) return
-      const before = held.record.sequence
-      held.record.note(author, changes, atMs)
-      if (held.record.sequence > before) for (const noted of [...held.noted]) noted()
-    },
+    note: (ref, author, changes, atMs, version) => noting(ref, (record) => record.note(author, changes, atMs, version)),
+    noteElsewhere: (ref, author, version, atMs) => noting(ref, (record) => record.noteElsewhere(author, version, atMs)),
     onNoted(ref, noted) {
       const release = hold(ref)
       const { noted: all } = documents.get(keyOf(ref)) as Held

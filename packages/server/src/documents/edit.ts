@@ -48,7 +48,13 @@ export async function editDocument(access: Access, input: EditInput, deps: Writi
     writer?.noting?.()
     // Before the next write of the document begins, which asks the record.
     if (outcome.kind === 'edited' && outcome.changed && outcome.delta !== undefined && !request.dryRun)
-      deps.records?.note(ref, writer?.author ?? author ?? unnamed(access), notedChanges(outcome.delta), deps.clock.nowMs())
+      deps.records?.note(
+        ref,
+        writer?.author ?? author ?? unnamed(access),
+        notedChanges(outcome.delta),
+        deps.clock.nowMs(),
+        outcome.head.version,
+      )
     writer?.wrote(outcome)
     return outcome
   }

@@ -48,6 +48,7 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
         { who: { id: access.sub, kind: 'person' }, caller: null },
         notedChanges(stored.delta),
         deps.clock.nowMs(),
+        stored.head.version,
       )
     return stored
   })

@@ -10,6 +10,7 @@ import {
   startNode,
   startPair,
   statesOf,
+  tellOfPeers,
   type TestNode,
   until,
 } from './testing/linked-nodes.ts'
@@ -109,6 +110,8 @@ describe('outsiders at the link port', () => {
     await pair.link()
     using outsider = new Outsider(high)
     const flood = setInterval(() => {
+      // As fast as they get in: connections that a busy machine holds back are no flood at the port.
+      if (outsider.sockets.slice(-20).some(({ connecting }) => connecting)) return
       for (let n = 0; n < 20; n++) outsider.open()
     }, 1)
     await until(() => outsider.sockets.length > 500)
@@ -172,7 +175,7 @@ describe('outsiders at the link port', () => {
 
   it('[LIFE-25] who knows another secret is refused with one line a minute', async () => {
     await using node = await startNode(2)
-    node.links.setPeers([{ inc: 1, linkUrl: 'ws://127.0.0.1:1' }])
+    tellOfPeers(node, 1)
     const secret = 'a secret of another cluster, of 32 characters or more'
     for (let n = 0; n < 20; n++) expect(await dialAs({ inc: 1, secret }, node)).toBe('secret')
     expect(node.lines.map(({ event, fields }) => [event, fields['why'], fields['peer']])).toEqual([
@@ -184,7 +187,7 @@ describe('outsiders at the link port', () => {
 describe('a node that misbehaves', () => {
   it('[LIFE-25] a frame that is not well formed ends its link with a log line, and harms no other link', async () => {
     await using node = await startNode(3)
-    node.links.setPeers([1, 2].map((inc) => ({ inc, linkUrl: 'ws://127.0.0.1:1' })))
+    tellOfPeers(node, 1, 2)
     const good = await linkedAs({ inc: 1 }, node)
     const bad = await linkedAs({ inc: 2 }, node)
     bad.socket.send(bad.session.sealer.seal(Uint8Array.of(BATCH, 1, 2, 3)))
@@ -198,7 +201,7 @@ describe('a node that misbehaves', () => {
 
   it('[LIFE-25] a text frame, a frame that is too long and a frame that is not sealed end its link', async () => {
     await using node = await startNode(3)
-    node.links.setPeers([{ inc: 1, linkUrl: 'ws://127.0.0.1:1' }])
+    tellOfPeers(node, 1)
     const frames = [new Uint8Array(2_000_000), Buffer.from('not sealed')]
     for (const [i, frame] of frames.entries()) {
       const link = await linkedAs({ inc: 1, attempt: i + 1 }, node)
@@ -209,7 +212,7 @@ describe('a node that misbehaves', () => {
 
   it('[LIFE-25] a node that sends and never reads is let go before it costs much memory', async () => {
     await using node = await startNode(3, { times: { pingMs: 50, silentPings: 1_000 } })
-    node.links.setPeers([{ inc: 1, linkUrl: 'ws://127.0.0.1:1' }])
+    tellOfPeers(node, 1)
     const link = await linkedAs({ inc: 1 }, node)
     // It never gives credit, so what this node posts waits, up to the bound.
     for (let n = 0; n < 1_000 && node.links.peers().length > 0; n++) {
@@ -222,7 +225,7 @@ describe('a node that misbehaves', () => {
 
   it('[LIFE-25] a body in pieces that never ends is thrown away with its link', async () => {
     await using node = await startNode(3)
-    node.links.setPeers([{ inc: 1, linkUrl: 'ws://127.0.0.1:1' }])
+    tellOfPeers(node, 1)
     const link = await linkedAs({ inc: 1 }, node)
     link.socket.send(link.session.sealer.seal(Uint8Array.of(PIECE), new Uint8Array(PIECE_BYTES)))
     link.socket.destroy()

@@ -10,6 +10,7 @@ import {
   startNode,
   startPair,
   statesOf,
+  tellOfPeers,
   TEST_SECRET,
   type TestNode,
   until,
@@ -103,7 +104,7 @@ describe('links over the network', () => {
   it('[LIFE-25] a newer link of a node takes the place of the one that it has; a handshake that was late does not', async () => {
     await using node = await startNode(2)
     expect(await dialAs({ inc: 1 }, node)).toBe('unknown-node')
-    node.links.setPeers([{ inc: 1, linkUrl: 'ws://127.0.0.1:1' }])
+    tellOfPeers(node, 1)
     const first = await linkedAs({ inc: 1, attempt: 5 }, node)
     const second = await linkedAs({ inc: 1, attempt: 7 }, node)
     await until(() => first.isClosed())
@@ -113,7 +114,7 @@ describe('links over the network', () => {
 
   it('[LIFE-25] of two nodes the one with the lower incarnation dials', async () => {
     await using node = await startNode(2)
-    node.links.setPeers([{ inc: 3, linkUrl: 'ws://127.0.0.1:1' }])
+    tellOfPeers(node, 3)
     expect(await dialAs({ inc: 3 }, node)).toBe('wrong-way')
   })
 

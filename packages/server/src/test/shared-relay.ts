@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { TokenOptions } from '../auth/testing/test-issuer.ts'
 import { endWithProcess } from './end-with-process.ts'
+import { inWorkspace } from './in-workspace.ts'
 import { type RelayUnderTest, startRelayUnderTest } from './relay-under-test.ts'
 
 /** What a file may do with a relay that others use after it: nothing that they would notice. */
@@ -10,7 +10,7 @@ export interface SharedRelay extends Omit<RelayUnderTest, 'dataDir' | 'issuer' |
 }
 
 /** For files that are not about the limits of a workspace. */
-const FEW_LIMITS = {
+export const FEW_LIMITS = {
   RELAY_TENANCY_MODE: 'shared',
   RELAY_WRITES_PER_SEC: '0',
   RELAY_READS_PER_SEC: '0',
@@ -27,9 +27,9 @@ let running: RelayUnderTest | null = null
 export async function sharedRelay(): Promise<SharedRelay> {
   const relay = await runningRelay()
   const workspace = `shared-${randomUUID()}`
-  const inWorkspace = (claims: TokenOptions = {}): TokenOptions => ({ workspace, ...claims })
   const logStart = relay.logLines.length
-  const destroyed: (() => void)[] = []
+  const clients: (() => void)[] = []
+  const { token, fetch, rest, sync } = inWorkspace(relay, workspace, clients)
   return {
     workspace,
     baseUrl: relay.baseUrl,
@@ -38,16 +38,12 @@ export async function sharedRelay(): Promise<SharedRelay> {
     get logLines() {
       return relay.logLines.slice(logStart)
     },
-    token: (claims) => relay.token(inWorkspace(claims)),
-    fetch: relay.fetch,
-    rest: (claims) => relay.rest(inWorkspace(claims)),
-    sync(docId, claims, more) {
-      const client = relay.sync(docId, inWorkspace(claims), more)
-      destroyed.push(() => client.destroy())
-      return client
-    },
+    token,
+    fetch,
+    rest,
+    sync,
     async [Symbol.asyncDispose]() {
-      for (const destroy of destroyed) destroy()
+      for (const end of clients) end()
     },
   }
 }

@@ -134,8 +134,6 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
 
   describe.skipIf(server?.own === null)('while Redis fails', () => {
     const own = () => server.own as NonNullable<RedisUnderTest['own']>
-    const emptied = scriptOf(`redis.call('FLUSHALL') return 1`)
-
     /** Three nodes take as much as they get while something happens to Redis. */
     const draining = async (
       ms: number,
@@ -160,44 +158,26 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     it('[LIFE-27] three nodes together stay within burst and rate when Redis is emptied', async () => {
       const { sum, bound: most } = await draining(1_500, async () => {
         await rest(700)
-        const redis = await connect()
-        await redis.run(emptied, [], [])
+        await own().run('FLUSHALL')
       })
       expect(sum).toBeLessThanOrEqual(most)
       expect(sum).toBeGreaterThan(0.8 * most)
     })
 
-    it('[LIFE-27] three nodes together stay within burst and rate when Redis freezes and goes on', async () => {
-      const {
-        sum,
-        bound: most,
-        nodes,
-      } = await draining(5_500, async () => {
+    it.each([
+      ['freezes and goes on', { out: () => own().kill('SIGSTOP'), back: () => own().kill('SIGCONT') }],
+      ['is killed and started again', { out: () => own().kill('SIGKILL'), back: () => own().restart() }],
+    ])('[LIFE-27] three nodes together stay within burst and rate when Redis %s', async (_, { out, back }) => {
+      const outage = await draining(5_500, async () => {
         await rest(500)
-        await own().kill('SIGSTOP')
+        await out()
         await rest(1_700)
-        await own().kill('SIGCONT')
+        await back()
       })
-      expect(sum).toBeLessThanOrEqual(most)
-      expect(sum).toBeGreaterThan(0.6 * most)
-      expect(nodes.map((one) => one.isShared)).toEqual([true, true, true])
-      expect(nodes.every((one) => one.answeredLocally > 10)).toBe(true)
-    })
-
-    it('[LIFE-27] three nodes together stay within burst and rate when Redis is killed and started again', async () => {
-      const {
-        sum,
-        bound: most,
-        nodes,
-      } = await draining(5_500, async () => {
-        await rest(500)
-        await own().kill('SIGKILL')
-        await rest(1_700)
-        await own().restart()
-      })
-      expect(sum).toBeLessThanOrEqual(most)
-      expect(sum).toBeGreaterThan(0.6 * most)
-      expect(nodes.map((one) => one.isShared)).toEqual([true, true, true])
+      expect(outage.sum).toBeLessThanOrEqual(outage.bound)
+      expect(outage.sum).toBeGreaterThan(0.6 * outage.bound)
+      expect(outage.nodes.map((one) => one.isShared)).toEqual([true, true, true])
+      expect(outage.nodes.every((one) => one.answeredLocally > 10)).toBe(true)
     })
 
     it('[LIFE-27] while Redis is away a node has its part of the rate, and slow buckets still give their tokens', async () => {

@@ -101,6 +101,11 @@ export async function startPair(
   }
 }
 
+/** Tells a node that others live as whom a test dials. Their own addresses lead nowhere. */
+export function tellOfPeers(node: TestNode, ...incs: readonly number[]): void {
+  node.links.setPeers(incs.map((inc) => ({ inc, linkUrl: 'ws://127.0.0.1:1' })))
+}
+
 export type DialledLink = OpenedLink<NodeIdentity> & {
   /** Frames that came, opened, and whether the socket has been closed. */
   readonly got: Uint8Array[]

@@ -27,10 +27,10 @@ export function newsFor(
   caller: string,
   version: number | null,
 ): News | null {
-  const changes = record?.since(memory.toldTo, caller) ?? []
+  const changes = record?.since(memory.toldTo, caller, memory.version) ?? []
   if (changes.length > 0) return told(memory.version, changes)
   // Something is recorded that the version may come from, and the caller was told of it or did it. [AG-23]
-  const isExplained = record !== null && record.sequence > memory.partOf
+  const isExplained = record?.explains(memory.partOf, memory.version) === true
   return version !== null && version > memory.version && !isExplained ? { since: memory.version, by: [] } : null
 }
 

@@ -27,8 +27,9 @@ function start() {
     },
   }
   const tool = waitTool({ documents, records, wasDeleted: async () => true, timers: time.timers })
-  const note = (who = ANN, caller: string | null = null, id = 'b') =>
-    records.note(REF, { who, caller }, [{ kind: 'block', pageId: 'p', id, isRemoved: false }], 0)
+  const note = (who = ANN, caller: string | null = null, id = 'b', version?: number) =>
+    records.note(REF, { who, caller }, [{ kind: 'block', pageId: 'p', id, isRemoved: false }], 0, version)
+  const elsewhere = (version: number) => records.noteElsewhere(REF, { who: ANN, caller: null }, version, 0)
   const told = { version: 4, sequence: 0, partOf: 0 }
   const wait = (args: JsonObject = {}, more: Partial<Omit<ToolCall, 'access'>> = {}) => {
     const state: { outcome: JsonObject | Error | null } = { outcome: null }
@@ -43,7 +44,7 @@ function start() {
     )
     return state
   }
-  return { time, note, wait, head, store, told }
+  return { time, note, elsewhere, wait, head, store, told }
 }
 
 const EDITED = { edited: true, serverVersion: 4, source: 'relay' }
@@ -130,6 +131,23 @@ describe('wait_for_change', () => {
     expect([missed.outcome, older.outcome]).toEqual([expect.objectContaining(EDITED), expect.objectContaining(EDITED)])
     await time.advance(1_000)
     expect(now.outcome).toEqual(QUIET)
+  })
+
+  it('[AG-23] [AG-74] a change of which another node told counts, but not one that turns out to be an own call or that the caller has seen', async () => {
+    const { time, wait, elsewhere, note } = start()
+    elsewhere(4)
+    const own = wait({ timeoutSecs: 5 })
+    await time.advance(500)
+    elsewhere(5)
+    await time.advance(500)
+    note(BOT, 'me', 'b', 5)
+    await time.advance(4_000)
+    expect(own.outcome).toEqual(QUIET)
+    const other = wait({ timeoutSecs: 5 })
+    await time.advance(500)
+    elsewhere(6)
+    await time.advance(2_000)
+    expect(other.outcome).toMatchObject({ ...EDITED, news: { by: ['ann'] } })
   })
 
   it('[AG-75] without an earlier answer and without since this moment counts', async () => {

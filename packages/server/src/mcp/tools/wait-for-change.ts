@@ -80,6 +80,8 @@ class Wait {
   private readonly first: DocumentHead
   /** The number in the record of changes from where on changes count. */
   private readonly from: number
+  /** The version that the caller knew when the call began. */
+  private readonly known: number
   private readonly cancels: (() => void)[] = []
   private cancelQuiet: (() => void) | null = null
   private hasBegun = false
@@ -91,6 +93,7 @@ class Wait {
     this.deps = deps
     this.first = first
     this.from = call.glance?.told?.sequence ?? this.record?.sequence ?? 0
+    this.known = call.glance?.told?.version ?? first.version
   }
 
   async run(): Promise<ToolSuccess | ToolFailure> {
@@ -125,23 +128,29 @@ class Wait {
 
   /** What others changed and this call counts, the latest first. */
   private counted(): readonly RecordedChange[] {
-    const changes = this.record?.since(this.from, this.call.glance?.author.caller ?? '') ?? []
+    const changes = this.record?.since(this.from, this.call.glance?.author.caller ?? '', this.known) ?? []
     return this.asked.agents === true ? changes : changes.filter(({ who }) => who.kind === 'person')
   }
 
   /** The caller names a version before its last answer, or before this moment: nobody knows any more whose changes came then. [AG-75] */
   private isBehind(): boolean {
     const { since } = this.asked
-    return since !== undefined && since < (this.call.glance?.told?.version ?? this.first.version)
+    return since !== undefined && since < this.known
   }
 
   private noted(): void {
     if (this.counted().length === 0) return
     this.cancelQuiet?.()
-    this.cancelQuiet = this.deps.timers.after(QUIET_MS, () => this.settle('edited'))
+    this.cancelQuiet = this.deps.timers.after(QUIET_MS, () => this.heard())
     if (this.hasBegun) return
     this.hasBegun = true
-    this.cancels.push(this.deps.timers.after(LATEST_MS, () => this.settle('edited')))
+    this.cancels.push(this.deps.timers.after(LATEST_MS, () => this.heard()))
+  }
+
+  /** What another node told of may have turned out meanwhile to be a call of this very caller. */
+  private heard(): void {
+    if (this.counted().length > 0) this.settle('edited')
+    else this.hasBegun = false
   }
 
   private lookLater(): void {
@@ -162,8 +171,8 @@ class Wait {
 
   /** The version moved and nobody here recorded how: such a change counts as a person's. [AG-23] */
   private isMovedElsewhere({ version }: DocumentHead): boolean {
-    const base = this.call.glance?.told ?? { version: this.first.version, partOf: this.from }
-    return version > base.version && (this.record?.sequence ?? 0) <= base.partOf
+    const base = this.call.glance?.told ?? { version: this.known, partOf: this.from }
+    return version > base.version && this.record?.explains(base.partOf, base.version) !== true
   }
 
   private async answer(edited: boolean): Promise<ToolSuccess | ToolFailure> {

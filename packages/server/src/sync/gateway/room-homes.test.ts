@@ -15,8 +15,9 @@ import { patienceClock } from '../../kernel/testing/patience.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import { writeAwareness } from '../room/awareness.ts'
 import { LIGHT_BOUNDS } from '../room/room-bounds.ts'
-import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
+import { type Bench, startBench } from '../testing/gateway-bench.ts'
 import { done, editRequest } from '../testing/room-editing.ts'
+import { writeDocument } from '../testing/stored-document.ts'
 import { TextEditor } from '../testing/text-editor.ts'
 import { openDocumentWorkers } from '../workers/document-workers.ts'
 import { LIGHT_HOME, openRoomHomes } from '../workers/room-homes.ts'
@@ -75,21 +76,7 @@ describe('documents among the homes of rooms', () => {
 
   const homesOf = (docId: string) => opened.filter((one) => one.docId === docId).map(({ home }) => home)
 
-  async function create(id: string, more: object = {}) {
-    const { facts } = headOf(id)
-    const body = { bytes: Buffer.from(JSON.stringify({ id, pages: [], ...more })), facts, blobReferences: [] }
-    const outcome = await storage.documents.write({
-      ref: { workspaceId: 'default', id },
-      expect: { kind: 'absent' },
-      set: { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [], body },
-      bump: true,
-      nowMs: 1,
-      quotaBytes: null,
-      log: { kind: 'cold' },
-    })
-    if (outcome.kind !== 'written') throw new Error('the document was not written')
-    return outcome.head
-  }
+  const create = (id: string, more: object = {}) => writeDocument(storage.documents, { workspaceId: 'default', id }, more)
 
   async function editor(docId: string): Promise<TextEditor> {
     const made = new TextEditor(await bench.authed({}, ['ack']))

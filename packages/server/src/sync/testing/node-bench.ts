@@ -1,17 +1,20 @@
 import { TAG } from '@docrelay/protocol/frames'
 import * as Y from 'yjs'
+import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import { openNodeHomes } from '../remote/node-homes.ts'
 import { serveEdges } from '../remote/edges.ts'
-import { type Bench, type BenchOptions, headOf, startBench } from './gateway-bench.ts'
+import type { DocumentWorkerOptions } from '../workers/document-worker.ts'
+import { type Bench, type BenchOptions, startBench } from './gateway-bench.ts'
 import { fencedStores, type FencedStores, type StoreFaults } from './fenced-stores.ts'
 import { HomesHere } from './homes-here.ts'
 import { createMemoryNetwork, type MemoryNetwork, type MemoryNode } from './memory-links.ts'
 import { lastSeqIn, MemoryOwnership } from './memory-ownership.ts'
 import { TextEditor } from './text-editor.ts'
+import { writeDocument } from './stored-document.ts'
 import { openTestStorage } from './worker-harness.ts'
 
 /** Taken for dead, in a test, after this time. */
@@ -24,8 +27,8 @@ export interface TestNode {
   readonly links: MemoryNode
   readonly stores: FencedStores
   readonly faults: StoreFaults
-  /** A person with an editor on this node, who has joined the document. */
-  editor(docId: string): Promise<TextEditor>
+  /** A person with an editor on this node, who has joined the document of the workspace of the token. */
+  editor(docId: string, token?: TokenOptions): Promise<TextEditor>
 }
 
 /** Nodes in one process with real gateways, sockets and rooms, on one store, and links in memory. */
@@ -34,7 +37,7 @@ export interface NodeBench extends AsyncDisposable {
   readonly network: MemoryNetwork
   readonly ownership: MemoryOwnership
   readonly storage: Awaited<ReturnType<typeof openTestStorage>>
-  create(id: string): Promise<DocumentHead>
+  create(id: string, workspaceId?: string): Promise<DocumentHead>
   /** What the log of a document says. */
   stored(head: DocumentHead): Promise<string>
   /** The process of a node ends at once: its heartbeat, its links, its rooms, and its sockets. */
@@ -47,9 +50,16 @@ export interface NodeBenchOptions {
   readonly count: number
   readonly fullBytes?: number
   readonly bench?: Omit<BenchOptions, 'workers'>
+  /** Of the homes of rooms of each node. */
+  readonly homes?: Partial<DocumentWorkerOptions>
 }
 
-export async function startNodes({ count, fullBytes, bench: options = {} }: NodeBenchOptions): Promise<NodeBench> {
+export async function startNodes({
+  count,
+  fullBytes,
+  bench: options = {},
+  homes: homeOptions = {},
+}: NodeBenchOptions): Promise<NodeBench> {
   const storage = await openTestStorage()
   const network = createMemoryNetwork(fullBytes === undefined ? {} : { fullBytes })
   const ownership = new MemoryOwnership({
@@ -66,21 +76,7 @@ export async function startNodes({ count, fullBytes, bench: options = {} }: Node
     ownership,
     storage,
     delivers: true,
-    async create(id) {
-      const { facts } = headOf(id)
-      const body = { bytes: Buffer.from(JSON.stringify({ id, pages: [] })), facts, blobReferences: [] }
-      const outcome = await storage.documents.write({
-        ref: { workspaceId: 'default', id },
-        expect: { kind: 'absent' },
-        set: { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [], body },
-        bump: true,
-        nowMs: 1,
-        quotaBytes: null,
-        log: { kind: 'cold' },
-      })
-      if (outcome.kind !== 'written') throw new Error('the document was not written')
-      return outcome.head
-    },
+    create: (id, workspaceId = 'default') => writeDocument(storage.documents, { workspaceId, id }),
     async stored({ key }) {
       const log = await storage.updates.load(key)
       if (log.kind !== 'loaded') throw new Error('the log was not loaded')
@@ -109,7 +105,7 @@ export async function startNodes({ count, fullBytes, bench: options = {} }: Node
     const links = network.join(inc)
     const faults: StoreFaults = { gate: Promise.resolve(), isDown: false }
     const stores = fencedStores(storage, ownership, inc, faults)
-    const homes = new HomesHere({ ...stores, rooms: { saveIdleMs: 100, saveLatestMs: 300 } })
+    const homes = new HomesHere({ ...stores, rooms: { saveIdleMs: 100, saveLatestMs: 300 }, ...homeOptions })
     const workers = openNodeHomes({ local: homes, links })
     let connections = 0
     const nextConnection = (): number => ++connections
@@ -138,8 +134,8 @@ export async function startNodes({ count, fullBytes, bench: options = {} }: Node
       links,
       stores,
       faults,
-      async editor(docId) {
-        const editor = new TextEditor(await bench.authed({}, ['ack']))
+      async editor(docId, token = {}) {
+        const editor = new TextEditor(await bench.authed(token, ['ack']))
         editor.start(docId)
         await editor.client.next(TAG.sync)
         return editor

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import * as Y from 'yjs'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { mcpSession } from '../mcp-session.ts'
 import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { openWire, type WireClient } from '../wire-client.ts'
+import { type } from '../wire-typing.ts'
 
 let relay: SharedRelay
 beforeAll(async () => {
@@ -28,22 +28,6 @@ async function start(content = '<p id="blk-1">one</p><p id="blk-2">two</p><p id=
   const at = { docId, pageId: String(prosePageId) }
   const enter = async (sub = ann) => (await openWire(relay)).enter(relay.token({ sub, role: 'owner' }), docId, ['ack'])
   return { ann, docId, at, agent, other, agentOf, enter, rest: relay.rest({ sub: ann, role: 'owner' }) }
-}
-
-const blockOf = (client: WireClient, pageId: string, id: string): Y.XmlElement => {
-  for (const node of client.doc.getXmlFragment(`prose:${pageId}`).createTreeWalker(() => true))
-    if (node instanceof Y.XmlElement && node.getAttribute('id') === id) return node
-  throw new Error(`there is no block ${id}`)
-}
-
-/** Types at the end of a block; resolves when it is durable. */
-function type(client: WireClient, { pageId }: { readonly pageId: string }, id: string, words: string): Promise<void> {
-  return client.write(
-    client.edit(() => {
-      const text = blockOf(client, pageId, id).toArray()[0] as Y.XmlText
-      text.insert(text.length, words)
-    }),
-  )
 }
 
 /** Leaves the document and waits until the relay has stored and forgotten what was live. */

@@ -8,6 +8,7 @@ import { metric } from '../wire-client.ts'
 
 /** Several relays, each a process of its own, that use one fresh database, one bus and one object store together. */
 export interface NodesUnderTest extends AsyncDisposable {
+  /** In the order of their `node_id`: node-1, node-2 and so on. */
   readonly relays: readonly RelayUnderTest[]
   readonly issuer: TestIssuer
   readonly bus: RedisUnderTest
@@ -35,13 +36,12 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
   const blobs = opened.use(await startS3())
   const issuer = await startTestIssuer()
   opened.defer(() => issuer.close())
-  const relays: RelayUnderTest[] = []
   let started = 0
 
   const startNode = async (more: Readonly<Record<string, string>>): Promise<RelayUnderTest> => {
     const name = `node-${++started}`
     const port = await freePort()
-    const relay = opened.use(
+    return opened.use(
       await startRelayUnderTest({
         issuer,
         ...(mcp && { mcp }),
@@ -62,10 +62,8 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
         },
       }),
     )
-    relays.push(relay)
-    return relay
   }
-  await Promise.all(Array.from({ length: count }, () => startNode({})))
+  const relays = await Promise.all(Array.from({ length: count }, () => startNode({})))
   await linked(relays)
   const resources = opened.move()
   return {
@@ -75,6 +73,7 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
     url: database.url,
     async add(more = {}) {
       const relay = await startNode(more)
+      relays.push(relay)
       await until('the new node to be linked', async () => ((await metric(relay, 'relay_links')) ?? 0) > 0)
       return relay
     },

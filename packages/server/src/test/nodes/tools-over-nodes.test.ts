@@ -1,50 +1,206 @@
-import { TAG } from '@docrelay/protocol/frames'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { patience } from '../../kernel/testing/patience.ts'
-import { mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, until } from '../relay-under-test.ts'
-import { openWire } from '../wire-client.ts'
-import { type NodesUnderTest, startNodesUnderTest } from './nodes-under-test.ts'
+import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { rawHttp } from '../raw-http.ts'
+import { type RelayUnderTest, until } from '../relay-under-test.ts'
+import { openWire, type WireClient } from '../wire-client.ts'
+import { type } from '../wire-typing.ts'
+import { linked } from './nodes-under-test.ts'
+import { onNodes } from './on-nodes.ts'
+import { sharedNodes } from './shared-nodes.ts'
 
-const nodes = await startNodesUnderTest({ count: 2, mcp: 'public' })
-if (typeof nodes === 'string') process.stderr.write(`skipped: ${nodes}\n`)
+const ANN = { sub: 'ann', role: 'owner' }
+const CONTENT = '<p id="blk-1">one</p><p id="blk-2">two</p><p id="blk-3">three</p>'
+const page = { pageId: 'p' }
 
-describe.skipIf(typeof nodes === 'string')('one relay of two nodes', () => {
-  const [a, b] = (nodes as NodesUnderTest).relays as [RelayUnderTest, RelayUnderTest]
-  const agentAt = (relay: RelayUnderTest) => mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
-  const create = (id: string, more: object = {}) => a.rest({ sub: 'ann' }).putDocument(id, { name: id, ...more })
+onNodes(await sharedNodes(), ({ relays }) =>
+  describe('tools and REST at one node of two', () => {
+    const [a, b] = relays
+    let documents = 0
 
-  afterAll(() => (nodes as NodesUnderTest)[Symbol.asyncDispose](), patience(20_000))
-
-  it('[AG-69] [AG-71] a call that one node made is undone through the other, in a document that is live', async () => {
-    await create('undo')
-    const person = a.sync('undo', { sub: 'ann', role: 'member' })
-    await saved(person)
-    const { callId } = await (await agentAt(b)).call('rename_document', { docId: 'undo', name: 'Renamed' })
-    expect(await a.rest({ sub: 'ann' }).getDocument('undo')).toMatchObject({ name: 'Renamed' })
-    expect(await (await agentAt(a)).call('undo', { docId: 'undo', callId })).toMatchObject({ undone: [callId] })
-    expect(await b.rest({ sub: 'ann' }).getDocument('undo')).toMatchObject({ name: 'undo' })
-  })
-
-  it('[AG-63] an agent of one node finds words that were written through the other', async () => {
-    await create('words', { richTextPages: [{ id: 'p', name: 'P', content: '<p>a mulberry tree</p>' }] })
-    const agent = await agentAt(b)
-    await until('the words to be found', async () => {
-      const { hits } = (await agent.call('search', { query: 'mulberry' })) as { readonly hits: readonly unknown[] }
-      return hits.length > 0
-    })
-  })
-
-  it('[WS-61] a document has one lineage on both nodes', async () => {
-    await create('lineage')
-    const lineages: unknown[] = []
-    for (const relay of [a, b]) {
-      const client = await openWire(relay)
-      client.auth(relay.token({ sub: 'ann', role: 'member' }), ['ack', 'joined'])
-      client.join('lineage')
-      lineages.push((await client.nextJson(TAG.joined))['lineage'])
+    /** A document with a page of three paragraphs, which nobody has open. */
+    async function created(): Promise<string> {
+      const docId = `doc-${++documents}`
+      await a.rest(ANN).putDocument(docId, { name: docId, richTextPages: [{ id: 'p', name: 'P', content: CONTENT }] })
+      return docId
     }
-    expect(lineages[0]).toEqual(expect.any(String))
-    expect(lineages[1]).toBe(lineages[0])
-  })
-})
+    const enter = async (relay: RelayUnderTest, docId: string, sub = 'ann'): Promise<WireClient> =>
+      (await openWire(relay)).enter(relay.token({ ...ANN, sub }), docId, ['ack'])
+    /** A document that this node owns, as somebody has had it open there first, and Ann has it open at node A. */
+    async function opened(owner: 'a' | 'b'): Promise<{ readonly docId: string; readonly ann: WireClient }> {
+      const docId = await created()
+      if (owner === 'b') await enter(b, docId, 'first')
+      return { docId, ann: await enter(a, docId) }
+    }
+    /** An agent of its own person, who is no other agent's. */
+    const agentAt = (relay: RelayUnderTest, sub = `agent-${++documents}`): Promise<McpAgent> =>
+      mcpAgent(relay.mcpUrl, relay.token({ ...ANN, sub }))
+    const htmlAt = async (relay: RelayUnderTest, docId: string): Promise<string> => {
+      const { richTextPages } = (await relay.rest(ANN).getDocument(docId)) as {
+        readonly richTextPages: { readonly content: string }[]
+      }
+      return richTextPages[0]?.content ?? ''
+    }
+    const REWRITTEN = { content: '<p id="blk-1">new one</p><p id="blk-2">new two</p><p id="blk-3">three</p>', format: 'html' }
+
+    describe.each(['a', 'b'] as const)('undo of a document that node %s owns', (owner) => {
+      it('[AG-69] [AG-70] [AG-71] a tool at one node takes back a call and keeps what a person typed at the other node since', async () => {
+        const { docId, ann } = await opened(owner)
+        const agent = await agentAt(b)
+        const { callId } = await agent.call('set_prose', { docId, ...page, ...REWRITTEN })
+        await until('the words of the call to be here', () => ann.doc.getXmlFragment('prose:p').toString().includes('new two'))
+        await type(ann, page, 'blk-2', ' and Ann')
+        const told = await agent.call('undo', { docId, callId })
+        expect(told).toMatchObject({ undone: [callId], kept: [{ id: 'blk-2', text: 'new two and Ann' }] })
+        const html = await htmlAt(a, docId)
+        expect(html).toMatch(/one<.*new two and Ann<.*three</)
+        expect(html).not.toContain('new one')
+        expect(await htmlAt(b, docId)).toBe(html)
+      })
+
+      it('[AG-72] [AG-73] REST at one node undoes a call of the other, lists it there, and repeats its answer at the other', async () => {
+        const { docId, ann } = await opened(owner)
+        const { callId } = await (await agentAt(a)).call('set_prose', { docId, ...page, id: 'blk-1', content: 'New.' })
+        await type(ann, page, 'blk-3', ' and Ann')
+        const callAt = (relay: RelayUnderTest) => rawHttp(relay, { as: { ...ANN, sub: 'ben' } })
+        const path = `/api/v1/docs/${docId}/calls`
+        const undone = await callAt(b)('POST', `${path}/${String(callId)}/undo`, { body: {} })
+        expect([undone.status, undone.json]).toMatchObject([200, { changed: 1, kept: [] }])
+        expect(await htmlAt(a, docId)).toMatch(/one<.*three and Ann</)
+        expect((await callAt(a)('POST', `${path}/${String(callId)}/undo`, { body: {} })).json).toEqual(undone.json)
+        const lists = [await callAt(a)('GET', path), await callAt(b)('GET', path)]
+        expect(lists[0]?.json['calls']).toMatchObject([
+          { callId: undone.json['callId'], tool: 'undo', by: 'ben' },
+          { callId, tool: 'set_prose', undoable: false, undoneBy: undone.json['callId'] },
+        ])
+        expect(lists[1]?.json).toEqual(lists[0]?.json)
+      })
+    })
+
+    describe.concurrent.each(['a', 'b'] as const)('news of a document that node %s owns', (owner) => {
+      it('[AG-20] [AG-22] an agent at node B is told once who typed where at node A', async () => {
+        const { docId, ann } = await opened(owner)
+        const agent = await agentAt(b)
+        await agent.call('get_prose', { docId, ...page })
+        await type(ann, page, 'blk-2', ' and Ann')
+        const news = { by: ['ann'], blocks: 1, ids: ['blk-2'], pages: ['p'] }
+        expect((await agent.call('get_document', { docId }))['news']).toMatchObject(news)
+        expect((await agent.call('get_document', { docId }))['news']).toBeUndefined()
+      })
+
+      it('[AG-20] [AG-74] what an agent wrote through node B is no news to it, and ends no wait of it', async () => {
+        const { docId } = await opened(owner)
+        const agent = await agentAt(b)
+        await agent.call('get_prose', { docId, ...page })
+        for (let i = 0; i < 3; i++) await agent.call('set_prose', { docId, ...page, id: 'blk-1', content: `mine ${i}` })
+        expect(await agent.call('wait_for_change', { docId, timeoutSecs: 3 })).toMatchObject({ edited: false })
+        expect((await agent.call('get_document', { docId }))['news']).toBeUndefined()
+      })
+
+      it('[AG-22] [AG-23] an agent at node B is told once that an agent of node A changed the document, and so is one that waits', async () => {
+        const { docId } = await opened(owner)
+        const [agent, waiter, other] = [await agentAt(b), await agentAt(b), await agentAt(a)]
+        const { serverVersion } = await agent.call('get_prose', { docId, ...page })
+        await waiter.call('get_prose', { docId, ...page })
+        const waiting = waiter.call('wait_for_change', { docId, agents: true, timeoutSecs: 50 })
+        await other.call('set_prose', { docId, ...page, id: 'blk-1', content: 'of another' })
+        expect((await agent.call('get_document', { docId }))['news']).toMatchObject({ since: serverVersion })
+        expect((await agent.call('get_document', { docId }))['news']).toBeUndefined()
+        expect(await waiting).toMatchObject({ edited: true, news: { since: serverVersion } })
+      })
+
+      it('[AG-23] [AG-28] a block that a person changed at node A is not overwritten by an agent of node B that has not seen it', async () => {
+        const { docId, ann } = await opened(owner)
+        const agent = await agentAt(b)
+        await agent.call('get_prose', { docId, ...page })
+        await type(ann, page, 'blk-2', ' and Ann')
+        const refused = await agent.refused('set_prose', { docId, ...page, id: 'blk-2', content: 'mine' })
+        expect(refused).toMatchObject({
+          code: 'ERR_BLOCK_CHANGED',
+          current: { content: 'two and Ann' },
+          changedBy: { kind: 'person' },
+        })
+      })
+    })
+
+    describe.concurrent.each(['a', 'b', 'nobody'] as const)(
+      'waiting at node B for a change of a document that %s owns',
+      (owner) => {
+        it('[AG-74] [AG-75] is told of what a person changed through node A', async () => {
+          const live = owner === 'nobody' ? null : await opened(owner)
+          const docId = live?.docId ?? (await created())
+          const agent = await agentAt(b)
+          await agent.call('get_prose', { docId, ...page })
+          const waiting = agent.call('wait_for_change', { docId, timeoutSecs: 50 })
+          if (live !== null) await type(live.ann, page, 'blk-2', ' and Ann')
+          else {
+            const document = await a.rest(ANN).getDocument(docId)
+            await a.rest(ANN).putDocument(docId, { ...document, name: 'Renamed' } as never)
+          }
+          expect(await waiting).toMatchObject({ edited: true, news: { by: ['ann'] } })
+        })
+      },
+    )
+
+    it('[AG-76] [MCP-15] waiting calls at node B that their session cancels at node A end and give their places back', async () => {
+      const { docId } = await opened('a')
+      const headers: Record<string, string> = {
+        authorization: `Bearer ${b.token({ ...ANN, sub: 'waits' })}`,
+        'content-type': 'application/json',
+      }
+      const post = (relay: RelayUnderTest, message: object) =>
+        fetch(relay.mcpUrl, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) })
+      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'client', version: '1' } }
+      const { headers: opening } = await post(a, { id: 'begin', method: 'initialize', params })
+      headers['mcp-session-id'] = opening.get('mcp-session-id') ?? ''
+      const wait = (id: number, timeoutSecs: number) =>
+        post(b, { id, method: 'tools/call', params: { name: 'service_wait_for_change', arguments: { docId, timeoutSecs } } })
+      let asked = 100
+      const isFull = async () => (await (await wait(++asked, 1)).text()).includes('ERR_STREAM_LIMIT')
+      const waits = Array.from({ length: 16 }, (_, id) => wait(id, 50))
+      await until('all places to be taken', isFull)
+      for (let requestId = 0; requestId < 16; requestId++)
+        await post(a, { method: 'notifications/cancelled', params: { requestId } })
+      const answers = await Promise.all((await Promise.all(waits)).map((answer) => answer.text()))
+      expect(answers.filter((answer) => answer.includes('edited'))).toEqual([])
+      expect(await isFull()).toBe(false)
+    })
+
+    it('[AG-63] [AG-65] a search at node B finds what a person has typed at node A', async () => {
+      const { docId, ann } = await opened('a')
+      const agent = await agentAt(b)
+      const found = async (args: object): Promise<boolean> => {
+        const { hits } = (await agent.call('search', { query: 'mulberry', ...args })) as { readonly hits: { docId: string }[] }
+        return hits.some((hit) => hit.docId === docId)
+      }
+      await type(ann, page, 'blk-2', ' mulberry')
+      await until('the words to be found in the document', () => found({ docId }))
+      await until('the words to be found in the workspace', () => found({}))
+      const { json } = await rawHttp(b, { as: ANN })('GET', '/api/v1/search?q=mulberry')
+      expect(json['hits']).toMatchObject([{ docId, id: 'blk-2' }])
+    })
+
+    it(
+      '[AG-23] [AG-28] what a person typed at a node that was killed counts as a person’s at the node that takes the document over',
+      async () => {
+        const docId = await created()
+        const agent = await agentAt(b)
+        await agent.call('get_prose', { docId, ...page })
+        const ann = await enter(a, docId)
+        await type(ann, page, 'blk-2', ' and Ann')
+        await a.kill()
+        const write = () => agent.answer('set_prose', { docId, ...page, id: 'blk-2', content: 'mine' })
+        let answer = await write()
+        await until('the document to be taken over', async () => {
+          if (answer.result.code !== 'ERR_UNAVAILABLE') return true
+          answer = await write()
+          return false
+        })
+        expect(answer.result).toMatchObject({ code: 'ERR_BLOCK_CHANGED', current: { content: 'two and Ann' } })
+        await a.restart()
+        await linked(relays)
+      },
+      patience(60_000),
+    )
+  }),
+)

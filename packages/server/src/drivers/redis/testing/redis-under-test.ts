@@ -16,6 +16,8 @@ export interface OwnRedis {
   kill(signal: NodeJS.Signals): Promise<void>
   /** Starts it again on the same port after SIGKILL, empty. */
   restart(): Promise<void>
+  /** Runs a command of words without spaces, such as `FLUSHALL`; rejects when the server refuses it. */
+  run(command: string): Promise<void>
 }
 
 const NAMED = 'RELAY_TEST_REDIS_URL'
@@ -60,6 +62,10 @@ async function startOwn(prefix: string): Promise<RedisUnderTest | string> {
         server = await start(port)
         if (typeof server === 'string') throw new Error(server)
       },
+      async run(command) {
+        const answer = await ask(port, command)
+        if (!answer.startsWith('+OK')) throw new Error(`${command} was answered ${answer}`)
+      },
     },
     [Symbol.asyncDispose]: end,
   }
@@ -81,15 +87,21 @@ async function start(port: number): Promise<ChildProcess | string> {
   return 'redis-server did not answer in time'
 }
 
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+async function answers(port: number): Promise<boolean> {
+  const answer = await ask(port, 'PING').catch(() => '')
+  return answer.startsWith('+PONG')
+}
+
+/** The first bytes of the answer to a command of words without spaces. */
+function ask(port: number, command: string): Promise<string> {
+  return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => socket.write('PING\r\n'))
+    socket.once('connect', () => socket.write(`${command}\r\n`))
     socket.once('data', (data) => {
       socket.destroy()
-      resolve(data.toString().startsWith('+PONG'))
+      resolve(data.toString())
     })
-    socket.once('error', () => resolve(false))
+    socket.once('error', reject)
   })
 }
 

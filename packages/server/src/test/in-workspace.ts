@@ -1,0 +1,18 @@
+import type { TokenOptions } from '../auth/testing/test-issuer.ts'
+import type { RelayUnderTest } from './relay-under-test.ts'
+
+/** The same relay, whose tokens are for this workspace unless their claims say otherwise. `clients`: gets what ends each client that is opened. */
+export function inWorkspace<R extends RelayUnderTest>(relay: R, workspace: string, clients: (() => void)[]): R {
+  const within = (claims: TokenOptions = {}): TokenOptions => ({ workspace, ...claims })
+  const members: Pick<RelayUnderTest, 'token' | 'rest' | 'sync'> = {
+    token: (claims) => relay.token(within(claims)),
+    rest: (claims) => relay.rest(within(claims)),
+    sync(docId, claims, more) {
+      const client = relay.sync(docId, within(claims), more)
+      clients.push(() => client.destroy())
+      return client
+    },
+  }
+  // What moves with a restart stays what the relay itself tells.
+  return Object.assign(Object.create(relay) as R, members)
+}
