@@ -235,6 +235,14 @@ describe('a node and its row', () => {
     await ended
     expect([database.left, time.waiting()]).toEqual([[11], 0])
   })
+
+  it('[LIFE-28] a node that has to register again while it drains tells the others again that it drains', async () => {
+    const life = await serving()
+    await life.drain()
+    database.gone = true
+    await time.advance(1_000)
+    expect([changes(), database.drained, life.state]).toEqual([['suspend', 'serve 12'], [11, 12], 'draining'])
+  })
 })
 
 describe('a node and its links', () => {

@@ -145,8 +145,7 @@ export class NodeLife implements AsyncDisposable {
   /** Lets the other nodes know that this one is ending, so that they send it no more work. Never rejects. */
   async drain(): Promise<void> {
     this.#state = 'draining'
-    // What they do not learn from the row they see when the links end.
-    if (this.#self !== null) await this.#options.registry.drain(this.#self.inc).catch(() => undefined)
+    await this.#tellDraining()
   }
 
   /** Leaves the other nodes. Called when this one owns no document any more. */
@@ -167,7 +166,12 @@ export class NodeLife implements AsyncDisposable {
       )
   }
 
-  /** Returns why this process can be no node, or null. */
+  /** A failure costs nothing: the other nodes notice the end of this one when its links end. */
+  async #tellDraining(): Promise<void> {
+    if (this.#self !== null) await this.#options.registry.drain(this.#self.inc).catch(() => undefined)
+  }
+
+  /** Returns why this process cannot be a node, or null. */
   async #register(): Promise<string | null> {
     const { registry, node, clock, log } = this.#options
     const registered = await registry.register(node, this.#former)
@@ -178,6 +182,7 @@ export class NodeLife implements AsyncDisposable {
     this.#former = undefined
     this.#lackingLinksSinceMs = null
     if (this.#phase !== 'ended') this.#phase = 'joining'
+    if (this.#state === 'draining') await this.#tellDraining()
     log.info('node.registered', 'This node is registered with the others.', { node: node.nodeId, inc })
     return null
   }

@@ -21,14 +21,20 @@ if redis.call('HEXISTS', KEYS[1], '${CLOSED}') == 0 then redis.call('PEXPIRE', K
 return fields
 `)
 
-/** Of the sessions of an owner the one that was changed first loses its facts. Keys: the facts; the names of the owner's. [MCP-34] */
+/**
+ * Above the limit of an owner the session that was changed first loses its facts; that it is closed is not forgotten. Keys: the facts; the
+ * keys of the facts of all sessions of the owner. [MCP-34]
+ */
 const REMEMBER = `
 if redis.call('TYPE', KEYS[2]).ok ~= 'zset' then redis.call('DEL', KEYS[2]) end
 local time = redis.call('TIME')
 redis.call('ZADD', KEYS[2], time[1] * 1000 + math.floor(time[2] / 1000), KEYS[1])
 redis.call('PEXPIRE', KEYS[1], ${KEPT_MS})
 redis.call('PEXPIRE', KEYS[2], ${KEPT_MS})
-if redis.call('ZCARD', KEYS[2]) > tonumber(ARGV[#ARGV]) then redis.call('DEL', redis.call('ZPOPMIN', KEYS[2])[1]) end`
+if redis.call('ZCARD', KEYS[2]) > tonumber(ARGV[#ARGV]) then
+  local oldest = redis.call('ZPOPMIN', KEYS[2])[1]
+  if redis.pcall('HEXISTS', oldest, '${CLOSED}') ~= 1 then redis.call('DEL', oldest) end
+end`
 
 const SET_LEVEL = scriptOf(`${OWN_TYPE}
 if redis.call('HEXISTS', KEYS[1], '${CLOSED}') == 1 then return 0 end
