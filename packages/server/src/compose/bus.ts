@@ -9,13 +9,13 @@ import type { Base } from './base.ts'
 
 /** What several relays share for speed. Nothing in it is truth, and a relay goes on without it. [LIFE-27] */
 export interface Bus {
-  /** Where it is shared; `null` for `memory:`. */
+  /** The connection; `null` for `memory:`. */
   readonly redis: Redis | null
   /** The buckets that all relays share; `null` for `memory:`, where this process has its own. */
   readonly rateLimiter: RateLimiter | null
   /** Tells other nodes early of rows of the change feed. */
   readonly hints: FeedHints
-  /** What is kept of MCP sessions; `null` for `memory:`. */
+  /** Facts of MCP sessions that all nodes share; `null` for `memory:`. */
   readonly sessionFacts: SessionFacts | null
   readonly check: Check
 }
@@ -35,7 +35,7 @@ export async function openBus(
     const check = () => ({ ok: true, detail: 'in memory' })
     return { redis: null, rateLimiter: null, hints: createLocalHints(), sessionFacts: null, check }
   }
-  // Loaded only when it is used.
+  // Imported only here, so that a relay without a bus does not load the Redis client.
   const [{ openRedis }, { createRedisRateLimiter }, { redisHints }, { redisSessionFacts }] = await Promise.all([
     import('../drivers/redis/redis.ts'),
     import('../drivers/redis/redis-rate-limiter.ts'),

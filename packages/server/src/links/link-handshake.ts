@@ -24,7 +24,7 @@ import {
  * The listener proves nothing before the dialer has, so whoever can connect gets a random number and nothing else.
  */
 
-/** What a node says about itself, sealed, so only to who knows the secret. */
+/** What a node says about itself. It is sent sealed, so only nodes with the secret can read it. */
 export interface NodeIdentity {
   /** Its incarnation. */
   readonly inc: number
@@ -57,7 +57,7 @@ export type HandshakeStep<Peer> =
   | { readonly kind: 'send'; readonly bytes: Uint8Array }
   /** The link is open once `bytes` are sent. */
   | { readonly kind: 'open'; readonly bytes: Uint8Array | null; readonly peer: Peer; readonly session: Session }
-  /** The socket is to be closed once `bytes` are sent. `peer`: who it was, when that is known. */
+  /** The socket is to be closed once `bytes` are sent. `peer`: the other side, when it has shown who it is. */
   | {
       readonly kind: 'closed'
       readonly bytes: Uint8Array | null
@@ -67,7 +67,7 @@ export type HandshakeStep<Peer> =
 
 type Step<Peer> = HandshakeStep<Peer>
 
-/** What did not come from who knows the secret. Told apart from nothing else: the reason is of no use to either side. */
+/** The answer to every message that a node with the secret would not have sent. It names no reason, so an outsider learns nothing from it. */
 const WRONG_SECRET = { kind: 'closed', bytes: null, why: 'secret', peer: null } as const
 
 interface HandshakeOptions {

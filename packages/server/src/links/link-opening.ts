@@ -9,12 +9,12 @@ export interface OpenedLink<Peer> {
   readonly peer: Peer
 }
 
-/** Why no link was opened. `no-answer`: nobody spoke there; `secret`: who spoke, or listened, has another secret. */
+/** Why no link was opened. `no-answer`: the other side sent nothing; `secret`: the two sides have no secret in common. */
 export type NotOpened = 'no-answer' | 'secret' | LinkRefusal
 
 /**
- * Runs a handshake over a socket. Exactly one of the two is called, once; with `opened`, the socket belongs to who is
- * called, and must be heard before that returns.
+ * Runs a handshake over a socket. Calls either `opened` or `closed`, once. `opened` takes over the socket and must call
+ * `hear` on it before it returns.
  */
 export function openOver<Peer>(
   socket: LinkSocket,
@@ -36,7 +36,7 @@ export function openOver<Peer>(
       if (step.bytes !== null) socket.send(step.bytes)
       if (step.kind === 'send') return
       if (step.kind === 'closed') {
-        // What tells why leaves first.
+        // The verdict leaves before the socket closes.
         if (step.bytes === null) socket.destroy()
         else socket.close()
         return closed(step.why, step.peer)

@@ -26,7 +26,7 @@ export interface SharedSessionsDeps {
   readonly limits?: SessionLimits
 }
 
-/** The stream of a session on this node: whether this node has heard, as all others do, that it took over. */
+/** The last announcement of a stream of a session on this node. `isHeard`: the bus has delivered it back to this node. */
 interface Announced {
   readonly token: string
   isHeard: boolean
@@ -34,8 +34,8 @@ interface Announced {
 
 /**
  * Sessions that any node serves, whichever issued them: the id itself tells version, name of the client and owner. Subscriptions, log level
- * and that a session was closed are read with each request; while the bus does not answer, the session has those that this node knew last.
- * What is forgotten here is only the memory of this node. [MCP-31, MCP-32, MCP-34, LIFE-27]
+ * and that a session was closed are read with each request. While the bus does not answer, this node uses what it read last. A session that this
+ * node forgets for want of room goes on with its next request. [MCP-31, MCP-32, MCP-34, LIFE-27]
  */
 export function createSharedSessions(deps: SharedSessionsDeps): Sessions {
   return new SharedSessions(deps)
@@ -46,7 +46,7 @@ class SharedSessions implements Sessions {
   readonly #limits: SessionLimits
   readonly #live = createSessionTable()
   readonly #closed: ClosedIds
-  /** By id, how to stop listening to the session. */
+  /** By id: the function that stops listening to hints of the session. */
   readonly #listening = new Map<string, () => void>()
   readonly #announced = new WeakMap<Session, Announced>()
 
@@ -124,7 +124,7 @@ class SharedSessions implements Sessions {
     this.#closed.add(id, this.#deps.clock.monotonicMs())
   }
 
-  /** Makes the session what the nodes know of it together; `false` when it was closed. */
+  /** Reads what all nodes know of the session; `false` when it was closed. */
   async #refresh(session: Session): Promise<boolean> {
     const kept = await this.#deps.facts.read(sessionName(session.id))
     if (kept?.isClosed === true) {
@@ -156,7 +156,7 @@ class SharedSessions implements Sessions {
     }
   }
 
-  /** What was told while the bus was down is lost. */
+  /** Hints that were sent while the bus was down are lost. */
   #catchUp(): void {
     for (const { session } of [...this.#live.oldestFirst()]) {
       if (session.stream === null) continue

@@ -1,9 +1,9 @@
 import { PERSON_WRITES_MS } from '../../access/rate-limiter.port.ts'
 import { type Script, scriptOf } from './redis.ts'
 
-/** For so long a node counts as using the buckets after it said so. */
+/** A node counts as using the buckets for this long after its last sign. */
 const ALIVE_MS = 750
-/** From when the first node finds the bus again until all have: the time between two tries, and that of one try. */
+/** After an outage all nodes have found the bus again within this time after the first one: the time between two tries and that of one try. */
 const RETURN_MS = 1_500
 /** Buckets that give less than a token in a second are never emptied: nobody should wait a minute because the bus was restarted. */
 export const SLOW_PER_SEC = 1

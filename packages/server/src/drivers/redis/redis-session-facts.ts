@@ -6,12 +6,12 @@ const KEPT_MS = 24 * 3_600_000
 const CLOSED_MS = 3_600_000 + 60_000
 const SESSIONS_OF_OWNER = 1_000
 const MOST_HINT_CHARACTERS = 1_024
-/** Names of fields: a level, and one for each URI. */
+/** Names of fields: the level, the mark of a closed session, and one for each URI. */
 const LEVEL = 'level'
 const CLOSED = 'closed'
 const URI = 'uri:'
 
-/** A key of another type is not one of ours. */
+/** Removes a key of another type, which somebody else has written. */
 const OWN_TYPE = `
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then redis.call('DEL', KEYS[1]) end`
 
@@ -100,7 +100,7 @@ function keyOf(name: string): string {
   return `mcp:${name}`
 }
 
-/** An owner may have any length. */
+/** Hashed, since the key of an owner may have any length and characters. */
 function ownerKeyOf(owner: string): string {
   return `mcp-of:${createHash('sha256').update(owner).digest('base64url')}`
 }
@@ -116,7 +116,7 @@ function factsOf(fields: readonly string[]): KeptFacts {
   }
 }
 
-/** Others may write to the bus as well. */
+/** `null` for anything that is no hint, since others may write to the bus as well. */
 function hintOf(message: string): SessionHint | null {
   if (message.length > MOST_HINT_CHARACTERS) return null
   let hint: unknown
