@@ -16,6 +16,8 @@ import {
 } from './sessions.ts'
 
 const TOKEN_LENGTH = 22
+/** Sessions about which a node asks the bus at a time after an outage. */
+const SESSIONS_AT_ONCE = 50
 
 export interface SharedSessionsDeps {
   readonly clock: Clock
@@ -49,12 +51,14 @@ class SharedSessions implements Sessions {
   /** By id: the function that stops listening to hints of the session. */
   readonly #listening = new Map<string, () => void>()
   readonly #announced = new WeakMap<Session, Announced>()
+  /** Outages of the bus so far. */
+  #gaps = 0
 
   constructor(deps: SharedSessionsDeps) {
     this.#deps = deps
     this.#limits = deps.limits ?? SESSION_LIMITS
     this.#closed = new ClosedIds(this.#limits.closedIds)
-    deps.facts.onGap(() => this.#catchUp())
+    deps.facts.onGap(() => void this.#catchUp())
   }
 
   get size(): number {
@@ -156,12 +160,14 @@ class SharedSessions implements Sessions {
     }
   }
 
-  /** Hints that were sent while the bus was down are lost. */
-  #catchUp(): void {
-    for (const { session } of [...this.#live.oldestFirst()]) {
-      if (session.stream === null) continue
-      this.#takeOver(session)
-      void this.#refresh(session)
+  /** Hints that were sent while the bus was down are lost. A few sessions at a time: a flood of questions would end the connection again. */
+  async #catchUp(): Promise<void> {
+    const gap = ++this.#gaps
+    const streaming = [...this.#live.oldestFirst()].map(({ session }) => session).filter(({ stream }) => stream !== null)
+    for (let from = 0; from < streaming.length && gap === this.#gaps; from += SESSIONS_AT_ONCE) {
+      const open = streaming.slice(from, from + SESSIONS_AT_ONCE).filter(({ stream }) => stream !== null)
+      for (const session of open) this.#takeOver(session)
+      await Promise.all(open.map((session) => this.#refresh(session)))
     }
   }
 }
