@@ -199,7 +199,7 @@ describe('links over the network', () => {
     expect(numbersOf(pair.high)).toEqual(Array.from({ length: 500 }, (_, n) => n))
   })
 
-  it('[OPS-4] counts links, bytes in both directions, what is on its way, and the time of a round trip', async () => {
+  it('[OPS-4] the totals have the links, the bytes in both directions, the bytes on their way, and the time of a round trip', async () => {
     await using pair = await startPair({ low: { times: { pingMs: 20 } }, high: { times: { pingMs: 20 } } })
     const { low, high, proxy } = pair
     const none = { links: 0, sentBytes: 0, receivedBytes: 0, bufferedBytes: 0, rttSeconds: null }
