@@ -54,7 +54,8 @@ const VERDICTS: readonly Verdict[] = ['taken', 'unknown-node', 'wrong-way', 'lat
 export type LinkRefusal = Exclude<Verdict, 'taken'> | 'itself' | 'another-node'
 
 export type HandshakeStep<Peer> =
-  | { readonly kind: 'send'; readonly bytes: Uint8Array }
+  /** `isProven`: the other side has shown the secret. */
+  | { readonly kind: 'send'; readonly bytes: Uint8Array; readonly isProven: boolean }
   /** The link is open once `bytes` are sent. */
   | { readonly kind: 'open'; readonly bytes: Uint8Array | null; readonly peer: Peer; readonly session: Session }
   /** The socket is to be closed once `bytes` are sent. `peer`: the other side, when it has shown who it is. */
@@ -117,7 +118,7 @@ export class ListenerHandshake {
     const session = sessionOf(key, 'listener', nonces)
     this.#state = { at: 'identity', session }
     const sealed = session.sealer.seal(textBytes(JSON.stringify(rest.own)))
-    return { kind: 'send', bytes: Buffer.concat([proofOf(key, 'listener', nonces), sealed]) }
+    return { kind: 'send', bytes: Buffer.concat([proofOf(key, 'listener', nonces), sealed]), isProven: true }
   }
 
   #identity(session: Session, message: Uint8Array): Step<DialerIdentity> {
@@ -167,7 +168,8 @@ export class DialerHandshake {
     const { keys, random } = this.#options
     const nonces: Nonces = { listener: message.slice(), dialer: random.bytes(NONCE_BYTES) }
     this.#state = { at: 'answer', nonces }
-    return { kind: 'send', bytes: Buffer.concat([nonces.dialer, ...keys.map((key) => proofOf(key, 'dialer', nonces))]) }
+    const proofs = keys.map((key) => proofOf(key, 'dialer', nonces))
+    return { kind: 'send', bytes: Buffer.concat([nonces.dialer, ...proofs]), isProven: false }
   }
 
   #answer(nonces: Nonces, message: Uint8Array): Step<NodeIdentity> {
@@ -182,7 +184,7 @@ export class DialerHandshake {
     if (peer.inc !== expected || peer.inc === own.inc)
       return { kind: 'closed', bytes: null, why: peer.inc === own.inc ? 'itself' : 'another-node', peer }
     this.#state = { at: 'verdict', session, peer }
-    return { kind: 'send', bytes: session.sealer.seal(textBytes(JSON.stringify(own))) }
+    return { kind: 'send', bytes: session.sealer.seal(textBytes(JSON.stringify(own))), isProven: true }
   }
 }
 

@@ -74,8 +74,8 @@ export async function openLinkListener(options: LinkListenerOptions): Promise<Li
   }
 
   function sayRefused(why: NotOpened, peer: DialerIdentity | null, raw: Socket): void {
-    // A connection that sent nothing is not worth a line, and a node dials itself on purpose.
-    if (why === 'no-answer' || why === 'itself') return
+    // Not worth a line: a connection that sent nothing, or a node that goes away when it finds that it has dialled itself or another node.
+    if (why === 'no-answer') return
     refused.note((times) =>
       options.log.warn(
         'link.refused',

@@ -9,7 +9,10 @@ export interface OpenedLink<Peer> {
   readonly peer: Peer
 }
 
-/** Why no link was opened. `no-answer`: the other side sent nothing; `secret`: the two sides have no secret in common. */
+/**
+ * Why no link was opened. `no-answer`: the other side sent nothing, or went away after it had shown the secret; `secret`: the two sides have
+ * no secret in common.
+ */
 export type NotOpened = 'no-answer' | 'secret' | LinkRefusal
 
 /**
@@ -22,6 +25,7 @@ export function openOver<Peer>(
   done: { opened(link: OpenedLink<Peer>): void; closed(why: NotOpened, peer: Peer | null): void },
 ): void {
   let hasSpoken = false
+  let isProven = false
   let isDone = false
   const closed = (why: NotOpened, peer: Peer | null): void => {
     if (isDone) return
@@ -34,7 +38,10 @@ export function openOver<Peer>(
       hasSpoken = true
       const step = handshake.receive(bytes)
       if (step.bytes !== null) socket.send(step.bytes)
-      if (step.kind === 'send') return
+      if (step.kind === 'send') {
+        isProven = step.isProven
+        return
+      }
       if (step.kind === 'closed') {
         // The verdict leaves before the socket closes.
         if (step.bytes === null) socket.destroy()
@@ -45,6 +52,6 @@ export function openOver<Peer>(
       socket.trust()
       done.opened({ socket, session: step.session, peer: step.peer })
     },
-    closed: () => closed(hasSpoken ? 'secret' : 'no-answer', null),
+    closed: () => closed(hasSpoken && !isProven ? 'secret' : 'no-answer', null),
   })
 }

@@ -165,13 +165,15 @@ describe('links over the network', () => {
     expect(low.links.peers()).toEqual([])
   })
 
-  it('[LIFE-25] a node finds out whether its own address leads to itself', async () => {
+  it('[LIFE-25] a node finds out whether its own address leads to itself, and does not log its own dials as those of a stranger', async () => {
     await using one = await startNode(1)
     expect(await one.links.dialOwnUrl()).toBe('no-answer')
     const { port } = one.links
     await one[Symbol.asyncDispose]()
     await using two = await startNode(2, { port })
-    expect([await two.links.dialOwnUrl(), two.lines]).toEqual(['itself', []])
+    // The listener notices the end of a dial later than the dialer, but before it has answered a few more.
+    for (let i = 0; i < 5; i++) expect(await two.links.dialOwnUrl()).toBe('itself')
+    expect(two.lines).toEqual([])
     await expect(startNode(3, { port })).rejects.toThrow('EADDRINUSE')
   })
 
