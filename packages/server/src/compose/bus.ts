@@ -1,5 +1,4 @@
 import type { RateLimiter } from '../access/rate-limiter.port.ts'
-import type { Redis } from '../drivers/redis/redis.ts'
 import type { FeedHints } from '../feed/hints.port.ts'
 import { createLocalHints } from '../feed/local-hints.ts'
 import type { SessionFacts } from '../mcp/session-facts.port.ts'
@@ -9,13 +8,11 @@ import type { Base } from './base.ts'
 
 /** What several relays share for speed. Nothing in it is truth, and a relay goes on without it. [LIFE-27] */
 export interface Bus {
-  /** Where it is shared; `null` for `memory:`. */
-  readonly redis: Redis | null
   /** The buckets that all relays share; `null` for `memory:`, where this process has its own. */
   readonly rateLimiter: RateLimiter | null
   /** Tells other nodes early of rows of the change feed. */
   readonly hints: FeedHints
-  /** What is kept of MCP sessions; `null` for `memory:`. */
+  /** Facts of MCP sessions that all nodes share; `null` for `memory:`. */
   readonly sessionFacts: SessionFacts | null
   readonly check: Check
 }
@@ -33,9 +30,9 @@ export async function openBus(
   if (config.bus.url === 'memory:') {
     metrics.set('relay_bus_up', 1)
     const check = () => ({ ok: true, detail: 'in memory' })
-    return { redis: null, rateLimiter: null, hints: createLocalHints(), sessionFacts: null, check }
+    return { rateLimiter: null, hints: createLocalHints(), sessionFacts: null, check }
   }
-  // Loaded only when it is used.
+  // Imported only here, so that a relay without a bus does not load the Redis client.
   const [{ openRedis }, { createRedisRateLimiter }, { redisHints }, { redisSessionFacts }] = await Promise.all([
     import('../drivers/redis/redis.ts'),
     import('../drivers/redis/redis-rate-limiter.ts'),
@@ -52,5 +49,5 @@ export async function openBus(
     counted = rateLimiter.answeredLocally
   })
   const check = () => (redis.isUp ? { ok: true } : { ok: false, detail: 'no answer; limits are counted by each node' })
-  return { redis, rateLimiter, hints: redisHints(redis), sessionFacts: redisSessionFacts(redis), check }
+  return { rateLimiter, hints: redisHints(redis), sessionFacts: redisSessionFacts(redis), check }
 }

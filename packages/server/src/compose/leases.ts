@@ -2,7 +2,7 @@ import type { Storage } from '../drivers/sql/storage.ts'
 import type { LeaseAnswer } from '../feed/job-leases.port.ts'
 import type { Base } from './base.ts'
 
-/** Returns what claims the lease of a job for this node; it is given up when the relay stops. [LIFE-30] */
+/** Returns a function that claims the lease of a job for this node. The lease is released when the relay stops. [LIFE-30] */
 export function leaseOf(
   { runId }: Pick<Base, 'runId'>,
   { jobLeases }: Pick<Storage, 'jobLeases'>,
@@ -12,7 +12,7 @@ export function leaseOf(
 ): () => Promise<LeaseAnswer> {
   let isMine = false
   opened.defer(async () => {
-    // Nobody waits longer than the lease lasts, whether this succeeds or not.
+    // When this fails the next node waits until the lease is over.
     if (isMine) await jobLeases.release(job, runId).catch(() => undefined)
   })
   return async () => {

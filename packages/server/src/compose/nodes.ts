@@ -23,13 +23,13 @@ const LOOK_AGAIN_MS = 5_000
 const FIRST_HEARTBEAT_MS = 5_000
 const LOOK_MS = 20
 
-/** What this relay is as one of several nodes on its store. [LIFE-25] */
+/** The parts that make this relay one of several nodes on its store. [LIFE-25] */
 export interface Nodes {
   readonly life: NodeLife
   readonly links: OwnLinks
-  /** Numbers of connections, of which those of other nodes get some. */
+  /** The next number for a connection: a socket of this node, or a connection of another node that joins a room here. */
   readonly nextConnection: () => number
-  /** What rooms need whose documents other nodes may own. */
+  /** The homes of rooms, some of which are other nodes, around the workers of this process. */
   roomsOver(local: WorkerPool): { readonly workers: WorkerPool; readonly nodes: RoomNodes }
   /**
    * Registers this node, opens its links and serves its rooms to the other nodes.

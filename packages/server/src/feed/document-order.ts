@@ -1,10 +1,10 @@
-/** What is told of a document waits for what was told of it before; documents do not wait for each other. [WS-51] */
+/** Runs the work of one document in the order in which it was given. Documents do not wait for each other. [WS-51] */
 export class DocumentOrder {
   readonly #tails = new Map<string, Promise<void>>()
 
   /**
-   * Runs `work` after everything that was given before for any of these documents; at once when there is nothing and
-   * `before` is null. It must not reject.
+   * Runs `work` after `before` and after all earlier work of any of these documents; at once when there is none and `before`
+   * is null. Neither may reject.
    */
   run(documents: readonly string[], before: Promise<unknown> | null, work: () => Promise<void> | void): void {
     const waits = documents.flatMap((document) => this.#tails.get(document) ?? [])
@@ -17,7 +17,7 @@ export class DocumentOrder {
     for (const document of documents) this.#tails.set(document, tail)
   }
 
-  /** Resolves when nothing waits that was given before. */
+  /** Resolves when all work that was given so far is done. */
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values())
   }

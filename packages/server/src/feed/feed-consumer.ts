@@ -24,7 +24,7 @@ export type ChangedElsewhere = Exclude<ChangeRow, { kind: 'unknown' | 'deleted' 
 
 export interface FeedConsumerDeps {
   readonly rooms: ToldRooms
-  /** Tells everybody on this node who waits for events. [WS-51] */
+  /** The sockets and watches of this node that wait for events. [WS-51] */
   readonly events: DocumentEvents
   /** A live document was stored after edits. */
   readonly edited: (ref: DocumentRef) => void
@@ -36,7 +36,7 @@ export interface FeedConsumerDeps {
 export interface FeedConsumer {
   /** Takes one row of the change feed. Never throws. */
   tell(row: ChangeRow): void
-  /** Resolves when everything that was taken is told. */
+  /** Resolves when all rows that were taken so far are told. */
   idle(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
     log.error('feed.not_told', 'A change of a document could not be told on this node.', { row: row.id, detail: String(error) })
   }
 
-  /** What must not wait for the events before it. Returns what the event of this row has to wait for. */
+  /** Does what must not wait for earlier events. Returns what the event of this row has to wait for; null: nothing. */
   function takeEffect(row: Exclude<ChangeRow, { kind: 'unknown' }>): Promise<unknown> | null {
     const document = { workspaceId: row.workspaceId, id: row.docId, key: row.key }
     if (row.kind === 'deleted') return rooms.dropLife(document).catch((error: unknown) => failed(row, error))
@@ -62,7 +62,7 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
       return null
     }
     if (row.isSharingChanged) rooms.sharingChanged(row.head)
-    // What this node wrote itself its live documents know already.
+    // The live documents of this node know what it wrote itself.
     if (row.kind !== 'created' && !row.isOwn) rooms.bodyChanged(document, row.version)
     return rooms.handedOut(document, row.seq)
   }

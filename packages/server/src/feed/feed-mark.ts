@@ -1,8 +1,8 @@
 import type { FeedPlace, FeedRead, FeedRequest, IdRange } from './feed-table.port.ts'
 
-/** How long a missing id is looked for at least. [LIFE-27] */
+/** The shortest time for which a missing id is looked for. [LIFE-27] */
 export const TRAIL_MS = 30_000
-/** Missing ranges that are kept; a rolled-back transaction leaves one. Beyond, the lowest is given up. */
+/** Most missing ranges that are kept; a rolled-back transaction leaves one. Above it the lowest are given up. */
 const MOST_GAPS = 1_000
 
 interface Gap extends IdRange {
@@ -39,7 +39,7 @@ export class FeedMark {
     }
   }
 
-  /** Whether a row of this id is told, or would not be told any more. */
+  /** Whether a row of this id was told or has been given up. */
   has(id: number): boolean {
     return id <= this.#top && !this.#gaps.some(({ from, to }) => from <= id && id <= to)
   }
@@ -89,13 +89,13 @@ function isOld({ sinceMs, beforeMs }: Gap, startedMs: number): boolean {
   return beforeMs !== null && startedMs - sinceMs >= TRAIL_MS
 }
 
-/** Whether the rows of a gap would have been in this answer if they ever came. */
+/** Whether the ids of a gap belong to transactions that were rolled back: all others would have been in this answer. */
 function isOver(gap: Gap, { openSinceMs }: FeedRead<unknown>, startedMs: number): boolean {
   if (!isOld(gap, startedMs)) return false
   return openSinceMs === null || (gap.beforeMs !== null && openSinceMs > gap.beforeMs)
 }
 
-/** What is left of a gap of which some ids have come; `found` in order. */
+/** Returns what is left of a gap after some ids have come; `found` in order. */
 function without(gap: Gap, found: readonly number[]): readonly Gap[] {
   const parts: Gap[] = []
   let from = gap.from

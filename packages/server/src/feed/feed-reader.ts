@@ -10,7 +10,7 @@ export const POLL_MS = 2_000
 /** Looks that hints ask for are spaced out up to this far when many come. */
 const WIDEST_MS = 50
 const ROWS_PER_LOOK = 1_000
-/** Revocations are kept for longer than this. */
+/** After so long without a successful look, rows may have been removed unread: those of revocations are kept for 15 min. */
 const AWAY_MS = 10 * 60_000
 
 export interface FeedReaderOptions<Row extends { readonly id: number }> {
@@ -33,7 +33,7 @@ export interface FeedReaderOptions<Row extends { readonly id: number }> {
 
 /** Reads one feed: every 2 s, and at once after a hint. Disposing waits for the look in progress. [LIFE-27] */
 export interface FeedReader extends AsyncDisposable {
-  /** A row of this id is committed, as somebody says. An id that was told already costs nothing. */
+  /** Somebody says that a row of this id is committed. Reads the feed soon, unless that row was told already. */
   hint(id: number): void
   /** Age of what this node knows: seconds since the beginning of the last look that succeeded. */
   lagSec(): number

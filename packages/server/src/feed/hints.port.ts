@@ -20,5 +20,5 @@ export interface FeedHints {
   follow(workspaceId: string): () => void
 }
 
-/** Must bear any `id`: a driver checks only that it is a positive safe integer. */
+/** A driver checks only that `id` is a positive safe integer, so a listener must expect an id that no row has. */
 export type FeedHintListener = (workspaceId: string, id: number) => void

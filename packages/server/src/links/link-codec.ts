@@ -18,24 +18,24 @@ const SHAPE = 0
 const TEXT = 1
 const FIRST_SHAPE = 2
 
-/** Messages of one batch, which also bounds what a short batch can make of itself in memory. */
+/** Most messages of one batch, so that a short batch cannot become many objects in memory. */
 export const MAX_BATCH_MESSAGES = 16_384
 const MAX_BATCH_SHAPES = 256
-/** Bytes of one message. */
+/** Most bytes of one message. */
 export const MAX_MESSAGE_BYTES = 100 * 1024 * 1024
-/** Bytes of the JSON of one message, without its byte strings: as objects it takes many times as much memory. */
+/** Most bytes of the JSON of one message, without its byte strings. Parsed, it takes many times as much memory. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024
-/** How deep objects may be nested in a message; only a fault of the sender is deeper. */
+/** How deep objects may be nested in a message. Only a message that holds itself by mistake is deeper. */
 const MAX_DEPTH = 200
 /** Shapes that a writer remembers of one kind. A kind with more of them is written as text. */
 const SHAPES_OF_KIND = 8
 const REMEMBERED_KINDS = 256
 
 const FIRST_BYTES = 4 * 1024
-/** A larger buffer is not kept for the next batch. */
+/** A buffer that has grown larger than this is not reused for the next batch. */
 const KEPT_BYTES = 512 * 1024
 
-/** A message that is longer than a link takes. */
+/** A message above the limits of a link: 100 MiB of byte strings and numbers, or 32 MiB of JSON. */
 export class MessageTooLongError extends Error {
   override readonly name = 'MessageTooLongError'
 }
@@ -232,7 +232,7 @@ function isMessage(value: unknown): value is NodeMessage {
   )
 }
 
-/** Puts bytes where their sender took them out; the place holds 0 until then. */
+/** Puts bytes back where the sender took them out and left a 0. */
 function putBytes(message: NodeMessage, path: unknown, bytes: Uint8Array): void {
   if (!Array.isArray(path) || path.length === 0) throw new LinkFrameError('the place of bytes is wrong')
   let at: unknown = message
@@ -301,7 +301,7 @@ function withoutBytes(value: unknown, path: (string | number)[], found: Found[])
 
 function itemsWithoutBytes(items: readonly unknown[], path: (string | number)[], found: Found[]): readonly unknown[] {
   let copy: unknown[] | null = null
-  // By number, so that a hole is seen too.
+  // By index, so that a hole in the array is refused.
   for (let i = 0; i < items.length; i++) {
     path.push(i)
     const rest = withoutBytes(items[i], path, found)

@@ -9,10 +9,10 @@ import { dialSocket } from './link-socket.ts'
 import { type LinkTimes, redialPauseMs } from './link-times.ts'
 import { Seldom } from './seldom.ts'
 
-/** Dials that fail before a line is written: a node that is only just starting does not listen yet. */
+/** Failed dials before the first line in the log: a node that is just starting does not listen yet. */
 const QUIET_FAILURES = 3
 
-const TOLD: Readonly<Record<NotOpened, string>> = {
+const REASONS: Readonly<Record<NotOpened, string>> = {
   'no-answer': 'Nobody answers at the link_url of a node.',
   secret: 'A node closed the link before it was open: it may have another [cluster].secret, or is no relay.',
   itself: 'The link_url of a node leads to this node.',
@@ -33,8 +33,8 @@ export interface DialOptions {
 }
 
 /**
- * Dials once; what it came to is told within `handshakeMs`. `expected`: the incarnation that should be there. Returns what
- * gives the dial up, after which nothing is told.
+ * Dials once and calls one function of `done` within `handshakeMs`. `expected`: the incarnation that should be there. Returns a
+ * function that gives the dial up; after it neither is called.
  */
 export function dial(
   linkUrl: string,
@@ -69,7 +69,7 @@ export class LinkDialer {
   readonly #failed: Seldom
   #failures = 0
   #openedMs = 0
-  /** Gives up what is going on: a dial, or the pause before the next. */
+  /** Gives up the dial that is under way, or the pause before the next one. */
   #giveUp: () => void = () => undefined
   #isStopped = false
 
@@ -118,7 +118,7 @@ export class LinkDialer {
 
   #say(why: NotOpened): void {
     const { log, expected } = this.#options
-    this.#failed.note((times) => log.warn('link.not_opened', TOLD[why], { why, times, peer: expected }))
+    this.#failed.note((times) => log.warn('link.not_opened', REASONS[why], { why, times, peer: expected }))
   }
 }
 

@@ -2,7 +2,7 @@ import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 import { LinkFrameError } from './link-frame-error.ts'
 import { TAG_BYTES } from './link-secrets.ts'
 
-/** What a frame of a link is; the numbers are on the wire, the first byte in the seal. */
+/** Kinds of frames. The number is the first byte of a frame before it is sealed. */
 export const BATCH = 0
 /** A part of a batch that is too long for one frame, and its last part. */
 export const PIECE = 1
@@ -18,12 +18,12 @@ export const MAX_FRAME_BYTES = WHOLE_BYTES + 1 + TAG_BYTES
 /** A batch in pieces that grows longer ends the link. */
 export const MAX_BATCH_BYTES = 128 * 1024 * 1024
 
-/** A frame that was opened. */
+/** A frame after its seal was opened. */
 export type LinkFrame =
   | { readonly kind: 'batch' | 'piece' | 'last-piece'; readonly bytes: Uint8Array }
-  /** `sentMs` is a time of who asked, and is sent back as it is. */
+  /** `sentMs`: the time of the ping on its sender's clock, which the pong returns unchanged. */
   | { readonly kind: 'ping' | 'pong'; readonly sentMs: number }
-  /** The other side has handled so many bytes of frames that bear messages. */
+  /** The other side has handled so many more sealed bytes of batches and pieces. */
   | { readonly kind: 'credit'; readonly bytes: number }
 
 /** Throws `LinkFrameError`. Bytes are views. */

@@ -24,7 +24,7 @@ import {
  * The listener proves nothing before the dialer has, so whoever can connect gets a random number and nothing else.
  */
 
-/** What a node says about itself, sealed, so only to who knows the secret. */
+/** What a node says about itself. It is sent sealed, so only nodes with the secret can read it. */
 export interface NodeIdentity {
   /** Its incarnation. */
   readonly inc: number
@@ -54,10 +54,11 @@ const VERDICTS: readonly Verdict[] = ['taken', 'unknown-node', 'wrong-way', 'lat
 export type LinkRefusal = Exclude<Verdict, 'taken'> | 'itself' | 'another-node'
 
 export type HandshakeStep<Peer> =
-  | { readonly kind: 'send'; readonly bytes: Uint8Array }
+  /** `isProven`: the other side has shown the secret. */
+  | { readonly kind: 'send'; readonly bytes: Uint8Array; readonly isProven: boolean }
   /** The link is open once `bytes` are sent. */
   | { readonly kind: 'open'; readonly bytes: Uint8Array | null; readonly peer: Peer; readonly session: Session }
-  /** The socket is to be closed once `bytes` are sent. `peer`: who it was, when that is known. */
+  /** The socket is to be closed once `bytes` are sent. `peer`: the other side, when it has shown who it is. */
   | {
       readonly kind: 'closed'
       readonly bytes: Uint8Array | null
@@ -67,7 +68,7 @@ export type HandshakeStep<Peer> =
 
 type Step<Peer> = HandshakeStep<Peer>
 
-/** What did not come from who knows the secret. Told apart from nothing else: the reason is of no use to either side. */
+/** The answer to every message that a node with the secret would not have sent. It names no reason, so an outsider learns nothing from it. */
 const WRONG_SECRET = { kind: 'closed', bytes: null, why: 'secret', peer: null } as const
 
 interface HandshakeOptions {
@@ -117,7 +118,7 @@ export class ListenerHandshake {
     const session = sessionOf(key, 'listener', nonces)
     this.#state = { at: 'identity', session }
     const sealed = session.sealer.seal(textBytes(JSON.stringify(rest.own)))
-    return { kind: 'send', bytes: Buffer.concat([proofOf(key, 'listener', nonces), sealed]) }
+    return { kind: 'send', bytes: Buffer.concat([proofOf(key, 'listener', nonces), sealed]), isProven: true }
   }
 
   #identity(session: Session, message: Uint8Array): Step<DialerIdentity> {
@@ -167,7 +168,8 @@ export class DialerHandshake {
     const { keys, random } = this.#options
     const nonces: Nonces = { listener: message.slice(), dialer: random.bytes(NONCE_BYTES) }
     this.#state = { at: 'answer', nonces }
-    return { kind: 'send', bytes: Buffer.concat([nonces.dialer, ...keys.map((key) => proofOf(key, 'dialer', nonces))]) }
+    const proofs = keys.map((key) => proofOf(key, 'dialer', nonces))
+    return { kind: 'send', bytes: Buffer.concat([nonces.dialer, ...proofs]), isProven: false }
   }
 
   #answer(nonces: Nonces, message: Uint8Array): Step<NodeIdentity> {
@@ -182,7 +184,7 @@ export class DialerHandshake {
     if (peer.inc !== expected || peer.inc === own.inc)
       return { kind: 'closed', bytes: null, why: peer.inc === own.inc ? 'itself' : 'another-node', peer }
     this.#state = { at: 'verdict', session, peer }
-    return { kind: 'send', bytes: session.sealer.seal(textBytes(JSON.stringify(own))) }
+    return { kind: 'send', bytes: session.sealer.seal(textBytes(JSON.stringify(own))), isProven: true }
   }
 }
 

@@ -11,7 +11,7 @@ import { createUpgrades, type LinkSocket } from './link-socket.ts'
 import type { LinkTimes } from './link-times.ts'
 import { Seldom } from './seldom.ts'
 
-/** Connections that have not shown the secret, at a time. One more ends the oldest of the address that has most of them. */
+/** Most connections at a time that have not shown the secret. */
 const MOST_UNPROVEN = 128
 const MAX_HEADER_BYTES = 4 * 1024
 
@@ -49,7 +49,7 @@ export async function openLinkListener(options: LinkListenerOptions): Promise<Li
       keepAlive: false,
     },
     (_request, response) => {
-      // There is nothing here but links.
+      // This port serves links only.
       response.writeHead(404, { connection: 'close' }).end()
     },
   )
@@ -74,8 +74,8 @@ export async function openLinkListener(options: LinkListenerOptions): Promise<Li
   }
 
   function sayRefused(why: NotOpened, peer: DialerIdentity | null, raw: Socket): void {
-    // Who only connects and goes is not worth a line, and a node that dials itself does so on purpose.
-    if (why === 'no-answer' || why === 'itself') return
+    // Not worth a line: a connection that sent nothing, or a node that goes away when it finds that it has dialled itself or another node.
+    if (why === 'no-answer') return
     refused.note((times) =>
       options.log.warn(
         'link.refused',
@@ -111,8 +111,8 @@ function listen(server: Server, { host, port }: LinkListenerOptions): Promise<vo
 }
 
 /**
- * Connections that have not shown the secret. They are few and short-lived, whatever comes, and who is let go is chosen so
- * that a flood from one address does not keep nodes at other addresses out.
+ * Connections that have not shown the secret. Their number and their time are bounded. Above the bound the oldest connection of
+ * the address with most of them is closed, so that a flood from one address does not keep out nodes at other addresses.
  */
 class Unproven {
   readonly #options: Pick<LinkListenerOptions, 'timers' | 'times'>

@@ -9,12 +9,15 @@ export interface OpenedLink<Peer> {
   readonly peer: Peer
 }
 
-/** Why no link was opened. `no-answer`: nobody spoke there; `secret`: who spoke, or listened, has another secret. */
+/**
+ * Why no link was opened. `no-answer`: the other side sent nothing, or went away after it had shown the secret; `secret`: the two sides have
+ * no secret in common.
+ */
 export type NotOpened = 'no-answer' | 'secret' | LinkRefusal
 
 /**
- * Runs a handshake over a socket. Exactly one of the two is called, once; with `opened`, the socket belongs to who is
- * called, and must be heard before that returns.
+ * Runs a handshake over a socket. Calls either `opened` or `closed`, once. `opened` takes over the socket and must call
+ * `hear` on it before it returns.
  */
 export function openOver<Peer>(
   socket: LinkSocket,
@@ -22,6 +25,7 @@ export function openOver<Peer>(
   done: { opened(link: OpenedLink<Peer>): void; closed(why: NotOpened, peer: Peer | null): void },
 ): void {
   let hasSpoken = false
+  let isProven = false
   let isDone = false
   const closed = (why: NotOpened, peer: Peer | null): void => {
     if (isDone) return
@@ -34,9 +38,12 @@ export function openOver<Peer>(
       hasSpoken = true
       const step = handshake.receive(bytes)
       if (step.bytes !== null) socket.send(step.bytes)
-      if (step.kind === 'send') return
+      if (step.kind === 'send') {
+        isProven = step.isProven
+        return
+      }
       if (step.kind === 'closed') {
-        // What tells why leaves first.
+        // The verdict leaves before the socket closes.
         if (step.bytes === null) socket.destroy()
         else socket.close()
         return closed(step.why, step.peer)
@@ -45,6 +52,6 @@ export function openOver<Peer>(
       socket.trust()
       done.opened({ socket, session: step.session, peer: step.peer })
     },
-    closed: () => closed(hasSpoken ? 'secret' : 'no-answer', null),
+    closed: () => closed(hasSpoken && !isProven ? 'secret' : 'no-answer', null),
   })
 }

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual
 import { LinkFrameError } from './link-frame-error.ts'
 
 /**
- * What protects a link: who knows none of the cluster's secrets learns nothing from it, cannot open one, and cannot change,
- * repeat, leave out or reorder what is sent over one without ending it.
+ * Protects a link. Without one of the cluster's secrets nobody can open a link or read one, and whoever changes, repeats, drops
+ * or reorders its frames ends it.
  */
 
 export const NONCE_BYTES = 32
@@ -14,12 +14,12 @@ export const TAG_BYTES = 16
 
 const KEY_BYTES = 32
 const IV_BYTES = 12
-/** Bound to the protocol, so that a secret that is used for something else too gives other keys. */
+/** Part of every derivation, so that a secret that is used for something else as well gives other keys there. */
 const PROTOCOL = 'docrelay-link.1'
 
 export type Role = 'dialer' | 'listener'
 
-/** A key of which only this file knows the secret. Secrets have at least 32 characters, so no slow derivation is needed. */
+/** Derived from one secret of the cluster. Secrets have at least 32 characters, so no slow derivation is needed. */
 export type LinkKey = Uint8Array
 
 export function linkKeys(secrets: readonly string[]): readonly LinkKey[] {
@@ -32,12 +32,12 @@ export interface Nonces {
   readonly dialer: Uint8Array
 }
 
-/** What shows the other side that this one knows the secret. The role is in it, so that nobody can send it back to its maker. */
+/** Proves that this side knows the secret. The role is part of the proof, so that it is worth nothing when it is sent back to its maker. */
 export function proofOf(key: LinkKey, role: Role, { listener, dialer }: Nonces): Uint8Array {
   return createHmac('sha256', key).update(`${PROTOCOL} ${role}\n`).update(listener).update(dialer).digest()
 }
 
-/** Returns the key of which one of the proofs was made, else null. Takes as long whichever it is. */
+/** Returns the key with which one of the proofs was made, else null. Takes the same time whichever key that is. */
 export function provenKey(keys: readonly LinkKey[], role: Role, nonces: Nonces, proofs: readonly Uint8Array[]): LinkKey | null {
   let proven: LinkKey | null = null
   for (const key of keys) {
@@ -47,7 +47,7 @@ export function provenKey(keys: readonly LinkKey[], role: Role, nonces: Nonces, 
   return proven
 }
 
-/** Both directions of a link, as one side sees it. */
+/** The two directions of a link: `sealer` for what this side sends, `opener` for what it receives. */
 export interface Session {
   readonly sealer: Sealer
   readonly opener: Opener

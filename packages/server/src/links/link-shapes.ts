@@ -2,7 +2,7 @@ import { type Reader, writeVarUint } from '@docrelay/protocol/bytes'
 import type { NodeMessage } from '../sync/node-links.port.ts'
 import { LinkFrameError } from './link-frame-error.ts'
 
-/** What a member of a flat message holds; the numbers are on the wire. */
+/** Types of the members of a flat message. The numbers are sent. */
 const UINT = 0
 const BYTES = 1
 const BYTES_LIST = 2
@@ -78,7 +78,7 @@ export function writeMembers(target: Uint8Array, position: number, shape: Shape,
   return at
 }
 
-/** Reads one member; what it returns is of no use once `reader.failed` is true. Throws `LinkFrameError`. */
+/** Reads one member. The caller checks `reader.failed` before it uses the value. Throws `LinkFrameError`. */
 export function readMember(reader: Reader, type: MemberType): unknown {
   switch (type) {
     case UINT:
@@ -143,7 +143,7 @@ function isOf(value: unknown, type: MemberType): boolean {
     case UINT_LIST:
     case BYTES_LIST:
       if (!Array.isArray(value)) return false
-      // By number, so that a hole in the array is looked at too.
+      // By index: `every` would pass over a hole.
       for (let i = 0; i < value.length; i++)
         if (!(type === UINT_LIST ? isUint(value[i]) : value[i] instanceof Uint8Array)) return false
       return true

@@ -8,7 +8,7 @@ import { MAX_FRAME_BYTES } from './link-frames.ts'
 export const LINK_PATH = '/link'
 export const LINK_PROTOCOL = 'docrelay-link.1'
 
-/** Most that a connection may send before it has shown the secret; the messages of a handshake are far shorter. */
+/** Most bytes that a connection may send before it has shown the secret; the messages of a handshake are far shorter. */
 const UNPROVEN_BYTES = 4 * 1024
 /** A frame of a link is one fragment, and is read as few chunks. */
 const MAX_FRAGMENTS = 64
@@ -22,13 +22,13 @@ export interface LinkSocketEvents {
 
 /** A WebSocket between two nodes. Its messages are bytes; anything else ends it. */
 export interface LinkSocket {
-  /** From now on these are told what happens. */
+  /** From now on `events` are called; a second call replaces the first. */
   hear(events: LinkSocketEvents): void
   /** Does nothing once the socket is closed. */
   send(bytes: Uint8Array): void
   /** Bytes that were sent and have not left this process. */
   bufferedBytes(): number
-  /** The other side has shown the secret: it may send as much as it likes. */
+  /** The other side has shown the secret: its bytes are no longer limited here. */
   trust(): void
   /** Ends the socket when everything that was sent has left. */
   close(): void
@@ -36,7 +36,7 @@ export interface LinkSocket {
   destroy(): void
 }
 
-/** Dials a node. The socket is heard from when it is open, or closed because nobody answered in time. */
+/** Dials a node. `closed` is called when nobody has answered after `handshakeMs`. */
 export function dialSocket(linkUrl: string, handshakeMs: number): LinkSocket {
   const options = {
     ...SHARED,

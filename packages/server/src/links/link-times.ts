@@ -1,8 +1,8 @@
 import type { Random } from '../kernel/ids.ts'
 
-/** How long things of a link take at most. Tests scale them. */
+/** The times of a link. Tests scale them. */
 export interface LinkTimes {
-  /** How often each side says that it is there. */
+  /** Time between two pings of one side. */
   readonly pingMs: number
   /**
    * After so many pings in a row of its own, between which nothing came, a side takes the link for dead. Pings are counted,
@@ -13,7 +13,7 @@ export interface LinkTimes {
   readonly handshakeMs: number
   readonly redialFirstMs: number
   readonly redialMostMs: number
-  /** How long a link that is closed may take to send what was posted. */
+  /** How long a link that is being closed may take to send the bytes that are in its socket. */
   readonly closeMs: number
 }
 

@@ -127,7 +127,7 @@ describe('a link', () => {
     expect(side.sentKinds()).toEqual(['batch'])
   })
 
-  it('[LIFE-25] says that it is there every 500 ms, and is dead after 2 s in which nothing came', async () => {
+  it('[LIFE-25] a link pings every 500 ms, and ends after 2 s in which nothing came', async () => {
     const side = new OneSide()
     await side.time.advance(499)
     expect(side.sentKinds()).toEqual([])
@@ -142,7 +142,7 @@ describe('a link', () => {
     expect(side.time.waiting()).toBe(0)
   })
 
-  it('[LIFE-25] answers a ping, and knows from an answer how long the way is', async () => {
+  it('[LIFE-25] a link answers a ping, and measures the round trip by the answer to its own', async () => {
     const side = new OneSide()
     side.arrives(timeFrame('ping', 12.5))
     expect(side.sent.map((frame) => readFrame(frame))).toEqual([{ kind: 'pong', sentMs: 12.5 }])
@@ -155,7 +155,7 @@ describe('a link', () => {
     expect([side.link.stats().rttMs, side.ended]).toEqual([30, null])
   })
 
-  it('[LIFE-25] sends no more than its credit, keeps the rest in order, and goes on when there is credit again', () => {
+  it('[LIFE-25] a link sends no more than its credit, keeps the rest in order, and goes on when there is credit again', () => {
     const side = new OneSide()
     const count = 3 * (CREDIT_BYTES / PIECE_BYTES)
     for (let n = 0; n < count; n++) side.link.post(note(n, { bytes: PIECE_OF_ZEROS }))
@@ -176,7 +176,7 @@ describe('a link', () => {
     expect(side.link.stats().bufferedBytes).toBe(0)
   })
 
-  it('[LIFE-25] without credit small messages gather as few batches, and leave when there is credit', () => {
+  it('[LIFE-25] without credit small messages gather in few batches, which leave when there is credit', () => {
     const side = new OneSide()
     while (!side.link.isFull) side.link.post(note(0, { bytes: PIECE_OF_ZEROS }))
     side.link.post(note(0, { bytes: PIECE_OF_ZEROS }))
@@ -219,7 +219,7 @@ describe('a link', () => {
     expect(side.buffered).toBeLessThan(12 * 1024 * 1024)
   })
 
-  it('[LIFE-25] gives credit for what it has handled: at once for much, with the next ping for little', async () => {
+  it('[LIFE-25] a link gives credit for what it has handled: at once for 512 KiB, with the next ping for less', async () => {
     const side = new OneSide()
     const credits = () => side.sent.splice(0).flatMap((frame) => (readFrame(frame).kind === 'credit' ? [readFrame(frame)] : []))
     const small = batchOf(note(1))

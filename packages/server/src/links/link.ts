@@ -20,15 +20,15 @@ import type { Session } from './link-secrets.ts'
 import type { LinkSocket } from './link-socket.ts'
 import type { LinkTimes } from './link-times.ts'
 
-/** So much may be on its way in one direction; what is posted beyond it waits here. */
+/** So many bytes may be on their way in one direction; what is posted beyond that waits here. */
 export const CREDIT_BYTES = 8 * 1024 * 1024
-/** A receiver tells what it has handled in steps of this size, and with each ping. */
+/** A receiver gives credit whenever it has handled so many bytes, and with each ping. */
 const CREDIT_STEP_BYTES = 512 * 1024
-/** A sender that goes on while so much waits, besides the longest batch of it, loses the link. */
+/** A link ends when more than this waits, the longest waiting batch not counted. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
-/** What is sent without credit is short, so more than this in the socket means that the other side sends and does not read. */
+/** Only short frames are sent without credit, so more than this in the socket means that the other side sends and does not read. */
 const MOST_BUFFERED_BYTES = CREDIT_BYTES + 2 * WHOLE_BYTES
-/** A batch leaves when it is so long, whatever the pace. */
+/** A batch of this size leaves at once. */
 const FULL_BATCH_BYTES = PIECE_BYTES
 
 export type LinkEnd =
@@ -71,7 +71,7 @@ export interface LinkOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly timers: Timers
   readonly times: LinkTimes
-  /** Runs a step when the input of this round of the event loop has been handled, so that it is gathered. */
+  /** Runs a step after the input of this round of the event loop, so that all of its messages share a batch. */
   readonly soon: (run: () => void) => void
 }
 
@@ -81,14 +81,14 @@ interface Waiting {
 }
 
 /**
- * A link whose two sides have shown who they are: gathers, seals, bounds what is on its way, and notices when the other side
- * is gone. [LIFE-25]
+ * A link whose two sides have shown who they are. It gathers messages into batches, seals them, bounds how many bytes are on
+ * their way, and notices when the other side is gone. [LIFE-25]
  */
 export class Link {
   readonly #options: LinkOptions
   readonly #batch = new BatchWriter()
   readonly #pacer: Pacer
-  /** Messages that were posted since the pacer was asked; null: it has been asked for all. */
+  /** Messages that were posted since the pacer was asked last. */
   #gathered = 0
   /** Frames without credit, in order. */
   readonly #waiting: Waiting[] = []
@@ -111,7 +111,7 @@ export class Link {
   #cancelClose: () => void = () => undefined
   readonly #ended = Promise.withResolvers<void>()
 
-  /** The socket is the link's from now on. */
+  /** Takes over the socket. */
   constructor(options: LinkOptions) {
     this.#options = options
     const { clock, timers, socket } = options
@@ -148,7 +148,7 @@ export class Link {
     }
   }
 
-  /** Sends what was posted and then ends, after `closeMs` at the latest. */
+  /** Sends what was posted, as far as there is credit for it, and ends when it has left, after `closeMs` at the latest. */
   close(): void {
     if (this.#isEnded) return
     this.#flush()
@@ -226,7 +226,7 @@ export class Link {
     return frame.length
   }
 
-  /** Sends what needs no credit. */
+  /** Sends a frame that needs no credit. */
   #sendShort(frame: Uint8Array): void {
     this.#send(frame)
     if (this.#options.socket.bufferedBytes() > MOST_BUFFERED_BYTES) this.end('overrun')
@@ -278,7 +278,7 @@ export class Link {
   }
 
   #piece(bytes: Uint8Array, isLast: boolean): void {
-    // Empty pieces without end would take memory that no bound of bytes sees.
+    // Endless empty pieces would take memory, although their bytes stay within the bound.
     if (!isLast && bytes.length !== PIECE_BYTES) throw new LinkFrameError('a piece of another length')
     this.#piecesBytes += bytes.length
     if (this.#piecesBytes > MAX_BATCH_BYTES) throw new LinkFrameError('a batch is too long')

@@ -166,13 +166,15 @@ describe('links over the network', () => {
     expect(low.links.peers()).toEqual([])
   })
 
-  it('[LIFE-25] a node finds out whether its own address leads to itself', async () => {
+  it('[LIFE-25] a node finds out whether its own address leads to itself, and does not log its own dials as those of a stranger', async () => {
     await using one = await startNode(1)
     expect(await one.links.dialOwnUrl()).toBe('no-answer')
     const { port } = one.links
     await one[Symbol.asyncDispose]()
     await using two = await startNode(2, { port })
-    expect([await two.links.dialOwnUrl(), two.lines]).toEqual(['itself', []])
+    // The listener notices the end of a dial later than the dialer, but before it has answered a few more.
+    for (let i = 0; i < 5; i++) expect(await two.links.dialOwnUrl()).toBe('itself')
+    expect(two.lines).toEqual([])
     await expect(startNode(3, { port })).rejects.toThrow('EADDRINUSE')
   })
 
@@ -200,7 +202,7 @@ describe('links over the network', () => {
     expect(numbersOf(pair.high)).toEqual(Array.from({ length: 500 }, (_, n) => n))
   })
 
-  it('[OPS-4] counts links, bytes in both directions, what is on its way, and the time of a round trip', async () => {
+  it('[OPS-4] the totals have the links, the bytes in both directions, the bytes on their way, and the time of a round trip', async () => {
     await using pair = await startPair({ low: { times: { pingMs: 20 } }, high: { times: { pingMs: 20 } } })
     const { low, high, proxy } = pair
     const none = { links: 0, sentBytes: 0, receivedBytes: 0, bufferedBytes: 0, rttSeconds: null }

@@ -17,7 +17,7 @@ import { LINK_TIMES, type LinkTimes } from './link-times.ts'
 /** A live node as the registry tells it. */
 export interface LinkPeer {
   readonly inc: Incarnation
-  /** `ws:` or `wss:`, without the path. */
+  /** `ws://<host>:<port>`. */
   readonly linkUrl: string
 }
 
@@ -40,13 +40,13 @@ export interface NodeLinkService extends NodeLinks, AsyncDisposable {
   /** Where the listener listens. */
   readonly port: number
   /**
-   * The live nodes, as often as the registry has read them; this node may be among them. Links to others end, and links of
-   * others are refused. Before the first call nobody is linked.
+   * Tells which nodes live; this node may be among them. Called each time the registry has read them. Links to all other nodes
+   * end, and links of those are refused. Before the first call there are no links.
    */
   setPeers(peers: readonly LinkPeer[]): void
   /**
-   * Dials the own `link_url`: `itself` is what it should be; anything else says that other nodes cannot reach this one there
-   * either. Takes `handshakeMs` at most.
+   * Dials the own `link_url`. Resolves within `handshakeMs`: with `itself` when all is well, else with the reason why other
+   * nodes cannot reach this one there either.
    */
   dialOwnUrl(): Promise<NotOpened>
   stats(): LinkTotals
@@ -271,7 +271,7 @@ class Links implements NodeLinkService {
     for (const listener of listeners) this.#safely(() => listener(inc))
   }
 
-  /** A listener that fails is a fault in this program; what comes from a peer must not end the process for it. */
+  /** A listener that throws is a fault in this program. It is logged, so that a message of a peer cannot end the process. */
   #safely(run: () => void): void {
     try {
       run()

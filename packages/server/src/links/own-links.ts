@@ -2,7 +2,7 @@ import type { NodeLinks, NodeMessage } from '../sync/node-links.port.ts'
 import type { Incarnation } from '../sync/ownership.port.ts'
 import type { LinkPeer, LinkTotals, NodeLinkService } from './node-links.ts'
 
-/** The links of this process, whichever incarnation it is at the moment. A process that is none has no links. [LIFE-27] */
+/** The links of this process over all its incarnations. While it has none, it has no links. [LIFE-27] */
 export interface OwnLinks extends NodeLinks, AsyncDisposable {
   /** Opens the links of an incarnation, after those of the one before have ended. Rejects when the listener cannot be opened. */
   become(inc: Incarnation): Promise<void>

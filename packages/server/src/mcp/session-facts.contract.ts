@@ -53,6 +53,15 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect(await other.read(session)).toEqual({ isClosed: true, logLevel: null, subscriptions: [] })
     })
 
+    it('[MCP-34] a closed session stays closed when its owner goes on with more sessions than keep facts', async () => {
+      const facts = await nodes.open(2)
+      const owner = `${session} ann`
+      await facts.setLogLevel(session, owner, 'debug')
+      await facts.close(session)
+      for (const later of ['a', 'b', 'c']) await facts.setLogLevel(`${session}-${later}`, owner, 'debug')
+      expect(await facts.read(session)).toEqual({ isClosed: true, logLevel: null, subscriptions: [] })
+    })
+
     it('[MCP-34] above the limit of an owner the session that was changed first loses its facts, and those of other owners none', async () => {
       const facts = await nodes.open(2)
       const [a, b, c, others] = ['a', 'b', 'c', 'others'].map((each) => `${session}-${each}`) as [string, string, string, string]

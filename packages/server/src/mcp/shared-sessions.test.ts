@@ -193,4 +193,30 @@ describe('sessions of several nodes', () => {
     expect(found).toMatchObject({ kind: 'live', session: { ...FACTS, subscriptions: new Set([ICONS]) } })
     expect(await sessions.find(first.id, { ...ann, key: 'ben' })).toEqual({ kind: 'none' })
   })
+
+  it('[LIFE-27] after an outage of the bus a node with 1,000 streams asks about a bounded number of sessions at a time, and about all of them', async () => {
+    bus = new MemorySessionFacts()
+    const facts = bus.node()
+    const asked = new Set<string>()
+    let open = 0
+    let most = 0
+    const counted = {
+      ...facts,
+      async read(name: string) {
+        most = Math.max(most, ++open)
+        asked.add(name)
+        await new Promise((resolve) => setImmediate(resolve))
+        open--
+        return facts.read(name)
+      },
+    }
+    const { clock } = manualTime()
+    const sessions = createSharedSessions({ clock, random: systemRandom, keys: [NEW], facts: counted })
+    const streamOf = { watch: { add() {}, remove() {}, close() {} }, close() {} }
+    for (let i = 0; i < 1_000; i++)
+      sessions.open({ key: `k${i}`, principalKey: `k${i}`, workspaceId: 'w' }, FACTS).stream = streamOf
+    bus.comeBack()
+    await expect.poll(() => asked.size).toBe(1_000)
+    expect(most).toBeLessThanOrEqual(50)
+  })
 })

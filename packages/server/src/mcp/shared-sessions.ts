@@ -16,6 +16,8 @@ import {
 } from './sessions.ts'
 
 const TOKEN_LENGTH = 22
+/** Sessions about which a node asks the bus at a time after an outage. */
+const SESSIONS_AT_ONCE = 50
 
 export interface SharedSessionsDeps {
   readonly clock: Clock
@@ -26,7 +28,7 @@ export interface SharedSessionsDeps {
   readonly limits?: SessionLimits
 }
 
-/** The stream of a session on this node: whether this node has heard, as all others do, that it took over. */
+/** The last announcement of a stream of a session on this node. `isHeard`: the bus has delivered it back to this node. */
 interface Announced {
   readonly token: string
   isHeard: boolean
@@ -34,8 +36,8 @@ interface Announced {
 
 /**
  * Sessions that any node serves, whichever issued them: the id itself tells version, name of the client and owner. Subscriptions, log level
- * and that a session was closed are read with each request; while the bus does not answer, the session has those that this node knew last.
- * What is forgotten here is only the memory of this node. [MCP-31, MCP-32, MCP-34, LIFE-27]
+ * and that a session was closed are read with each request. While the bus does not answer, this node uses what it read last. A session that this
+ * node forgets for want of room goes on with its next request. [MCP-31, MCP-32, MCP-34, LIFE-27]
  */
 export function createSharedSessions(deps: SharedSessionsDeps): Sessions {
   return new SharedSessions(deps)
@@ -46,15 +48,17 @@ class SharedSessions implements Sessions {
   readonly #limits: SessionLimits
   readonly #live = createSessionTable()
   readonly #closed: ClosedIds
-  /** By id, how to stop listening to the session. */
+  /** By id: the function that stops listening to hints of the session. */
   readonly #listening = new Map<string, () => void>()
   readonly #announced = new WeakMap<Session, Announced>()
+  /** Outages of the bus so far. */
+  #gaps = 0
 
   constructor(deps: SharedSessionsDeps) {
     this.#deps = deps
     this.#limits = deps.limits ?? SESSION_LIMITS
     this.#closed = new ClosedIds(this.#limits.closedIds)
-    deps.facts.onGap(() => this.#catchUp())
+    deps.facts.onGap(() => void this.#catchUp())
   }
 
   get size(): number {
@@ -124,7 +128,7 @@ class SharedSessions implements Sessions {
     this.#closed.add(id, this.#deps.clock.monotonicMs())
   }
 
-  /** Makes the session what the nodes know of it together; `false` when it was closed. */
+  /** Reads what all nodes know of the session; `false` when it was closed. */
   async #refresh(session: Session): Promise<boolean> {
     const kept = await this.#deps.facts.read(sessionName(session.id))
     if (kept?.isClosed === true) {
@@ -156,12 +160,14 @@ class SharedSessions implements Sessions {
     }
   }
 
-  /** What was told while the bus was down is lost. */
-  #catchUp(): void {
-    for (const { session } of [...this.#live.oldestFirst()]) {
-      if (session.stream === null) continue
-      this.#takeOver(session)
-      void this.#refresh(session)
+  /** Hints that were sent while the bus was down are lost. A few sessions at a time: a flood of questions would end the connection again. */
+  async #catchUp(): Promise<void> {
+    const gap = ++this.#gaps
+    const streaming = [...this.#live.oldestFirst()].map(({ session }) => session).filter(({ stream }) => stream !== null)
+    for (let from = 0; from < streaming.length && gap === this.#gaps; from += SESSIONS_AT_ONCE) {
+      const open = streaming.slice(from, from + SESSIONS_AT_ONCE).filter(({ stream }) => stream !== null)
+      for (const session of open) this.#takeOver(session)
+      await Promise.all(open.map((session) => this.#refresh(session)))
     }
   }
 }

@@ -6,14 +6,14 @@ import { SILENT_MS } from './registry.port.ts'
 export const REFUSE_MS = 4_000
 /** A node drops its documents so long after it sent the last heartbeat that was answered: well before its lease of 15 s is over. [LIFE-27] */
 export const SUSPEND_MS = 10_000
-/** So long may fewer than half of the live peers be linked. [OPS-2] */
+/** A node that has had links to fewer than half of its live peers for this long is cut off. [OPS-2] */
 export const UNLINKED_MS = 5_000
 /**
- * After an outage of the database all leases may be over while their holders are well. So a node takes no document from another before so many
- * of its own heartbeats have worked in a row: by then the others have had the time for theirs.
+ * After an outage of the database all leases may be over although their nodes are well. So a node takes no document from another one before
+ * this many of its own heartbeats have worked in a row: by then the heartbeats of the others have had time to work, too.
  */
 const BEATS_BEFORE_TAKEOVER = 3
-/** A heartbeat that comes later than this has failed, or may be about to. */
+/** A node whose newest answer is older than this takes no documents from others: the next heartbeat may be failing. */
 const OVERDUE_MS = 2_000
 
 /** The newest heartbeat that was answered, on this node's monotonic clock. */
@@ -42,7 +42,7 @@ export function mayTakeOver({ inRow }: Heartbeat, { answeredMs }: Answered, nowM
   return inRow >= BEATS_BEFORE_TAKEOVER && nowMs - answeredMs < OVERDUE_MS
 }
 
-/** Peers that are surely running: their heartbeat is not older than 3 s. */
+/** Peers whose heartbeat is not older than 3 s. */
 export function livePeers(peers: readonly Peer[]): readonly Incarnation[] {
   return peers.filter(({ silentMs }) => silentMs <= SILENT_MS).map(({ inc }) => inc)
 }
@@ -55,7 +55,7 @@ export interface Links {
   readonly linked: readonly Incarnation[]
 }
 
-/** Whether too few of the live peers are linked. Of two nodes that lost their link one must stay: the older one. [OPS-2] */
+/** Whether fewer than half of the live peers are linked. Of two nodes that lost their link the older one does not count as lacking, so that one stays. [OPS-2] */
 export function lacksLinks({ inc, live, linked }: Links): boolean {
   const reached = live.filter((peer) => linked.includes(peer)).length
   const [other] = live
@@ -63,7 +63,7 @@ export function lacksLinks({ inc, live, linked }: Links): boolean {
   return reached * 2 < live.length
 }
 
-/** Since when a node lacks links, after one more look; null while it has enough. */
+/** Returns since when a node lacks links, by its monotonic clock; null when it has enough now. */
 export function lackingSince(since: number | null, lacks: boolean, nowMs: number): number | null {
   return lacks ? (since ?? nowMs) : null
 }

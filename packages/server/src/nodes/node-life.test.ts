@@ -127,7 +127,7 @@ describe('the start of a node', () => {
 })
 
 describe('a node whose database is silent', () => {
-  it('[LIFE-27] it refuses after 4 s, and gives up its documents 10 s after it sent the last heartbeat that was answered', async () => {
+  it('[LIFE-27] a node whose database is silent refuses after 4 s, and gives up its documents 10 s after it sent the last heartbeat that was answered', async () => {
     const life = await serving()
     database.silent = true
     await time.advance(2_500)
@@ -142,7 +142,7 @@ describe('a node whose database is silent', () => {
     expect([changes(), life.phase, life.inc, checkNode(life).ok]).toEqual([['refuse', 'suspend'], 'suspended', null, false])
   })
 
-  it('[LIFE-27] when the database answers within 10 s it serves on under the same incarnation', async () => {
+  it('[LIFE-27] a node whose database answers again within 10 s serves on under the same incarnation', async () => {
     const life = await serving()
     database.silent = true
     await time.advance(8_000)
@@ -151,7 +151,7 @@ describe('a node whose database is silent', () => {
     expect([changes(), life.phase, life.inc]).toEqual([['refuse', 'serve 11'], 'serving', 11])
   })
 
-  it('[LIFE-27] when it answers later the node begins again with another incarnation, which takes the place of the former', async () => {
+  it('[LIFE-27] a node whose database answers again after more than 10 s registers as another incarnation, which replaces the former one', async () => {
     const life = await serving()
     database.silent = true
     await time.advance(60_000)
@@ -188,14 +188,14 @@ describe('a node whose database is silent', () => {
 })
 
 describe('a node and its row', () => {
-  it('[LIFE-26] when its row is gone the node gives up its documents and registers again', async () => {
+  it('[LIFE-26] a node whose row is gone gives up its documents and registers again', async () => {
     const life = await serving()
     database.gone = true
     await time.advance(1_000)
     expect([changes(), life.inc]).toEqual([['suspend', 'serve 12'], 12])
   })
 
-  it('[CFG-10] when another process lives in its place the node ends', async () => {
+  it('[CFG-10] a node ends when another process lives under its node_id', async () => {
     const life = await serving()
     database.gone = true
     database.taken = 'another process has this node_id'
@@ -208,7 +208,7 @@ describe('a node and its row', () => {
     expect(time.waiting()).toBe(0)
   })
 
-  it('[LIFE-26] it is told when others have taken documents, once for each time', async () => {
+  it('[LIFE-26] a node learns that others have taken documents from it, once for each time', async () => {
     await serving()
     database.robbed = 2
     await time.advance(2_000)
@@ -218,7 +218,7 @@ describe('a node and its row', () => {
     expect(changes()).toEqual(['robbed', 'robbed'])
   })
 
-  it('[LIFE-28] a node that drains says so, and leaves at the end', async () => {
+  it('[LIFE-28] a node that drains tells the others, and removes its row at the end', async () => {
     const life = await serving()
     await life.drain()
     expect([database.drained, life.state]).toEqual([[11], 'draining'])
@@ -234,6 +234,14 @@ describe('a node and its row', () => {
     await time.advance(10_000)
     await ended
     expect([database.left, time.waiting()]).toEqual([[11], 0])
+  })
+
+  it('[LIFE-28] a node that has to register again while it drains tells the others again that it drains', async () => {
+    const life = await serving()
+    await life.drain()
+    database.gone = true
+    await time.advance(1_000)
+    expect([changes(), database.drained, life.state]).toEqual([['suspend', 'serve 12'], [11, 12], 'draining'])
   })
 })
 

@@ -14,9 +14,9 @@ import {
 } from './node-health.ts'
 import type { Beating, Heartbeat, NodeDescription, NodeRegistry, NodeState, Peer } from './registry.port.ts'
 
-/** How often the main thread tells the registry that it runs, and looks at what it knows. */
+/** Time between two pulses, with which the main thread tells the registry that it runs. It also decides anew what the node may do. */
 const PULSE_MS = 500
-/** The same until the first heartbeat is answered, so that a start does not wait. */
+/** The same until the first heartbeat is answered, so that a start is short. */
 const FIRST_PULSES_MS = 50
 const REGISTER_AGAIN_MS = 1_000
 
@@ -31,7 +31,7 @@ const REGISTER_AGAIN_MS = 1_000
  */
 export type NodePhase = 'joining' | 'serving' | 'refusing' | 'cut-off' | 'suspended' | 'ended'
 
-/** What follows from a change of phase. None of them may throw. */
+/** What the rest of the process does on a change. None of them may throw. */
 export interface NodeCallbacks {
   /** From now on everything is served, under this incarnation. */
   onServe(inc: Incarnation): void
@@ -65,12 +65,12 @@ export interface NodeLifeOptions {
   readonly callbacks: NodeCallbacks
 }
 
-/** Registered, with what is known of this incarnation. */
+/** A registration and what is known of it. */
 interface Incarnate {
   readonly inc: Incarnation
   /** Null until the first heartbeat is answered. */
   newest: Heartbeat | null
-  /** The registration before the first heartbeat. */
+  /** The newest answered heartbeat; the registration itself until there is one. */
   answered: Answered
 }
 
@@ -82,7 +82,7 @@ export class NodeLife implements AsyncDisposable {
   readonly #options: NodeLifeOptions
   #phase: NodePhase = 'suspended'
   #self: Incarnate | null = null
-  /** The incarnation before a suspension, whose row may still be there. */
+  /** The incarnation that was suspended; its row may still be there. */
   #former: Incarnation | undefined
   #lackingLinksSinceMs: number | null = null
   #state: NodeState = 'up'
@@ -130,7 +130,7 @@ export class NodeLife implements AsyncDisposable {
     return this.#options.clock.monotonicMs() - this.#lastSentMs
   }
 
-  /** Whether the others, too, can reach the links of this node; null while that is not known. */
+  /** Whether this node reaches its own link_url, as the others must be able to; null while that is not known. */
   get reachesItself(): boolean | null {
     return this.#options.links.reachesItself()
   }
@@ -145,8 +145,7 @@ export class NodeLife implements AsyncDisposable {
   /** Lets the other nodes know that this one is ending, so that they send it no more work. Never rejects. */
   async drain(): Promise<void> {
     this.#state = 'draining'
-    // What they do not learn from the row they see when the links end.
-    if (this.#self !== null) await this.#options.registry.drain(this.#self.inc).catch(() => undefined)
+    await this.#tellDraining()
   }
 
   /** Leaves the other nodes. Called when this one owns no document any more. */
@@ -167,7 +166,12 @@ export class NodeLife implements AsyncDisposable {
       )
   }
 
-  /** Returns why this process can be no node, or null. */
+  /** A failure costs nothing: the other nodes notice the end of this one when its links end. */
+  async #tellDraining(): Promise<void> {
+    if (this.#self !== null) await this.#options.registry.drain(this.#self.inc).catch(() => undefined)
+  }
+
+  /** Returns why this process cannot be a node, or null. */
   async #register(): Promise<string | null> {
     const { registry, node, clock, log } = this.#options
     const registered = await registry.register(node, this.#former)
@@ -178,6 +182,7 @@ export class NodeLife implements AsyncDisposable {
     this.#former = undefined
     this.#lackingLinksSinceMs = null
     if (this.#phase !== 'ended') this.#phase = 'joining'
+    if (this.#state === 'draining') await this.#tellDraining()
     log.info('node.registered', 'This node is registered with the others.', { node: node.nodeId, inc })
     return null
   }
@@ -195,7 +200,7 @@ export class NodeLife implements AsyncDisposable {
   #look(): void {
     if (this.#phase === 'ended') return
     this.#again(this.#phase === 'joining' ? FIRST_PULSES_MS : PULSE_MS)
-    // Looked at first: after a pause of the process what it knows is old.
+    // Before the pulse: after a pause of the process the newest answer is old, and the node may have lost its documents.
     this.#judge()
     void this.#pulse()
   }
@@ -207,7 +212,7 @@ export class NodeLife implements AsyncDisposable {
     try {
       this.#answered(self, await this.#options.registry.pulse(self.inc, this.#options.clock.monotonicMs()))
     } catch {
-      // Judged by the time without an answer.
+      // `#judge` counts the time without an answer.
     } finally {
       this.#isPulsing = false
     }
@@ -229,7 +234,7 @@ export class NodeLife implements AsyncDisposable {
     if (isRobbed) callbacks.onRobbed()
   }
 
-  /** Decides what this node may do now, and tells when that has changed. */
+  /** Decides what this node may do now, and calls the callback of a change. */
   #judge(): void {
     const self = this.#self
     if (self === null) return

@@ -25,7 +25,7 @@ export function checkNode({ phase, reachesItself }: Pick<NodeLife, 'phase' | 're
   }
 }
 
-/** Tells the metrics of this node at each scrape. [OPS-4] */
+/** Sets the metrics of this node at each scrape. [OPS-4] */
 export function observeNode(metrics: Metrics, node: NodeLife): void {
   metrics.beforeScrape(() => {
     const silent = node.peers.filter(({ silentMs }) => silentMs > SILENT_MS)

@@ -7,7 +7,7 @@ export const LEASE_MS = 15_000
  * reached as well. By the database's clock, or by watching the row. [LIFE-26, CFG-10]
  */
 export const SILENT_MS = 3_000
-/** The time after the newest pulse of the main thread for which heartbeats go on. A thread that hangs must not be kept alive by another one. */
+/** Heartbeats go on for this long after the newest pulse of the main thread, so that a node whose main thread hangs does not seem alive. */
 export const PULSE_VALID_MS = 2_000
 
 /** What a node tells the others of itself. */

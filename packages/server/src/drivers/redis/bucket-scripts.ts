@@ -1,9 +1,9 @@
 import { PERSON_WRITES_MS } from '../../access/rate-limiter.port.ts'
 import { type Script, scriptOf } from './redis.ts'
 
-/** For so long a node counts as using the buckets after it said so. */
+/** A node counts as using the buckets for this long after its last sign. */
 const ALIVE_MS = 750
-/** From when the first node finds the bus again until all have: the time between two tries, and that of one try. */
+/** After an outage all nodes have found the bus again within this time after the first one: the time between two tries and that of one try. */
 const RETURN_MS = 1_500
 /** Buckets that give less than a token in a second are never emptied: nobody should wait a minute because the bus was restarted. */
 export const SLOW_PER_SEC = 1
@@ -16,14 +16,14 @@ if not now then
   now = time[1] * 1000 + time[2] / 1000
 end`
 
-/** From when on the buckets count, ms: they are empty then. */
+/**
+ * The moment from which the buckets count, in ms of the server; they are empty then. Without a value that can be right it is nil: the
+ * server was emptied, its clock went back, or somebody else wrote the key.
+ */
 const SINCE = `
-local since = tonumber(redis.call('GET', KEYS[2]) or '')
-if not since then
-  -- The server was emptied: of what was taken before nothing is known any more.
-  since = now
-  redis.call('SET', KEYS[2], string.format('%.17g', since))
-end`
+local since = redis.pcall('GET', KEYS[2])
+since = type(since) == 'string' and tonumber(since) or nil
+if since and not (since <= now + ${RETURN_MS}) then since = nil end`
 
 /**
  * Tells that a node uses the buckets, and from when on they count. After an outage of all nodes that is later than now: until then each
@@ -36,7 +36,7 @@ end`
 export const JOIN: Script = scriptOf(`${NOW}
 local stale = tonumber(ARGV[2])
 if stale > 0 and now > stale then return {0, string.format('%.17g', now)} end
-local since = tonumber(redis.call('GET', KEYS[2]) or '')
+${SINCE}
 if not since then
   since = ARGV[1] == 'stays' and now or now + ${RETURN_MS}
 elseif ARGV[1] == 'returns' and redis.call('EXISTS', KEYS[1]) == 0 then
@@ -55,6 +55,11 @@ return {math.max(0, math.ceil(since - now)), string.format('%.17g', now)}
  * count yet; ms until as many as the least are there, or until the buckets count; how many tokens are left for anybody; the server's time.
  */
 export const TAKE: Script = scriptOf(`${NOW}${SINCE}
+if not since then
+  -- What was taken before is not known.
+  since = now
+  redis.call('SET', KEYS[2], string.format('%.17g', since))
+end
 local rate, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
 local least, asked, welcome = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local taker, share = ARGV[6], tonumber(ARGV[7])

@@ -132,6 +132,25 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(one.answeredLocally).toBe(0)
   })
 
+  it.each([
+    ['of another type', `redis.call('RPUSH', KEYS[1], 'x')`],
+    ['that is no number', `redis.call('SET', KEYS[1], 'x')`],
+    [
+      'an hour ahead, as after a step of the clock of the server',
+      `redis.call('SET', KEYS[1], redis.call('TIME')[1] * 1000 + 3600000)`,
+    ],
+  ])('[LIFE-27] a time %s, from when on buckets should count, is replaced', async (_, write) => {
+    const redis = await connect()
+    const spoil = scriptOf(`redis.call('DEL', KEYS[1]) ${write} return 1`)
+    await redis.run(spoil, ['bus:since'], [])
+    const limiter = await node()
+    await redis.run(spoil, ['bus:since'], [])
+    await limiter.left('write:w', bucket)
+    await expect.poll(() => limiter.isShared, { timeout: 5_000 }).toBe(true)
+    await expect.poll(() => limiter.left('write:w', bucket)).toBeGreaterThan(0)
+    expect(limiter.isShared).toBe(true)
+  })
+
   describe.skipIf(server?.own === null)('while Redis fails', () => {
     const own = () => server.own as NonNullable<RedisUnderTest['own']>
     /** Three nodes take as much as they get while something happens to Redis. */

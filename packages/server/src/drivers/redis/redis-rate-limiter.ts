@@ -10,7 +10,7 @@ const GRANT_PART = 1 / 8
 const GRANT_MS = 250
 /** Time between two signs that this node uses the buckets; each is worth nothing when it arrives later than the next. */
 const SIGN_MS = 250
-/** After an answer that makes no sense, e.g. of a script that failed, the bus is left alone for this long. */
+/** After a script has failed the bus is not asked again for this long. */
 const ODD_MS = 1_000
 
 const TAKEN: Taking = { taken: true }

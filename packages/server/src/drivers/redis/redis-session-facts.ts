@@ -6,12 +6,12 @@ const KEPT_MS = 24 * 3_600_000
 const CLOSED_MS = 3_600_000 + 60_000
 const SESSIONS_OF_OWNER = 1_000
 const MOST_HINT_CHARACTERS = 1_024
-/** Names of fields: a level, and one for each URI. */
+/** Names of fields: the level, the mark of a closed session, and one for each URI. */
 const LEVEL = 'level'
 const CLOSED = 'closed'
 const URI = 'uri:'
 
-/** A key of another type is not one of ours. */
+/** Removes a key of another type, which somebody else has written. */
 const OWN_TYPE = `
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then redis.call('DEL', KEYS[1]) end`
 
@@ -21,14 +21,20 @@ if redis.call('HEXISTS', KEYS[1], '${CLOSED}') == 0 then redis.call('PEXPIRE', K
 return fields
 `)
 
-/** Of the sessions of an owner the one that was changed first loses its facts. Keys: the facts; the names of the owner's. [MCP-34] */
+/**
+ * Above the limit of an owner the session that was changed first loses its facts; that it is closed is not forgotten. Keys: the facts; the
+ * keys of the facts of all sessions of the owner. [MCP-34]
+ */
 const REMEMBER = `
 if redis.call('TYPE', KEYS[2]).ok ~= 'zset' then redis.call('DEL', KEYS[2]) end
 local time = redis.call('TIME')
 redis.call('ZADD', KEYS[2], time[1] * 1000 + math.floor(time[2] / 1000), KEYS[1])
 redis.call('PEXPIRE', KEYS[1], ${KEPT_MS})
 redis.call('PEXPIRE', KEYS[2], ${KEPT_MS})
-if redis.call('ZCARD', KEYS[2]) > tonumber(ARGV[#ARGV]) then redis.call('DEL', redis.call('ZPOPMIN', KEYS[2])[1]) end`
+if redis.call('ZCARD', KEYS[2]) > tonumber(ARGV[#ARGV]) then
+  local oldest = redis.call('ZPOPMIN', KEYS[2])[1]
+  if redis.pcall('HEXISTS', oldest, '${CLOSED}') ~= 1 then redis.call('DEL', oldest) end
+end`
 
 const SET_LEVEL = scriptOf(`${OWN_TYPE}
 if redis.call('HEXISTS', KEYS[1], '${CLOSED}') == 1 then return 0 end
@@ -94,7 +100,7 @@ function keyOf(name: string): string {
   return `mcp:${name}`
 }
 
-/** An owner may have any length. */
+/** Hashed, since the key of an owner may have any length and characters. */
 function ownerKeyOf(owner: string): string {
   return `mcp-of:${createHash('sha256').update(owner).digest('base64url')}`
 }
@@ -110,7 +116,7 @@ function factsOf(fields: readonly string[]): KeptFacts {
   }
 }
 
-/** Others may write to the bus as well. */
+/** `null` for anything that is no hint, since others may write to the bus as well. */
 function hintOf(message: string): SessionHint | null {
   if (message.length > MOST_HINT_CHARACTERS) return null
   let hint: unknown

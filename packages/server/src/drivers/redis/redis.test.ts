@@ -116,6 +116,20 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
       ])
     })
 
+    it('[LIFE-27] a node that listens to 30,000 channels finds the server again and listens to all of them', async () => {
+      const redis = await open()
+      const heard: string[] = []
+      await own().kill('SIGKILL')
+      await expect.poll(() => redis.isUp).toBe(false)
+      for (let i = 0; i < 30_000; i++) redis.subscribe(`many:${i}`, (message) => void heard.push(`${i} ${message}`))
+      const back = new Promise<void>((resolve) => redis.onChange((isUp) => isUp && resolve()))
+      await own().restart()
+      await back
+      const told = [0, 499, 500, 29_999]
+      for (const i of told) redis.publish(`many:${i}`, 'news')
+      await expect.poll(() => heard).toEqual(told.map((i) => `${i} news`))
+    }, 30_000)
+
     it('[LIFE-27] a server that was killed and started again is found again', async () => {
       const redis = await open()
       await own().kill('SIGKILL')

@@ -9,6 +9,8 @@ const COMMAND_MS = 250
 const CONNECT_MS = 1_000
 /** Time between two tries to connect. [LIFE-27] */
 const PROBE_MS = 1_000
+/** Channels of one command, so that each command has its answer in time however many channels there are. */
+const CHANNELS_PER_COMMAND = 500
 
 /** Errors of a server that cannot serve for now: it loads, fails over, is full, or lets this caller do nothing. */
 const UNUSABLE = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|MISCONF|OOM|BUSY|NOAUTH|NOPERM)\b/
@@ -80,6 +82,10 @@ class RedisConnection implements Redis {
   readonly #prefix: string
   readonly #changed: ((isUp: boolean) => void)[] = []
   readonly #channels = new Map<string, Set<(message: string) => void>>()
+  /** The same function for every channel, so that a channel that is subscribed twice still gets each message once. */
+  readonly #heard = (message: string, name: string): void => {
+    for (const listener of this.#channels.get(name.slice(this.#prefix.length)) ?? []) listener(message)
+  }
   #client: Client | null = null
   #cancelProbe: () => void = () => undefined
   #isClosed = false
@@ -117,7 +123,7 @@ class RedisConnection implements Redis {
   subscribe(channel: string, listener: (message: string) => void): () => void {
     const listeners = this.#channels.get(channel) ?? new Set()
     this.#channels.set(channel, listeners.add(listener))
-    if (listeners.size === 1 && this.#client !== null) this.#listen(channel).catch(() => undefined)
+    if (listeners.size === 1 && this.#client !== null) this.#listen([channel]).catch(() => undefined)
     return () => {
       if (!listeners.delete(listener) || listeners.size > 0 || this.#channels.get(channel) !== listeners) return
       this.#channels.delete(channel)
@@ -147,7 +153,7 @@ class RedisConnection implements Redis {
       await within(COMMAND_MS, this.#options.timers, client.ping())
       if (this.#isClosed) return discard(client)
       this.#client = client
-      await Promise.all([...this.#channels.keys()].map((channel) => this.#listen(channel)))
+      await this.#listenAgain()
     } catch (error) {
       if (this.#client === client) return this.#lose(client, reasonOf(error))
       discard(client)
@@ -160,11 +166,18 @@ class RedisConnection implements Redis {
     for (const listener of this.#changed) listener(true)
   }
 
-  async #listen(channel: string): Promise<void> {
-    const heard = (message: string): void => {
-      for (const listener of this.#channels.get(channel) ?? []) listener(message)
+  async #listenAgain(): Promise<void> {
+    const channels = [...this.#channels.keys()]
+    for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
+      // Some may have been left meanwhile.
+      const wanted = channels.slice(from, from + CHANNELS_PER_COMMAND).filter((channel) => this.#channels.has(channel))
+      if (wanted.length > 0) await this.#listen(wanted)
     }
-    await this.#command((client) => client.subscribe(this.#prefix + channel, heard))
+  }
+
+  async #listen(channels: readonly string[]): Promise<void> {
+    const names = channels.map((channel) => this.#prefix + channel)
+    await this.#command((client) => client.subscribe(names, this.#heard))
   }
 
   /** Gives the connection up: after a command without an answer nobody knows which answer would come next, or when. */

@@ -1,6 +1,6 @@
 import { type SeatLimits, type SeatOutcome, seatOutcome } from '../../access/seats.port.ts'
 
-/** What a connection of this node asks for. */
+/** A request of a connection of this node. */
 export type SeatWish =
   | {
       readonly kind: 'place'

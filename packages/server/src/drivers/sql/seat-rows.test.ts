@@ -166,6 +166,22 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     expect(await takeMany([b], 1, { connections: 25, editors: null })).toEqual(['taken'])
   })
 
+  it('[WS-17] a connection that closes while its wish waits for another node gets no seat after its release', async () => {
+    const [a, b] = await three()
+    const limits = { connections: 25, editors: 2 }
+    const seat = (editor: boolean) => ({ workspaceId: workspace, connectionId: 'x', editor })
+    expect(await a.seats.take(seat(false), limits)).toBe('taken')
+    await b.kill()
+    await client.query('delete from seats where inc = $1', [b.inc])
+    const change = a.seats.change(seat(true), limits).catch(() => 'unavailable' as const)
+    // The answer of another connection shows that the change has been looked at and waits.
+    await a.seats.take({ workspaceId: workspace, connectionId: 'y', editor: false }, { connections: null, editors: null })
+    await a.seats.release(workspace, 'x')
+    await endLease(b)
+    expect(await change).toBe('unavailable')
+    expect(await a.seats.connections(workspace)).toBe(1)
+  })
+
   it('[WS-17] a node whose lease is over gives no seat', async () => {
     const [a] = await three()
     await client.query('delete from nodes where inc = $1', [a.inc])

@@ -119,7 +119,8 @@ export class SeatRows implements AsyncDisposable {
   async #runBatches(): Promise<void> {
     let later: readonly Waiting[] = []
     do {
-      later = [...later, ...(await this.#runBatch(this.#waiting.splice(0, MOST_WISHES)))]
+      const batch = this.#waiting.splice(0, MOST_WISHES)
+      later = refuseReleased([...later, ...(await this.#runBatch(batch))], batch)
     } while (this.#waiting.length > 0)
     this.#waiting.push(...later)
     if (later.length === 0 || this.#isClosed) return
@@ -223,6 +224,17 @@ export class SeatRows implements AsyncDisposable {
       // The database does not answer; the next look may find it again.
     }
   }
+}
+
+/** Refuses and leaves out wishes whose connection closed after them: nobody would release the seat again. */
+function refuseReleased(later: readonly Waiting[], batch: readonly Waiting[]): readonly Waiting[] {
+  const released = new Map(batch.flatMap(({ wish }, i) => (wish.kind === 'release' ? [[seatKey(wish), i] as const] : [])))
+  return later.filter((one) => {
+    const releasedAt = released.get(seatKey(one.wish))
+    if (releasedAt === undefined || releasedAt < batch.indexOf(one)) return true
+    one.reject(new RelayError('UNAVAILABLE', 'the connection released its seat'))
+    return false
+  })
 }
 
 interface SeatState {
