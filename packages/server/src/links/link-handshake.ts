@@ -93,6 +93,11 @@ export class ListenerHandshake {
     this.#state = { at: 'proof', nonce: this.first }
   }
 
+  /** Whether the dialer has shown the secret. One that goes away after that says itself what it did not find here. */
+  get isProven(): boolean {
+    return this.#state.at === 'identity'
+  }
+
   /** Never throws. */
   receive(message: Uint8Array): Step<DialerIdentity> {
     const state = this.#state
@@ -144,6 +149,11 @@ export class DialerHandshake {
   /** `expected`: the incarnation that is dialled. */
   constructor(options: HandshakeOptions & { readonly own: DialerIdentity; readonly expected: number }) {
     this.#options = options
+  }
+
+  /** Whether the listener has shown the secret. */
+  get isProven(): boolean {
+    return this.#state.at === 'verdict'
   }
 
   /** Never throws. */

@@ -9,7 +9,10 @@ export interface OpenedLink<Peer> {
   readonly peer: Peer
 }
 
-/** Why no link was opened. `no-answer`: nobody spoke there; `secret`: who spoke, or listened, has another secret. */
+/**
+ * Why no link was opened. `no-answer`: nobody spoke there, or who showed the secret went away without a word; `secret`: who spoke, or
+ * listened, has another secret.
+ */
 export type NotOpened = 'no-answer' | 'secret' | LinkRefusal
 
 /**
@@ -18,7 +21,7 @@ export type NotOpened = 'no-answer' | 'secret' | LinkRefusal
  */
 export function openOver<Peer>(
   socket: LinkSocket,
-  handshake: { receive(message: Uint8Array): HandshakeStep<Peer> },
+  handshake: { readonly isProven: boolean; receive(message: Uint8Array): HandshakeStep<Peer> },
   done: { opened(link: OpenedLink<Peer>): void; closed(why: NotOpened, peer: Peer | null): void },
 ): void {
   let hasSpoken = false
@@ -45,6 +48,6 @@ export function openOver<Peer>(
       socket.trust()
       done.opened({ socket, session: step.session, peer: step.peer })
     },
-    closed: () => closed(hasSpoken ? 'secret' : 'no-answer', null),
+    closed: () => closed(hasSpoken && !handshake.isProven ? 'secret' : 'no-answer', null),
   })
 }

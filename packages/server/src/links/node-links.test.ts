@@ -171,8 +171,31 @@ describe('links over the network', () => {
     const { port } = one.links
     await one[Symbol.asyncDispose]()
     await using two = await startNode(2, { port })
-    expect([await two.links.dialOwnUrl(), two.lines]).toEqual(['itself', []])
+    expect(await two.links.dialOwnUrl()).toBe('itself')
     await expect(startNode(3, { port })).rejects.toThrow('EADDRINUSE')
+  })
+
+  it('[LIFE-25] a node that dials itself is not told of as one with a wrong secret', async () => {
+    await using free = await startNode(1)
+    const { port } = free.links
+    await free[Symbol.asyncDispose]()
+    await using node = await startNode(2, { port })
+    expect(await node.links.dialOwnUrl()).toBe('itself')
+    expect(await dialAs({ inc: 1 }, node)).toBe('unknown-node')
+    await until(() => node.lines.length > 0)
+    // At most one refusal is told in a minute, so this one would not be if there had been another.
+    expect(node.lines).toMatchObject([{ event: 'link.refused', fields: { why: 'unknown-node', times: 1 } }])
+  })
+
+  it('[LIFE-25] who shows a wrong secret is told to the log, also after a node has dialled itself', async () => {
+    await using free = await startNode(1)
+    const { port } = free.links
+    await free[Symbol.asyncDispose]()
+    await using node = await startNode(2, { port })
+    await node.links.dialOwnUrl()
+    expect(await dialAs({ inc: 1, secret: 'a secret that the others do not know, 32 characters' }, node)).toBe('secret')
+    await until(() => node.lines.length > 0)
+    expect(node.lines).toMatchObject([{ event: 'link.refused', fields: { why: 'secret', times: 1 } }])
   })
 
   it('[LIFE-25] a message that is too long, and a listener that fails, are told to the log and harm nothing else', async () => {
