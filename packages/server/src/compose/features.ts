@@ -49,7 +49,7 @@ export function openFeatures(
   const { rooms: residents, events, records } = live
   const store = storage.documents
   const timers = systemTimers
-  const documents = createDocuments({ store, residents, events, records, bodies, accessPolicy, clock, timers, log, metrics })
+  const documents = createDocuments({ store, residents, events, records, bodies, accessPolicy, clock, log, metrics })
   const points = { documents, store: storage.recovery, residents, events, bodies, accessPolicy, clock, random, log }
   const blobs = openBlobs(base, backend, storage, live)
   const previews = opened.use(openPreviews({ documents, clock, log }))

@@ -153,6 +153,10 @@ export const noResidents: Residents = {
   hasGap: () => false,
   isResident: () => false,
   settle: () => Promise.resolve(),
+  async settleAll(heads) {
+    const outcomes = await Promise.allSettled(heads.map((head) => this.settle(head)))
+    return outcomes.filter(({ status }) => status === 'fulfilled').length
+  },
   put: () => Promise.resolve('not-resident' as const),
   edit: () => Promise.resolve('not-resident' as const),
   bodyChanged() {},
@@ -195,7 +199,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   }
   const records = createChangeRecords()
   const documents = createDocuments({
-    ...{ ...shared, records, metrics, timers: systemTimers },
+    ...{ ...shared, records, metrics },
     store: options.store?.(storage.documents) ?? storage.documents,
   })
   const points = options.recovery?.(storage.recovery) ?? storage.recovery

@@ -3,9 +3,11 @@ import * as Y from 'yjs'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
+import type { Storage } from '../../drivers/sql/storage.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import { openNodeHomes } from '../remote/node-homes.ts'
 import { serveEdges } from '../remote/edges.ts'
+import { openSettling } from '../remote/settling.ts'
 import { type Bench, type BenchOptions, headOf, startBench } from './gateway-bench.ts'
 import { fencedStores, type FencedStores, type StoreFaults } from './fenced-stores.ts'
 import { HomesHere } from './homes-here.ts'
@@ -33,12 +35,14 @@ export interface NodeBench extends AsyncDisposable {
   readonly nodes: readonly TestNode[]
   readonly network: MemoryNetwork
   readonly ownership: MemoryOwnership
-  readonly storage: Awaited<ReturnType<typeof openTestStorage>>
+  readonly storage: Storage
   create(id: string): Promise<DocumentHead>
   /** What the log of a document says. */
   stored(head: DocumentHead): Promise<string>
   /** The process of a node ends at once: its heartbeat, its links, its rooms, and its sockets. */
   crash(node: TestNode): void
+  /** Nodes that the others know as ending. */
+  readonly draining: Set<number>
   /** Whether messages are delivered now; a test that is off delivers itself. */
   delivers: boolean
 }
@@ -46,11 +50,19 @@ export interface NodeBench extends AsyncDisposable {
 export interface NodeBenchOptions {
   readonly count: number
   readonly fullBytes?: number
+  /** The storage of all nodes, which the caller closes; one of its own when absent. */
+  readonly storage?: Storage
+  /** After how long without an edit a body is stored. */
+  readonly saveIdleMs?: number
+  /** Nodes of the version before, which do not know how many documents are settled at once. */
+  readonly older?: readonly number[]
   readonly bench?: Omit<BenchOptions, 'workers'>
 }
 
-export async function startNodes({ count, fullBytes, bench: options = {} }: NodeBenchOptions): Promise<NodeBench> {
-  const storage = await openTestStorage()
+export async function startNodes(given: NodeBenchOptions): Promise<NodeBench> {
+  const { count, fullBytes, older = [], saveIdleMs = 100, bench: options = {} } = given
+  const storage = given.storage ?? (await openTestStorage())
+  const draining = new Set<number>()
   const network = createMemoryNetwork(fullBytes === undefined ? {} : { fullBytes })
   const ownership = new MemoryOwnership({
     clock: systemClock,
@@ -65,6 +77,7 @@ export async function startNodes({ count, fullBytes, bench: options = {} }: Node
     network,
     ownership,
     storage,
+    draining,
     delivers: true,
     async create(id) {
       const { facts } = headOf(id)
@@ -100,7 +113,7 @@ export async function startNodes({ count, fullBytes, bench: options = {} }: Node
         await bench[Symbol.asyncDispose]()
         await homes[Symbol.asyncDispose]()
       }
-      await storage[Symbol.asyncDispose]()
+      if (given.storage === undefined) await storage[Symbol.asyncDispose]()
     },
   }
   const pump = setInterval(() => made.delivers && network.deliverAll(), 1)
@@ -109,8 +122,9 @@ export async function startNodes({ count, fullBytes, bench: options = {} }: Node
     const links = network.join(inc)
     const faults: StoreFaults = { gate: Promise.resolve(), isDown: false }
     const stores = fencedStores(storage, ownership, inc, faults)
-    const homes = new HomesHere({ ...stores, rooms: { saveIdleMs: 100, saveLatestMs: 300 } })
+    const homes = new HomesHere({ ...stores, rooms: { saveIdleMs, saveLatestMs: 3 * saveIdleMs } })
     const workers = openNodeHomes({ local: homes, links })
+    const settling = older.includes(inc) ? null : openSettling(links)
     let connections = 0
     const nextConnection = (): number => ++connections
     const bench = await startBench({
@@ -126,11 +140,21 @@ export async function startNodes({ count, fullBytes, bench: options = {} }: Node
       rooms: {
         store: stores.documents,
         idleMs: 200,
-        nodes: { ownership: ownership.of(inc), links, homes: workers },
+        nodes: {
+          ownership: ownership.of(inc),
+          links,
+          homes: workers,
+          known: {
+            isDraining: (node) => draining.has(node),
+            hasBeatSince: (node, ms) => ownership.lastBeatMs(node) >= ms,
+          },
+          ...(settling && { settling }),
+        },
         ...options.rooms,
       },
     })
     serveEdges({ links, rooms: bench.rooms.hosted, timers: systemTimers, nextConnection })
+    settling?.serve(bench.rooms.hosted)
     return {
       inc,
       bench,
