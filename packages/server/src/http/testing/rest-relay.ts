@@ -198,10 +198,8 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     log,
   }
   const records = createChangeRecords()
-  const documents = createDocuments({
-    ...{ ...shared, records, metrics },
-    store: options.store?.(storage.documents) ?? storage.documents,
-  })
+  const store = options.store?.(storage.documents) ?? storage.documents
+  const documents = createDocuments({ ...shared, records, metrics, store })
   const points = options.recovery?.(storage.recovery) ?? storage.recovery
   const recovery = createRecovery({ ...shared, documents, store: points, random: systemRandom })
   const previews = openPreviews({ documents, clock: systemClock, log })

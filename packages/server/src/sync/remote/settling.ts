@@ -77,7 +77,7 @@ class Settling implements LinkedSettling {
 
   async #answer(peer: Incarnation, { question, documents }: Extract<SettlingMessage, { kind: 'settle-all' }>): Promise<void> {
     const rooms = this.#rooms
-    const outcomes = await Promise.all(documents.map(({ key, ...ref }) => rooms?.settleOwned(ref, key) ?? false))
+    const outcomes = await Promise.all(documents.map(async ({ key, ...ref }) => (await rooms?.settleOwned(ref, key)) === true))
     this.#send(peer, { kind: 'settled-all', question, count: outcomes.filter(Boolean).length })
   }
 
