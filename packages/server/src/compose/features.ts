@@ -8,7 +8,6 @@ import { type Bodies, openBodies } from '../documents/bodies.ts'
 import { createDocuments, type Documents } from '../documents/documents.ts'
 import { documentRoutes } from '../documents/documents.routes.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
-import { systemTimers } from '../kernel/timers.ts'
 import { documentBodyLimit } from '../http/request-body.ts'
 import type { Route } from '../http/route.ts'
 import { openPreviews, type Previews } from '../previews/previews.ts'
@@ -48,8 +47,7 @@ export function openFeatures(
   const bodies = opened.use(openBodies({ maxBytes: documentBodyLimit(config.tenancy.limits.maxDocBytes), log }))
   const { rooms: residents, events, records } = live
   const store = storage.documents
-  const timers = systemTimers
-  const documents = createDocuments({ store, residents, events, records, bodies, accessPolicy, clock, timers, log, metrics })
+  const documents = createDocuments({ store, residents, events, records, bodies, accessPolicy, clock, log, metrics })
   const points = { documents, store: storage.recovery, residents, events, bodies, accessPolicy, clock, random, log }
   const blobs = openBlobs(base, backend, storage, live)
   const previews = opened.use(openPreviews({ documents, clock, log }))

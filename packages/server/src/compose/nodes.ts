@@ -15,12 +15,15 @@ import type { Rooms } from '../sync/gateway/rooms.ts'
 import type { RoomNodes } from '../sync/gateway/rooms-deps.ts'
 import { serveEdges } from '../sync/remote/edges.ts'
 import { openNodeHomes } from '../sync/remote/node-homes.ts'
+import { openSettling } from '../sync/remote/settling.ts'
 import type { WorkerPool } from '../sync/worker-pool.port.ts'
 import type { Base } from './base.ts'
 
 /** A node that did not reach its own link_url tries again after this time. [OPS-2] */
 const LOOK_AGAIN_MS = 5_000
 const FIRST_HEARTBEAT_MS = 5_000
+/** Over so long at most the sockets of a node that is cut off are closed. */
+const CUT_OFF_MS = 1_000
 const LOOK_MS = 20
 
 /** The parts that make this relay one of several nodes on its store. [LIFE-25] */
@@ -67,6 +70,7 @@ export function openNodes(
       log,
     }),
   )
+  const settling = openSettling(links)
   let live: { readonly rooms: Rooms; readonly gateway: Gateway } | null = null
   /** The incarnation that has links, or is about to have them. */
   let linked: number | null = null
@@ -100,8 +104,10 @@ export function openNodes(
       onServe: (inc) => void (linked !== inc && live !== null && linkUp(inc).catch(onLost)),
       onRefuse: () => undefined,
       onCutOff() {
-        closeSockets()
-        void live?.rooms.departures.release()
+        // The other nodes are well, and can have the documents as soon as they are released.
+        void live?.gateway.sendElsewhere(CUT_OFF_MS).then(() => {
+          if (life.phase === 'cut-off') void live?.rooms.departures.release()
+        })
       },
       onSuspend() {
         linked = null
@@ -120,11 +126,16 @@ export function openNodes(
     nextConnection,
     roomsOver(local) {
       const workers = openNodeHomes({ local, links })
-      const may = { own: () => life.phase === 'serving', takeOver: () => life.mayTakeOver }
-      return { workers, nodes: { may, ownership: storage.ownership, links, homes: workers } }
+      const may = {
+        own: () => life.phase === 'serving',
+        takeOver: () => life.mayTakeOver,
+        othersServe: () => life.phase === 'cut-off',
+      }
+      return { workers, nodes: { may, known: life, ownership: storage.ownership, links, settling, homes: workers } }
     },
     async start(started) {
       serveEdges({ links, rooms: started.rooms.hosted, timers, nextConnection })
+      settling.serve(started.rooms.hosted)
       opened.use(links)
       opened.use(life)
       await life.start()

@@ -29,9 +29,10 @@ const readers = (accessPolicy = PRIVATE_DOCS): BlobReaders =>
     store: workspace.documents,
     residents: {
       isResident: ({ id }) => resident.includes(id),
-      async settle(ref) {
-        settled.push({ workspaceId: ref.workspaceId, id: ref.id })
-        await onSettle(ref)
+      async settleAll(heads) {
+        settled.push(...heads.map(({ workspaceId, id }) => ({ workspaceId, id })))
+        await Promise.allSettled(heads.map(onSettle))
+        return heads.length
       },
     },
     accessPolicy,

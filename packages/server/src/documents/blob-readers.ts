@@ -7,7 +7,7 @@ import type { Residents } from './residents.port.ts'
 /** Decides who may read a blob through a document: whoever may read the document. [BLOB-6, BLOB-13, PERM-8] */
 export function createBlobReaders(deps: {
   readonly store: Pick<DocumentStore, 'list' | 'referencing'>
-  readonly residents: Pick<Residents, 'isResident' | 'settle'>
+  readonly residents: Pick<Residents, 'isResident' | 'settleAll'>
   readonly accessPolicy: AccessPolicy
 }): BlobReaders {
   const { store, residents, accessPolicy } = deps
@@ -24,7 +24,7 @@ export function createBlobReaders(deps: {
         (head) => isReadable(access)(head) && (residents.isResident(head) || head.coveredSeq < head.lastSeq),
       )
       if (behind.length === 0) return false
-      await Promise.allSettled(behind.map((head) => residents.settle(head)))
+      await residents.settleAll(behind)
       return referenced()
     },
   }

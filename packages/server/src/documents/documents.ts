@@ -1,6 +1,5 @@
 import type { Access, Level } from '../access/access.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
-import type { Timers } from '../kernel/timers.ts'
 import { changeBeside } from './change-beside.ts'
 import { createDocument, type CreateOutcome, type Creation } from './create.ts'
 import type { DocumentHead, DocumentRecord, DocumentRef } from './document-store.port.ts'
@@ -58,9 +57,6 @@ export interface Documents {
   purgeMember(workspaceId: string, userId: string): Promise<number>
 }
 
-/** A node that is silent delays nobody's list longer. [LIFE-8, LIFE-25] */
-const ELSEWHERE_MS = 1_000
-
 export function createDocuments(given: DocumentsDeps): Documents {
   const deps: WritingDeps = { ...given, queue: createKeyedQueue(), recentHeads: createRecentHeads() }
   const { store, residents } = deps
@@ -68,12 +64,10 @@ export function createDocuments(given: DocumentsDeps): Documents {
   async function list(access: Access, query: ListQuery): Promise<ListedPage> {
     const heads = await store.list(access.workspaceId)
     const isMine = (head: DocumentHead): boolean => readerOf(access, head, deps) !== null
-    const live = heads.filter((head) => residents.isResident(head) && isMine(head))
-    const elsewhere = heads.filter((head) => !residents.isResident(head) && isBehindElsewhere(head) && isMine(head))
-    const settling = (all: readonly DocumentHead[]) => Promise.allSettled(all.map((head) => residents.settle(head)))
+    const behind = heads.filter((head) => (residents.isResident(head) || isBehindElsewhere(head)) && isMine(head))
     // A live document that does not answer is listed as it is stored, so that it does not make the list fail. [LIFE-8]
-    await Promise.all([settling(live), ...(elsewhere.length > 0 ? [within(ELSEWHERE_MS, deps.timers, settling(elsewhere))] : [])])
-    const current = live.length + elsewhere.length === 0 ? heads : await store.list(access.workspaceId)
+    if (behind.length > 0) await residents.settleAll(behind)
+    const current = behind.length === 0 ? heads : await store.list(access.workspaceId)
     return pageOf(current, query, (head) => readerOf(access, head, deps))
   }
 
@@ -141,20 +135,12 @@ export function createDocuments(given: DocumentsDeps): Documents {
   }
 }
 
-/** Whether the stored body may lack applied edits: the document is open, or the log is ahead of the body. */
 /** Whether another node may have edits that the stored body lacks. */
 function isBehindElsewhere({ owner, coveredSeq, lastSeq }: DocumentHead): boolean {
   return owner !== null && coveredSeq < lastSeq
 }
 
-function within(limitMs: number, timers: Timers, work: Promise<unknown>): Promise<unknown> {
-  let cancel = (): void => undefined
-  const late = new Promise<void>((resolve) => {
-    cancel = timers.after(limitMs, resolve)
-  })
-  return Promise.race([work, late]).finally(() => cancel())
-}
-
+/** Whether the stored body may lack applied edits: the document is open, or the log is ahead of the body. */
 function isBehind(head: DocumentHead, residents: Residents): boolean {
   return residents.isResident(head) || head.coveredSeq < head.lastSeq
 }

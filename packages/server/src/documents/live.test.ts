@@ -42,6 +42,11 @@ class LiveTitles implements Residents {
     })
   }
 
+  async settleAll(heads: readonly DocumentRef[]): Promise<number> {
+    await Promise.allSettled(heads.map((head) => this.settle(head)))
+    return heads.length
+  }
+
   async put(request: PutRequest) {
     this.calls.push(`put ${request.ref.id}`)
     if (this.store === null) return 'not-resident' as const

@@ -119,6 +119,12 @@ export interface Residents {
    */
   settle(ref: DocumentRef, quietMs?: number): Promise<void>
   /**
+   * Settles documents for who reads many of them. Those that other nodes own are waited for 1 s in all, and each of these nodes is asked
+   * once; with `withinMs` nothing is waited for longer. Resolves with how many were settled by then; what was not is read as it is stored.
+   * Never rejects. [LIFE-8, LIFE-11, LIFE-25]
+   */
+  settleAll(heads: readonly DocumentHead[], withinMs?: number): Promise<number>
+  /**
    * Returns the whole live document as one Yjs v1 update, with the stored version that says the same; everything in it
    * is durable. Opens the document when it is not resident. `null` when the document does not exist. [REST-31]
    */

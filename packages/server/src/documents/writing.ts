@@ -4,7 +4,6 @@ import { RelayError } from '../kernel/errors.ts'
 import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Timers } from '../kernel/timers.ts'
 import type { Bodies } from './bodies.ts'
 import type { ChangeRecords } from './change-records.ts'
 import type { DocumentEvents } from './document-events.port.ts'
@@ -20,7 +19,6 @@ export interface DocumentsDeps {
   readonly bodies: Bodies
   readonly accessPolicy: AccessPolicy
   readonly clock: Clock
-  readonly timers: Timers
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'add'>
   /** Where it is written down who changed what; absent: nowhere. [AG-20] */

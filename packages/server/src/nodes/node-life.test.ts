@@ -317,3 +317,20 @@ it('[OPS-4] the metrics count nodes by state, this one too, and tell the age of 
     'relay_lease_age_seconds 12',
   ])
 })
+
+describe('what a node knows of the others', () => {
+  it('[LIFE-25] the newest heartbeat of another node, not taken for newer than it may be', async () => {
+    database.peers = [peer(2, { silentMs: 700 }), peer(3)]
+    const life = await serving()
+    // The last pulse was at this moment, or up to half a second before.
+    const nowMs = time.clock.monotonicMs()
+    expect([life.hasBeatSince(2, nowMs - 1_200), life.hasBeatSince(2, nowMs - 699)]).toEqual([true, false])
+    expect([life.hasBeatSince(4, 0), newLife().hasBeatSince(2, 0)]).toEqual([false, false])
+  })
+
+  it('[LIFE-28] which of them are ending', async () => {
+    database.peers = [peer(2), peer(3, { state: 'draining' })]
+    const life = await serving()
+    expect([2, 3, 4].map((inc) => life.isDraining(inc))).toEqual([false, true, false])
+  })
+})

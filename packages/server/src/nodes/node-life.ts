@@ -125,6 +125,19 @@ export class NodeLife implements AsyncDisposable {
     return this.#self?.newest?.peers ?? []
   }
 
+  /** Whether another node is ending, as of the newest heartbeat. */
+  isDraining(inc: Incarnation): boolean {
+    return this.peers.some((peer) => peer.inc === inc && peer.state === 'draining')
+  }
+
+  /** Whether this node knows of a heartbeat of another one that was sent at this time of its own monotonic clock or later. */
+  hasBeatSince(inc: Incarnation, monotonicMs: number): boolean {
+    const newest = this.#self?.newest
+    const peer = newest?.peers.find((one) => one.inc === inc)
+    // The statement that read the row was sent at `atMs` or later, so the heartbeat is not older than this says.
+    return newest != null && peer !== undefined && newest.atMs - peer.silentMs >= monotonicMs
+  }
+
   /** Time in ms since the newest answered heartbeat was sent, also of an earlier incarnation; since the start before the first. */
   get heartbeatAgeMs(): number {
     return this.#options.clock.monotonicMs() - this.#lastSentMs

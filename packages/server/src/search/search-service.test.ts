@@ -38,9 +38,10 @@ function serviceOver(
     documents: {
       head: () => Promise.reject(new Error('not asked for')),
       get: () => Promise.reject(new RelayError('NOT_FOUND', 'gone')),
+      require: () => Promise.reject(new Error('not asked for')),
     },
     store: { list: () => Promise.resolve(heads) },
-    residents: { settle: () => Promise.resolve() },
+    residents: { settleAll: () => Promise.resolve(0) },
     bodies: { for: () => ({ search: () => Promise.resolve([]) }) as never },
     index: {
       find(request) {
@@ -79,9 +80,9 @@ describe('a search', () => {
     const foreign = headOf(21, { lastSeq: 5, ownerId: 'ben' })
     const settled: string[] = []
     const residents = {
-      settle: async ({ id }: { readonly id: string }) => {
-        settled.push(id)
-        if (id === 'd2') throw new RelayError('UNAVAILABLE', 'busy')
+      settleAll: async (asked: readonly DocumentHead[]) => {
+        settled.push(...asked.map(({ id }) => id))
+        return asked.length - 1
       },
     }
     const { search } = serviceOver([...edited, foreign, headOf(22)], { residents })
@@ -91,11 +92,29 @@ describe('a search', () => {
   })
 
   it('[AG-63] a live document that does not answer holds a search up for a second at most', async () => {
-    const residents = { settle: () => new Promise<void>(() => undefined) }
-    const { search, time } = serviceOver([headOf(1, { lastSeq: 1 })], { residents })
-    const answer = search.search(ann, asked)
-    await time.advance(1_000)
+    const limits: unknown[] = []
+    const settleAll = async (_heads: readonly DocumentHead[], withinMs?: number): Promise<number> => {
+      limits.push(withinMs)
+      return 0
+    }
+    const { search } = serviceOver([headOf(1, { lastSeq: 1 })], { residents: { settleAll } })
+    expect(await search.search(ann, asked)).toMatchObject({ behind: 1 })
+    expect(limits).toEqual([1_000])
+  })
+
+  it('[AG-63] a search in one document that cannot be settled looks after 3 s at what is stored, and counts it as behind', async () => {
+    const documents = {
+      head: () => new Promise<never>(() => undefined),
+      get: () => Promise.reject(new RelayError('NOT_FOUND', 'gone')),
+      require: () => Promise.resolve(headOf(1)),
+    }
+    const { search, time, requests } = serviceOver([], { documents })
+    const answer = search.search(ann, { ...asked, docId: 'd1' })
+    await time.advance(2_999)
+    expect(requests).toEqual([])
+    await time.advance(1)
     expect(await answer).toMatchObject({ behind: 1 })
+    expect(requests.map(({ documents: heads, withinMs }) => [heads.length, withinMs])).toEqual([[1, 2_000]])
   })
 
   it('[AG-63] [AG-64] waits for the index to take in what changed, and says when it still lacks something', async () => {

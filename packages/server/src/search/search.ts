@@ -40,9 +40,9 @@ export interface SearchAnswer {
 }
 
 export interface SearchDeps {
-  readonly documents: Pick<Documents, 'head' | 'get'>
+  readonly documents: Pick<Documents, 'head' | 'get' | 'require'>
   readonly store: Pick<DocumentStore, 'list'>
-  readonly residents: Pick<Residents, 'settle'>
+  readonly residents: Pick<Residents, 'settleAll'>
   readonly bodies: Pick<Bodies, 'for'>
   readonly index: Pick<SearchIndex, 'find' | 'refresh'>
   readonly accessPolicy: AccessPolicy
@@ -56,6 +56,8 @@ export interface Search {
   search(access: Access, request: SearchRequest, left?: AbortSignal): Promise<SearchAnswer>
 }
 
+/** A search in one document waits so long for its edits to be stored before it begins. [AG-63] */
+const SETTLE_ONE_MS = 3000
 /** A search ends after this time with what it found. [AG-63] */
 const MOST_MS = 2000
 /** How long a search waits for the index to take in documents that just changed. */
@@ -76,9 +78,11 @@ export function createSearch(deps: SearchDeps): Search {
   const lists = new ReadableLists()
 
   async function search(access: Access, request: SearchRequest, left?: AbortSignal): Promise<SearchAnswer> {
-    const endsMs = clock.monotonicMs() + MOST_MS
+    let endsMs = clock.monotonicMs() + MOST_MS
     const leftMs = (): number => Math.max(1, endsMs - clock.monotonicMs())
-    const { heads, behind } = await readable(access, request, leftMs)
+    const { docId } = request
+    const { heads, behind } = docId === null ? await readable(access, leftMs) : await one(access, docId)
+    if (docId !== null) endsMs = clock.monotonicMs() + MOST_MS
     left?.throwIfAborted()
     const find = (): Promise<Found> =>
       index.find({
@@ -89,8 +93,7 @@ export function createSearch(deps: SearchDeps): Search {
         withinMs: leftMs(),
       })
     let found = await find()
-    if (await refreshed(access, found.stale, request.docId === null ? Math.min(REFRESH_MS, leftMs()) : leftMs()))
-      found = await find()
+    if (await refreshed(access, found.stale, docId === null ? Math.min(REFRESH_MS, leftMs()) : leftMs())) found = await find()
     left?.throwIfAborted()
     const shown = await hitsFrom(access, request, heads, found.groups, leftMs, left)
     return {
@@ -105,18 +108,24 @@ export function createSearch(deps: SearchDeps): Search {
   /** The documents to search, last change first, as GET lists them. [PERM-8, LIFE-11] */
   async function readable(
     access: Access,
-    { docId }: SearchRequest,
     leftMs: () => number,
   ): Promise<{ readonly heads: readonly DocumentHead[]; readonly behind: number }> {
-    if (docId !== null) return { heads: [(await deps.documents.head(access, docId)).head], behind: 0 }
     const list = async (): Promise<ReadableList> =>
       lists.of(access, await deps.store.list(access.workspaceId), (head) => readerOf(access, head, deps) !== null)
     const { heads, edited } = await list()
     if (edited.length === 0) return { heads, behind: 0 }
-    let settled = 0
-    const settling = edited.slice(0, MOST_SETTLED).map((head) => deps.residents.settle(head).then(() => void settled++))
-    await within(Promise.allSettled(settling), leftMs() / 2)
+    const settled = await deps.residents.settleAll(edited.slice(0, MOST_SETTLED), leftMs() / 2)
     return { heads: (await list()).heads, behind: edited.length - settled }
+  }
+
+  /** The one document to search, with every edit applied before the search; as it is stored when it cannot be settled in time. [LIFE-11] */
+  async function one(
+    access: Access,
+    docId: string,
+  ): Promise<{ readonly heads: readonly DocumentHead[]; readonly behind: number }> {
+    const settled = deps.documents.head(access, docId)
+    if (await within(settled, SETTLE_ONE_MS)) return { heads: [(await settled).head], behind: 0 }
+    return { heads: [await deps.documents.require(access, docId, 'view')], behind: 1 }
   }
 
   /** Lets the index take in what it has not seen; true when it is worth to ask it again. */

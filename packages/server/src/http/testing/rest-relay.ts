@@ -153,6 +153,10 @@ export const noResidents: Residents = {
   hasGap: () => false,
   isResident: () => false,
   settle: () => Promise.resolve(),
+  async settleAll(heads) {
+    const outcomes = await Promise.allSettled(heads.map((head) => this.settle(head)))
+    return outcomes.filter(({ status }) => status === 'fulfilled').length
+  },
   put: () => Promise.resolve('not-resident' as const),
   edit: () => Promise.resolve('not-resident' as const),
   bodyChanged() {},
@@ -194,10 +198,8 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     log,
   }
   const records = createChangeRecords()
-  const documents = createDocuments({
-    ...{ ...shared, records, metrics, timers: systemTimers },
-    store: options.store?.(storage.documents) ?? storage.documents,
-  })
+  const store = options.store?.(storage.documents) ?? storage.documents
+  const documents = createDocuments({ ...shared, records, metrics, store })
   const points = options.recovery?.(storage.recovery) ?? storage.recovery
   const recovery = createRecovery({ ...shared, documents, store: points, random: systemRandom })
   const previews = openPreviews({ documents, clock: systemClock, log })

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { readSync, syncFrame } from '@docrelay/protocol/codec'
+import { retryAfterMs } from '@docrelay/protocol/codes'
 import { TAG } from '@docrelay/protocol/frames'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
@@ -172,5 +173,21 @@ describe('writes that are not settled yet', () => {
     expect((await client.next(TAG.syncAck))[1]).toBe(3)
     await client.settled()
     expect(bench.workers.of('sync')).toHaveLength(4)
+  })
+})
+
+describe('sending clients to other nodes', () => {
+  it('[WS-57] [OPS-2] closes every socket with a short retry-after, drawn for each, and takes new ones', async () => {
+    await using bench = await startBench({ settings: FREE })
+    const clients = await Promise.all(Array.from({ length: 12 }, () => bench.authed()))
+    await bench.gateway.sendElsewhere(50)
+    const closes = await Promise.all(clients.map(({ closed }) => closed))
+    for (const { code, reason } of closes) {
+      expect([code, reason]).toEqual([1012, expect.stringMatching(/^unavailable;retry-after=\d+$/)])
+      expect(retryAfterMs(reason)).toBeGreaterThanOrEqual(50)
+      expect(retryAfterMs(reason)).toBeLessThanOrEqual(800)
+    }
+    expect(new Set(closes.map(({ reason }) => reason)).size).toBeGreaterThan(1)
+    await bench.authed()
   })
 })

@@ -9,6 +9,7 @@ import { clientAddress, isTrusted, trustedProxies } from './client-address.ts'
 import type { Connection } from './connection.ts'
 import { countIn } from './gateway-counters.ts'
 import { type GatewayMetrics, measure } from './gateway-metrics.ts'
+import { retryElsewhereMs } from './retry-after.ts'
 import { type PinnedToken, pin } from './session-auth.ts'
 import type { SessionDeps } from './session-context.ts'
 import { FORBIDDEN, TEMPORARILY_UNAVAILABLE } from './session-rules.ts'
@@ -27,9 +28,6 @@ const DRAIN_MS = 2_000
 /** The pace of closes at the drain of one node of several, as long as there is time for it: a fifth of a second for a hundred sockets. */
 const CLOSE_EVERY_MS = 2
 const CLOSE_TURN_MS = 20
-/** When clients come back after such a close. [WS-57] */
-const SOON_FROM_MS = 50
-const SOON_TO_MS = 800
 
 export interface Gateway extends AsyncDisposable {
   /** Handles the `upgrade` event of the HTTP server. Never throws. */
@@ -42,6 +40,11 @@ export interface Gateway extends AsyncDisposable {
    *   them. Without it all close at once. [WS-57]
    */
   drain(overMs?: number): Promise<void>
+  /**
+   * Sends everybody to other nodes, which can serve them at once: closes all sockets with 1012 and a short retry-after, spread over so long at
+   * most. Resolves when all were closed. New sockets are taken. [WS-57, OPS-2]
+   */
+  sendElsewhere(overMs: number): Promise<void>
   readonly sessions: Sessions
   metrics(): GatewayMetrics
 }
@@ -141,20 +144,19 @@ export function createGateway(deps: SessionDeps): Gateway {
 
   async function drain(overMs?: number): Promise<void> {
     if (overMs === undefined) for (const connection of sessions.all()) sessions.close(connection, 1012, 'restarting')
-    else await closeEvenly(overMs)
+    else await closeEvenly(overMs, 'restarting')
     const untilMs = deps.clock.monotonicMs() + DRAIN_MS
     while (liveSockets(sessions) > 0 && deps.clock.monotonicMs() < untilMs)
       await new Promise<void>((resolve) => void deps.timers.after(20, resolve))
     for (const connection of sessions.all()) connection.wire.terminate()
   }
 
-  async function closeEvenly(overMs: number): Promise<void> {
+  async function closeEvenly(overMs: number, word: 'restarting' | 'unavailable'): Promise<void> {
     const all = Array.from(sessions.all())
     const turns = Math.ceil(Math.min(all.length * CLOSE_EVERY_MS, overMs) / CLOSE_TURN_MS)
     const perTurn = Math.ceil(all.length / Math.max(1, turns))
     for (let at = 0; at < all.length; at += perTurn) {
-      for (const connection of all.slice(at, at + perTurn))
-        sessions.close(connection, 1012, 'restarting', deps.random.integer(SOON_FROM_MS, SOON_TO_MS + 1))
+      for (const connection of all.slice(at, at + perTurn)) sessions.close(connection, 1012, word, retryElsewhereMs(deps.random))
       if (at + perTurn < all.length) await new Promise<void>((resolve) => void deps.timers.after(CLOSE_TURN_MS, resolve))
     }
   }
@@ -168,6 +170,7 @@ export function createGateway(deps: SessionDeps): Gateway {
       })
     },
     drain: (overMs) => (drained ??= drain(overMs)),
+    sendElsewhere: (overMs) => closeEvenly(overMs, 'unavailable'),
     sessions,
     metrics: () => measure(sessions),
     async [Symbol.asyncDispose]() {

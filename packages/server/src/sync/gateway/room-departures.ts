@@ -3,9 +3,11 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { NodeLinks } from '../node-links.port.ts'
+import type { Incarnation } from '../ownership.port.ts'
 import type { ToWorker } from '../worker-messages.ts'
 import type { RoomJobs } from './room-jobs.ts'
 import type { RoomOpenings } from './room-openings.ts'
+import type { RoomEdge } from './room-edge.ts'
 import { isElsewhere, type Room, type RoomTable } from './room-table.ts'
 
 export interface RoomDeparturesDeps {
@@ -16,6 +18,8 @@ export interface RoomDeparturesDeps {
   readonly post: (home: number, message: ToWorker) => void
   /** `null`: the relay is alone. */
   readonly links: Pick<NodeLinks, 'peers'> | null
+  /** Whether another node is ending as well. */
+  readonly isDraining: (node: Incarnation) => boolean
   readonly sweep: Disposable
   readonly clock: Clock
   readonly timers: Timers
@@ -31,6 +35,8 @@ const END_AGENTS_MS = 500
 export class RoomDepartures {
   readonly #deps: RoomDeparturesDeps
 
+  /** This node is ending: it opens nothing for others any more that is not open here. */
+  isLeaving = false
   /** How long hand-overs took, since the last look. */
   readonly #handOverSeconds: number[] = []
 
@@ -46,17 +52,18 @@ export class RoomDepartures {
   }
 
   /**
-   * Gives every room with connections of other nodes to the node that has most of them. Those connections stay open, and so do the ones of
-   * this node. Resolves when each is there or could not be moved. [LIFE-28]
+   * Gives every room with connections of other nodes to the node that has most of them and stays. Those connections stay open, and so do the
+   * ones of this node. Resolves when each is there or could not be moved. [LIFE-28]
    */
   async handOver(): Promise<void> {
-    const { table, openings, links, clock } = this.#deps
+    this.isLeaving = true
+    const { table, openings, links, isDraining, clock } = this.#deps
     if (links === null) return
     await Promise.all(
       [...table.all()].map(async (room) => {
         for (let tries = 0; tries < HAND_OVER_TRIES && room.edges.length > 0; tries++) {
           await room.turning
-          const to = busiestEdge(room, links.peers())
+          const to = handOverTarget(room.edges, links.peers(), isDraining)
           if (to === null) return
           const beganMs = clock.monotonicMs()
           if (!(await openings.handOver(room, to))) continue
@@ -138,8 +145,18 @@ export class RoomDepartures {
   }
 }
 
-/** The node with most connections in a room; `null` when no node with one is linked. */
-function busiestEdge({ edges }: Room, linked: readonly number[]): number | null {
-  const [first] = edges.filter(({ edge }) => linked.includes(edge)).toSorted((a, b) => b.members - a.members)
-  return first?.edge ?? null
+/**
+ * The node that a room goes to: the one with most connections in it of those that stay, or else any other that stays, since the connections
+ * follow. When all are ending, the one with most connections. `null` when no node with a connection is linked.
+ */
+export function handOverTarget(
+  edges: readonly Pick<RoomEdge, 'edge' | 'members'>[],
+  linked: readonly Incarnation[],
+  isDraining: (node: Incarnation) => boolean,
+): Incarnation | null {
+  const byMembers = edges.filter(({ edge }) => linked.includes(edge)).toSorted((a, b) => b.members - a.members)
+  const [busiest] = byMembers
+  if (busiest === undefined) return null
+  const staying = byMembers.find(({ edge }) => !isDraining(edge))?.edge ?? linked.find((node) => !isDraining(node))
+  return staying ?? busiest.edge
 }

@@ -60,6 +60,8 @@ export interface HostedRooms {
   edgeWatches(room: Room): void
   /** Runs a task for an edge, once the room is open. `moved`: it was not done, as another node owns the document by now. Never rejects. */
   run(room: Room, task: RoomTask): Promise<TaskOutcome>
+  /** Settles a document that is live here; false when it is not, or cannot be settled. Opens nothing. Never rejects. [LIFE-11] */
+  settleOwned(ref: DocumentRef, key: number): Promise<boolean>
   /** Closes the room of a document that an edge has deleted; does nothing while the document is there. */
   dropDeleted(room: Room): Promise<void>
 }

@@ -3,17 +3,22 @@ import type { Clock } from '../../kernel/clock.ts'
 import { damagedPartOf } from '../../kernel/damage.ts'
 import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 import type { EdgeConnections, Hosted, HostedRooms, RoomEdge } from './room-edge.ts'
-import { isElsewhere, type Room } from './room-table.ts'
+import { isElsewhere, type Room, type RoomTable } from './room-table.ts'
 import type { RoomTasks } from './room-tasks.ts'
 import type { Entered } from './rooms.ts'
 
 export interface RoomHostingDeps {
+  readonly table: RoomTable
   readonly store: Pick<DocumentStore, 'state'>
   readonly clock: Clock
   readonly tasks: RoomTasks
   readonly enter: (head: DocumentHead) => Promise<Entered>
   readonly post: (room: Room, message: ToWorker) => void
   readonly drop: (ref: DocumentRef) => Promise<unknown>
+  /** Whether this node is ending. */
+  readonly isLeaving: () => boolean
+  /** Gives a document up that this node owns without having it open. Never rejects. */
+  readonly release: (key: number, epoch: number) => Promise<void>
   /** Tells a room anew whether somebody wants to know who changes what. */
   readonly watch: (room: Room) => void
 }
@@ -41,8 +46,18 @@ export class RoomHosting implements HostedRooms {
       return { kind: part === null ? 'unavailable' : `damaged-${part}` }
     }
     if (state.kind !== 'document' || state.head.key !== key) return { kind: 'gone' }
+    if (this.#deps.isLeaving() && this.#deps.table.of(ref) === undefined) return this.#declined(state.head)
     const entered = await this.#deps.enter(state.head)
+    // The node that asked can reach others that this one cannot.
+    if (entered.kind === 'unreachable') return { kind: 'unavailable' }
     return entered.kind !== 'open' || !isElsewhere(entered.room) ? entered : { kind: 'moved' }
+  }
+
+  /** A node that is ending opens nothing for another one, which can have the document itself once nobody owns it. [LIFE-28] */
+  async #declined({ key, owner }: DocumentHead): Promise<Hosted> {
+    // An owner that is another node by now does not notice: the epoch is compared.
+    if (owner !== null) await this.#deps.release(key, owner.epoch)
+    return { kind: 'moved' }
   }
 
   addEdge(room: Room, edge: RoomEdge): boolean {
@@ -75,6 +90,12 @@ export class RoomHosting implements HostedRooms {
     const { epoch } = room
     const outcome = await this.#deps.tasks.run(room, task)
     return outcome.kind === 'settled' && epoch !== null ? { ...outcome, epoch } : outcome
+  }
+
+  async settleOwned(ref: DocumentRef, key: number): Promise<boolean> {
+    const room = this.#deps.table.of(ref)
+    if (room === undefined || room.key !== key) return false
+    return (await this.run(room, { kind: 'settle' })).kind === 'settled'
   }
 
   async dropDeleted({ ref, key }: Room): Promise<void> {

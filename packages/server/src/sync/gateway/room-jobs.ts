@@ -2,8 +2,8 @@ import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { DamageError, type DamagedPart } from '../../kernel/damage.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Timers } from '../../kernel/timers.ts'
-import type { Room } from './room-table.ts'
-import type { NotLoaded, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { NotOpen, Room } from './room-table.ts'
+import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 import { nodeOfHome } from '../worker-pool.port.ts'
 
 interface Waiting {
@@ -74,7 +74,7 @@ export class RoomJobs {
 }
 
 /** Of a call into a room whose owner is not known now. */
-const NOT_DONE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document is not open now.' }
+export const NOT_DONE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document is not open now.' }
 
 function failure(task: RoomTask['kind'], what: string): TaskOutcome {
   return {
@@ -98,11 +98,13 @@ export function notWritten(outcome: TaskOutcome): 'not-resident' {
 }
 
 /** The error for a document that could not be made resident. When waiting does not help, its text names the remedy. [REST-13, LIFE-5] */
-export function cannotLoad(why: NotLoaded, { id }: DocumentRef): RelayError {
+export function cannotLoad(why: NotOpen, { id }: DocumentRef): RelayError {
+  if (why === 'unreachable')
+    return new RelayError('UNAVAILABLE', 'This node cannot reach the node that has the document open now.')
   const part = damagedPart(why)
   return part === null ? new RelayError('UNAVAILABLE', 'The document cannot be loaded now.') : new DamageError(part, id)
 }
 
-export function damagedPart(why: NotLoaded): DamagedPart | null {
-  return why === 'unavailable' ? null : (why.slice('damaged-'.length) as DamagedPart)
+export function damagedPart(why: NotOpen): DamagedPart | null {
+  return why === 'unavailable' || why === 'unreachable' ? null : (why.slice('damaged-'.length) as DamagedPart)
 }

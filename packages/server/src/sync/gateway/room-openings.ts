@@ -1,4 +1,4 @@
-import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Incarnation } from '../ownership.port.ts'
 import type { FromWorker } from '../worker-messages.ts'
@@ -10,7 +10,9 @@ import type { RoomPlaces } from './room-places.ts'
 import type { RoomRecords } from './room-records.ts'
 import { expulsion, type Reopening, type RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
-import { beginOpening, isElsewhere, opened, type Room, type RoomTable, sharingOf } from './room-table.ts'
+import type { NodePermits } from './rooms-deps.ts'
+import type { Entered } from './rooms.ts'
+import { beginOpening, isElsewhere, type OpenOutcome, opened, type Room, type RoomTable, sharingOf } from './room-table.ts'
 
 export interface RoomOpeningsDeps {
   readonly workers: WorkerPool
@@ -21,6 +23,10 @@ export interface RoomOpeningsDeps {
   readonly records: RoomRecords
   /** `null`: the relay is alone, and every document is opened here. */
   readonly places: RoomPlaces | null
+  /** `null`: everything is allowed. */
+  readonly may: NodePermits | null
+  /** Closes the room of a document that is gone. */
+  readonly drop: (ref: DocumentRef) => Promise<unknown>
   readonly clock: Clock
   readonly sink: () => RoomSink | null
   readonly edges: () => EdgeConnections | null
@@ -46,8 +52,26 @@ export class RoomOpenings {
     this.#deps = deps
   }
 
+  /** See `Rooms.enter`. `turned` waits for the room that is entered. */
+  async enter(head: DocumentHead, turned: (room: Room) => Promise<OpenOutcome>): Promise<Entered> {
+    const { table, clock, may, drop } = this.#deps
+    for (;;) {
+      if (may?.own() === false) return { kind: may.othersServe?.() === true ? 'unreachable' : 'unavailable' }
+      const known = table.of(head)
+      // The id was deleted and created again: nobody may join the earlier document.
+      if (known && known.key !== head.key) await drop(head)
+      const room = known && known.key === head.key ? known : this.#open(head)
+      room.idleSinceMs = clock.monotonicMs()
+      if (room.phase === 'open') return { kind: 'open', room }
+      if (room.phase === 'closed') return { kind: 'unavailable' }
+      const evicting = room.phase === 'evicting'
+      const outcome = await turned(room)
+      if (outcome !== 'opened' && !evicting) return { kind: outcome }
+    }
+  }
+
   /** Opens a document of which there is no room. */
-  open(head: DocumentHead): Room {
+  #open(head: DocumentHead): Room {
     const { workers, table, places, recovery, clock } = this.#deps
     const ref = { workspaceId: head.workspaceId, id: head.id }
     const home = places === null ? workers.homeFor(ref, head.sizeBytes) : null
@@ -62,7 +86,13 @@ export class RoomOpenings {
   /** The home of a room has loaded its document, or has not. */
   opened(
     room: Room,
-    { outcome, hasGap = false, seq }: Pick<Extract<FromWorker, { kind: 'opened' }>, 'outcome' | 'hasGap' | 'seq'>,
+    {
+      outcome,
+      hasGap = false,
+      seq,
+    }: Pick<Extract<FromWorker, { kind: 'opened' }>, 'hasGap' | 'seq'> & {
+      readonly outcome: OpenOutcome | 'elsewhere' | 'fenced'
+    },
   ): void {
     if (outcome === 'fenced') return this.fenced(room)
     if (outcome === 'elsewhere') {
@@ -216,7 +246,7 @@ export class RoomOpenings {
         if (place?.kind === 'here') void places.release(room.key, place.epoch)
         return
       }
-      if (place.kind === 'gone' || place.kind === 'unavailable') return this.opened(room, { outcome: place.kind })
+      if (place.kind !== 'here' && place.kind !== 'there') return this.opened(room, { outcome: place.kind })
       // This node stays the owner, so that no other one takes the document and ends as well.
       if (place.kind === 'here' && place.takeovers >= TAKEOVERS_BARRED && recovery.bar(room.ref))
         return this.opened(room, { outcome: 'unavailable' })

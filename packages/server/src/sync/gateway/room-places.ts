@@ -4,7 +4,7 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { NodeLinks } from '../node-links.port.ts'
 import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../ownership.port.ts'
 import { homeOfNode } from '../worker-pool.port.ts'
-import type { NodePermits } from './rooms-deps.ts'
+import type { KnownNodes, NodePermits } from './rooms-deps.ts'
 
 /** Where the room of a document is to run. */
 export type Place =
@@ -12,10 +12,13 @@ export type Place =
   | { readonly kind: 'here'; readonly epoch: number; readonly takeovers: number }
   | { readonly kind: 'there'; readonly home: number }
   | { readonly kind: 'gone' }
+  /** The owner lives, and has no link to this node. */
+  | { readonly kind: 'unreachable' }
   | { readonly kind: 'unavailable' }
 
 export interface RoomPlacesDeps {
   readonly may?: NodePermits
+  readonly known?: KnownNodes
   readonly ownership: Ownership
   readonly links: Pick<NodeLinks, 'peers'>
   readonly clock: Clock
@@ -25,9 +28,17 @@ export interface RoomPlacesDeps {
 
 /**
  * How long the owner of a document is looked for when it cannot be reached. A node that ended is taken for dead 3 s after its last
- * heartbeat, and a node sends one every second.
+ * heartbeat, and a node sends one every second. A document that was just taken from another node is not taken again for 5 s.
  */
 const PATIENCE_MS = 5_000
+/** The same for an owner that is known to live: only its link is missing, so nobody will take the document from it. */
+const UNREACHABLE_MS = 2_000
+/**
+ * A heartbeat shows that an owner lives when it is so much newer than the search. Heartbeats go on for 2 s after its main thread stopped to
+ * run, and a link is down after 2 s of silence, so an earlier heartbeat may be one of a node that only hangs for a moment, and whose link
+ * comes up again.
+ */
+const LIVES_AFTER_MS = 500
 const AGAIN_MS = 300
 
 export const NO_TAKEOVERS = { silent: 0, ended: 0 }
@@ -44,21 +55,22 @@ export class RoomPlaces {
   }
 
   /**
-   * Asks until there is an answer, until nobody wants it any more (`null`), or until the owner has been out of reach for too long. `known`: the
-   * owner as it was read with the document, `null` when it had none; absent when that was not read.
+   * Asks until there is an answer, until nobody wants it any more (`null`), or until the owner has been out of reach for too long: 2 s for one
+   * that is known to live, 5 s for any other. `read`: the owner as it was read with the document, `null` when it had none; absent when that
+   * was not read.
    */
-  async find(key: number, isWanted: () => boolean, known?: Tenure | null): Promise<Place | null> {
+  async find(key: number, isWanted: () => boolean, read?: Tenure | null): Promise<Place | null> {
     const { links, clock, timers, may } = this.#deps
-    if (known && links.peers().includes(known.owner)) return { kind: 'there', home: homeOfNode(known.owner) }
-    const untilMs = clock.monotonicMs() + PATIENCE_MS
+    if (read && links.peers().includes(read.owner)) return { kind: 'there', home: homeOfNode(read.owner) }
+    const beganMs = clock.monotonicMs()
     let seen: Tenure | undefined
     for (;;) {
       // Right after an outage of the database all nodes look dead, until their heartbeats work again.
-      const isAllowed = known === null || may?.takeOver() !== false
+      const isAllowed = read === null || may?.takeOver() !== false
       const outcome = isAllowed ? await this.#acquire(key, seen) : null
       if (outcome?.kind === 'acquired') {
         if (seen !== undefined) this.takeovers.silent++
-        else if (known) this.takeovers.ended++
+        else if (read && outcome.takeovers > 0) this.takeovers.ended++
         return { kind: 'here', epoch: outcome.epoch, takeovers: outcome.takeovers }
       }
       if (outcome?.kind === 'gone') return outcome
@@ -67,9 +79,15 @@ export class RoomPlaces {
         seen = outcome.by
       }
       if (!isWanted()) return null
-      if (clock.monotonicMs() >= untilMs) return { kind: 'unavailable' }
+      const searchedMs = clock.monotonicMs() - beganMs
+      if (searchedMs >= UNREACHABLE_MS && seen !== undefined && this.#lives(seen.owner, beganMs)) return { kind: 'unreachable' }
+      if (searchedMs >= PATIENCE_MS) return { kind: 'unavailable' }
       await new Promise<void>((resolve) => void timers.after(AGAIN_MS, resolve))
     }
+  }
+
+  #lives(owner: Incarnation, sinceMs: number): boolean {
+    return this.#deps.known?.hasBeatSince(owner, sinceMs + LIVES_AFTER_MS) === true
   }
 
   /** `null`: the store did not answer. */

@@ -1,6 +1,6 @@
-import type { FromWorker, NotLoaded } from '../worker-messages.ts'
+import type { FromWorker } from '../worker-messages.ts'
 import type { Connection } from './connection.ts'
-import type { Room } from './room-table.ts'
+import type { NotOpen, Room } from './room-table.ts'
 
 /** Receives what rooms report to the sockets. Nothing is reported before `attach`. */
 export interface RoomSink {
@@ -9,7 +9,7 @@ export interface RoomSink {
   /** Messages for one connection. */
   connection(message: ConnectionMessage): void
   /** Closes the room's sockets: the log refused a write, or the document could not be loaded again. [LIFE-6] */
-  ended(room: Room, why: 'reset' | NotLoaded, writers: readonly { readonly connection: number; readonly ordinal: number }[]): void
+  ended(room: Room, why: 'reset' | NotOpen, writers: readonly { readonly connection: number; readonly ordinal: number }[]): void
   /** Unbinds one connection from a deleted document. [WS-54] */
   deleted(room: Room, connection: Connection): void
   sharingChanged(room: Room): void

@@ -2,11 +2,14 @@ import { type Level, reaches, type Sharing } from '../../access/access.ts'
 import { readShares } from '../../access/shares.ts'
 import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import { type Binding, bindingOf, type Connection, type Identity, identityOf } from './connection.ts'
-import type { FromWorker, PresenceClocks } from '../worker-messages.ts'
+import type { FromWorker, NotLoaded, PresenceClocks } from '../worker-messages.ts'
 import { nodeOfHome } from '../worker-pool.port.ts'
 import type { RoomEdge } from './room-edge.ts'
 
-export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outcome'], 'elsewhere' | 'fenced'>
+export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outcome'], 'elsewhere' | 'fenced'> | 'unreachable'
+
+/** Why a document is not open here. `unreachable`: this node cannot reach the one that serves it, and clients of other nodes can. */
+export type NotOpen = NotLoaded | 'unreachable'
 
 /** A connection of a room as its home has to know it. */
 export interface Joined {

@@ -1,9 +1,11 @@
 import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import type { Timers } from '../../kernel/timers.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
-import { cannotLoad, failed, type RoomJobs } from './room-jobs.ts'
+import { cannotLoad, failed, NOT_DONE, type RoomJobs } from './room-jobs.ts'
 import type { RoomMoves } from './room-moves.ts'
-import type { Room, RoomTable } from './room-table.ts'
+import type { OpenOutcome, Room, RoomTable } from './room-table.ts'
 import type { Entered } from './rooms.ts'
 
 export interface RoomTasksDeps {
@@ -11,12 +13,20 @@ export interface RoomTasksDeps {
   readonly jobs: RoomJobs
   readonly moves: RoomMoves
   readonly store: Pick<DocumentStore, 'state'>
-  readonly enter: (head: DocumentHead) => Promise<Entered>
+  readonly clock: Clock
+  readonly timers: Timers
+  /** `opened` waits for the room that is entered. */
+  readonly enter: (head: DocumentHead, opened: (room: Room) => Promise<OpenOutcome>) => Promise<Entered>
   /** Closes the room of a document that is gone. */
   readonly drop: (ref: DocumentRef) => Promise<unknown>
   /** Another node owns the document of a room that runs here. */
   readonly taken: (room: Room) => void
 }
+
+/** A call waits so long, from its beginning, for a node that owns its document and can be reached. [LIFE-25] */
+const OWNER_MS = 2_000
+/** A call whose owner is lost late waits at least so long: another node may own the document by then, or the link be up again. */
+const LOST_OWNER_MS = 500
 
 /** Outcomes of tasks after which a reader relies on what is stored. [LIFE-11] */
 const READINGS: ReadonlySet<TaskOutcome['kind']> = new Set(['settled', 'encoded'])
@@ -33,17 +43,18 @@ export class RoomTasks {
    * Runs a task in the room of a document. When there is no room, opens one if `opens` returns true for the document; else returns `null`.
    */
   async runOpened(ref: DocumentRef, task: RoomTask, opens: (head: DocumentHead) => boolean): Promise<TaskOutcome | null> {
+    const beganMs = this.#deps.clock.monotonicMs()
     for (let attempt = 0; attempt < 3; attempt++) {
-      let room = await this.#resident(ref)
+      let room = await this.#resident(ref, beganMs)
       if (room === null) {
         const state = await this.#deps.store.state(ref)
         if (state.kind !== 'document' || !opens(state.head)) return null
-        const entered = await this.#deps.enter(state.head)
+        const entered = await this.#deps.enter(state.head, (entering) => this.#opened(entering, beganMs))
         if (entered.kind === 'gone') return null
         if (entered.kind !== 'open') throw cannotLoad(entered.kind, ref)
         room = entered.room
       }
-      const outcome = await this.run(room, task)
+      const outcome = await this.run(room, task, undefined, beganMs)
       if (outcome.kind === 'gone') return null
       if (outcome.kind !== 'failed') return outcome
       if (room.phase !== 'closed') throw failed(outcome)
@@ -53,18 +64,19 @@ export class RoomTasks {
 
   /** Runs a write in the room of a document; `gone` when there is none. Closes the room of a document that is gone. */
   async runWrite(ref: DocumentRef, task: RoomTask, signal?: AbortSignal): Promise<TaskOutcome> {
-    const room = await this.#resident(ref)
+    const beganMs = this.#deps.clock.monotonicMs()
+    const room = await this.#resident(ref, beganMs)
     if (room === null) return { kind: 'gone' }
-    const outcome = await this.run(room, task, signal)
+    const outcome = await this.run(room, task, signal, beganMs)
     if (outcome.kind === 'gone') await this.#deps.drop(ref)
     return outcome
   }
 
   /**
    * Runs a task in an open room. When the home of the room must not run it, nothing was done, and the room moves first. [C8] When nothing was
-   * done because another node became the owner meanwhile, it runs there. [LIFE-25]
+   * done because another node became the owner meanwhile, it runs there. [LIFE-25] `beganMs`: when the call of which this is a part began.
    */
-  async run(room: Room, task: RoomTask, signal?: AbortSignal): Promise<TaskOutcome> {
+  async run(room: Room, task: RoomTask, signal?: AbortSignal, beganMs = this.#deps.clock.monotonicMs()): Promise<TaskOutcome> {
     for (;;) {
       const { turning } = room
       const outcome = await this.#deps.jobs.run(room, task, signal)
@@ -72,7 +84,27 @@ export class RoomTasks {
       // Only the row tells a node that was paused that its room is the past.
       else if (READINGS.has(outcome.kind) && (await this.#isTaken(room))) this.#deps.taken(room)
       else if (room.placings === 0 || room.turning === turning || !isUndone(outcome)) return outcome
-      if ((await room.turning) !== 'opened') return { kind: 'gone' }
+      const opened = await this.#opened(room, beganMs)
+      // Nobody may take what is stored for all there is while the owner has more.
+      if (opened === 'unreachable' || opened === 'unavailable') return NOT_DONE
+      if (opened !== 'opened') return { kind: 'gone' }
+    }
+  }
+
+  /** Waits until a room is open, for a call. While no owner is known that can be reached, not longer than a call waits for one. */
+  async #opened(room: Room, beganMs: number): Promise<OpenOutcome> {
+    const { clock, timers } = this.#deps
+    const { turning } = room
+    for (;;) {
+      let cancel = (): void => undefined
+      const late = new Promise<null>((resolve) => {
+        const leftMs = Math.max(LOST_OWNER_MS, OWNER_MS - (clock.monotonicMs() - beganMs))
+        cancel = timers.after(leftMs, () => resolve(null))
+      })
+      const outcome = await Promise.race([turning, late])
+      cancel()
+      if (outcome !== null) return outcome
+      if (room.home === null) return 'unreachable'
     }
   }
 
@@ -83,13 +115,15 @@ export class RoomTasks {
     return state?.kind === 'document' && state.head.key === key && state.head.owner?.epoch !== epoch
   }
 
-  /** Returns the room of a document when it is open, otherwise `null`. */
-  async #resident(ref: DocumentRef): Promise<Room | null> {
+  /** Returns the room of a document when it is open, otherwise `null`. Throws UNAVAILABLE when its owner cannot be reached. */
+  async #resident(ref: DocumentRef, beganMs: number): Promise<Room | null> {
     const { table } = this.#deps
     for (let room = table.of(ref); room; room = table.of(ref)) {
       if (room.phase === 'open') return room
       const evicting = room.phase === 'evicting'
-      if ((await room.turning) !== 'opened' && !evicting) return null
+      const opened = await this.#opened(room, beganMs)
+      if (opened === 'unreachable') throw cannotLoad(opened, ref)
+      if (opened !== 'opened' && !evicting) return null
     }
     return null
   }

@@ -4,8 +4,9 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { NodeLinks } from '../node-links.port.ts'
-import type { Ownership } from '../ownership.port.ts'
+import type { Incarnation, Ownership } from '../ownership.port.ts'
 import type { NodeHomes, WorkerPool } from '../worker-pool.port.ts'
+import type { NodeSettling } from './room-settling.ts'
 
 /** What live documents need of the relay. */
 export interface RoomsDeps {
@@ -31,14 +32,28 @@ export interface NodePermits {
   own(): boolean
   /** Whether it may take documents from a node that is taken for dead. */
   takeOver(): boolean
+  /** Whether other nodes serve what this one may not open now; absent: no. */
+  othersServe?(): boolean
+}
+
+/** What this node knows of the others beside its links to them. */
+export interface KnownNodes {
+  /** Whether a node is ending. Documents are not given to it while another node could have them. [LIFE-28] */
+  isDraining(node: Incarnation): boolean
+  /** Whether this node knows of a heartbeat of another one that was sent at this monotonic time of this node or later. */
+  hasBeatSince(node: Incarnation, monotonicMs: number): boolean
 }
 
 /** What a relay of several nodes needs of the others. */
 export interface RoomNodes {
   /** What the health of this node allows now; absent: everything. [LIFE-27] */
   readonly may?: NodePermits
+  /** Absent: nothing is known. */
+  readonly known?: KnownNodes
   readonly ownership: Ownership
   readonly links: Pick<NodeLinks, 'peers'>
+  /** Asks other nodes to settle many documents at once; absent: they are asked for each. */
+  readonly settling?: NodeSettling
   /** The homes of `workers`, of which some are other nodes. */
   readonly homes: Pick<NodeHomes, 'onLost' | 'isFull' | 'onDrained'>
 }

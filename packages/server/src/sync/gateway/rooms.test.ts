@@ -1,11 +1,14 @@
 import { awarenessFrame, syncFrame } from '@docrelay/protocol/codec'
+import { retryAfterMs } from '@docrelay/protocol/codes'
 import { TAG } from '@docrelay/protocol/frames'
 import { describe, expect, it, vi } from 'vitest'
 import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import type { EditOutcome, PutRequest } from '../../documents/residents.port.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { openRooms } from './rooms.ts'
+import { MemoryOwnership } from '../testing/memory-ownership.ts'
 import { headOf, startBench, TestStore } from '../testing/gateway-bench.ts'
 import { editRequest } from '../testing/room-editing.ts'
 import { ScriptedWorkers } from '../testing/scripted-workers.ts'
@@ -313,6 +316,29 @@ describe('failing workers and stores', () => {
     expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_UNAVAILABLE' })
     expect(await client.closed).toMatchObject({ code: 1012 })
   })
+})
+
+describe('a node that may open nothing', () => {
+  it.each([
+    [true, 50, 800],
+    [false, 250, 5_000],
+  ])(
+    '[WS-57] closes a JOIN_DOC with 1012; others serve: %s, so the client comes back after %i to %i ms',
+    async (serve, from, to) => {
+      const may = { own: () => false, takeOver: () => false, othersServe: () => serve }
+      const ownership = new MemoryOwnership({ clock: systemClock }).of(1)
+      const homes = { onLost() {}, isFull: () => false, onDrained() {} }
+      await using bench = await startBench({ rooms: { nodes: { may, ownership, links: { peers: () => [] }, homes } } })
+      bench.store.put(headOf('doc'))
+      const clients = await Promise.all(Array.from({ length: 12 }, () => bench.authed()))
+      for (const client of clients) client.join('doc')
+      for (const { code, reason } of await Promise.all(clients.map(({ closed }) => closed))) {
+        expect([code, reason]).toEqual([1012, expect.stringMatching(/^unavailable;retry-after=\d+$/)])
+        expect(retryAfterMs(reason)).toBeGreaterThanOrEqual(from)
+        expect(retryAfterMs(reason)).toBeLessThanOrEqual(to)
+      }
+    },
+  )
 })
 
 describe('stopping', () => {

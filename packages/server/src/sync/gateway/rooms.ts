@@ -20,6 +20,7 @@ import { NO_TAKEOVERS, RoomPlaces } from './room-places.ts'
 import { RoomRecords } from './room-records.ts'
 import { RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
+import { RoomSettling } from './room-settling.ts'
 import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember } from './room-table.ts'
 import { RoomSweep } from './room-sweep.ts'
 import { RoomTasks } from './room-tasks.ts'
@@ -30,7 +31,11 @@ import type { FromWorker, NotLoaded, ToWorker } from '../worker-messages.ts'
 
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
 
-export type Entered = { readonly kind: 'open'; readonly room: Room } | { readonly kind: 'gone' } | { readonly kind: NotLoaded }
+export type Entered =
+  | { readonly kind: 'open'; readonly room: Room }
+  | { readonly kind: 'gone' }
+  | { readonly kind: NotLoaded }
+  | { readonly kind: 'unreachable' }
 
 /** Live documents: the worker of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
@@ -77,6 +82,7 @@ class OpenRooms implements Rooms {
   readonly #places: RoomPlaces | null
   readonly #openings: RoomOpenings
   readonly #calls: ResidentCalls
+  readonly #settling: RoomSettling
   readonly #hosting: RoomHosting
   readonly departures: RoomDepartures
   readonly news: RoomNews
@@ -94,7 +100,9 @@ class OpenRooms implements Rooms {
       jobs: this.#jobs,
       moves: this.#moves,
       store: deps.store,
-      enter: (head) => this.enter(head),
+      clock: deps.clock,
+      timers: deps.timers,
+      enter: (head, opened) => this.#openings.enter(head, opened),
       drop: (ref) => this.drop(ref),
       taken: (room) => this.#openings.taken(room),
     })
@@ -103,13 +111,23 @@ class OpenRooms implements Rooms {
     const postTo = (room: Room, message: ToWorker): void => this.post(room, message)
     const recovery = new RoomRecovery({ post: postTo, clock, log, isWatched: (ref) => records?.isHeld(ref) === true })
     this.#records = new RoomRecords({ records, table: this.#table, clock, post: postTo })
+    this.#settling = new RoomSettling({
+      timers,
+      roomOf: (ref) => this.#table.of(ref),
+      settle: (ref) => this.settle(ref),
+      linked: () => nodes?.links.peers() ?? [],
+      nodes: nodes?.settling ?? null,
+    })
     this.#hosting = new RoomHosting({
+      table: this.#table,
       store: deps.store,
       clock,
       tasks: this.#tasks,
       enter: (head) => this.enter(head),
       post: postTo,
       drop: (ref) => this.drop(ref),
+      isLeaving: () => this.departures.isLeaving,
+      release: async (key, epoch) => this.#places?.release(key, epoch),
       watch: (room) => this.#records.watch(room),
     })
     this.#places = nodes === undefined ? null : new RoomPlaces({ ...nodes, clock, timers, log })
@@ -121,6 +139,8 @@ class OpenRooms implements Rooms {
       recovery,
       records: this.#records,
       places: this.#places,
+      may: nodes?.may ?? null,
+      drop: (ref) => this.drop(ref),
       clock,
       sink: () => this.#sink,
       edges: () => this.#hosting.connections,
@@ -141,6 +161,7 @@ class OpenRooms implements Rooms {
       store: deps.store,
       post,
       links: nodes?.links ?? null,
+      isDraining: (node) => nodes?.known?.isDraining(node) ?? false,
       sweep: this.#sweep,
       clock,
       timers,
@@ -168,20 +189,8 @@ class OpenRooms implements Rooms {
     this.#sink = sink
   }
 
-  async enter(head: DocumentHead): Promise<Entered> {
-    for (;;) {
-      if (this.#deps.nodes?.may?.own() === false) return { kind: 'unavailable' }
-      const known = this.#table.of(head)
-      // The id was deleted and created again: nobody may join the earlier document.
-      if (known && known.key !== head.key) await this.drop(head)
-      const room = known && known.key === head.key ? known : this.#openings.open(head)
-      room.idleSinceMs = this.#deps.clock.monotonicMs()
-      if (room.phase === 'open') return { kind: 'open', room }
-      if (room.phase === 'closed') return { kind: 'unavailable' }
-      const evicting = room.phase === 'evicting'
-      const outcome = await room.turning
-      if (outcome !== 'opened' && !evicting) return { kind: outcome }
-    }
+  enter(head: DocumentHead): Promise<Entered> {
+    return this.#openings.enter(head, (room) => room.turning)
   }
 
   join(room: Room, connection: Connection): boolean {
@@ -242,6 +251,10 @@ class OpenRooms implements Rooms {
   async settle(ref: DocumentRef, quietMs = 0): Promise<void> {
     if (this.#deps.nodes?.may?.own() === false) throw cannotLoad('unavailable', ref)
     return this.#calls.settle(ref, quietMs, (head) => head.coveredSeq < head.lastSeq || head.owner !== null)
+  }
+
+  settleAll(heads: readonly DocumentHead[], withinMs?: number): Promise<number> {
+    return this.#settling.settleAll(heads, withinMs)
   }
 
   encode(ref: DocumentRef): Promise<EncodedDocument | null> {

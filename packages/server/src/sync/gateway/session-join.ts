@@ -8,7 +8,8 @@ import type { NotLoaded } from '../worker-messages.ts'
 import { newAckTracker } from './ack-tracker.ts'
 import { type Connection, identityOf } from './connection.ts'
 import { damagedPart } from './room-jobs.ts'
-import { announcedLevel, sharingOf } from './room-table.ts'
+import { retryElsewhereMs } from './retry-after.ts'
+import { announcedLevel, type NotOpen, sharingOf } from './room-table.ts'
 import type { SessionContext } from './session-context.ts'
 import { canNameDocument, decideJoin, JOIN_BUCKET, parseJoin, takeOwn } from './session-rules.ts'
 
@@ -156,9 +157,14 @@ async function lookUp(context: SessionContext, workspaceId: string, id: string):
 }
 
 /** Says why a document cannot be loaded, and closes the connection. */
-export function unavailable(context: SessionContext, connection: Connection, id: string, why: NotLoaded): 'settled' {
+export function unavailable(context: SessionContext, connection: Connection, id: string, why: NotOpen): 'settled' {
   const part = damagedPart(why)
   context.sendError(connection, 'ERR_UNAVAILABLE', part === null ? 'the document cannot be loaded now' : damageText(part, id))
-  context.close(connection, 1012, 'unavailable', part === null ? undefined : DAMAGED_RETRY_MS)
+  context.close(connection, 1012, 'unavailable', part === null ? retryMs(context, why) : DAMAGED_RETRY_MS)
   return 'settled'
+}
+
+/** Another node has the document open, so who comes back to another node can go on at once. [WS-57] */
+function retryMs({ random }: SessionContext, why: NotOpen): number | undefined {
+  return why === 'unreachable' ? retryElsewhereMs(random) : undefined
 }

@@ -1,9 +1,8 @@
 import { SYNC, TAG } from '@docrelay/protocol/frames'
-import type { NotLoaded } from '../worker-messages.ts'
 import { settleThrough } from './ack-tracker.ts'
 import { type Binding, type Connection, type EndedBinding, PAUSE } from './connection.ts'
 import type { Fanout } from './fanout.ts'
-import type { Room } from './room-table.ts'
+import type { NotOpen, Room } from './room-table.ts'
 import type { ConnectionMessage, RoomSink } from './room-sink.ts'
 import { applyLevel } from './session-auth.ts'
 import type { SessionContext } from './session-context.ts'
@@ -80,7 +79,7 @@ function endRoom(
   context: SessionContext,
   deps: RoomSinkDeps,
   room: Room,
-  why: 'reset' | NotLoaded,
+  why: 'reset' | NotOpen,
   writers: readonly { readonly connection: number; readonly ordinal: number }[],
 ): void {
   if (why === 'reset') context.counters.appendFailures++

@@ -9,6 +9,7 @@ import { countIn, type GatewayCounters, newGatewayCounters } from './gateway-cou
 import { Outbox } from './outbox.ts'
 import { RefusedSignIns } from './refused-sign-ins.ts'
 import { Resyncs } from './resyncs.ts'
+import { retryMs } from './retry-after.ts'
 import { authenticate, handleAuth, type PinnedToken, releaseSeat, tokenEnd } from './session-auth.ts'
 import type { SessionContext, SessionDeps } from './session-context.ts'
 import { handleJoin } from './session-join.ts'
@@ -20,9 +21,6 @@ import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
 /** Refused sockets of one address whose close may wait; further ones are closed at once. [WS-16] */
 const REFUSED_OF_ADDRESS = 4
-/** Retry-after in ms of closes after which a client should reconnect. [WS-57] */
-const RETRY_FROM_MS = 250
-const RETRY_TO_MS = 5_000
 
 /**
  * Every connection of this process. Handles the frames of each strictly in order; the asynchronous work of a frame is
@@ -142,7 +140,7 @@ export class Sessions implements AsyncDisposable {
     if (++connection.windowFrames > this.#maxMessagesPerSec) pause(connection, PAUSE.rate)
   }
 
-  close(connection: Connection, code: CloseCode, word: CloseWord, retryMs = this.#retryMs(code)): void {
+  close(connection: Connection, code: CloseCode, word: CloseWord, retryAfterMs = this.#retryMs(code)): void {
     if (isClosed(connection)) return
     this.outbox.flush(connection)
     // The flush may have closed the connection because the socket is too slow.
@@ -152,11 +150,11 @@ export class Sessions implements AsyncDisposable {
     if (code === 1013) this.counters.slowConsumerCloses++
     // The close handshake needs the peer's answer, so reading must go on.
     if (connection.paused !== 0) connection.wire.resume()
-    connection.wire.close(code, closeReason(word, retryMs))
+    connection.wire.close(code, closeReason(word, retryAfterMs))
   }
 
   #retryMs(code: CloseCode): number | undefined {
-    return code === 1012 || code === 1013 ? this.#deps.random.integer(RETRY_FROM_MS, RETRY_TO_MS + 1) : undefined
+    return code === 1012 || code === 1013 ? retryMs(this.#deps.random) : undefined
   }
 
   /** The socket closes by itself: by its peer (`null`), or by the frame parser with a code of its own. */

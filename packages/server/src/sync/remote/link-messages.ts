@@ -1,4 +1,5 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
+import type { KeyedRef } from '../gateway/room-settling.ts'
 import type { FromWorker, PresenceClocks, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 /**
@@ -45,3 +46,12 @@ export type ToEdge =
   /** Another node owns the document: the edge finds out which one, and opens the room there. */
   | { readonly kind: 'moved'; readonly room: number }
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
+
+/** What nodes tell each other to settle many documents at once, in either direction. */
+export type SettlingMessage =
+  /** The sender answers `settle-all`. */
+  | { readonly kind: 'answers-settle-all' }
+  /** Answered by `settled-all` with the same number of the question. */
+  | { readonly kind: 'settle-all'; readonly question: number; readonly documents: readonly KeyedRef[] }
+  /** All were tried; so many are stored with everything that was applied before the question. */
+  | { readonly kind: 'settled-all'; readonly question: number; readonly count: number }

@@ -51,6 +51,11 @@ export class MemoryOwnership {
     this.#silent.delete(node)
   }
 
+  /** When the newest heartbeat of a node was, on the clock of all. */
+  lastBeatMs(node: Incarnation): number {
+    return this.#silent.get(node) ?? this.#given.clock.monotonicMs()
+  }
+
   robbedOf(node: Incarnation): number {
     return this.#robbed.get(node) ?? 0
   }

@@ -4,9 +4,11 @@ import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
+import type { Storage } from '../../drivers/sql/storage.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import { openNodeHomes } from '../remote/node-homes.ts'
 import { serveEdges } from '../remote/edges.ts'
+import { openSettling } from '../remote/settling.ts'
 import type { DocumentWorkerOptions } from '../workers/document-worker.ts'
 import { type Bench, type BenchOptions, startBench } from './gateway-bench.ts'
 import { fencedStores, type FencedStores, type StoreFaults } from './fenced-stores.ts'
@@ -36,12 +38,14 @@ export interface NodeBench extends AsyncDisposable {
   readonly nodes: readonly TestNode[]
   readonly network: MemoryNetwork
   readonly ownership: MemoryOwnership
-  readonly storage: Awaited<ReturnType<typeof openTestStorage>>
+  readonly storage: Storage
   create(id: string, workspaceId?: string): Promise<DocumentHead>
   /** What the log of a document says. */
   stored(head: DocumentHead): Promise<string>
   /** The process of a node ends at once: its heartbeat, its links, its rooms, and its sockets. */
   crash(node: TestNode): void
+  /** Nodes that the others know as ending. */
+  readonly draining: Set<number>
   /** Whether messages are delivered now; a test that is off delivers itself. */
   delivers: boolean
 }
@@ -49,18 +53,21 @@ export interface NodeBench extends AsyncDisposable {
 export interface NodeBenchOptions {
   readonly count: number
   readonly fullBytes?: number
+  /** The storage of all nodes, which the caller closes; one of its own when absent. */
+  readonly storage?: Storage
+  /** After how long without an edit a body is stored. */
+  readonly saveIdleMs?: number
+  /** Nodes of the version before, which do not know how many documents are settled at once. */
+  readonly older?: readonly number[]
   readonly bench?: Omit<BenchOptions, 'workers'>
   /** Of the homes of rooms of each node. */
   readonly homes?: Partial<DocumentWorkerOptions>
 }
 
-export async function startNodes({
-  count,
-  fullBytes,
-  bench: options = {},
-  homes: homeOptions = {},
-}: NodeBenchOptions): Promise<NodeBench> {
-  const storage = await openTestStorage()
+export async function startNodes(given: NodeBenchOptions): Promise<NodeBench> {
+  const { count, fullBytes, older = [], saveIdleMs = 100, bench: options = {}, homes: homeOptions = {} } = given
+  const storage = given.storage ?? (await openTestStorage())
+  const draining = new Set<number>()
   const network = createMemoryNetwork(fullBytes === undefined ? {} : { fullBytes })
   const ownership = new MemoryOwnership({
     clock: systemClock,
@@ -75,6 +82,7 @@ export async function startNodes({
     network,
     ownership,
     storage,
+    draining,
     delivers: true,
     create: (id, workspaceId = 'default') => writeDocument(storage.documents, { workspaceId, id }),
     async stored({ key }) {
@@ -96,7 +104,7 @@ export async function startNodes({
         await bench[Symbol.asyncDispose]()
         await homes[Symbol.asyncDispose]()
       }
-      await storage[Symbol.asyncDispose]()
+      if (given.storage === undefined) await storage[Symbol.asyncDispose]()
     },
   }
   const pump = setInterval(() => made.delivers && network.deliverAll(), 1)
@@ -105,8 +113,9 @@ export async function startNodes({
     const links = network.join(inc)
     const faults: StoreFaults = { gate: Promise.resolve(), isDown: false }
     const stores = fencedStores(storage, ownership, inc, faults)
-    const homes = new HomesHere({ ...stores, rooms: { saveIdleMs: 100, saveLatestMs: 300 }, ...homeOptions })
+    const homes = new HomesHere({ ...stores, rooms: { saveIdleMs, saveLatestMs: 3 * saveIdleMs }, ...homeOptions })
     const workers = openNodeHomes({ local: homes, links })
+    const settling = older.includes(inc) ? null : openSettling(links)
     let connections = 0
     const nextConnection = (): number => ++connections
     const bench = await startBench({
@@ -122,11 +131,21 @@ export async function startNodes({
       rooms: {
         store: stores.documents,
         idleMs: 200,
-        nodes: { ownership: ownership.of(inc), links, homes: workers },
+        nodes: {
+          ownership: ownership.of(inc),
+          links,
+          homes: workers,
+          known: {
+            isDraining: (node) => draining.has(node),
+            hasBeatSince: (node, ms) => ownership.lastBeatMs(node) >= ms,
+          },
+          ...(settling && { settling }),
+        },
         ...options.rooms,
       },
     })
     serveEdges({ links, rooms: bench.rooms.hosted, timers: systemTimers, nextConnection })
+    settling?.serve(bench.rooms.hosted)
     return {
       inc,
       bench,

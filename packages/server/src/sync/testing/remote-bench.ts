@@ -59,6 +59,13 @@ export function openRemoteRooms(deps: RoomsDeps, owned?: Ownership): Rooms {
       homes,
     },
   })
+  // A test that stops the relay asks the edge, which stores nothing itself.
+  const drain = edge.departures.drain.bind(edge.departures)
+  edge.departures.drain = async () => {
+    await drain()
+    while (network.pending().length > 0) await new Promise((resolve) => void setImmediate(resolve))
+    await owner.departures.drain()
+  }
   const dispose = edge[Symbol.asyncDispose].bind(edge)
   return Object.assign(edge, {
     [Symbol.asyncDispose]: async () => {

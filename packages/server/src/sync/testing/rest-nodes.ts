@@ -1,0 +1,85 @@
+import type { Answer, CallOptions, RestRelay } from '../../http/testing/rest-relay.ts'
+import { startRestRelay } from '../../http/testing/rest-relay.ts'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { type NodeBench, type NodeBenchOptions, startNodes, type TestNode, until } from './node-bench.ts'
+import type { TextEditor } from './text-editor.ts'
+
+/** Nodes of which the second serves REST, and the first has the documents open that people edit. */
+export interface RestNodes extends AsyncDisposable {
+  readonly bench: NodeBench
+  readonly relay: RestRelay
+  readonly owner: TestNode
+  /** The node that is asked. */
+  readonly edge: TestNode
+  /** A call at the edge, as the owner of all documents. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  /** Creates a document that a person has open at the owner. */
+  opened(id: string, body?: object): Promise<TextEditor>
+  /** The person changes the title; resolves when that is in the log. The body is not stored. */
+  retitle(person: TextEditor, id: string, title: string): Promise<void>
+  headOf(id: string): Promise<DocumentHead>
+}
+
+export const ANN = { sub: 'ann', role: 'member' } as const
+
+/** Bodies are stored when somebody asks for them, and not by a timer; what a node has opened stays open. */
+export async function startRestNodes(more: Partial<NodeBenchOptions> = {}): Promise<RestNodes> {
+  let bench: NodeBench | null = null
+  const node = (at: number): TestNode => {
+    const found = bench?.nodes[at]
+    if (found === undefined) throw new Error('the nodes have not started')
+    return found
+  }
+  const relay = await startRestRelay({
+    residents: late(() => node(1).bench.rooms),
+    store: () => late(() => node(1).stores.documents),
+    recovery: () => late(() => node(1).stores.recovery),
+  })
+  const nodes = await startNodes({
+    count: 2,
+    storage: relay.storage,
+    saveIdleMs: 600_000,
+    bench: { rooms: { idleMs: 600_000 } },
+    ...more,
+  })
+  bench = nodes
+  const call = (method: string, path: string, options: CallOptions = {}): Promise<Answer> =>
+    relay.call(method, path, { as: ANN, ...options })
+  const headOf = async (id: string): Promise<DocumentHead> => {
+    const state = await relay.storage.documents.state({ workspaceId: 'default', id })
+    if (state.kind !== 'document') throw new Error(`there is no document ${id}`)
+    return state.head
+  }
+  return {
+    bench: nodes,
+    relay,
+    owner: node(0),
+    edge: node(1),
+    call,
+    headOf,
+    async opened(id, body = {}) {
+      const { status, text } = await call('PUT', `/api/docs/${id}`, { body: { name: id, ...body } })
+      if (status !== 200) throw new Error(`the document was not created: ${text}`)
+      return node(0).editor(id)
+    },
+    async retitle(person, id, title) {
+      const { lastSeq } = await headOf(id)
+      person.doc.getMap('metadata').set('title', title)
+      await until(async () => (await headOf(id)).lastSeq > lastSeq)
+    },
+    async [Symbol.asyncDispose]() {
+      await nodes[Symbol.asyncDispose]()
+      await relay[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** An object that is there when somebody uses it. */
+function late<T extends object>(of: () => T): T {
+  return new Proxy({} as T, {
+    get(_, name) {
+      const member: unknown = Reflect.get(of(), name)
+      return typeof member === 'function' ? (member.bind(of()) as unknown) : member
+    },
+  })
+}
