@@ -28,7 +28,10 @@ function shapeOf(message: unknown): string {
   if (Array.isArray(message)) return `[${message.map(shapeOf).join(', ')}]`
   const members = Object.entries(message as Readonly<Record<string, unknown>>)
   const { kind } = message as { readonly kind?: unknown }
-  return `${typeof kind === 'string' ? `${kind} ` : ''}${members.map(([name]) => name).filter((name) => name !== 'kind').join(' ')}`
+  return `${typeof kind === 'string' ? `${kind} ` : ''}${members
+    .map(([name]) => name)
+    .filter((name) => name !== 'kind')
+    .join(' ')}`
 }
 
 /** Updates of a fixed client, so that all of them are equally long: one key of a map, set anew. */
