@@ -98,7 +98,7 @@ export async function startNodes(
         }
     const own = join(folder, String(index))
     mkdirSync(own)
-    const profiled =
+    const profiled: Record<string, string> =
       given.profile === null ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${join(given.profile, `node-${index}`)}` }
     const env = { RELAY_METRICS_EXPOSE: 'public', ...mode, ...profiled }
     return spawnRelay({ issuer, folder: own, limits: given.hasRates ? 'connections raised' : 'raised', env })
