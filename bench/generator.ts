@@ -3,15 +3,20 @@ import { readFileSync } from 'node:fs'
 import { dialects, type Dialect } from './dialects.ts'
 import { EditStream, scanUpdate } from './edit-stream.ts'
 import { LatencyHistogram } from './histogram.ts'
+import { cpuSec, familyCpuSec } from './processor-time.ts'
 import { frameOf, RawSocket } from './raw-socket.ts'
 
 export interface Load {
   readonly dialect: keyof typeof dialects
-  readonly port: number
-  /** Id of the process whose CPU time is measured. */
-  readonly serverPid: number
-  readonly docs: readonly { readonly id: string; readonly token: string }[]
+  /** Servers of the same documents; their CPU time is measured. */
+  readonly servers: readonly { readonly port: number; readonly pid: number }[]
+  /** What the servers use: processes whose CPU time is measured apart, each with that of its children. */
+  readonly beside: Readonly<Record<string, number>>
+  /** `at`: the server to which each client connects, by its place in `servers`; all to the first one when absent. */
+  readonly docs: readonly { readonly id: string; readonly token: string; readonly at?: readonly number[] }[]
   readonly clientsPerDoc: number
+  /** How many clients of each document edit, the first ones; all of them when absent. */
+  readonly editorsPerDoc?: number
   /** Edits per second of each client. With `saturate`, each client keeps `window` of its own edits undelivered. */
   readonly rate: number | 'saturate'
   readonly window: number
@@ -25,6 +30,9 @@ export interface Measured {
   readonly frames: number
   readonly seconds: number
   readonly serverCpuSec: number
+  /** The same of each server. */
+  readonly serversCpuSec: readonly number[]
+  readonly besideCpuSec: Readonly<Record<string, number>>
   readonly generatorCpuSec: number
   readonly serverRssMb: number
   readonly deliveryMs: { readonly p50: number; readonly p99: number }
@@ -70,6 +78,8 @@ class Client {
 async function run(load: Load): Promise<Measured> {
   const dialect = dialects[load.dialect]
   const clients = await openClients(load, dialect)
+  const { editorsPerDoc = load.clientsPerDoc } = load
+  const editors = clients.filter(({ index }) => index % load.clientsPerDoc < editorsPerDoc)
   const ring = ringOf(load)
   const count = { deliveries: 0, edits: 0, frames: 0 }
   const delivery = new LatencyHistogram()
@@ -114,7 +124,7 @@ async function run(load: Load): Promise<Measured> {
     }
   }
 
-  for (const client of clients) client.socket.send(dialect.update(docOf(load, client), client.stream.opening))
+  for (const client of editors) client.socket.send(dialect.update(docOf(load, client), client.stream.opening))
   await sleep(700)
 
   const edit = (client: Client, edits: number, now: number) => {
@@ -127,23 +137,26 @@ async function run(load: Load): Promise<Measured> {
     if (measuring) count.edits += edits
     client.socket.sendFrames(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames))
   }
-  const stop = load.rate === 'saturate' ? saturate(load, clients, edit) : pace(load.rate, clients, edit)
+  const stop = load.rate === 'saturate' ? saturate(load, editors, edit) : pace(load.rate, editors, edit)
   await sleep(load.warmUpSec * 1_000)
-  const before = { cpu: cpuSec(load.serverPid), own: process.cpuUsage(), at: performance.now() }
+  const used = usedBy(load)
+  const before = { own: process.cpuUsage(), at: performance.now() }
   measuring = true
   await sleep(load.measureSec * 1_000)
   measuring = false
   const seconds = (performance.now() - before.at) / 1_000
-  const serverCpuSec = cpuSec(load.serverPid) - before.cpu
+  const { serversCpuSec, besideCpuSec } = used()
   const own = process.cpuUsage(before.own)
   stop()
-  const serverRssMb = rssMb(load.serverPid)
-  const missing = await settle(load, clients)
+  const serverRssMb = load.servers.reduce((sum, { pid }) => sum + rssMb(pid), 0)
+  const missing = await settle(load, clients, editors)
   for (const client of clients) client.socket.close()
   return {
     ...count,
     seconds,
-    serverCpuSec,
+    serverCpuSec: serversCpuSec.reduce((sum, each) => sum + each, 0),
+    serversCpuSec,
+    besideCpuSec,
     generatorCpuSec: (own.user + own.system) / 1e6,
     serverRssMb,
     deliveryMs: delivery.summary(),
@@ -157,7 +170,8 @@ async function openClients(load: Load, dialect: Dialect): Promise<Client[]> {
   const ring = ringOf(load)
   for (const [docIndex, doc] of load.docs.entries()) {
     for (let i = 0; i < load.clientsPerDoc; i++) {
-      const socket = await RawSocket.open({ host: '127.0.0.1', port: load.port, path: dialect.path(doc.id) })
+      const { port } = load.servers[doc.at?.[i] ?? 0] as Load['servers'][number]
+      const socket = await RawSocket.open({ host: '127.0.0.1', port, path: dialect.path(doc.id) })
       const client = new Client(clients.length, docIndex, socket, ring)
       clients.push(client)
       const inSync = new Promise<void>((resolve) => {
@@ -224,7 +238,7 @@ function saturate(
 }
 
 /** Waits until nothing arrives any more. Returns how many characters did not reach every client. */
-async function settle(load: Load, clients: readonly Client[]): Promise<number> {
+async function settle(load: Load, clients: readonly Client[], editors: readonly Client[]): Promise<number> {
   let before = -1
   for (let quiet = 0; quiet < 4; ) {
     const received = clients.reduce((sum, client) => sum + client.received, 0)
@@ -233,14 +247,19 @@ async function settle(load: Load, clients: readonly Client[]): Promise<number> {
     await sleep(500)
   }
   let expected = 0
-  for (const author of clients) expected += (author.stream.clock - 2) * (load.clientsPerDoc - 1)
+  for (const author of editors) expected += (author.stream.clock - 2) * (load.clientsPerDoc - 1)
   return expected - before
 }
 
-/** User and system time of all threads of a process, as reported by the OS. */
-function cpuSec(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') as string[]
-  return (Number(fields[11]) + Number(fields[12])) / 100
+/** Begins to measure; the returned function tells the CPU time used since, in seconds. */
+function usedBy({ servers, beside }: Load): () => Pick<Measured, 'serversCpuSec' | 'besideCpuSec'> {
+  const ofServers = () => servers.map(({ pid }) => cpuSec(pid))
+  const ofOthers = () => Object.entries(beside).map(([name, pid]) => [name, familyCpuSec(pid)] as const)
+  const [serversBefore, othersBefore] = [ofServers(), new Map(ofOthers())]
+  return () => ({
+    serversCpuSec: ofServers().map((sec, i) => sec - (serversBefore[i] ?? 0)),
+    besideCpuSec: Object.fromEntries(ofOthers().map(([name, sec]) => [name, sec - (othersBefore.get(name) ?? 0)])),
+  })
 }
 
 function rssMb(pid: number): number {

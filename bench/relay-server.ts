@@ -1,10 +1,20 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startTestIssuer, type TokenOptions } from '@docrelay/server/auth/testing/test-issuer'
+import { startTestIssuer, type TestIssuer, type TokenOptions } from '@docrelay/server/auth/testing/test-issuer'
 import { freePort, type RunningServer, stopChild } from './servers.ts'
 import { PAGE } from './edit-stream.ts'
+
+const CONNECTIONS_RAISED = { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '100000', RELAY_MAX_CONNECTIONS: '100000' }
+const LIMITS = {
+  default: {},
+  'connections raised': CONNECTIONS_RAISED,
+  raised: { ...CONNECTIONS_RAISED, RELAY_WRITES_PER_SEC: '0', RELAY_WRITES_BURST: '80' },
+}
+/** Four relays at once on a busy machine take long to start. */
+const MOST_TRIES = 600
+const TRY_MS = 50
 
 export interface RunningRelay extends RunningServer {
   /** One token per document, each for a different workspace. */
@@ -16,11 +26,12 @@ export interface RunningRelay extends RunningServer {
 
 /**
  * Starts the relay as an operator would, in its own process with the embedded store and durable acks, and creates the documents. `raised`
- * raises the rates and connection limits that a single busy workspace, or many of them, would reach; all other settings are defaults.
+ * raises the rates and connection limits that a single busy workspace, or many of them, would reach, `connections raised` only the latter; all
+ * other settings are defaults.
  */
 export async function startRelayServer(options: {
   readonly docs: readonly string[]
-  readonly limits: 'default' | 'raised'
+  readonly limits: 'default' | 'raised' | 'connections raised'
   /** A folder that is kept when the relay stops; it may already contain the documents. */
   readonly dataDir?: string
   /** Default true. False leaves documents that are already in `dataDir` unchanged. */
@@ -33,37 +44,7 @@ export async function startRelayServer(options: {
 }): Promise<RunningRelay> {
   const issuer = await startTestIssuer()
   const folder = options.dataDir ?? mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
-  const port = await freePort()
-  const checkout = options.checkout ?? join(import.meta.dirname, '..')
-  const raised = {
-    RELAY_WRITES_PER_SEC: '0',
-    RELAY_WRITES_BURST: '80',
-    RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '100000',
-    RELAY_MAX_CONNECTIONS: '100000',
-  }
-  const child = spawn(process.execPath, [join(checkout, 'packages/server/bin/relay.js'), 'serve'], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', options.log ?? 'inherit'],
-    env: {
-      PATH: process.env['PATH'],
-      RELAY_HOST: '127.0.0.1',
-      RELAY_PORT: String(port),
-      RELAY_MCP_ENABLED: 'false',
-      RELAY_METRICS_EXPOSE: 'off',
-      RELAY_DATA_DIR: join(folder, 'data'),
-      RELAY_JWT_ISSUER: issuer.issuer,
-      RELAY_JWT_JWKS_URL: issuer.jwksUrl,
-      RELAY_TENANCY_MODE: 'shared',
-      RELAY_LOG_LEVEL: 'error',
-      ...(options.limits === 'raised' ? raised : {}),
-      ...options.env,
-    },
-  })
-  const baseUrl = `http://127.0.0.1:${port}`
-  for (let tries = 0; !(await fetch(`${baseUrl}/readyz`).catch(() => null))?.ok; tries++) {
-    if (tries > 200 || child.exitCode !== null) throw new Error('the relay did not become ready')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  const { child, port, baseUrl } = await spawnRelay({ ...options, issuer, folder })
   const tokens = options.docs.map((_, i) => issuer.token({ workspace: `bench-${i}`, role: 'owner' }))
   if (options.create ?? true) for (const [i, id] of options.docs.entries()) await createDocument(baseUrl, id, tokens[i] as string)
   return {
@@ -79,7 +60,47 @@ export async function startRelayServer(options: {
   }
 }
 
-async function createDocument(baseUrl: string, id: string, token: string): Promise<void> {
+/** Starts one relay process in `folder`, and resolves when it is ready. */
+export async function spawnRelay(
+  options: Pick<Parameters<typeof startRelayServer>[0], 'limits' | 'env' | 'checkout' | 'log'> & {
+    readonly issuer: TestIssuer
+    readonly folder: string
+  },
+): Promise<{ readonly child: ChildProcess; readonly port: number; readonly baseUrl: string }> {
+  const { issuer, folder } = options
+  const port = await freePort()
+  const checkout = options.checkout ?? join(import.meta.dirname, '..')
+  const child = spawn(process.execPath, [join(checkout, 'packages/server/bin/relay.js'), 'serve'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', options.log ?? 'inherit'],
+    env: {
+      PATH: process.env['PATH'],
+      RELAY_HOST: '127.0.0.1',
+      RELAY_PORT: String(port),
+      RELAY_MCP_ENABLED: 'false',
+      RELAY_METRICS_EXPOSE: 'off',
+      RELAY_DATA_DIR: join(folder, 'data'),
+      RELAY_JWT_ISSUER: issuer.issuer,
+      RELAY_JWT_JWKS_URL: issuer.jwksUrl,
+      RELAY_TENANCY_MODE: 'shared',
+      RELAY_LOG_LEVEL: 'error',
+      ...LIMITS[options.limits],
+      ...options.env,
+    },
+  })
+  const baseUrl = `http://127.0.0.1:${port}`
+  for (let tries = 0; !(await fetch(`${baseUrl}/readyz`).catch(() => null))?.ok; tries++) {
+    if (tries > MOST_TRIES || child.exitCode !== null) {
+      child.kill('SIGKILL')
+      throw new Error('the relay did not become ready')
+    }
+    await new Promise((resolve) => setTimeout(resolve, TRY_MS))
+  }
+  return { child, port, baseUrl }
+}
+
+/** Creates a document with one empty page of prose, unless it is there. */
+export async function createDocument(baseUrl: string, id: string, token: string): Promise<void> {
   const body = { id, name: id, pages: [], richTextPages: [{ id: PAGE, name: 'Page', content: '<p></p>' }] }
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const answer = await fetch(`${baseUrl}/api/docs/${id}?expectedVersion=0`, {

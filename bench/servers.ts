@@ -29,11 +29,11 @@ export async function startPeer(
   return { pid: child.pid as number, port, stop: () => stopChild(child, dataDir === undefined ? folder : undefined) }
 }
 
-export async function stopChild(child: ChildProcess, folder?: string): Promise<void> {
+export async function stopChild(child: ChildProcess, folder?: string, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   const ended = new Promise<void>((resolve) =>
     child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve(),
   )
-  child.kill('SIGTERM')
+  child.kill(signal)
   // Longer than the relay has for a clean stop.
   const timer = setTimeout(() => child.kill('SIGKILL'), 25_000)
   await ended

@@ -24,8 +24,8 @@ export async function measure(target: Target, scenario: Omit<Scenario, 'targets'
     const { clientsPerDoc, rate, window } = scenario
     return await generate({
       dialect: target === 'relay' || target === 'bare' ? target : 'hocuspocus',
-      port: server.port,
-      serverPid: server.pid,
+      servers: [{ port: server.port, pid: server.pid }],
+      beside: {},
       docs: ids.map((id, i) => ({ id, token: server.tokens?.[i] ?? 'none' })),
       ...{ clientsPerDoc, rate, window },
       ...timing,
@@ -52,7 +52,8 @@ function start(
   }
 }
 
-async function generate(load: Load): Promise<Measured | null> {
+/** Runs the load in a process of its own. `null` as in `measure`. */
+export async function generate(load: Load): Promise<Measured | null> {
   const generator = spawn(process.execPath, [`${import.meta.dirname}/generator.ts`], { stdio: ['pipe', 'pipe', 'inherit'] })
   const longestMs = (load.warmUpSec + load.measureSec + LONGEST_BESIDE_SECONDS) * 1_000
   const timer = setTimeout(() => generator.kill('SIGKILL'), longestMs)

@@ -29,6 +29,8 @@ export const LOAD_MEMORY_MS = 100
 const PER_GAP_MS = 125
 /** The same for appends, as each of their messages also is a commit. */
 const PER_STORE_GAP_MS = 50
+/** The same between nodes, as a frame costs both of them together as much as a hundred messages in it. */
+const PER_NODE_GAP_MS = 40
 
 /** How long after the last message between two threads the next one may leave. */
 export function gapMs(perSecond: number, widestMs: number): number {
@@ -38,6 +40,11 @@ export function gapMs(perSecond: number, widestMs: number): number {
 /** The same for appends of light rooms. */
 export function storeGapMs(perSecond: number, widestMs: number): number {
   return Math.min(widestMs, perSecond / PER_STORE_GAP_MS)
+}
+
+/** The same for what leaves for another node. */
+export function nodeGapMs(perSecond: number, widestMs: number): number {
+  return Math.min(widestMs, perSecond / PER_NODE_GAP_MS)
 }
 
 /** So many more edits a second make the window of a room one millisecond longer. */

@@ -176,6 +176,26 @@ describe('a link', () => {
     expect(side.link.stats().bufferedBytes).toBe(0)
   })
 
+  /** Posts a message every so many ms for two seconds; returns how many frames left in the second one. */
+  async function framesOfASecond(everyMs: number): Promise<number> {
+    const side = new OneSide()
+    for (let ms = 0; ms < 2_000; ms += everyMs) {
+      if (ms === 1_000) side.sentKinds()
+      side.link.post(note(ms))
+      side.turn()
+      await side.time.advance(everyMs)
+    }
+    return side.sentKinds().filter((kind) => kind === 'batch').length
+  }
+
+  it('[LIFE-25] 500 messages a second leave as a hundred frames at most, as a frame costs far more than a message in it', async () => {
+    expect(await framesOfASecond(2)).toBeLessThanOrEqual(100)
+  })
+
+  it('[LIFE-25] 50 messages a second leave one by one, as none follows soon', async () => {
+    expect(await framesOfASecond(20)).toBe(50)
+  })
+
   it('[LIFE-25] without credit small messages gather in few batches, which leave when there is credit', () => {
     const side = new OneSide()
     while (!side.link.isFull) side.link.post(note(0, { bytes: PIECE_OF_ZEROS }))

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import { Pacer } from '../kernel/pacer.ts'
-import { SCHEDULE } from '../kernel/schedule.ts'
+import { nodeGapMs, SCHEDULE } from '../kernel/schedule.ts'
 import type { Timers } from '../kernel/timers.ts'
 import type { NodeMessage } from '../sync/node-links.port.ts'
 import { BatchWriter, MAX_BATCH_MESSAGES, readBatch } from './link-codec.ts'
@@ -115,7 +115,7 @@ export class Link {
   constructor(options: LinkOptions) {
     this.#options = options
     const { clock, timers, socket } = options
-    this.#pacer = new Pacer({ widestMs: SCHEDULE.toNodeMs, clock, timers, run: () => this.#flush() })
+    this.#pacer = new Pacer({ widestMs: SCHEDULE.toNodeMs, clock, timers, gap: nodeGapMs, run: () => this.#flush() })
     socket.hear({ message: (bytes) => this.#receive(bytes), closed: () => this.end('closed') })
     this.#pingLater()
   }

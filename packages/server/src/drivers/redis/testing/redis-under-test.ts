@@ -12,6 +12,8 @@ export interface RedisUnderTest extends AsyncDisposable {
 }
 
 export interface OwnRedis {
+  /** Of the process; another one after a restart. */
+  pid(): number
   /** Sends a signal: SIGSTOP and SIGCONT freeze it and let it go on, SIGKILL ends it. */
   kill(signal: NodeJS.Signals): Promise<void>
   /** Starts it again on the same port after SIGKILL, empty. */
@@ -53,6 +55,7 @@ async function startOwn(prefix: string): Promise<RedisUnderTest | string> {
     url: `redis://127.0.0.1:${port}`,
     prefix,
     own: {
+      pid: () => (server as ChildProcess).pid ?? 0,
       async kill(signal) {
         if (signal === 'SIGKILL') await end()
         else if (typeof server !== 'string') server.kill(signal)

@@ -8,6 +8,12 @@ import { until } from '../../relay-under-test.ts'
 export interface OwnPostgres extends AsyncDisposable {
   /** Of an empty database. */
   readonly url: string
+  /** The process whose children are all others of the server. Another one after a restart. */
+  pid(): number
+  /** Creates one more empty database and returns its URL. */
+  createDatabase(name: string): Promise<string>
+  /** Deletes a database that nobody uses any more. */
+  dropDatabase(name: string): Promise<void>
   /** As `pg_ctl restart -m immediate`: all its processes end without a shutdown, and the server recovers from its log. */
   restartImmediately(): Promise<void>
 }
@@ -32,12 +38,20 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   await server.initialise()
   await server.start()
   await server.createDatabase(DATABASE)
+  const urlOf = (name: string): string => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${name}`
+  const pid = (): number => Number(readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n')[0])
   return {
-    url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${DATABASE}`,
+    url: urlOf(DATABASE),
+    pid,
+    async createDatabase(name) {
+      await server.createDatabase(name)
+      return urlOf(name)
+    },
+    dropDatabase: (name) => server.dropDatabase(name),
     async restartImmediately() {
-      const pid = Number(readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n')[0])
-      process.kill(pid, 'SIGQUIT')
-      await until('the server to end', () => !isAlive(pid))
+      const ended = pid()
+      process.kill(ended, 'SIGQUIT')
+      await until('the server to end', () => !isAlive(ended))
       await server.start()
     },
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,145 @@
+import { median, medianInterval, type MedianInterval } from './medians.ts'
+
+/** What one run of one round cost: microseconds of processor time for each delivery. `null`: the generator gave up. */
+export interface Cost {
+  /** Of all relays together. */
+  readonly relays: number
+  /** Of the relay that owns the first document. */
+  readonly owner: number
+  readonly postgres: number
+  readonly redis: number
+  /** Cores in use by all of these and the load generator. */
+  readonly cores: number
+  readonly deliveries: number
+  readonly missing: number
+}
+
+export interface Row {
+  /** Counts from 1. */
+  readonly round: number
+  /** Name of the run in `RUNS`. */
+  readonly run: string
+  /** Share of the edits that went to another node than the one to which they were sent. */
+  readonly forwarded: number
+  readonly cost: Cost | null
+}
+
+/** A cost divided by another cost of the same round. */
+export interface Ratio {
+  readonly name: string
+  readonly of: string
+  readonly to: string
+  readonly part: 'relays' | 'owner'
+  /** The ratio is wanted to be this at most; `null`: it is shown only. */
+  readonly most: number | null
+}
+
+const costOf = (shape: string): readonly Ratio[] => [
+  { name: `${shape}: one node to a relay alone`, of: `${shape}-1`, to: `${shape}-1-alone`, part: 'relays', most: null },
+  { name: `${shape}: R(2), random`, of: `${shape}-2-random`, to: `${shape}-1`, part: 'relays', most: 1.25 },
+  { name: `${shape}: R(2), sticky`, of: `${shape}-2-sticky`, to: `${shape}-1`, part: 'relays', most: 1.1 },
+  { name: `${shape}: R(4), random`, of: `${shape}-4-random`, to: `${shape}-1`, part: 'relays', most: null },
+  { name: `${shape}: R(4), sticky`, of: `${shape}-4-sticky`, to: `${shape}-1`, part: 'relays', most: null },
+  { name: `${shape}: R(4)/R(2), random`, of: `${shape}-4-random`, to: `${shape}-2-random`, part: 'relays', most: 1.15 },
+  { name: `${shape}: R(4)/R(2), sticky`, of: `${shape}-4-sticky`, to: `${shape}-2-sticky`, part: 'relays', most: 1.15 },
+]
+
+export const RATIOS: readonly Ratio[] = [
+  ...costOf('many'),
+  ...costOf('hot'),
+  { name: 'readers: owner on 4 nodes to 1', of: 'readers-4', to: 'readers-1', part: 'owner', most: 1 / 3 },
+]
+
+/** The ratio in each round that has both costs, in the order of the rounds. */
+export function ratiosOf(rows: readonly Row[], { of, to, part }: Ratio): readonly number[] {
+  const below = new Map(rows.filter(({ run }) => run === to).map(({ round, cost }) => [round, cost]))
+  return rows
+    .filter(({ run }) => run === of)
+    .toSorted((a, b) => a.round - b.round)
+    .flatMap(({ round, cost }) => {
+      const divisor = below.get(round) ?? null
+      return cost === null || divisor === null || divisor[part] === 0 ? [] : [cost[part] / divisor[part]]
+    })
+}
+
+export type Verdict =
+  /** The interval ends below the goal, or begins above it. */
+  | 'met'
+  | 'missed'
+  /** The median says so, and the goal is within the interval. */
+  | 'met, not surely'
+  | 'missed, not surely'
+  | 'not measured'
+
+export function verdictOf(values: readonly number[], most: number): Verdict {
+  if (values.length === 0) return 'not measured'
+  const interval = medianInterval(values)
+  const isMet = interval.median <= most
+  const isSure = isMet ? interval.high <= most : interval.low > most
+  return `${isMet ? 'met' : 'missed'}${isSure ? '' : ', not surely'}`
+}
+
+/** Lines of a table with a ratio each. */
+export function ratioTable(rows: readonly Row[]): readonly string[] {
+  const lines = RATIOS.flatMap((ratio) => {
+    const values = ratiosOf(rows, ratio)
+    if (values.length === 0) return []
+    const { most } = ratio
+    const goal = most === null ? ['–', '–'] : [`≤ ${most.toFixed(2)}`, bold(verdictOf(values, most))]
+    return [row(ratio.name, interval(medianInterval(values)), ...goal, values.map(figure).join('; '))]
+  })
+  return lines.length === 0 ? [] : [row('ratio', 'median', 'goal', 'verdict', 'of each round'), rule(5), ...lines]
+}
+
+/** Lines of a table with the medians of each run. */
+export function costTable(rows: readonly Row[]): readonly string[] {
+  const names = [...new Set(rows.map(({ run }) => run))]
+  return [
+    row('run', 'forwarded f', 'relays µs', 'owner µs', 'PostgreSQL µs', 'Redis µs', 'cores in use', 'missing', 'given up'),
+    rule(9),
+    ...names.map((name) => {
+      const ofRun = rows.filter(({ run }) => run === name)
+      const costs = ofRun.flatMap(({ cost }) => (cost === null ? [] : [cost]))
+      const middle = (pick: (cost: Cost) => number) => figure(median(costs.map(pick)))
+      return row(
+        name,
+        figure(median(ofRun.map(({ forwarded }) => forwarded))),
+        middle(({ relays }) => relays),
+        name.startsWith('readers') ? middle(({ owner }) => owner) : '–',
+        middle(({ postgres }) => postgres),
+        middle(({ redis }) => redis),
+        middle(({ cores }) => cores),
+        String(costs.reduce((sum, { missing }) => sum + missing, 0)),
+        String(ofRun.length - costs.length),
+      )
+    }),
+  ]
+}
+
+/** One line about how surely the medians are known. */
+export function confidenceLine(rows: readonly Row[]): string {
+  const rounds = new Set(rows.map(({ round }) => round)).size
+  if (rounds < 2) return `${rounds === 1 ? 'One round' : 'No rounds'}.`
+  const { confidence } = medianInterval(Array.from({ length: rounds }, () => 1))
+  return `Medians of ${rounds} interleaved rounds; an interval in parentheses holds the true median with ${Math.round(confidence * 100)} %, or less where a round has no ratio.`
+}
+
+function bold(verdict: Verdict): string {
+  return verdict.startsWith('missed') ? `**${verdict}**` : verdict
+}
+
+function interval({ median: middle, low, high }: MedianInterval): string {
+  return `${figure(middle)} (${figure(low)}–${figure(high)})`
+}
+
+export function figure(value: number): string {
+  return Number.isFinite(value) ? value.toFixed(2) : '–'
+}
+
+export function row(...cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+export function rule(cells: number): string {
+  return row(...Array.from({ length: cells }, () => '---'))
+}

@@ -1,0 +1,111 @@
+import { serialize } from 'node:v8'
+import { MessagePort } from 'node:worker_threads'
+import { syncFrame } from '@docrelay/protocol/codec'
+import { SYNC } from '@docrelay/protocol/frames'
+import { afterEach, expect, it, vi } from 'vitest'
+import * as Y from 'yjs'
+import { systemClock } from '../../kernel/clock.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { systemTimers } from '../../kernel/timers.ts'
+import { createDocument, openTestStorage, until } from '../testing/worker-harness.ts'
+import type { FromWorker } from '../worker-messages.ts'
+import { packFromWorker, packToWorker } from './document-batch.ts'
+import { LightHome } from './light-home.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const EDITS = 5
+const TYPED = 'a character'
+/** The body of the document is not stored meanwhile. */
+const NO_SAVES = { saveIdleMs: 600_000, saveLatestMs: 600_000 }
+
+/** The bytes that a message takes between threads. */
+const bytesOf = (message: unknown): number => serialize(message).length
+
+/** What a message to or from the storage thread is, by its members. */
+function shapeOf(message: unknown): string {
+  if (Array.isArray(message)) return `[${message.map(shapeOf).join(', ')}]`
+  const members = Object.entries(message as Readonly<Record<string, unknown>>)
+  const { kind } = message as { readonly kind?: unknown }
+  return `${typeof kind === 'string' ? `${kind} ` : ''}${members
+    .map(([name]) => name)
+    .filter((name) => name !== 'kind')
+    .join(' ')}`
+}
+
+/** Updates of a fixed client, so that all of them are equally long: one key of a map, set anew. */
+function* updates(): Generator<Uint8Array> {
+  const doc = new Y.Doc()
+  doc.clientID = 1_000
+  for (let clock = 0; ; clock++) {
+    const before = Y.encodeStateVector(doc)
+    doc.getMap('fields').set('f', TYPED)
+    yield Y.encodeStateAsUpdate(doc, before)
+  }
+}
+
+/** A document that is open on the main loop over a store in this thread, so that its messages can be seen. */
+async function openDocument() {
+  await using opened = new AsyncDisposableStack()
+  const storage = opened.use(await openTestStorage())
+  const got: FromWorker[] = []
+  const { documents, updates: log, recovery } = storage
+  const given = { clock: systemClock, timers: systemTimers, random: systemRandom, log: silentLogger }
+  const home = opened.use(
+    new LightHome({ documents, updates: log, recovery, ...given, rooms: NO_SAVES, deliver: (message) => got.push(message) }),
+  )
+  const head = await createDocument(documents)
+  const room = { room: 1, connection: 1, join: 1 }
+  home.post({ kind: 'open', room: 1, ref: { workspaceId: head.workspaceId, id: head.id }, key: head.key })
+  home.post({ kind: 'join', ...room, sub: 'ann', canWrite: true, maxDocBytes: null, knowsLineage: true })
+  const typed = updates()
+  let ordinal = 0
+  const edit = async (): Promise<void> => {
+    const payload = syncFrame(SYNC.update, typed.next().value as Uint8Array).subarray(1)
+    home.post({ kind: 'sync', ...room, ordinal: ++ordinal, payload })
+    await until(() => got.some((message) => message.kind === 'settled' && message.ordinal === ordinal))
+  }
+  // With the first edit the room becomes a live document.
+  await edit()
+  const all = opened.move()
+  return { edit, got, [Symbol.asyncDispose]: () => all.disposeAsync() }
+}
+
+it('[LIFE-7] an edit of a relay that is alone takes one message to the storage thread and one back, which name no owner', async () => {
+  await using document = await openDocument()
+  const posted: unknown[] = []
+  const original = MessagePort.prototype.postMessage
+  vi.spyOn(MessagePort.prototype, 'postMessage').mockImplementation(function (this: MessagePort, ...args) {
+    posted.push(structuredClone(args[0]))
+    return original.apply(this, args)
+  })
+  for (let edit = 0; edit < EDITS; edit++) await document.edit()
+  const append = '[appends ids counts keys afterSeqs timesMs lengths actors actorOf catchUps removals bytes]'
+  expect(posted.map(shapeOf)).toEqual(Array.from({ length: EDITS }, () => [append, 'replies appended']).flat())
+  expect([...new Set(posted.map(bytesOf))]).toEqual([238, 60])
+})
+
+it('[LIFE-7] an edit of a relay that is alone is told to the main loop as the update and its acknowledgement, without its place in the log', async () => {
+  await using document = await openDocument()
+  document.got.length = 0
+  for (let edit = 0; edit < EDITS; edit++) await document.edit()
+  const told = document.got.filter(({ kind }) => kind !== 'spent' && kind !== 'report')
+  expect(told.map(shapeOf)).toEqual(
+    Array.from({ length: EDITS }, () => ['updates room updates senders', 'settled connection join ordinal']).flat(),
+  )
+})
+
+it('[LIFE-7] the messages of an edit between the main loop and a document worker are as short as without other nodes', () => {
+  const update = updates().next().value as Uint8Array
+  const payload = syncFrame(SYNC.update, update).subarray(1)
+  const { batch: there } = packToWorker([{ kind: 'sync', room: 1, connection: 2, join: 1, ordinal: 3, payload }])
+  const { batch: back } = packFromWorker([
+    { kind: 'updates', room: 1, updates: [update], senders: [2] },
+    { kind: 'settled', connection: 2, join: 1, ordinal: 3 },
+  ])
+  // Beside the payload: the kind, four numbers and a length.
+  expect([there.hot.length - payload.length, there.rest]).toEqual([6, []])
+  // Beside the update: twice a kind, six numbers and a length.
+  expect([back.hot.length - update.length, back.rest]).toEqual([9, []])
+})
