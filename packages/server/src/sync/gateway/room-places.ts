@@ -45,20 +45,19 @@ export class RoomPlaces {
 
   /**
    * Asks until there is an answer, until nobody wants it any more (`null`), or until the owner has been out of reach for too long. `known`: the
-   * owner as it was read with the document, `null` when it had none; absent when that was not read.
+   * owner as it was read with the document, `null` when it had none, or when it was this node; absent when that was not read.
    */
-  async find(key: number, isWanted: () => boolean, known?: Tenure | null): Promise<Place | null> {
+  async find(key: number, isWanted: () => boolean, known?: Tenure | null, patienceMs = PATIENCE_MS): Promise<Place | null> {
     const { links, clock, timers, may } = this.#deps
     if (known && links.peers().includes(known.owner)) return { kind: 'there', home: homeOfNode(known.owner) }
-    const untilMs = clock.monotonicMs() + PATIENCE_MS
+    const untilMs = clock.monotonicMs() + patienceMs
     let seen: Tenure | undefined
     for (;;) {
       // Right after an outage of the database all nodes look dead, until their heartbeats work again.
       const isAllowed = known === null || may?.takeOver() !== false
       const outcome = isAllowed ? await this.#acquire(key, seen) : null
       if (outcome?.kind === 'acquired') {
-        if (seen !== undefined) this.takeovers.silent++
-        else if (known) this.takeovers.ended++
+        if (outcome.taken !== undefined) this.takeovers[outcome.taken]++
         return { kind: 'here', epoch: outcome.epoch, takeovers: outcome.takeovers }
       }
       if (outcome?.kind === 'gone') return outcome

@@ -8,6 +8,7 @@ import type {
   Residents,
 } from '../../documents/residents.port.ts'
 import { type Connection, memberRights } from './connection.ts'
+import { clocksIn, noteClocks } from './presence-clocks.ts'
 import { ResidentCalls } from './resident-calls.ts'
 import { RoomDepartures } from './room-departures.ts'
 import type { HostedRooms } from './room-edge.ts'
@@ -20,7 +21,7 @@ import { NO_TAKEOVERS, RoomPlaces } from './room-places.ts'
 import { RoomRecords } from './room-records.ts'
 import { RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
-import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember } from './room-table.ts'
+import { addMember, isElsewhere, isShared, joinedOf, type Room, RoomTable, removeMember } from './room-table.ts'
 import { RoomSweep } from './room-sweep.ts'
 import { RoomTasks } from './room-tasks.ts'
 import type { RoomCounts, RoomsDeps } from './rooms-deps.ts'
@@ -35,7 +36,7 @@ export type Entered = { readonly kind: 'open'; readonly room: Room } | { readonl
 /** Live documents: the worker of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
   /** For what is told of stored changes. */
-  readonly news: Pick<RoomNews, 'dropLife' | 'handedOut'>
+  readonly news: Pick<RoomNews, 'dropLife' | 'handedOut' | 'repaired'>
   attach(sink: RoomSink): void
   /** Makes the document resident; waits for a load or an eviction in progress. Never rejects. [LIFE-17] */
   enter(head: DocumentHead): Promise<Entered>
@@ -108,6 +109,7 @@ class OpenRooms implements Rooms {
       clock,
       tasks: this.#tasks,
       enter: (head) => this.enter(head),
+      resident: (ref) => this.#table.of(ref),
       post: postTo,
       drop: (ref) => this.drop(ref),
       watch: (room) => this.#records.watch(room),
@@ -122,6 +124,7 @@ class OpenRooms implements Rooms {
       records: this.#records,
       places: this.#places,
       clock,
+      timers,
       sink: () => this.#sink,
       edges: () => this.#hosting.connections,
     })
@@ -151,6 +154,7 @@ class OpenRooms implements Rooms {
       timers: deps.timers,
       onSharing: (room) => this.#sink?.sharingChanged(room),
       drop: (ref) => this.drop(ref),
+      replaced: (room) => this.#openings.replaced(room),
     })
     workers.onMessage((home, message) => this.#receive(home, message))
     workers.onMisplaced((number, reason) => {
@@ -205,7 +209,7 @@ class OpenRooms implements Rooms {
     if (!removeMember(room, connection)) return
     const joined = joinedOf(connection)
     // The home in which the room is may be closed before it handles what this connection sent, or was not given it at all.
-    const isUnsure = room.phase === 'opening' || (isElsewhere(room) && (joined?.binding.acks.kept.length ?? 0) > 0)
+    const isUnsure = room.phase === 'opening' || (isShared(room) && (joined?.binding.acks.kept.length ?? 0) > 0)
     if (isUnsure && joined !== null) room.left.push({ ...joined, leftMs: this.#deps.clock.monotonicMs() })
     room.idleSinceMs = this.#deps.clock.monotonicMs()
     if (room.phase !== 'closed') this.post(room, { kind: 'leave', room: room.number, connection: connection.id })
@@ -323,6 +327,8 @@ class OpenRooms implements Rooms {
         return this.#withRoom(home, message.room, (room) => this.#updates(room, message))
       case 'awareness':
         return this.#withRoom(home, message.room, (room) => {
+          // A home of this node tells them itself when it closes the room.
+          if (isElsewhere(room)) noteClocks(room.clocks, clocksIn(message.frame))
           this.#sink?.awareness(room, message.frame, message.except)
           for (const edge of room.edges) edge.awareness(message)
         })
@@ -349,7 +355,7 @@ class OpenRooms implements Rooms {
           for (const edge of room.edges) edge.mended()
         })
       case 'reset':
-        return this.#withRoom(home, message.room, (room) => this.#openings.reset(room, message.writers))
+        return this.#withRoom(home, message.room, (room) => this.#openings.reset(room, message))
       case 'reload':
         return this.#withRoom(home, message.room, (room) => this.#openings.reload(room, message))
       case 'fenced':
