@@ -122,17 +122,20 @@ describe('which links a node needs', () => {
     return parts.filter((part) => part.every((inc) => !lacks(inc, part)))
   }
 
-  it.each([1, 2, 3, 4, 5, 6])('[OPS-2] of %i nodes in two parts exactly one part stays, and of more parts at most one', (count) => {
-    const counts = new Map<number, Set<number>>()
-    for (const parts of divisions(Array.from({ length: count }, (_, n) => n + 1))) {
-      const stay = staying(parts).length
-      counts.set(parts.length, (counts.get(parts.length) ?? new Set()).add(stay))
-      const half = parts.some((part) => part.length * 2 > count || (part.length * 2 === count && part.includes(1)))
-      expect(stay).toBe(half ? 1 : 0)
-    }
-    expect(counts.get(1)).toEqual(new Set([1]))
-    if (count > 1) expect(counts.get(2)).toEqual(new Set([1]))
-  })
+  it.each([1, 2, 3, 4, 5, 6])(
+    '[OPS-2] of %i nodes in two parts exactly one part stays, and of more parts at most one',
+    (count) => {
+      const counts = new Map<number, Set<number>>()
+      for (const parts of divisions(Array.from({ length: count }, (_, n) => n + 1))) {
+        const stay = staying(parts).length
+        counts.set(parts.length, (counts.get(parts.length) ?? new Set()).add(stay))
+        const half = parts.some((part) => part.length * 2 > count || (part.length * 2 === count && part.includes(1)))
+        expect(stay).toBe(half ? 1 : 0)
+      }
+      expect(counts.get(1)).toEqual(new Set([1]))
+      if (count > 1) expect(counts.get(2)).toEqual(new Set([1]))
+    },
+  )
 
   it('[OPS-2] the smaller of two parts lacks links, whatever its nodes', () => {
     fc.assert(

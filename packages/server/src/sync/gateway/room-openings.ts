@@ -43,6 +43,7 @@ interface Known {
   readonly owner?: DocumentHead['owner']
   readonly sizeBytes?: number
   readonly patienceMs?: number
+  readonly how?: Reopening
 }
 
 /** The room was closed by its home, and nothing of it goes on there. */
@@ -168,7 +169,10 @@ export class RoomOpenings {
       this.endEdges(room, { kind: 'reload', without: running?.room === room.number ? running.connection : 0, resumes: false })
       // A drop or an eviction in progress has failed and reports that to its caller.
       if (room.phase === 'closed') continue
-      this.#openAgain(room, { running, without: 0, resumes: false })
+      const how = { running, without: 0, resumes: false }
+      // Records of the ended home may still be under way to the log. Under another epoch they come to nothing, and kept frames bring them back.
+      if (room.epoch === null) this.#openAgain(room, how)
+      else this.#place(room, { owner: null, how })
       if (recovery.isBarred(room.ref)) this.opened(room, { outcome: 'unavailable' })
     }
     if (running === null || isOfEdge) return
@@ -265,7 +269,7 @@ export class RoomOpenings {
       if (place.kind === 'here' && place.takeovers >= TAKEOVERS_APART) workers.keepApart(room.ref)
       if (place.kind === 'here') room.epoch = place.epoch
       room.home = place.kind === 'here' ? workers.homeFor(room.ref, known.sizeBytes) : place.home
-      recovery.reopen(room, ANEW)
+      recovery.reopen(room, known.how ?? ANEW)
       sink()?.resume(room)
     })
   }

@@ -1,5 +1,6 @@
 import { TAG } from '@docrelay/protocol/frames'
 import { afterEach, expect, it } from 'vitest'
+import * as Y from 'yjs'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { type NodeBench, startNodes, type TestNode, until } from '../testing/node-bench.ts'
 import { ackedOf, clocksSeen, expectEqual, presenceOf, statesSeen, type } from '../testing/typing.ts'
@@ -64,21 +65,60 @@ it('[LIFE-6] an append that fails again and again closes the sockets of all node
   expect(await bench.stored(head)).toBe('')
 })
 
+it('[CFG-11] when the log of an open document was replaced, people of all nodes join what is there now, and a room that has it already stays', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  await type(ann, 'a', 3)
+  await until(async () => (await bench.stored(head)) === 'aaa')
+  await until(() => ackedOf(ann) >= 4)
+  const end = async () => {
+    const state = await bench.storage.documents.state(head)
+    return state.kind === 'document' ? state.head.lastSeq : 0
+  }
+  const tell = async (seq: number) => {
+    for (const { bench: node } of [a, b]) await node.rooms.news.repaired(head, seq)
+  }
+  const lastSeq = await end()
+  // The room has told that its log is durable through the record before the last one.
+  await tell(lastSeq - 1)
+  expect([ann, bob].map(({ client }) => client.socket.readyState)).toEqual([1, 1])
+  const rebuilt = {
+    lastSeq,
+    update: Y.encodeStateAsUpdate(ann.doc),
+    stateVector: Y.encodeStateVector(ann.doc),
+    detail: 'a test',
+    nowMs: 1,
+  }
+  expect(await bench.storage.updates.rebuild(head.key, rebuilt)).toBe('rebuilt')
+  await tell(await end())
+  for (const { client } of [ann, bob])
+    expect(await client.closed).toMatchObject({ code: 1012, reason: expect.stringContaining('room-reset') })
+  const eve = await b.editor('doc')
+  await until(() => eve.text.toString() === 'aaa')
+  await tell(await end())
+  await type(eve, 'e', 1)
+  await until(async () => (await bench.stored(head)).length === 4)
+  expect(eve.client.socket.readyState).toBe(1)
+})
+
 it.each([
   [2, 3, true],
   [1, 2, false],
-])('[LIFE-26] a document that was taken %i times before is opened by the next owner, apart from others from the third time on', async (before, after, isApart) => {
-  const [a, b] = await start(2)
-  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
-  bench.ownership.countTakeovers(head.key, before)
-  bench.crash(a)
-  await ann.client.closed
-  await type(bob, 'b', 3)
-  await until(async () => (await bench.stored(head)) === 'bbb')
-  expect(bench.ownership.ownerOf(head.key)).toMatchObject({ owner: 2 })
-  expect(bench.ownership.takeoversOf(head.key)).toBe(after)
-  expect(b.homes.apart).toEqual(isApart ? ['doc'] : [])
-})
+])(
+  '[LIFE-26] a document that was taken %i times before is opened by the next owner, apart from others from the third time on',
+  async (before, after, isApart) => {
+    const [a, b] = await start(2)
+    const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+    bench.ownership.countTakeovers(head.key, before)
+    bench.crash(a)
+    await ann.client.closed
+    await type(bob, 'b', 3)
+    await until(async () => (await bench.stored(head)) === 'bbb')
+    expect(bench.ownership.ownerOf(head.key)).toMatchObject({ owner: 2 })
+    expect(bench.ownership.takeoversOf(head.key)).toBe(after)
+    expect(b.homes.apart).toEqual(isApart ? ['doc'] : [])
+  },
+)
 
 it('[LIFE-26] a document that was taken a fifth time is opened by nobody for now, and its owner keeps it so that it ends no other node', async () => {
   const [a, b, c] = await start(3)
