@@ -38,10 +38,10 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
   const relays: RelayUnderTest[] = []
   let started = 0
 
-  const startNode = async (more: Readonly<Record<string, string>>): Promise<RelayUnderTest> => {
+  const startNode = async (owner: AsyncDisposableStack, more: Readonly<Record<string, string>>): Promise<RelayUnderTest> => {
     const name = `node-${++started}`
     const port = await freePort()
-    const relay = opened.use(
+    const relay = owner.use(
       await startRelayUnderTest({
         issuer,
         ...(mcp && { mcp }),
@@ -65,7 +65,7 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
     relays.push(relay)
     return relay
   }
-  await Promise.all(Array.from({ length: count }, () => startNode({})))
+  await Promise.all(Array.from({ length: count }, () => startNode(opened, {})))
   await linked(relays)
   const resources = opened.move()
   return {
@@ -74,7 +74,7 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
     bus,
     url: database.url,
     async add(more = {}) {
-      const relay = await startNode(more)
+      const relay = await startNode(resources, more)
       await until('the new node to be linked', async () => ((await metric(relay, 'relay_links')) ?? 0) > 0)
       return relay
     },
