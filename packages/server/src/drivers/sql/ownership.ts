@@ -97,7 +97,7 @@ async function acquire(writer: Writer, engine: Engine, { key, me, seen }: Acquir
     await noteTakeover(writer, by.owner, { key, times: earlier + 1, taken_at_ms: nowMs })
   }
   const acquired = await take(writer, engine, key, me, 'from its owner')
-  if (acquired === null) return { kind: 'gone' }
+  if (acquired?.kind !== 'acquired') return { kind: 'gone' }
   return taken === null ? acquired : { ...acquired, taken }
 }
 

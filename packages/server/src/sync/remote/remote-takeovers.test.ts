@@ -104,7 +104,7 @@ it('[CFG-11] when the log of an open document was replaced, people of all nodes 
 it.each([
   [2, 3, true],
   [1, 2, false],
-])(
+] as const)(
   '[LIFE-26] a document that was taken %i times before is opened by the next owner, apart from others from the third time on',
   async (before, after, isApart) => {
     const [a, b] = await start(2)
@@ -148,7 +148,7 @@ it('[OPS-4] takeovers are counted by what was known of the owner that lost the d
   await until(() => bench.ownership.ownerOf(head.key) === null)
   const cid = await c.editor('doc')
   await until(() => bench.ownership.ownerOf(head.key)?.owner === 3)
-  expect([a, b, c].map(causes)).toEqual(Array(3).fill({ silent: 0, ended: 0 }))
+  expect([a, b, c].map(causes)).toEqual([a, b, c].map(() => ({ silent: 0, ended: 0 })))
   const bea = await b.editor('doc')
   bench.crash(c)
   await cid.client.closed
