@@ -33,6 +33,8 @@ export type ChangeRow =
     })
   /** A live document was stored after edits; no event of its own. [WS-52] */
   | (ToldChange & { readonly kind: 'edited' })
+  /** `relay repair` has replaced the log of a document, which ends at `seq` since; no event of its own. [CFG-11] */
+  | (ToldChange & { readonly kind: 'repaired' })
   | (ToldChange & {
       readonly kind: 'deleted'
       /** The document as it was. */

@@ -65,6 +65,7 @@ function bench(log: Logger = silentLogger) {
     rooms: {
       sharingChanged: (head) => void done.push(`sharing ${head.id} ${head.version}`),
       bodyChanged: (ref, version) => void done.push(`body ${ref.id} ${version}`),
+      repaired: ({ id, key }, seq) => void done.push(`repaired ${id} ${key} ${seq}`),
       async dropLife({ id, key }) {
         done.push(`drop ${id} ${key}`)
         await gates.get(`drop ${id}`)?.promise
@@ -97,6 +98,13 @@ it('[WS-52] kinds of the feed become events: shared is an update, and a material
   expect(events.map(({ kind }) => kind)).toEqual(['created', 'updated', 'updated'])
   expect(events[2]).toEqual({ kind: 'updated', head: shared, actor: 'bob' })
   expect(done.filter((what) => what.startsWith('edited'))).toEqual(['edited a'])
+})
+
+it('[CFG-11] a repair of the log closes a live copy of before, and is no event', () => {
+  const { consumer, events, done } = bench()
+  consumer.tell({ ...toldOf(headOf('a', 4)), kind: 'repaired' })
+  expect(done).toEqual(['elsewhere a', 'repaired a 7 4', 'edited a'])
+  expect(events).toEqual([])
 })
 
 it('[WS-54] a deletion is told when the live copy of that life is dropped, with the document as it was and its successor', async () => {

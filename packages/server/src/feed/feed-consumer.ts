@@ -10,6 +10,8 @@ export interface ToldRooms {
   sharingChanged(head: DocumentHead): void
   /** `version` was stored beside the live document; nothing when it is not live here or wrote that version itself. */
   bodyChanged(ref: DocumentRef, version: number): void
+  /** The log of a document was replaced and ends at `seq` since: a live copy of what was there before is closed. [CFG-11] */
+  repaired(document: DocumentRef & { readonly key: number }, seq: number): void
   /** Takes connections out of this life of a document, which was deleted; nothing when it is not open here. [WS-54] */
   dropLife(document: DocumentRef & { readonly key: number }): Promise<unknown>
   /**
@@ -57,7 +59,8 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
     const document = { workspaceId: row.workspaceId, id: row.docId, key: row.key }
     if (row.kind === 'deleted') return rooms.dropLife(document).catch((error: unknown) => failed(row, error))
     if (!row.isOwn) deps.changedElsewhere(row)
-    if (row.kind === 'edited') {
+    if (row.kind === 'repaired') rooms.repaired(document, row.seq)
+    if (row.kind === 'edited' || row.kind === 'repaired') {
       deps.edited(document)
       return null
     }
@@ -67,7 +70,7 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
     return rooms.handedOut(document, row.seq)
   }
 
-  function tellEvent(row: Exclude<ChangeRow, { kind: 'unknown' | 'edited' }>): void {
+  function tellEvent(row: Exclude<ChangeRow, { kind: 'unknown' | 'edited' | 'repaired' }>): void {
     const { actor } = row
     if (row.kind === 'deleted') {
       const { before, tombstone } = row
@@ -88,7 +91,7 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
       if (row.kind === 'unknown') return
       try {
         const before = takeEffect(row)
-        if (row.kind === 'edited') return
+        if (row.kind === 'edited' || row.kind === 'repaired') return
         order.run(documentsOf(row), before, () => {
           try {
             tellEvent(row)
@@ -105,7 +108,7 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
 }
 
 /** A restored document comes after the one in whose place it is. Neither part of a name can hold a NUL. [WS-52, BODY-11] */
-function documentsOf(row: Exclude<ChangeRow, { kind: 'unknown' | 'edited' }>): readonly string[] {
+function documentsOf(row: Exclude<ChangeRow, { kind: 'unknown' | 'edited' | 'repaired' }>): readonly string[] {
   const own = `${row.workspaceId}\0${row.docId}`
   const source = row.kind === 'deleted' ? undefined : row.restoredFrom
   return source === undefined ? [own] : [own, `${row.workspaceId}\0${source}`]

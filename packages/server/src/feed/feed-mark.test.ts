@@ -1,12 +1,14 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { FeedMark, TRAIL_MS } from './feed-mark.ts'
 import type { FeedRead } from './feed-table.port.ts'
 
-type Row = { readonly id: number }
+type Row = { readonly id: number; readonly atMs: number }
 
 /** The answer of a database that has given `lastId` and whose clock is a second ahead of the node's. */
 const read = (ids: readonly number[], nowMs: number, more: Partial<FeedRead<Row>> = {}): FeedRead<Row> => ({
-  rows: ids.map((id) => ({ id })),
+  rows: ids.map((id) => ({ id, atMs: nowMs })),
+  aboveAtMs: null,
   lastId: Math.max(1_000, ...ids),
   nowMs: nowMs + 1_000,
   openSinceMs: null,
@@ -15,7 +17,7 @@ const read = (ids: readonly number[], nowMs: number, more: Partial<FeedRead<Row>
 const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id)
 
 it('[WS-51] rows are given once, in the order of their ids, and what was missing below them when it comes', () => {
-  const mark = new FeedMark({ top: 10, gaps: [] }, 0)
+  const mark = new FeedMark({ top: 10, gaps: [], recent: [] }, 0)
   expect(idsOf(mark.take(read([11, 14, 13], 0), 0, 1))).toEqual([11, 13, 14])
   expect(mark.request(5, 1)).toEqual({ above: 14, gaps: [{ from: 12, to: 12 }], limit: 5, asksOpen: false })
   expect(idsOf(mark.take(read([11, 12, 13, 14, 20], 2_000), 2_000, 2_001))).toEqual([12, 20])
@@ -29,7 +31,7 @@ it('[WS-51] rows are given once, in the order of their ids, and what was missing
 })
 
 it('[LIFE-27] a missing id is looked for for 30 s after a higher one was seen, and then given up', () => {
-  const mark = new FeedMark({ top: 0, gaps: [] }, 0)
+  const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
   mark.take(read([], 2_000), 2_000, 2_010)
   mark.take(read([], TRAIL_MS), TRAIL_MS, TRAIL_MS + 5)
@@ -41,7 +43,7 @@ it('[LIFE-27] a missing id is looked for for 30 s after a higher one was seen, a
 })
 
 it('[LIFE-27] a missing id is looked for as long as a transaction is open that was open when it was found missing', () => {
-  const mark = new FeedMark({ top: 0, gaps: [] }, 0)
+  const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
   mark.take(read([], 2_000), 2_000, 2_010)
   // The second look was at 3,000 by the clock of the database; this transaction began before it.
@@ -52,7 +54,7 @@ it('[LIFE-27] a missing id is looked for as long as a transaction is open that w
 })
 
 it('[LIFE-27] transactions that began after an id was found missing do not keep it', () => {
-  const mark = new FeedMark({ top: 0, gaps: [] }, 0)
+  const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
   mark.take(read([], 2_000), 2_000, 2_010)
   mark.take(read([], 40_000, { openSinceMs: 3_001 }), 40_000, 40_005)
@@ -60,7 +62,7 @@ it('[LIFE-27] transactions that began after an id was found missing do not keep 
 })
 
 it('[LIFE-27] while the database cannot be read no id is given up: only a look that came late enough says that it will not come', () => {
-  const mark = new FeedMark({ top: 0, gaps: [] }, 0)
+  const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
   // The next look succeeds two minutes later and is the first that asks for the clock of the database after the id was missed.
   expect(mark.request(1, 120_000).asksOpen).toBe(false)
@@ -70,23 +72,83 @@ it('[LIFE-27] while the database cannot be read no id is given up: only a look t
 })
 
 it('[WS-51] who begins in the middle looks for the ids that were open then', () => {
-  const mark = new FeedMark({ top: 9, gaps: [{ from: 3, to: 5 }] }, 0)
+  const mark = new FeedMark({ top: 9, gaps: [{ from: 3, to: 5 }], recent: [] }, 0)
   expect(idsOf(mark.take(read([1, 4, 9, 10], 0), 0, 1))).toEqual([4, 10])
 })
 
 it('[LIFE-5] when the database has lost the last commits, ids that it gives again are not taken for told', () => {
-  const mark = new FeedMark({ top: 0, gaps: [] }, 0)
+  const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   const before = read([1, 2, 5], 0, { lastId: 5 })
   expect(mark.wentBack(before)).toBe(false)
   mark.take(before, 0, 1)
-  const after = read([], 2_000, { lastId: 3 })
+  expect(mark.wentBack(read([], 2_000, { lastId: 3 }))).toBe(true)
+  expect(mark.request(9, 2_000)).toMatchObject({ above: 0, gaps: [] })
+  const [one, two] = before.rows as [Row, Row]
+  const after = { ...read([], 4_000), rows: [one, two, { id: 4, atMs: 4_000 }, { id: 5, atMs: 4_000 }] }
+  expect(mark.wentBack(after)).toBe(false)
+  expect(idsOf(mark.take(after, 4_000, 4_001))).toEqual([4, 5])
+  expect(mark.request(9, 4_001)).toMatchObject({ above: 5, gaps: [{ from: 3, to: 3 }] })
+})
+
+it('[LIFE-5] that the last commits were lost is noticed when others have taken their ids and more, and each of these is told once', () => {
+  const recent = [
+    { id: 8, atMs: 80 },
+    { id: 9, atMs: 90 },
+  ]
+  const mark = new FeedMark({ top: 9, gaps: [], recent }, 0)
+  mark.take(read([10, 11], 100), 100, 101)
+  expect(mark.wentBack(read([], 200, { aboveAtMs: 100 }))).toBe(false)
+  // Rows 10 and 11 were lost, and 12 is higher than all that was told.
+  const rows = [...recent, ...[10, 11, 12].map((id) => ({ id, atMs: 3_000 }))]
+  const after = { ...read([], 3_000, { aboveAtMs: 3_000 }), rows: rows.slice(-1) }
   expect(mark.wentBack(after)).toBe(true)
-  expect(idsOf(mark.take(after, 2_000, 2_001))).toEqual([])
-  expect(idsOf(mark.take(read([4, 5], 4_000), 4_000, 4_001))).toEqual([4, 5])
+  expect(mark.request(9, 3_000).above).toBe(7)
+  expect(idsOf(mark.take({ ...after, rows }, 3_000, 3_001))).toEqual([10, 11, 12])
+  expect(mark.wentBack(read([], 4_000, { aboveAtMs: 3_000 }))).toBe(false)
+  expect(idsOf(mark.take(read([13], 5_000), 5_000, 5_001))).toEqual([13])
+})
+
+it('[LIFE-5] a row that is gone was lost when it was made within ten minutes, and is an old one that was removed otherwise', () => {
+  const mark = new FeedMark({ top: 9, gaps: [], recent: [{ id: 9, atMs: 1_000 }] }, 0)
+  expect(mark.wentBack(read([], 600_000))).toBe(false)
+  expect(mark.wentBack(read([], 599_998))).toBe(true)
+})
+
+it('[LIFE-5] whatever commits are lost and made again, every row that was not told before is told once, and no other', () => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ lost: fc.nat(4), made: fc.nat(6) }), { maxLength: 12 }), (steps) => {
+      const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
+      const told: string[] = []
+      const made: string[] = []
+      let rows: Row[] = []
+      let nowMs = 1_000
+      const look = (): void => {
+        for (let isMore = true; isMore; ) {
+          nowMs++
+          const { above, gaps } = mark.request(1_000, nowMs)
+          const given = rows.filter(({ id }) => id > above || gaps.some(({ from, to }) => from <= id && id <= to))
+          const aboveAtMs = rows.find(({ id }) => id === above)?.atMs ?? null
+          const answer = { rows: given, aboveAtMs, lastId: rows.at(-1)?.id ?? 0, nowMs, openSinceMs: null }
+          isMore = mark.wentBack(answer)
+          if (!isMore) told.push(...mark.take(answer, nowMs, nowMs).map(({ id, atMs }) => `${id} at ${atMs}`))
+        }
+      }
+      for (const { lost, made: count } of steps) {
+        look()
+        rows = rows.slice(0, rows.length - Math.min(lost, rows.length))
+        for (let n = 0; n < count; n++) {
+          rows.push({ id: (rows.at(-1)?.id ?? 0) + 1, atMs: ++nowMs })
+          made.push(`${rows.at(-1)?.id} at ${nowMs}`)
+        }
+        look()
+      }
+      expect(told).toEqual(made)
+    }),
+  )
 })
 
 it('[LIFE-27] of many missing ranges the newest thousand are looked for', () => {
-  const mark = new FeedMark({ top: 0, gaps: [] }, 0)
+  const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(
     read(
       Array.from({ length: 3_000 }, (_, n) => 2 * n + 2),

@@ -1,9 +1,13 @@
-import type { FeedPlace, FeedRead, FeedRequest, IdRange } from './feed-table.port.ts'
+import type { FeedPlace, FeedRead, FeedRequest, FeedRow, IdRange } from './feed-table.port.ts'
 
 /** The shortest time for which a missing id is looked for. [LIFE-27] */
 export const TRAIL_MS = 30_000
 /** Most missing ranges that are kept; a rolled-back transaction leaves one. Above it the lowest are given up. */
 const MOST_GAPS = 1_000
+/** Rows of which it is remembered when they were made. */
+const MOST_RECENT = 1_000
+/** No row is removed before it is older than this, so a newer one that is not there was lost. */
+const KEPT_MS = 10 * 60_000
 
 interface Gap extends IdRange {
   /** When a higher id was first seen without these. */
@@ -22,9 +26,12 @@ interface Gap extends IdRange {
 export class FeedMark {
   #top: number
   #gaps: readonly Gap[]
+  /** When the rows were made that this node knows of, by id: another row under the same id was made at another time. */
+  readonly #recent: Map<number, number>
 
   /** `nowMs`: monotonic, as in all calls. */
-  constructor({ top, gaps }: FeedPlace, nowMs: number) {
+  constructor({ top, gaps, recent }: FeedPlace, nowMs: number) {
+    this.#recent = new Map(recent.map(({ id, atMs }) => [id, atMs]))
     this.#top = top
     this.#gaps = gaps.map((range) => ({ ...range, sinceMs: nowMs, beforeMs: null }))
   }
@@ -50,33 +57,50 @@ export class FeedMark {
    * @param startedMs - when the look began.
    * @param nowMs - when its answer was there.
    */
-  take<Row extends { readonly id: number }>(read: FeedRead<Row>, startedMs: number, nowMs: number): readonly Row[] {
-    const fresh = read.rows.filter(({ id }) => !this.has(id)).sort((a, b) => a.id - b.id)
+  take<Row extends FeedRow>(read: FeedRead<Row>, startedMs: number, nowMs: number): readonly Row[] {
+    const rows = read.rows.filter(({ id }) => !this.has(id)).sort((a, b) => a.id - b.id)
+    // After the mark went back, what the database has not lost is read again.
+    const fresh = rows.filter(({ id, atMs }) => this.#recent.get(id) !== atMs)
     const left = this.#gaps
       .filter((gap) => !isOver(gap, read, startedMs))
       .map((gap) => (gap.beforeMs === null ? { ...gap, beforeMs: read.nowMs } : gap))
-    const found = fresh.filter(({ id }) => id <= this.#top).map(({ id }) => id)
+    const found = rows.filter(({ id }) => id <= this.#top).map(({ id }) => id)
     const gaps = found.length === 0 ? left : left.flatMap((gap) => without(gap, found))
     let top = this.#top
-    for (const { id } of fresh) {
+    for (const { id } of rows) {
       if (id <= top) continue
       if (id > top + 1) gaps.push({ from: top + 1, to: id - 1, sinceMs: nowMs, beforeMs: null })
       top = id
     }
     this.#top = top
     this.#gaps = gaps.slice(-MOST_GAPS)
+    this.#remember(rows)
     return fresh
   }
 
   /**
-   * Whether the database has given out less than this node was told of: it came back without its last commits, and gives
-   * the same ids again. Then the mark goes back, so that nothing new is taken for told.
+   * Whether the database has come back without its last commits: it has given out less than this node was told of, or the newest row that
+   * was told is another one now, or gone. Then the mark goes back below all rows that this node remembers, so that nothing new under the ids of
+   * lost rows is taken for told, and the next look reads from there. [LIFE-5]
    */
-  wentBack({ lastId }: FeedRead<unknown>): boolean {
-    if (lastId >= this.#top) return false
-    this.#top = lastId
-    this.#gaps = this.#gaps.filter(({ to }) => to <= lastId)
+  wentBack({ lastId, aboveAtMs, nowMs }: Omit<FeedRead<unknown>, 'rows'>): boolean {
+    const knownAtMs = this.#recent.get(this.#top)
+    const isLost = knownAtMs !== undefined && (aboveAtMs === null ? nowMs - knownAtMs < KEPT_MS : aboveAtMs !== knownAtMs)
+    if (lastId >= this.#top && !isLost) return false
+    this.#top = Math.max(0, Math.min(lastId, ...Array.from(this.#recent.keys(), (id) => id - 1)))
+    this.#gaps = this.#gaps.filter(({ to }) => to <= this.#top)
     return true
+  }
+
+  #remember(rows: readonly FeedRow[]): void {
+    for (const { id, atMs } of rows) {
+      this.#recent.delete(id)
+      this.#recent.set(id, atMs)
+    }
+    for (const oldest of this.#recent.keys()) {
+      if (this.#recent.size <= MOST_RECENT) break
+      this.#recent.delete(oldest)
+    }
   }
 
   /** How many ids are looked for again. */

@@ -7,7 +7,7 @@ import { createLocalHints } from './local-hints.ts'
 
 function bench(more: { readonly log?: Logger; readonly onAway?: () => Promise<void> } = {}) {
   const time = manualTime()
-  const rows: { readonly id: number }[] = []
+  const rows: { readonly id: number; readonly atMs: number }[] = []
   const told: number[] = []
   const looks: number[] = []
   let failure: Error | null = null
@@ -19,10 +19,11 @@ function bench(more: { readonly log?: Logger; readonly onAway?: () => Promise<vo
         if (failure !== null) throw failure
         const inGaps = rows.filter(({ id }) => gaps.some(({ from, to }) => from <= id && id <= to))
         const after = rows.filter(({ id }) => id > above).slice(0, limit)
-        return { rows: [...inGaps, ...after], lastId: 1_000_000, nowMs: time.clock.nowMs(), openSinceMs: null }
+        const aboveAtMs = rows.find(({ id }) => id === above)?.atMs ?? null
+        return { rows: [...inGaps, ...after], aboveAtMs, lastId: 1_000_000, nowMs: time.clock.nowMs(), openSinceMs: null }
       },
     },
-    place: { top: 0, gaps: [] },
+    place: { top: 0, gaps: [], recent: [] },
     tell: ({ id }) => void told.push(id),
     clock: time.clock,
     timers: time.timers,
@@ -30,10 +31,12 @@ function bench(more: { readonly log?: Logger; readonly onAway?: () => Promise<vo
     ...more,
   })
   const commit = (...ids: number[]): void => {
-    rows.push(...ids.map((id) => ({ id })))
+    rows.push(...ids.map((id) => ({ id, atMs: time.clock.nowMs() })))
     rows.sort((a, b) => a.id - b.id)
   }
-  return { time, told, looks, reader, commit, fail: (error: Error | null) => void (failure = error) }
+  /** The database comes back without the rows from this id on. */
+  const lose = (from: number): void => void rows.splice(rows.findIndex(({ id }) => id >= from))
+  return { time, told, looks, reader, commit, lose, fail: (error: Error | null) => void (failure = error) }
 }
 
 it('[LIFE-27] a row is told within 2 s of its commit without any hint', async () => {
@@ -130,6 +133,21 @@ it('[AUTH-14] a node that could not read for so long that rows may be gone reads
   await time.advance(4_000)
   expect(order).toEqual(['away, told 0', 'away, told 0'])
   expect(told).toEqual([5])
+})
+
+it('[LIFE-5] when the database has lost its last commits the log says so once, and what has taken their ids is told within 2 s', async () => {
+  const logged: string[] = []
+  const log = { ...silentLogger, error: (event: string) => void logged.push(event) }
+  const { time, told, commit, lose } = bench({ log })
+  commit(1, 2, 3)
+  await time.advance(2_000)
+  lose(2)
+  await time.advance(500)
+  commit(2, 3, 4, 5)
+  await time.advance(1_500)
+  expect(told).toEqual([1, 2, 3, 2, 3, 4, 5])
+  await time.advance(10_000)
+  expect([told.length, logged]).toEqual([7, ['feed.went_back']])
 })
 
 it('[LIFE-28] after it is disposed nothing is read or told', async () => {

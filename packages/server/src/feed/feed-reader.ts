@@ -3,7 +3,7 @@ import type { Logger } from '../kernel/log.ts'
 import { Pacer } from '../kernel/pacer.ts'
 import type { Timers } from '../kernel/timers.ts'
 import { FeedMark } from './feed-mark.ts'
-import type { FeedPlace, FeedTable } from './feed-table.port.ts'
+import type { FeedPlace, FeedRow, FeedTable } from './feed-table.port.ts'
 
 /** A row is told at most this long after its commit, hints or not. [LIFE-27] */
 export const POLL_MS = 2_000
@@ -13,7 +13,7 @@ const ROWS_PER_LOOK = 1_000
 /** After so long without a successful look, rows may have been removed unread: those of revocations are kept for 15 min. */
 const AWAY_MS = 10 * 60_000
 
-export interface FeedReaderOptions<Row extends { readonly id: number }> {
+export interface FeedReaderOptions<Row extends FeedRow> {
   /** For the log. */
   readonly name: string
   readonly table: Pick<FeedTable<Row>, 'read'>
@@ -39,7 +39,7 @@ export interface FeedReader extends AsyncDisposable {
   lagSec(): number
 }
 
-export function startFeedReader<Row extends { readonly id: number }>(options: FeedReaderOptions<Row>): FeedReader {
+export function startFeedReader<Row extends FeedRow>(options: FeedReaderOptions<Row>): FeedReader {
   const { name, table, place, tell, onAway, clock, timers, log } = options
   const mark = new FeedMark(place, clock.monotonicMs())
   let knownAtMs = clock.monotonicMs()
@@ -76,14 +76,11 @@ export function startFeedReader<Row extends { readonly id: number }>(options: Fe
       const request = mark.request(ROWS_PER_LOOK, startedMs)
       const read = await table.read(request)
       if (startedMs - knownAtMs > AWAY_MS) await onAway?.()
-      if (mark.wentBack(read))
-        log.error(
-          'feed.went_back',
-          'The database came back without commits that it had confirmed; events of the time between may be missing.',
-          {
-            feed: name,
-          },
-        )
+      if (mark.wentBack(read)) {
+        const text = 'The database came back without commits that it had confirmed; events of the time between may be missing.'
+        log.error('feed.went_back', text, { feed: name })
+        continue
+      }
       const fresh = mark.take(read, startedMs, clock.monotonicMs())
       knownAtMs = startedMs
       isMore = read.rows.filter(({ id }) => id > request.above).length >= ROWS_PER_LOOK

@@ -178,7 +178,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
 
     it('[FEED-3] [LIFE-30] rows are removed from the oldest on, in bounded batches: those of too long ago, and those that take too much', async () => {
       const head = await create()
-      const all: FeedPlace = { top: 0, gaps: [] }
+      const all: FeedPlace = { top: 0, gaps: [], recent: [] }
       const keepsAll = { beforeMs: 0, mostBytes: null, limit: 1_000 }
       expect(await store.changeFeed.purge(keepsAll)).toBe(false)
       const before = await rowsSince(all)
@@ -203,6 +203,17 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(await told(() => create())).toHaveLength(1)
       const place = await store.changeFeed.begin()
       expect((await store.changeFeed.read({ above: place.top, gaps: [], limit: 1, asksOpen: true })).lastId).toBe(place.top)
+    })
+
+    it('[LIFE-5] a look says when the row was made above which it reads, so that a reader notices that it is another one or gone', async () => {
+      await create()
+      await create()
+      const { top, recent } = await store.changeFeed.begin()
+      const [before, newest] = recent.slice(-2)
+      expect(newest?.id).toBe(top)
+      const look = async (above: number) =>
+        (await store.changeFeed.read({ above, gaps: [], limit: 10, asksOpen: false })).aboveAtMs
+      expect([await look(top), await look(before?.id ?? 0), await look(top + 1)]).toEqual([newest?.atMs, before?.atMs, null])
     })
 
     it('[AUTH-14] [AUTH-15] revocations are told with their times, and that a push or poll was heard to its end', async () => {

@@ -4,10 +4,19 @@ export interface IdRange {
   readonly to: number
 }
 
+/** What every row of a feed has. */
+export interface FeedRow {
+  readonly id: number
+  /** When the row was made, by the clock of the database. */
+  readonly atMs: number
+}
+
 /** Where a node stands in a feed when it starts. */
 export interface FeedPlace {
   /** The greatest id of a committed row; 0 when there was none yet. */
   readonly top: number
+  /** The newest committed rows up to `top`, as far as a node needs them to notice that the database has lost some. [LIFE-5] */
+  readonly recent: readonly FeedRow[]
   /** Ids below `top` whose transactions may still commit. */
   readonly gaps: readonly IdRange[]
 }
@@ -24,6 +33,8 @@ export interface FeedRequest {
 export interface FeedRead<Row> {
   /** In the order of their ids. */
   readonly rows: readonly Row[]
+  /** `atMs` of the row with the id `above`; `null`: there is none. */
+  readonly aboveAtMs: number | null
   /** The greatest id that the database has given out before the rows were read. */
   readonly lastId: number
   /** The clock of the database before the rows were read. */
@@ -42,7 +53,7 @@ export interface FeedRead<Row> {
  *
  * Reads reject with UNAVAILABLE when the database cannot be read.
  */
-export interface FeedTable<Row extends { readonly id: number }> {
+export interface FeedTable<Row extends FeedRow> {
   /** Where a node begins that starts now: it is told of what commits after this call, and of nothing before. */
   begin(): Promise<FeedPlace>
   /** A row that comes with `above` lacks no earlier change of its document, unless that change is in an earlier answer. */

@@ -167,7 +167,7 @@ export const METRICS = {
   relay_takeovers_total: {
     type: 'counter',
     labels: ['cause'],
-    help: 'Documents that this node took from another one, by cause: silent (no heartbeat for 3 s), ended.',
+    help: 'Documents that this node took from another one, by cause: silent (no heartbeat for 3 s, and out of reach), ended (it left, or its lease was over).',
   },
   relay_fenced_total: {
     type: 'counter',

@@ -79,6 +79,8 @@ describe('which links a node needs', () => {
     ['two nodes with their link', 2, [1], [1], false],
     ['three nodes with one link', 3, [1, 2], [2], false],
     ['three nodes without a link, the oldest too', 1, [2, 3], [], true],
+    ['four nodes in two halves, in the one of the oldest', 4, [1, 2, 3], [1], false],
+    ['four nodes in two halves, in the other one', 2, [1, 3, 4], [3], true],
     ['five nodes with two links', 5, [1, 2, 3, 4], [1, 4], false],
     ['five nodes with one link', 1, [2, 3, 4, 5], [5], true],
     ['a link to a peer that is not live', 3, [1, 2], [9], true],
@@ -102,20 +104,46 @@ describe('which links a node needs', () => {
     )
   })
 
-  it('[OPS-2] when the nodes fall into two parts, not all of them lack links, unless the halves are equal and of more than one', () => {
+  /** All ways to divide nodes into parts. */
+  function divisions(nodes: readonly number[]): readonly (readonly number[])[][] {
+    const [first, ...others] = nodes
+    if (first === undefined) return [[]]
+    return divisions(others).flatMap((parts) => [
+      [[first], ...parts],
+      ...parts.map((part, i) => [...parts.slice(0, i), [first, ...part], ...parts.slice(i + 1)]),
+    ])
+  }
+  /** Which parts stay when nodes are linked within their parts alone, and each sees that all others are alive. */
+  function staying(parts: readonly (readonly number[])[]): readonly (readonly number[])[] {
+    const all = parts.flat()
+    const lacks = (inc: number, part: readonly number[]): boolean =>
+      lacksLinks({ inc, live: all.filter((one) => one !== inc), linked: part.filter((one) => one !== inc) })
+    for (const part of parts) expect(new Set(part.map((inc) => lacks(inc, part))).size).toBe(1)
+    return parts.filter((part) => part.every((inc) => !lacks(inc, part)))
+  }
+
+  it.each([1, 2, 3, 4, 5, 6])(
+    '[OPS-2] of %i nodes in two parts exactly one part stays, and of more parts at most one',
+    (count) => {
+      const counts = new Map<number, Set<number>>()
+      for (const parts of divisions(Array.from({ length: count }, (_, n) => n + 1))) {
+        const stay = staying(parts).length
+        counts.set(parts.length, (counts.get(parts.length) ?? new Set()).add(stay))
+        const half = parts.some((part) => part.length * 2 > count || (part.length * 2 === count && part.includes(1)))
+        expect(stay).toBe(half ? 1 : 0)
+      }
+      expect(counts.get(1)).toEqual(new Set([1]))
+      if (count > 1) expect(counts.get(2)).toEqual(new Set([1]))
+    },
+  )
+
+  it('[OPS-2] the smaller of two parts lacks links, whatever its nodes', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(99), { minLength: 1, maxLength: 9 }), fc.nat(9), (nodes, cut) => {
-        const parts = [nodes.slice(0, cut), nodes.slice(cut)]
-        const lacking = (inc: number): boolean => {
-          const linked = parts.find((part) => part.includes(inc)) ?? []
-          return lacksLinks({ inc, live: nodes.filter((one) => one !== inc), linked: linked.filter((one) => one !== inc) })
-        }
-        const [a, b] = parts.map((part) => part.length) as [number, number]
-        const isEven = a === b && a > 1
-        expect(nodes.some((inc) => !lacking(inc))).toBe(!isEven)
-        // The smaller part always does.
-        const smaller = a < b ? parts[0] : parts[1]
-        if (a !== b) for (const inc of smaller ?? []) expect(lacking(inc)).toBe(true)
+        const parts = [nodes.slice(0, cut), nodes.slice(cut)].filter((part) => part.length > 0)
+        const [stays, ...more] = staying(parts)
+        expect(more).toEqual([])
+        for (const part of parts) expect(stays?.length).toBeGreaterThanOrEqual(part.length)
       }),
     )
   })

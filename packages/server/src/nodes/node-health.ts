@@ -6,7 +6,7 @@ import { SILENT_MS } from './registry.port.ts'
 export const REFUSE_MS = 4_000
 /** A node drops its documents so long after it sent the last heartbeat that was answered: well before its lease of 15 s is over. [LIFE-27] */
 export const SUSPEND_MS = 10_000
-/** A node that has had links to fewer than half of its live peers for this long is cut off. [OPS-2] */
+/** So long may a node be in too small a part of the live nodes. [OPS-2] */
 export const UNLINKED_MS = 5_000
 /**
  * After an outage of the database all leases may be over although their nodes are well. So a node takes no document from another one before
@@ -55,12 +55,15 @@ export interface Links {
   readonly linked: readonly Incarnation[]
 }
 
-/** Whether fewer than half of the live peers are linked. Of two nodes that lost their link the older one does not count as lacking, so that one stays. [OPS-2] */
+/**
+ * Whether this node and the live peers that it is linked with are too few: less than half of all live nodes, or exactly half without the oldest
+ * one. So of two parts that are not linked with each other exactly one stays, whatever their sizes. [OPS-2]
+ */
 export function lacksLinks({ inc, live, linked }: Links): boolean {
-  const reached = live.filter((peer) => linked.includes(peer)).length
-  const [other] = live
-  if (live.length === 1 && other !== undefined && inc < other) return false
-  return reached * 2 < live.length
+  const part = [inc, ...live.filter((peer) => linked.includes(peer))]
+  const all = [inc, ...live]
+  if (part.length * 2 !== all.length) return part.length * 2 < all.length
+  return !part.includes(Math.min(...all))
 }
 
 /** Returns since when a node lacks links, by its monotonic clock; null when it has enough now. */

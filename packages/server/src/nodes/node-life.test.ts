@@ -257,7 +257,7 @@ describe('a node and its links', () => {
     expect([changes(), life.phase, checkNode(life)]).toEqual([
       ['cut off'],
       'cut-off',
-      { ok: false, detail: 'fewer than half of the other nodes are linked' },
+      { ok: false, detail: 'too few of the other nodes are linked' },
     ])
     expect(life.mayTakeOver).toBe(false)
     linked = [3]

@@ -15,7 +15,7 @@ export function checkNode({ phase, reachesItself }: Pick<NodeLife, 'phase' | 're
     case 'refusing':
       return { ok: false, detail: 'the heartbeat is not answered' }
     case 'cut-off':
-      return { ok: false, detail: 'fewer than half of the other nodes are linked' }
+      return { ok: false, detail: 'too few of the other nodes are linked' }
     case 'suspended':
       return { ok: false, detail: 'the node has given up its documents and registers again' }
     case 'ended':

@@ -35,6 +35,16 @@ const engines = [
 const EMPTY = '{"name":"Doc","pages":[{"id":"canvas","name":"Canvas","shapes":[]}]}'
 const shape = (id: string) => ({ id, type: 'ellipse', x: 1 })
 const shapesOf = (doc: Y.Doc) => [...doc.getMap('shapes:canvas').keys()].sort()
+const A_NODE = {
+  node_id: 'a node of a test',
+  mode: 'cluster',
+  link_url: null,
+  program: 'test',
+  state: 'up' as const,
+  beat: 1,
+  lease_until_ms: 0,
+  robbed: 0,
+}
 const refOf = ({ workspaceId, id }: DocumentHead) => ({ workspaceId, id })
 
 interface Filled {
@@ -196,6 +206,26 @@ describe.each(engines)('relay repair of a log with missing or damaged records, o
     }
     await again[Symbol.asyncDispose]()
     expect(await repaired(url, id)).toMatchObject({ kind: 'sound' })
+  })
+
+  it('[CFG-11] nodes that use the store are told of a repair, with the new end of the log; a relay that is alone is not', async () => {
+    for (const [id, told] of [
+      ['alone', []],
+      ['shared', [{ kind: 'repaired', docId: 'shared', seq: 7, isOwn: false }]],
+    ] as const) {
+      if (id === 'shared') await behindItsBack(url, (writer) => writer.insertInto('nodes').values(A_NODE).execute())
+      const host = await openHost(url)
+      const { head } = await fill(host, id)
+      const { top } = await host.changeFeed.begin()
+      await host[Symbol.asyncDispose]()
+      await behindItsBack(url, spoil(head.key, 5))
+      expect(await repaired(url, id)).toMatchObject({ kind: 'repaired' })
+      await using again = await openHost(url)
+      const { rows } = await again.changeFeed.read({ above: top, gaps: [], limit: 9, asksOpen: false })
+      expect(rows).toMatchObject(told)
+      expect(await again.documents.state(refOf(head))).toMatchObject({ head: { lastSeq: 7 } })
+    }
+    await behindItsBack(url, (writer) => writer.deleteFrom('nodes').execute())
   })
 
   it('[CFG-11] [LIFE-15] repair keeps a write to the body whose own log record is damaged', async () => {

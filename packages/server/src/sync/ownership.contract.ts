@@ -168,6 +168,38 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
       }
     })
 
+    it('[LIFE-26] whoever acquires a document learns whether it was taken from another node, and whether that was silent or had ended', async () => {
+      const how = async (node: NodeStores, seen?: Tenure) => {
+        const outcome = await node.ownership.acquire(key, seen)
+        return outcome.kind === 'acquired' ? (outcome.taken ?? 'from nobody') : outcome.kind
+      }
+      expect([await how(a), await how(a), await how(b)]).toEqual(['from nobody', 'from nobody', 'owned'])
+      await store.silence(a.inc, 3500)
+      expect(await how(b, { owner: a.inc, epoch: 2 })).toBe('silent')
+      await store.silence(b.inc, LEASE_MS + 1000)
+      expect(await how(a)).toBe('ended')
+      await store.leave(a.inc)
+      expect(await how(b)).toBe('ended')
+      await b.ownership.release(key, 5)
+      expect(await how(b)).toBe('from nobody')
+    })
+
+    it('[LIFE-26] five takeovers in a row are all counted, as those of a document that ends its nodes', async () => {
+      await acquire(a)
+      const counts: number[] = []
+      for (const [taker, dead] of [
+        [b, a],
+        [a, b],
+        [b, a],
+        [a, b],
+        [b, a],
+      ] as const) {
+        counts.push((await takeFromDead(taker, dead)).takeovers)
+        await store.silence(dead.inc, 0)
+      }
+      expect(counts).toEqual([1, 2, 3, 4, 5])
+    })
+
     describe('giving up', () => {
       it('[LIFE-26] a released document can be acquired by another node, with the next epoch', async () => {
         await acquire(a)

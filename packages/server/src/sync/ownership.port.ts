@@ -6,9 +6,15 @@ export type AcquireOutcome =
   /**
    * `lastSeq`: the end of the log, to which nobody but this node can add from now on. `takeovers`: how often the document was
    * taken from a node that had not given it up, within 10 min and since the last release or handover; a document that ends
-   * processes shows here.
+   * processes shows here. `taken`: it was taken from another node now, which was silent, or whose lease was over or row gone.
    */
-  | { readonly kind: 'acquired'; readonly epoch: number; readonly lastSeq: number; readonly takeovers: number }
+  | {
+      readonly kind: 'acquired'
+      readonly epoch: number
+      readonly lastSeq: number
+      readonly takeovers: number
+      readonly taken?: 'silent' | 'ended'
+    }
   /** Another node owns the document, and may not be robbed of it. */
   | { readonly kind: 'owned'; readonly by: Tenure }
   | { readonly kind: 'gone' }

@@ -70,6 +70,8 @@ export type ToWorker =
       readonly payload: Uint8Array
     }
   | { readonly kind: 'awareness'; readonly room: number; readonly connection: number; readonly payload: Uint8Array }
+  /** What connections of another node have seen of presence, when the room opens for them. [WS-47] */
+  | { readonly kind: 'clocks'; readonly room: number; readonly clocks: PresenceClocks }
   /** Send this connection a step1 now: a drop for rate or chunks has passed. [WS-29] */
   | { readonly kind: 'resync'; readonly room: number; readonly connection: number }
   /** Whether to tell who changes what begins or ends. [AG-20] */
@@ -182,11 +184,17 @@ export type FromWorker =
   | { readonly kind: 'heavy'; readonly room: number }
   /** Processor time that workspaces used of this worker since the last message of this kind, in ms. [G9] */
   | { readonly kind: 'spent'; readonly workspaces: readonly (readonly [string, number])[] }
-  /** The log refused the write: writers get ERR_NOT_PERSISTED, the room's sockets close 1012 room-reset, the room is forgotten. [LIFE-6] */
+  /**
+   * The log refused a write, or its answer was lost, and the room is closed. With `clocks` the document is opened again under another epoch, and
+   * what connections keep is handed over again. Otherwise writers get ERR_NOT_PERSISTED, the room's sockets close 1012 room-reset, and the room
+   * is forgotten. [LIFE-6, LIFE-26]
+   */
   | {
       readonly kind: 'reset'
       readonly room: number
       readonly writers: readonly { readonly connection: number; readonly ordinal: number }[]
+      /** Absent where the relay is alone, and when something else than the room has changed the log. */
+      readonly clocks?: PresenceClocks
     }
   /**
    * The live copy was thrown away and holds nothing that is not in the log: the document is loaded again and everybody stays joined, but for the

@@ -21,6 +21,8 @@ export type MoveReason = 'must' | 'may'
 export interface WorkerPool {
   /** Returns the home for this document, whose stored body has about `sizeBytes`. */
   homeFor(ref: DocumentRef, sizeBytes?: number): number
+  /** Has a document opened apart from all others for the next ten minutes, since it may be what ended nodes. [LIFE-26] */
+  keepApart(ref: DocumentRef): void
   /**
    * Whether a home takes this message. When it does not, the room has to move before the message can be handled, and its document does not
    * come back for a while. [C8]

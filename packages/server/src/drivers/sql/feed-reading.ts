@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import type { ChangeFeed, ChangeRow } from '../../feed/change-feed.port.ts'
-import type { FeedBounds, FeedPlace, FeedRequest, FeedTable, IdRange } from '../../feed/feed-table.port.ts'
+import type { FeedBounds, FeedPlace, FeedRequest, FeedRow, FeedTable, IdRange } from '../../feed/feed-table.port.ts'
 import type { RevocationFeed, RevocationRow } from '../../feed/revocation-feed.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -17,6 +17,8 @@ const RANGES_PER_STATEMENT = 200
 const LOOK_BACK_MS = 31_000
 /** Where no older row says which ids are new, so many below the first one are looked for. */
 const BELOW_THE_FIRST = 1_000
+/** So many rows tell a node that starts whether the database loses some later. */
+const RECENT_AT_START = 100
 
 /** `origin`: as in the rows that this process writes. */
 export function sqlChangeFeed(database: Database, queue: CommitQueue, origin: string, log: Logger): ChangeFeed {
@@ -35,7 +37,7 @@ interface FeedOn<Name extends FeedTableName, Row> {
   readonly rowOf: (row: Selectable<Tables[Name]>) => Row
 }
 
-function feedOn<Name extends FeedTableName, Row extends { readonly id: number }>(
+function feedOn<Name extends FeedTableName, Row extends FeedRow>(
   { engine, reader }: Database,
   queue: CommitQueue,
   log: Logger,
@@ -52,8 +54,9 @@ function feedOn<Name extends FeedTableName, Row extends { readonly id: number }>
     read: (request) =>
       reading(async () => {
         const moment = await engine.identityMoment(reader, table, request.asksOpen)
-        const rows = await readRows(reader, table, request)
-        return { ...moment, rows: rows.map((row) => rowOf(row as Selectable<Tables[Name]>)).sort((a, b) => a.id - b.id) }
+        const { rows, aboveAtMs } = await readRows(reader, table, request)
+        const told = rows.map((row) => rowOf(row as Selectable<Tables[Name]>)).sort((a, b) => a.id - b.id)
+        return { ...moment, rows: told, aboveAtMs }
       }),
     async purge(bounds) {
       const { through, hasMore } = await reading(() => tally.excess(bounds.mostBytes))
@@ -67,12 +70,20 @@ function feedOn<Name extends FeedTableName, Row extends { readonly id: number }>
  * a later one is. In the other order a later change could be told without the earlier one.
  */
 async function readRows(db: Connection, table: FeedTableName, { above, gaps, limit }: FeedRequest) {
-  const rows = await db.selectFrom(table).selectAll().where('id', '>', above).orderBy('id').limit(limit).execute()
-  for (let from = 0; from < gaps.length; from += RANGES_PER_STATEMENT) {
-    const ranges = gaps.slice(from, from + RANGES_PER_STATEMENT)
+  const from = await db
+    .selectFrom(table)
+    .selectAll()
+    .where('id', '>=', above)
+    .orderBy('id')
+    .limit(limit + 1)
+    .execute()
+  const aboveAtMs = from[0]?.id === above ? from[0].at_ms : null
+  const rows = from.filter(({ id }) => id > above).slice(0, limit)
+  for (let at = 0; at < gaps.length; at += RANGES_PER_STATEMENT) {
+    const ranges = gaps.slice(at, at + RANGES_PER_STATEMENT)
     rows.push(...(await db.selectFrom(table).selectAll().where(isInOneOf(ranges)).execute()))
   }
-  return rows
+  return { rows, aboveAtMs }
 }
 
 function isInOneOf(ranges: readonly IdRange[]) {
@@ -82,8 +93,10 @@ function isInOneOf(ranges: readonly IdRange[]) {
 /** Where a node begins at this moment, which was taken before the rows are read. */
 async function placeAt(db: Connection, table: FeedTableName, { nowMs, openSinceMs }: IdentityMoment): Promise<FeedPlace> {
   const beforeMs = Math.min(nowMs - LOOK_BACK_MS, (openSinceMs ?? Number.POSITIVE_INFINITY) - LOOK_BACK_MS)
-  const top = await db.selectFrom(table).select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
-  if (top === undefined) return { top: 0, gaps: [] }
+  const newest = await db.selectFrom(table).select(['id', 'at_ms']).orderBy('id', 'desc').limit(RECENT_AT_START).execute()
+  const [top] = newest
+  if (top === undefined) return { top: 0, gaps: [], recent: [] }
+  const recent = newest.map(({ id, at_ms: atMs }) => ({ id, atMs })).reverse()
   const settled = await db
     .selectFrom(table)
     .select('id')
@@ -97,7 +110,7 @@ async function placeAt(db: Connection, table: FeedTableName, { nowMs, openSinceM
     select id, before from (
       select id, lag(id, 1, ${sql.lit(mark)}) over (order by id) as before from ${sql.table(table)} where id > ${mark} and id <= ${top.id}
     ) as listed where id > before + 1 order by id`.execute(db)
-  return { top: top.id, gaps: rows.map(({ id, before }) => ({ from: before + 1, to: id - 1 })) }
+  return { top: top.id, recent, gaps: rows.map(({ id, before }) => ({ from: before + 1, to: id - 1 })) }
 }
 
 /** Returns whether there may be more to remove. `through`: the oldest rows up to here are too much. */
@@ -167,7 +180,8 @@ function readChange(row: Selectable<Tables['change_feed']>, origin: string): Cha
       }
     }
     case 'edited':
-      return { ...told, kind: 'edited' }
+    case 'repaired':
+      return { ...told, kind: row.kind }
     case 'deleted': {
       if (!('before' in payload)) return null
       const tombstone = { ...payload.tombstone, workspaceId, id: payload.docId }

@@ -7,7 +7,7 @@ import type { Writer } from './tables.ts'
 /** A change of which other nodes are told. */
 export type Told =
   | {
-      readonly kind: 'created' | 'updated' | 'shared' | 'edited'
+      readonly kind: 'created' | 'updated' | 'shared' | 'edited' | 'repaired'
       readonly head: DocumentHead
       readonly actor: string
       readonly isSharingChanged: boolean
@@ -55,7 +55,8 @@ export function tellingRun(queue: Pick<CommitQueue, 'run'>, engine: Engine, outl
   }
 }
 
-async function insertChanges(
+/** Adds rows to the change feed, in the transaction of the changes, which holds the locks of their documents. */
+export async function insertChanges(
   writer: Writer,
   engine: Engine,
   origin: string,
@@ -117,7 +118,7 @@ function payloadOf(change: Told): ChangePayload {
   }
   const { kind, head, isSharingChanged, restoredFrom } = change
   const named = { docId: head.id, version: head.version }
-  if (kind === 'edited') return named
+  if (kind === 'edited' || kind === 'repaired') return named
   return { ...named, head: payloadHead(head), isSharingChanged, ...(restoredFrom !== undefined && { restoredFrom }) }
 }
 

@@ -141,7 +141,7 @@ await onPostgres((url) => {
       await untilOneWaits()
       a.hold = false
       expect(await last).toBe('appended')
-      expect(await takeover).toEqual({ kind: 'acquired', epoch: 2, lastSeq: 1, takeovers: 1 })
+      expect(await takeover).toEqual({ kind: 'acquired', epoch: 2, lastSeq: 1, takeovers: 1, taken: 'ended' })
     })
 
     it('[LIFE-26] a node that is paused between its update and its commit keeps its successor waiting for 3 s, and stores nothing', async () => {

@@ -33,16 +33,16 @@ describe('when a node may take a document from its owner', () => {
   })
 
   it.each([
-    ['the lease of the owner is over', owned(15_000), undefined, true],
-    ['the lease of the owner ends in 1 ms', owned(14_999), undefined, false],
-    ['the owner has left', owned(0, { leaseUntilMs: null }), undefined, true],
-    ['the owner was seen and is silent for more than 3 s', owned(3_001), seen, true],
-    ['the owner was seen and is silent for 3 s', owned(3_000), seen, false],
-    ['another owner was seen', owned(9_000), { owner: 8, epoch: 3 }, false],
-    ['another epoch was seen', owned(9_000), { owner: 7, epoch: 2 }, false],
-    ['the document was taken 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 5_000 }), seen, true],
-    ['the document was taken less than 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 4_999 }), seen, false],
-    ['the lease is over, however new the last takeover', owned(15_000, { takenAtMs: NOW_MS - 1 }), undefined, true],
+    ['the lease of the owner is over', owned(15_000), undefined, 'ended'],
+    ['the lease of the owner ends in 1 ms', owned(14_999), undefined, null],
+    ['the owner has left', owned(0, { leaseUntilMs: null }), undefined, 'ended'],
+    ['the owner was seen and is silent for more than 3 s', owned(3_001), seen, 'silent'],
+    ['the owner was seen and is silent for 3 s', owned(3_000), seen, null],
+    ['another owner was seen', owned(9_000), { owner: 8, epoch: 3 }, null],
+    ['another epoch was seen', owned(9_000), { owner: 7, epoch: 2 }, null],
+    ['the document was taken 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 5_000 }), seen, 'silent'],
+    ['the document was taken less than 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 4_999 }), seen, null],
+    ['the lease is over, however new the last takeover', owned(15_000, { takenAtMs: NOW_MS - 1 }), undefined, 'ended'],
   ] as const)('[LIFE-26] %s', (_, standing, known, may) => {
     expect(mayTake(standing, known)).toBe(may)
   })

@@ -55,13 +55,16 @@ export interface Standing {
   readonly nowMs: number
 }
 
-/** Decides whether a node may take a document from its owner; `seen` as in `Ownership.acquire`. [LIFE-26] */
-export function mayTake({ by, leaseUntilMs, takenAtMs, nowMs }: Standing, seen: Tenure | undefined): boolean {
-  if (leaseUntilMs === null || leaseUntilMs <= nowMs) return true
+/**
+ * Decides whether a node may take a document from its owner, and why: the owner is silent, or has ended. `null`: it may not. `seen` as in
+ * `Ownership.acquire`. [LIFE-26]
+ */
+export function mayTake({ by, leaseUntilMs, takenAtMs, nowMs }: Standing, seen: Tenure | undefined): 'silent' | 'ended' | null {
+  if (leaseUntilMs === null || leaseUntilMs <= nowMs) return 'ended'
   const isAsSeen = seen?.owner === by.owner && seen.epoch === by.epoch
   const isSilent = leaseUntilMs - LEASE_MS < nowMs - SILENT_MS
   const isTakenAgain = takenAtMs !== null && takenAtMs > nowMs - TAKEN_AGAIN_MS
-  return isAsSeen && isSilent && !isTakenAgain
+  return isAsSeen && isSilent && !isTakenAgain ? 'silent' : null
 }
 
 interface Acquiring {
@@ -85,13 +88,17 @@ async function acquire(writer: Writer, engine: Engine, { key, me, seen }: Acquir
     .executeTakeFirst()
   if (row === undefined) return { kind: 'gone' }
   const by = tenureOf(row)
+  let taken: 'silent' | 'ended' | null = null
   if (by !== null && by.owner !== me) {
     const { now_ms: nowMs, taken_at_ms: takenAtMs } = row
-    if (!mayTake({ by, leaseUntilMs: row.lease_until_ms, takenAtMs, nowMs }, seen)) return { kind: 'owned', by }
+    taken = mayTake({ by, leaseUntilMs: row.lease_until_ms, takenAtMs, nowMs }, seen)
+    if (taken === null) return { kind: 'owned', by }
     const earlier = takenAtMs !== null && takenAtMs > nowMs - TAKEOVERS_MS ? (row.times ?? 0) : 0
     await noteTakeover(writer, by.owner, { key, times: earlier + 1, taken_at_ms: nowMs })
   }
-  return (await take(writer, engine, key, me, 'from its owner')) ?? { kind: 'gone' }
+  const acquired = await take(writer, engine, key, me, 'from its owner')
+  if (acquired?.kind !== 'acquired') return { kind: 'gone' }
+  return taken === null ? acquired : { ...acquired, taken }
 }
 
 /** Makes this node the owner; `null` when the document is not free, or gone. */

@@ -7,6 +7,7 @@ import { openDatabase } from './database.ts'
 import { readState } from './document-rows.ts'
 import { writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
+import { insertChanges } from './feed-writing.ts'
 import { inspectDocument } from './inspect-document.ts'
 import { newLineage } from './lineage.ts'
 import { openLongBodies } from './long-bodies.ts'
@@ -118,4 +119,11 @@ async function repairIn(
   const state = await readState(writer, ref)
   if (state.kind !== 'document' || state.head.coveredSeq !== state.head.lastSeq)
     throw new Error('the repaired document is not whole')
+  const told = { kind: 'repaired', head: state.head, actor: '', isSharingChanged: false } as const
+  if (await isOfSeveralNodes(writer)) await insertChanges(writer, engine, 'relay repair', [told])
+}
+
+/** Whether nodes use the store, which hear of changes by the feed. */
+async function isOfSeveralNodes(writer: Writer): Promise<boolean> {
+  return (await writer.selectFrom('nodes').select('inc').limit(1).executeTakeFirst()) !== undefined
 }

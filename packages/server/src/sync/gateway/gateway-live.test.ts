@@ -184,6 +184,8 @@ class MovingPool implements WorkerPool {
     return this.opened.length % 2
   }
 
+  keepApart(): void {}
+
   takes(): boolean {
     return true
   }

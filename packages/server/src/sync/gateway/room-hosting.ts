@@ -13,6 +13,8 @@ export interface RoomHostingDeps {
   readonly clock: Clock
   readonly tasks: RoomTasks
   readonly enter: (head: DocumentHead) => Promise<Entered>
+  /** The room of a document that is resident. */
+  readonly resident: (ref: DocumentRef) => Room | undefined
   readonly post: (room: Room, message: ToWorker) => void
   readonly drop: (ref: DocumentRef) => Promise<unknown>
   /** Whether this node is ending. */
@@ -38,6 +40,10 @@ export class RoomHosting implements HostedRooms {
   }
 
   async host(ref: DocumentRef, key: number): Promise<Hosted> {
+    const opening = this.#deps.resident(ref)
+    // The store may not answer before this node has the document again.
+    if (opening?.key === key && opening.phase === 'opening' && (await opening.turning) === 'opened' && isOpen(opening))
+      return isElsewhere(opening) ? { kind: 'moved' } : { kind: 'open', room: opening }
     let state: DocumentState
     try {
       state = await this.#deps.store.state(ref)
@@ -103,4 +109,8 @@ export class RoomHosting implements HostedRooms {
     const isDeleted = state !== null && (state.kind !== 'document' || state.head.key !== key)
     if (isDeleted) await this.#deps.drop(ref)
   }
+}
+
+function isOpen({ phase }: Room): boolean {
+  return phase === 'open'
 }

@@ -14,18 +14,21 @@ export class RoomNews {
   readonly #sharing = new SharingWatches()
   readonly #onSharing: (room: Room) => void
   readonly #drop: (ref: DocumentRef) => Promise<readonly string[]>
+  readonly #replaced: (room: Room) => void
 
-  /** `onSharing`: decides the rights of all members again. `drop`: as `Residents.drop`. */
+  /** `onSharing`: decides the rights of all members again. `drop`: as `Residents.drop`. `replaced`: as in `RoomOpenings`. */
   constructor(given: {
     readonly table: RoomTable
     readonly timers: Timers
     readonly onSharing: (room: Room) => void
     readonly drop: (ref: DocumentRef) => Promise<readonly string[]>
+    readonly replaced: (room: Room) => void
   }) {
     this.#table = given.table
     this.#handedOut = new HandedOut(given.timers)
     this.#onSharing = given.onSharing
     this.#drop = given.drop
+    this.#replaced = given.replaced
   }
 
   watchSharing(ref: DocumentRef): SharingWatch {
@@ -45,6 +48,15 @@ export class RoomNews {
   /** Drops one life of a document; does nothing when another one is open, or none. [WS-54] */
   async dropLife(document: DocumentLife): Promise<readonly string[]> {
     return this.#table.of(document)?.key === document.key ? this.#drop(document) : []
+  }
+
+  /** The log of a document was replaced, and ends at `seq` since. A room that was opened later has what is there now. [CFG-11] */
+  async repaired(document: DocumentLife, seq: number): Promise<void> {
+    const room = this.#table.of(document)
+    if (room?.key !== document.key) return
+    await room.turning
+    // Edges are told by the node that owns the document.
+    if (room.phase === 'open' && room.epoch !== null && room.since !== null && room.since < seq) this.#replaced(room)
   }
 
   /**

@@ -1,13 +1,16 @@
 import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Timers } from '../../kernel/timers.ts'
 import type { Incarnation } from '../ownership.port.ts'
-import type { FromWorker } from '../worker-messages.ts'
+import type { FromWorker, ToWorker } from '../worker-messages.ts'
 import type { EndedRun, WorkerPool } from '../worker-pool.port.ts'
+import { noteClocks } from './presence-clocks.ts'
 import type { EdgeConnections, EdgeEnd } from './room-edge.ts'
 import type { RoomJobs } from './room-jobs.ts'
 import type { RoomMoves } from './room-moves.ts'
 import type { RoomPlaces } from './room-places.ts'
 import type { RoomRecords } from './room-records.ts'
+import { NO_RESETS, oneMore } from './room-resets.ts'
 import { expulsion, type Reopening, type RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
 import type { NodePermits } from './rooms-deps.ts'
@@ -28,12 +31,26 @@ export interface RoomOpeningsDeps {
   /** Closes the room of a document that is gone. */
   readonly drop: (ref: DocumentRef) => Promise<unknown>
   readonly clock: Clock
+  readonly timers: Timers
   readonly sink: () => RoomSink | null
   readonly edges: () => EdgeConnections | null
 }
 
-/** A document that was taken from so many nodes within ten minutes may be what ended them. */
+/** A document that was taken from so many nodes within ten minutes may be what ended them: it is opened apart from others. */
+const TAKEOVERS_APART = 3
+/** From so many on it is not opened for a while. */
 const TAKEOVERS_BARRED = 5
+
+/** After a failed load, the document is opened again so much later. */
+const AGAIN_MS = 300
+
+/** What is known of a document for which a place is looked for; see `RoomPlaces.find`. */
+interface Known {
+  readonly owner?: DocumentHead['owner']
+  readonly sizeBytes?: number
+  readonly patienceMs?: number
+  readonly how?: Reopening
+}
 
 /** The room was closed by its home, and nothing of it goes on there. */
 const ANEW: Reopening = { running: null, without: 0, resumes: false }
@@ -78,7 +95,7 @@ export class RoomOpenings {
     const room = table.create(ref, head.key, home, sharingOf(head), clock.monotonicMs())
     room.sharingVersion = head.version
     if (recovery.isBarred(ref)) this.opened(room, { outcome: 'unavailable' })
-    else if (home === null) this.#place(room, head)
+    else if (home === null) this.#place(room, { owner: head.owner, sizeBytes: head.sizeBytes })
     else workers.post(home, { kind: 'open', room: room.number, ref, key: head.key })
     return room
   }
@@ -100,11 +117,14 @@ export class RoomOpenings {
       else this.#openAgain(room, ANEW)
       return
     }
+    if (outcome === 'unavailable' && this.#deps.clock.monotonicMs() < room.resets.untilMs && room.phase !== 'closed')
+      return void this.#deps.timers.after(AGAIN_MS, () => room.phase === 'opening' && this.#placeAgain(room))
     const { settleOpen } = room
     if (seq !== undefined) room.since = seq
     this.setGap(room, hasGap)
     if (outcome === 'opened') {
       if (room.phase === 'opening') opened(room)
+      room.resets = { ...room.resets, untilMs: NO_RESETS.untilMs }
       this.#deps.records.opened(room)
     } else {
       if (room.members.length > 0) this.#deps.sink()?.ended(room, outcome === 'gone' ? 'unavailable' : outcome, [])
@@ -119,9 +139,24 @@ export class RoomOpenings {
     this.#deps.sink()?.sharingChanged(room)
   }
 
-  /** The log refused a write. */
-  reset(room: Room, writers: Extract<FromWorker, { kind: 'reset' }>['writers']): void {
-    const { table, jobs, sink } = this.#deps
+  /**
+   * The log refused a write, or its answer was lost. A node of several acquires the document anew, after which nothing of the former epoch can
+   * be stored any more, and loads it. What nobody was told to be stored is handed over again, and changes nothing where the log has it. So
+   * nobody is closed, unless that happens too often, or something else has changed the log. [LIFE-6]
+   */
+  reset(room: Room, { writers, clocks }: Pick<Extract<FromWorker, { kind: 'reset' }>, 'writers' | 'clocks'>): void {
+    const { table, jobs, sink, clock } = this.#deps
+    const isNeeded = room.members.length > 0 || room.left.length > 0 || room.edges.length > 0
+    const isOpen = room.phase === 'open' || room.phase === 'opening'
+    const resets = isNeeded && isOpen && clocks !== undefined ? oneMore(room, clock.monotonicMs()) : null
+    if (resets !== null && clocks !== undefined) {
+      sink()?.notStored()
+      room.resets = resets
+      noteClocks(room.clocks, clocks)
+      jobs.failAll(room)
+      this.endEdges(room, { kind: 'reload', without: 0, resumes: false })
+      return this.#placeAgain(room)
+    }
     table.forget(room)
     sink()?.ended(room, 'reset', writers)
     this.endEdges(room, { kind: 'reset', writers })
@@ -129,10 +164,16 @@ export class RoomOpenings {
     room.settleOpen('unavailable')
   }
 
+  /** Another process has replaced the log of a document that is open here: who has joined joins what is there now. [CFG-11] */
+  replaced(room: Room): void {
+    if (room.home !== null) this.#deps.workers.post(room.home, forgetting(room))
+    this.reset(room, { writers: [] })
+  }
+
   /** The room was closed by its home and opens again. Another node goes on with the jobs that it was given. */
   reload(room: Room, { without, clocks = [], resumes = false }: Extract<FromWorker, { kind: 'reload' }>): void {
     const { moves, jobs, recovery } = this.#deps
-    room.clocks = clocks
+    noteClocks(room.clocks, clocks)
     // `handOver` goes on.
     if (this.#handedOver.has(room)) return
     if (isElsewhere(room)) {
@@ -158,7 +199,10 @@ export class RoomOpenings {
       this.endEdges(room, { kind: 'reload', without: running?.room === room.number ? running.connection : 0, resumes: false })
       // A drop or an eviction in progress has failed and reports that to its caller.
       if (room.phase === 'closed') continue
-      this.#openAgain(room, { running, without: 0, resumes: false })
+      const how = { running, without: 0, resumes: false }
+      // Records of the ended home may still be under way to the log. Under another epoch they come to nothing, and kept frames bring them back.
+      if (room.epoch === null) this.#openAgain(room, how)
+      else this.#place(room, { owner: null, how })
       if (recovery.isBarred(room.ref)) this.opened(room, { outcome: 'unavailable' })
     }
     if (running === null || isOfEdge) return
@@ -178,7 +222,7 @@ export class RoomOpenings {
   /** Another node has taken the document, and the home of its room does not know that yet. */
   taken(room: Room): void {
     const { jobs, workers } = this.#deps
-    if (room.home !== null) workers.post(room.home, { kind: 'job', job: 0, room: room.number, task: { kind: 'drop' } })
+    if (room.home !== null) workers.post(room.home, forgetting(room))
     jobs.failAll(room)
     this.fenced(room)
   }
@@ -232,7 +276,7 @@ export class RoomOpenings {
   }
 
   /** Finds the node that owns the document, and opens the room there. */
-  #place(room: Room, head?: DocumentHead): void {
+  #place(room: Room, known: Known = {}): void {
     const { places, workers, moves, recovery, sink } = this.#deps
     if (places === null) return
     if (room.phase !== 'opening') beginOpening(room)
@@ -241,20 +285,28 @@ export class RoomOpenings {
     room.epoch = null
     const placing = ++room.placings
     const isWanted = (): boolean => room.placings === placing && room.phase !== 'closed'
-    void places.find(room.key, isWanted, head?.owner).then((place) => {
+    void places.find(room.key, isWanted, known.owner, known.patienceMs).then((place) => {
       if (!isWanted() || place === null) {
         if (place?.kind === 'here') void places.release(room.key, place.epoch)
         return
       }
       if (place.kind !== 'here' && place.kind !== 'there') return this.opened(room, { outcome: place.kind })
       // This node stays the owner, so that no other one takes the document and ends as well.
-      if (place.kind === 'here' && place.takeovers >= TAKEOVERS_BARRED && recovery.bar(room.ref))
+      if (place.kind === 'here' && place.takeovers >= TAKEOVERS_BARRED && recovery.bar(room.ref)) {
+        room.resets = NO_RESETS
         return this.opened(room, { outcome: 'unavailable' })
+      }
+      if (place.kind === 'here' && place.takeovers >= TAKEOVERS_APART) workers.keepApart(room.ref)
       if (place.kind === 'here') room.epoch = place.epoch
-      room.home = place.kind === 'here' ? workers.homeFor(room.ref, head?.sizeBytes) : place.home
-      recovery.reopen(room, ANEW)
+      room.home = place.kind === 'here' ? workers.homeFor(room.ref, known.sizeBytes) : place.home
+      recovery.reopen(room, known.how ?? ANEW)
       sink()?.resume(room)
     })
+  }
+
+  /** Acquires a document anew that this node has owned, however long the store takes to answer. */
+  #placeAgain(room: Room): void {
+    this.#place(room, { owner: null, patienceMs: room.resets.untilMs - this.#deps.clock.monotonicMs() })
   }
 
   /** Opens the document again in the home where it belongs now. */
@@ -268,6 +320,11 @@ export class RoomOpenings {
     this.#deps.table.forget(room)
     if (room.epoch !== null) void this.release(room)
   }
+}
+
+/** Has a home forget a room without storing it. The answer is awaited by nobody. */
+function forgetting({ number }: Room): ToWorker {
+  return { kind: 'job', job: 0, room: number, task: { kind: 'drop' } }
 }
 
 function isOpening({ phase }: Room): boolean {

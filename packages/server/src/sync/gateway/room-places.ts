@@ -56,10 +56,10 @@ export class RoomPlaces {
 
   /**
    * Asks until there is an answer, until nobody wants it any more (`null`), or until the owner has been out of reach for too long: 2 s for one
-   * that is known to live, 5 s for any other. `read`: the owner as it was read with the document, `null` when it had none; absent when that
-   * was not read.
+   * that is known to live, `patienceMs` for any other. `read`: the owner as it was read with the document, `null` when it had none, or when it
+   * was this node; absent when that was not read.
    */
-  async find(key: number, isWanted: () => boolean, read?: Tenure | null): Promise<Place | null> {
+  async find(key: number, isWanted: () => boolean, read?: Tenure | null, patienceMs = PATIENCE_MS): Promise<Place | null> {
     const { links, clock, timers, may } = this.#deps
     if (read && links.peers().includes(read.owner)) return { kind: 'there', home: homeOfNode(read.owner) }
     const beganMs = clock.monotonicMs()
@@ -69,8 +69,7 @@ export class RoomPlaces {
       const isAllowed = read === null || may?.takeOver() !== false
       const outcome = isAllowed ? await this.#acquire(key, seen) : null
       if (outcome?.kind === 'acquired') {
-        if (seen !== undefined) this.takeovers.silent++
-        else if (read && outcome.takeovers > 0) this.takeovers.ended++
+        if (outcome.taken !== undefined) this.takeovers[outcome.taken]++
         return { kind: 'here', epoch: outcome.epoch, takeovers: outcome.takeovers }
       }
       if (outcome?.kind === 'gone') return outcome
@@ -81,7 +80,7 @@ export class RoomPlaces {
       if (!isWanted()) return null
       const searchedMs = clock.monotonicMs() - beganMs
       if (searchedMs >= UNREACHABLE_MS && seen !== undefined && this.#lives(seen.owner, beganMs)) return { kind: 'unreachable' }
-      if (searchedMs >= PATIENCE_MS) return { kind: 'unavailable' }
+      if (searchedMs >= patienceMs) return { kind: 'unavailable' }
       await new Promise<void>((resolve) => void timers.after(AGAIN_MS, resolve))
     }
   }

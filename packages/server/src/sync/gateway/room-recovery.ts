@@ -87,7 +87,7 @@ export class RoomRecovery {
       room: room.number,
       ref: room.ref,
       key: room.key,
-      clocks: room.clocks,
+      clocks: [...room.clocks],
       ...(room.epoch !== null && { epoch: room.epoch }),
       ...(room.since !== null && room.members.length > 0 && { since: room.since }),
     })

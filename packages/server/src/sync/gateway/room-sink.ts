@@ -10,6 +10,8 @@ export interface RoomSink {
   connection(message: ConnectionMessage): void
   /** Closes the room's sockets: the log refused a write, or the document could not be loaded again. [LIFE-6] */
   ended(room: Room, why: 'reset' | NotOpen, writers: readonly { readonly connection: number; readonly ordinal: number }[]): void
+  /** Counts a write that the log refused while everybody stays joined. [LIFE-6] */
+  notStored(): void
   /** Unbinds one connection from a deleted document. [WS-54] */
   deleted(room: Room, connection: Connection): void
   sharingChanged(room: Room): void

@@ -3,7 +3,7 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { RoomJobs } from './room-jobs.ts'
 import type { RoomMoves } from './room-moves.ts'
 import type { RoomOpenings } from './room-openings.ts'
-import { isElsewhere, type Room, type RoomTable } from './room-table.ts'
+import { isShared, type Room, type RoomTable } from './room-table.ts'
 
 export interface RoomSweepDeps {
   readonly table: RoomTable
@@ -18,7 +18,8 @@ export interface RoomSweepDeps {
 
 const SWEEP_MS = 1_000
 /**
- * The edits of somebody who has left are kept for so long where another node owns the document: that node may end before they are durable.
+ * The edits of somebody who has left are kept for so long by a node of several: the owner of the document may end before they are durable, and
+ * so may its append fail.
  */
 const LEFT_KEPT_MS = 5_000
 
@@ -42,7 +43,7 @@ export class RoomSweep implements Disposable {
     for (const room of table.all()) {
       const isFree = room.phase === 'open' && room.members.length === 0 && room.edges.length === 0
       if (isFree && nowMs - room.idleSinceMs >= idleMs) this.#evict(room)
-      if (isElsewhere(room) && room.left.length > 0) {
+      if (isShared(room) && room.left.length > 0) {
         room.left = room.left.filter(({ leftMs = 0 }) => nowMs - leftMs < LEFT_KEPT_MS)
       }
     }

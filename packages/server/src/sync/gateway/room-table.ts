@@ -2,9 +2,10 @@ import { type Level, reaches, type Sharing } from '../../access/access.ts'
 import { readShares } from '../../access/shares.ts'
 import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import { type Binding, bindingOf, type Connection, type Identity, identityOf } from './connection.ts'
-import type { FromWorker, NotLoaded, PresenceClocks } from '../worker-messages.ts'
+import type { FromWorker, NotLoaded } from '../worker-messages.ts'
 import { nodeOfHome } from '../worker-pool.port.ts'
 import type { RoomEdge } from './room-edge.ts'
+import { NO_RESETS, type RoomResets } from './room-resets.ts'
 
 export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outcome'], 'elsewhere' | 'fenced'> | 'unreachable'
 
@@ -50,8 +51,10 @@ export interface Room {
   readonly members: Connection[]
   /** Connections that left while the room opened or moved: the home that opens it handles what they sent before, and that they left. [C8] */
   left: Joined[]
-  /** What others have seen of presence, as the last home told when it closed the room. [WS-47] */
-  clocks: PresenceClocks
+  /** What others have seen of presence: as the last home told when it closed the room, and as far as another node runs it. [WS-47] */
+  readonly clocks: Map<number, number>
+  /** How often the log refused a write while everybody stayed joined. [LIFE-6] */
+  resets: RoomResets
   idleSinceMs: number
   /** The load or eviction in progress; never rejects. */
   turning: Promise<OpenOutcome>
@@ -81,7 +84,8 @@ export class RoomTable {
       hasGap: false,
       members: [],
       left: [],
-      clocks: [],
+      clocks: new Map(),
+      resets: NO_RESETS,
       idleSinceMs: nowMs,
       turning: Promise.resolve('unavailable'),
       settleOpen: () => {},
@@ -124,6 +128,11 @@ export function isElsewhere({ home }: Pick<Room, 'home'>): boolean {
   return home !== null && nodeOfHome(home) !== null
 }
 
+/** Whether the document is one of several nodes, which load it again with everybody joined when its owner ends or an append fails. */
+export function isShared(room: Pick<Room, 'home' | 'epoch'>): boolean {
+  return room.epoch !== null || isElsewhere(room)
+}
+
 /** Starts an opening; everyone who asks waits for the next `opened`. */
 export function beginOpening(room: Room): void {
   room.phase = 'opening'
@@ -132,10 +141,13 @@ export function beginOpening(room: Room): void {
   })
 }
 
-/** The home of a room has it open. What was kept of those who left is needed no more, unless the room has to move before it is handled. */
+/**
+ * The home of a room has it open. What was kept of those who left is needed no more, unless the room has to move before it is handled, or may be
+ * opened again before it is durable.
+ */
 export function opened(room: Room): void {
   room.phase = 'open'
-  if (!room.mustMove) room.left = []
+  if (!room.mustMove && !isShared(room)) room.left = []
 }
 
 /** Adds a member at the end. */

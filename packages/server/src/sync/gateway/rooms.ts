@@ -8,6 +8,7 @@ import type {
   Residents,
 } from '../../documents/residents.port.ts'
 import { type Connection, memberRights } from './connection.ts'
+import { clocksIn, noteClocks } from './presence-clocks.ts'
 import { ResidentCalls } from './resident-calls.ts'
 import { RoomDepartures } from './room-departures.ts'
 import type { HostedRooms } from './room-edge.ts'
@@ -21,7 +22,7 @@ import { RoomRecords } from './room-records.ts'
 import { RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
 import { RoomSettling } from './room-settling.ts'
-import { addMember, isElsewhere, joinedOf, type Room, RoomTable, removeMember } from './room-table.ts'
+import { addMember, isElsewhere, isShared, joinedOf, type Room, RoomTable, removeMember } from './room-table.ts'
 import { RoomSweep } from './room-sweep.ts'
 import { RoomTasks } from './room-tasks.ts'
 import type { RoomCounts, RoomsDeps } from './rooms-deps.ts'
@@ -40,7 +41,7 @@ export type Entered =
 /** Live documents: the worker of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
   /** For what is told of stored changes. */
-  readonly news: Pick<RoomNews, 'dropLife' | 'handedOut'>
+  readonly news: Pick<RoomNews, 'dropLife' | 'handedOut' | 'repaired'>
   attach(sink: RoomSink): void
   /** Makes the document resident; waits for a load or an eviction in progress. Never rejects. [LIFE-17] */
   enter(head: DocumentHead): Promise<Entered>
@@ -93,7 +94,8 @@ class OpenRooms implements Rooms {
   constructor(deps: RoomsDeps) {
     this.#deps = deps
     const post = (home: number, message: ToWorker): void => deps.workers.post(home, message)
-    this.#jobs = new RoomJobs({ timers: deps.timers, timeoutMs: deps.jobTimeoutMs ?? JOB_TIMEOUT_MS, post })
+    const { workers, nodes, records, clock, timers, log } = deps
+    this.#jobs = new RoomJobs({ timers, timeoutMs: deps.jobTimeoutMs ?? JOB_TIMEOUT_MS, post })
     this.#moves = new RoomMoves(this.#jobs, deps.timers)
     this.#tasks = new RoomTasks({
       table: this.#table,
@@ -107,7 +109,6 @@ class OpenRooms implements Rooms {
       taken: (room) => this.#openings.taken(room),
     })
     this.#calls = new ResidentCalls(this.#tasks, deps.log)
-    const { workers, nodes, records, clock, timers, log } = deps
     const postTo = (room: Room, message: ToWorker): void => this.post(room, message)
     const recovery = new RoomRecovery({ post: postTo, clock, log, isWatched: (ref) => records?.isHeld(ref) === true })
     this.#records = new RoomRecords({ records, table: this.#table, clock, post: postTo })
@@ -124,6 +125,7 @@ class OpenRooms implements Rooms {
       clock,
       tasks: this.#tasks,
       enter: (head) => this.enter(head),
+      resident: (ref) => this.#table.of(ref),
       post: postTo,
       drop: (ref) => this.drop(ref),
       isLeaving: () => this.departures.isLeaving,
@@ -142,6 +144,7 @@ class OpenRooms implements Rooms {
       may: nodes?.may ?? null,
       drop: (ref) => this.drop(ref),
       clock,
+      timers,
       sink: () => this.#sink,
       edges: () => this.#hosting.connections,
     })
@@ -172,6 +175,7 @@ class OpenRooms implements Rooms {
       timers: deps.timers,
       onSharing: (room) => this.#sink?.sharingChanged(room),
       drop: (ref) => this.drop(ref),
+      replaced: (room) => this.#openings.replaced(room),
     })
     workers.onMessage((home, message) => this.#receive(home, message))
     workers.onMisplaced((number, reason) => {
@@ -214,21 +218,20 @@ class OpenRooms implements Rooms {
     if (!removeMember(room, connection)) return
     const joined = joinedOf(connection)
     // The home in which the room is may be closed before it handles what this connection sent, or was not given it at all.
-    const isUnsure = room.phase === 'opening' || (isElsewhere(room) && (joined?.binding.acks.kept.length ?? 0) > 0)
+    const isUnsure = room.phase === 'opening' || (isShared(room) && (joined?.binding.acks.kept.length ?? 0) > 0)
     if (isUnsure && joined !== null) room.left.push({ ...joined, leftMs: this.#deps.clock.monotonicMs() })
     room.idleSinceMs = this.#deps.clock.monotonicMs()
     if (room.phase !== 'closed') this.post(room, { kind: 'leave', room: room.number, connection: connection.id })
   }
 
   post(room: Room, message: ToWorker): void {
-    const { workers } = this.#deps
     const { home } = room
     // Once its owner is found, the document is opened there with everything that connections keep.
     if (home === null) return
-    if (!room.mustMove && !workers.takes(home, message)) this.#moves.begin(room, 'must')
+    if (!room.mustMove && !this.#deps.workers.takes(home, message)) this.#moves.begin(room, 'must')
     // Connections keep what they sent until it is settled, and the home to which the room moves gets it in order.
     if (room.mustMove && message.kind === 'sync') return
-    workers.post(home, message)
+    this.#deps.workers.post(home, message)
   }
 
   get hosted(): HostedRooms {
@@ -299,7 +302,7 @@ class OpenRooms implements Rooms {
     this.#openings.endEdges(room, { kind: 'deleted' })
     this.#jobs.failAll(room)
     this.#table.forget(room)
-    return dropped.map((connection) => String(connection.id))
+    return dropped.map(({ id }) => String(id))
   }
 
   watchSharing(ref: DocumentRef): SharingWatch {
@@ -313,8 +316,8 @@ class OpenRooms implements Rooms {
   counts(): RoomCounts {
     const all = [...this.#table.all()]
     const edge = all.filter(isElsewhere).length
-    const fenced = this.#openings.fencedTimes
-    return { owned: all.length - edge, edge, fenced, takeovers: this.#places?.takeovers ?? NO_TAKEOVERS }
+    const takeovers = this.#places?.takeovers ?? NO_TAKEOVERS
+    return { owned: all.length - edge, edge, fenced: this.#openings.fencedTimes, takeovers }
   }
 
   activeDocuments(): number {
@@ -336,6 +339,8 @@ class OpenRooms implements Rooms {
         return this.#withRoom(home, message.room, (room) => this.#updates(room, message))
       case 'awareness':
         return this.#withRoom(home, message.room, (room) => {
+          // A home of this node tells them itself when it closes the room.
+          if (isElsewhere(room)) noteClocks(room.clocks, clocksIn(message.frame))
           this.#sink?.awareness(room, message.frame, message.except)
           for (const edge of room.edges) edge.awareness(message)
         })
@@ -362,7 +367,7 @@ class OpenRooms implements Rooms {
           for (const edge of room.edges) edge.mended()
         })
       case 'reset':
-        return this.#withRoom(home, message.room, (room) => this.#openings.reset(room, message.writers))
+        return this.#withRoom(home, message.room, (room) => this.#openings.reset(room, message))
       case 'reload':
         return this.#withRoom(home, message.room, (room) => this.#openings.reload(room, message))
       case 'fenced':

@@ -2,7 +2,8 @@ import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { settleThrough } from './ack-tracker.ts'
 import { type Binding, type Connection, type EndedBinding, PAUSE } from './connection.ts'
 import type { Fanout } from './fanout.ts'
-import type { NotOpen, Room } from './room-table.ts'
+import { clocksIn, noteClocks } from './presence-clocks.ts'
+import { isElsewhere, type NotOpen, type Room } from './room-table.ts'
 import type { ConnectionMessage, RoomSink } from './room-sink.ts'
 import { applyLevel } from './session-auth.ts'
 import type { SessionContext } from './session-context.ts'
@@ -22,6 +23,7 @@ export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): Roo
     awareness: (room, frame, except) => deps.fanout.awareness(room.members, frame, except),
     connection: (message) => toConnection(context, deps, message),
     ended: (room, why, writers) => endRoom(context, deps, room, why, writers),
+    notStored: () => void context.counters.appendFailures++,
     deleted: (room, connection) => unbindDeleted(context, room, connection),
     sharingChanged(room) {
       for (const connection of room.members.slice()) applyLevel(context, connection)
@@ -48,6 +50,7 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
       context.outbox.sendAll(connection, message.frames)
       for (const frame of message.frames) {
         if (frame[0] === TAG.sync && frame[1] === SYNC.step1) binding.isAsked = true
+        else if (frame[0] === TAG.awareness) noteSnapshot(binding.room, frame)
         else if (frame[1] === SYNC.step2) binding.stepOne = null
       }
       return
@@ -65,6 +68,11 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
       if (message.ordinal === 0) binding.stepOne = null
       if (message.violation) context.violation(connection)
   }
+}
+
+/** What a member saw when it joined has to be older than what the next owner sends. [WS-47] */
+function noteSnapshot(room: Room, frame: Uint8Array): void {
+  if (isElsewhere(room)) noteClocks(room.clocks, clocksIn(frame))
 }
 
 /** Counts a refused message by its code. [OPS-4] */

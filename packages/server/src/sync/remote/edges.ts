@@ -144,9 +144,10 @@ class Edges implements EdgeConnections {
     }
   }
 
-  #opened(edgeRoom: EdgeRoom, room: Room, { since }: Open, before: EdgeRoom | undefined): void {
+  #opened(edgeRoom: EdgeRoom, room: Room, { since, clocks = [] }: Open, before: EdgeRoom | undefined): void {
     edgeRoom.room = room
     if (before !== undefined) this.#adopt(edgeRoom, before)
+    if (clocks.length > 0) this.#post(room, { kind: 'clocks', room: room.number, clocks })
     const seq = since === undefined && room.since !== null ? { seq: room.since } : {}
     this.#send(edgeRoom.edge, { kind: 'opened', room: edgeRoom.number, outcome: 'opened', hasGap: room.hasGap, ...seq })
     if (since !== undefined) void this.#catchUp(edgeRoom, room, since)

@@ -24,6 +24,10 @@ class OpenNodeHomes implements NodeHomes {
     return this.#local.homeFor(...document)
   }
 
+  keepApart(...document: Parameters<WorkerPool['keepApart']>): void {
+    this.#local.keepApart(...document)
+  }
+
   takes(home: number, message: ToWorker): boolean {
     return nodeOfHome(home) !== null || this.#local.takes(home, message)
   }

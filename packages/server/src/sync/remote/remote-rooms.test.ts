@@ -1,13 +1,9 @@
-import { Reader } from '@docrelay/protocol/bytes'
-import { awarenessFrame, readAwareness as readFrame } from '@docrelay/protocol/codec'
 import { retryAfterMs } from '@docrelay/protocol/codes'
-import { TAG } from '@docrelay/protocol/frames'
 import { afterEach, expect, it } from 'vitest'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { PAUSE } from '../gateway/connection.ts'
-import { readAwareness, writeAwareness } from '../room/awareness.ts'
 import { type NodeBench, type NodeBenchOptions, startNodes, type TestNode, until } from '../testing/node-bench.ts'
-import type { TextEditor } from '../testing/text-editor.ts'
+import { ackedOf, countOf, expectEqual, presenceOf, statesSeen, type, wait } from '../testing/typing.ts'
 
 let bench: NodeBench
 let head: DocumentHead
@@ -22,27 +18,6 @@ afterEach(async () => {
   await bench[Symbol.asyncDispose]()
 })
 
-/** Types until `done`, a character at a time at the end, and returns everything that was typed. */
-async function type(editor: TextEditor, letter: string, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) {
-    editor.text.insert(Math.floor(editor.text.length / 2), letter)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-}
-
-function countOf(editor: TextEditor, letter: string): number {
-  return [...editor.text.toString()].filter((one) => one === letter).length
-}
-
-async function expectEqual(editors: readonly TextEditor[], length: number): Promise<void> {
-  await until(() => editors.every((one) => one.text.length === length))
-  expect(new Set(editors.map((one) => one.text.toString())).size).toBe(1)
-  for (const one of editors) {
-    expect(one.client.of(TAG.error)).toEqual([])
-    expect(one.client.socket.readyState).toBe(one.client.socket.OPEN)
-  }
-}
-
 it('[LIFE-25] people who type on two nodes into one document see the same, and it is all in the log', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
@@ -52,8 +27,6 @@ it('[LIFE-25] people who type on two nodes into one document see the same, and i
   await until(async () => (await bench.stored(head)) === ann.text.toString())
   expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
 })
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 it('[LIFE-25] a link that breaks for a moment while people type on both sides costs a pause, and nobody is closed', async () => {
   const [a, b] = await start(2)
@@ -261,20 +234,3 @@ it('[LIFE-17] a document that nobody has open on any node is stored and given up
   const state = await bench.storage.documents.state(head)
   expect(state).toMatchObject({ head: { coveredSeq: 4, lastSeq: 4 } })
 })
-
-function presenceOf({ doc }: TextEditor, clock: number, name: string): Uint8Array {
-  const state = new TextEncoder().encode(JSON.stringify({ user: { name } }))
-  return awarenessFrame(writeAwareness([{ client: doc.clientID, clock, state }]))
-}
-
-/** The states in the AWARENESS frames that came, as text. */
-function statesSeen({ client }: TextEditor): string[] {
-  return client.of(TAG.awareness).flatMap((frame) => {
-    const entries = readAwareness(readFrame(frame.subarray(1)) ?? new Uint8Array()) ?? []
-    return entries.map(({ json }) => new TextDecoder().decode(json))
-  })
-}
-
-function ackedOf({ client }: TextEditor): number {
-  return Math.max(0, ...client.of(TAG.syncAck).map((frame) => new Reader(frame.subarray(1)).varUint()))
-}

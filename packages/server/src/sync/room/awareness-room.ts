@@ -106,6 +106,10 @@ export class RoomAwareness {
     return this.presence.clocks()
   }
 
+  saw(clocks: PresenceClocks): void {
+    this.send(this.presence.saw(clocks), 0)
+  }
+
   knows(client: number): boolean {
     return this.presence.knows(client)
   }

@@ -29,6 +29,29 @@ describe('presence states that the relay accepts', () => {
     receiver.destroy()
   })
 
+  it('[WS-47] what connections saw before they came counts: older states are sent again under newer clocks, and later ones follow them', () => {
+    const presence = new Presence()
+    presence.take(ann, [entry(1, 4, { a: 1 }), entry(2, 9, { a: 2 })], 0)
+    expect(
+      said(
+        presence.saw([
+          [1, 4],
+          [2, 8],
+          [3, 50],
+        ]),
+      ),
+    ).toEqual([[1, 5, { a: 1 }]])
+    expect(said(presence.take(ann, [entry(1, 5, { a: 3 })], 0))).toEqual([[1, 6, { a: 3 }]])
+    expect(said(presence.take(bob, [entry(3, 1, { b: 1 })], 0))).toEqual([[3, 51, { b: 1 }]])
+    expect(new Map(presence.clocks())).toEqual(
+      new Map([
+        [1, 6],
+        [2, 9],
+        [3, 51],
+      ]),
+    )
+  })
+
   it('[WS-42] [G11] bytes that are not exactly one awareness update are refused', () => {
     const deep = (depth: number) => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth)) as unknown
     const wire = (client: number, clock: number, json: Uint8Array) => writeAwareness([{ client, clock, state: json }])

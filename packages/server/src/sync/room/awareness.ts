@@ -314,6 +314,24 @@ export class Presence {
     return [...this.seen].slice(-MAX_KNOWN)
   }
 
+  /**
+   * Takes what connections have seen of presence before they came here. Returns the states that they would take for older than those, under
+   * newer clocks. [WS-47]
+   */
+  saw(clocks: PresenceClocks): OutgoingState[] {
+    const raised: OutgoingState[] = []
+    for (const [client, clock] of clocks) {
+      const entry = this.entries.get(client)
+      if (entry === undefined) {
+        if (this.seen.size < MAX_KNOWN) this.seen.set(client, Math.max(this.seen.get(client) ?? 0, clock))
+      } else if (entry.clock <= clock) {
+        entry.clock = Math.min(clock + 1, MAX_CLOCK)
+        raised.push({ client, clock: entry.clock, state: entry.state })
+      }
+    }
+    return raised
+  }
+
   /** Whether a connection has introduced this id. */
   knows(client: number): boolean {
     return this.entries.has(client)

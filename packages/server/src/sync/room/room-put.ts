@@ -127,7 +127,7 @@ export async function takeBack(room: Room, saver: RoomSaver, taken: ReturnType<R
   room.log.forget(taken)
   const loaded = await loadInTurn(room, null)
   if (loaded.kind !== 'loaded' || loaded.lastSeq !== room.log.durable) {
-    room.host.turn(() => (loaded.kind === 'fenced' ? room.fenced() : room.reset()))
+    room.host.turn(() => (loaded.kind === 'fenced' ? room.fenced() : room.reset(loaded.kind !== 'loaded')))
     return
   }
   saver.base = null

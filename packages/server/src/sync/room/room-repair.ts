@@ -12,7 +12,7 @@ interface Repairable {
   readonly hasGap: boolean
   readonly isReady: boolean
   readonly log: { readonly emitted: number }
-  reset(): void
+  reset(mayStay: boolean): void
 }
 
 /**
@@ -24,7 +24,7 @@ export function watchRepair(room: Repairable): void {
     if (!room.hasGap) return
     void isRepaired(room).then((repaired) => {
       if (!repaired) watchRepair(room)
-      else if (room.hasGap) room.host.turn(() => room.reset())
+      else if (room.hasGap) room.host.turn(() => room.reset(false))
     })
   })
 }

@@ -229,6 +229,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   private handle(ready: Ready, message: RoomMessage): void {
     if (message.kind === 'join') return this.join(ready, message)
     if (message.kind === 'watch') return this.changes.watch(message.isOn)
+    if (message.kind === 'clocks') return this.awareness.saw(message.clocks)
     if (message.kind === 'job') {
       const { job, task } = message
       const perform = async () => (this.phase.kind === 'closed' ? this.phase.outcome : runTask(this, ready.saver, task))
@@ -325,12 +326,10 @@ export class Room implements SyncRoom, RoomLogOwner {
 
   logFailed(reason: LogFailure, error: unknown): void {
     if (reason === 'fenced') return this.host.turn(() => this.fenced())
-    this.host.log.error('room.append_failed', 'Edits of a document could not be stored.', {
-      docId: this.ref.id,
-      reason,
-      error: error instanceof Error ? String(error) : JSON.stringify(error),
-    })
-    this.host.turn(() => (reason === 'gone' ? this.close({ kind: 'gone' }) : this.reset()))
+    const detail = error instanceof Error ? String(error) : JSON.stringify(error)
+    const fields = { docId: this.ref.id, reason, error: detail }
+    this.host.log.error('room.append_failed', 'Edits of a document could not be stored.', fields)
+    this.host.turn(() => (reason === 'gone' ? this.close({ kind: 'gone' }) : this.reset(reason === 'failed')))
   }
 
   /** Another node owns the document: the gateway opens it there, and nobody's connection is closed. [LIFE-26] */
@@ -344,10 +343,11 @@ export class Room implements SyncRoom, RoomLogOwner {
     return this.phase.kind === 'closed' && this.phase.outcome === MOVED
   }
 
-  /** Tells the connections that nothing unacknowledged will be stored, and discards the live document. [LIFE-6] */
-  reset(): void {
+  /** Discards the live document. Connections may stay when all that they have came from its log or goes on to it. [LIFE-6] */
+  reset(mayStay = true): void {
     if (this.phase.kind !== 'ready') return
-    this.host.emit({ kind: 'reset', room: this.id, writers: this.phase.sync.unsettled() })
+    const clocks = mayStay && this.epoch !== null ? { clocks: this.awareness.clocks() } : {}
+    this.host.emit({ kind: 'reset', room: this.id, writers: this.phase.sync.unsettled(), ...clocks })
     this.close(WRITE_LOST)
   }
 

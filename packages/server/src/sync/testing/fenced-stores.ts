@@ -18,6 +18,10 @@ export interface StoreFaults {
   gate: Promise<void>
   /** The store does not answer. */
   isDown: boolean
+  /** The next append is committed, or not, and the node never learns which. */
+  unanswered?: 'committed' | 'not committed' | null
+  /** Appends are refused, while everything else works. */
+  refuses?: boolean
 }
 
 /** The stores of one node of several on one storage, which compare owners and epochs as the database does. [LIFE-26] */
@@ -48,8 +52,12 @@ export function fencedStores(
       after: (key, seq) => read(() => updates.after(key, seq)),
       append: (records) =>
         write(async () => {
+          const { unanswered = null } = faults
+          faults.unanswered = null
+          if (unanswered === 'not committed' || faults.refuses === true) throw outcomeUnknown()
           const kept = records.filter(({ key, epoch }) => !isFenced(key, epoch))
           const stored = kept.length === 0 ? [] : await updates.append(kept.map((record) => withoutEpoch(record)))
+          if (unanswered === 'committed') throw outcomeUnknown()
           const outcomes = new Map(kept.map((record, i) => [record, stored[i] as AppendOutcome]))
           return records.map((record) => outcomes.get(record) ?? { kind: 'fenced' })
         }),
@@ -87,6 +95,10 @@ export function fencedStores(
         }),
     },
   }
+}
+
+function outcomeUnknown(): RelayError {
+  return new RelayError('NOT_PERSISTED', 'the answer of the store was lost')
 }
 
 /** The store below has one node, which names no epoch. */

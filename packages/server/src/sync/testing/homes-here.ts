@@ -4,6 +4,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import { DocumentWorker, type DocumentWorkerOptions } from '../workers/document-worker.ts'
+import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 import type { EndedRun, MoveReason, WorkerPool } from '../worker-pool.port.ts'
 
@@ -15,6 +16,8 @@ export class HomesHere implements WorkerPool, AsyncDisposable {
   best = 0
   /** Longer SYNC messages make their room move. */
   takesBytes = Number.POSITIVE_INFINITY
+  /** Ids of the documents that were to be kept apart. */
+  readonly apart: string[] = []
   /** Every message to a room, with its home. */
   readonly posted: { readonly home: number; readonly message: ToWorker }[] = []
   readonly #given: Pick<DocumentWorkerOptions, 'documents' | 'updates' | 'recovery'> & Partial<DocumentWorkerOptions>
@@ -47,6 +50,10 @@ export class HomesHere implements WorkerPool, AsyncDisposable {
 
   homeFor(): number {
     return this.best
+  }
+
+  keepApart({ id }: DocumentRef): void {
+    this.apart.push(id)
   }
 
   takes(_home: number, message: ToWorker): boolean {

@@ -64,6 +64,16 @@ export class MemoryOwnership {
     this.#of(key).takenAtMs = this.#given.clock.monotonicMs() - ms
   }
 
+  takeoversOf(key: number): number {
+    return this.#of(key).takeovers
+  }
+
+  /** The document was taken so many times within the last minutes. */
+  countTakeovers(key: number, takeovers: number): void {
+    this.#of(key).takeovers = takeovers
+    this.dateBackTakeover(key, TAKEN_MS)
+  }
+
   ownerOf(key: number): Tenure | null {
     return this.#documents.get(key)?.tenure ?? null
   }
@@ -117,10 +127,11 @@ export class MemoryOwnership {
     const isCounted = nowMs - document.takenAtMs <= COUNTED_MS
     if (tenure !== null && tenure.owner !== node) {
       if (!this.#mayTake(document, tenure, seen)) return { kind: 'owned', by: tenure }
+      const taken = this.isDead(tenure.owner) ? 'ended' : 'silent'
       document.takeovers = (isCounted ? document.takeovers : 0) + 1
       document.takenAtMs = nowMs
       this.#robbed.set(tenure.owner, this.robbedOf(tenure.owner) + 1)
-      return { kind: 'acquired', epoch: give(document, node), lastSeq, takeovers: document.takeovers }
+      return { kind: 'acquired', epoch: give(document, node), lastSeq, takeovers: document.takeovers, taken }
     }
     return { kind: 'acquired', epoch: give(document, node), lastSeq, takeovers: isCounted ? document.takeovers : 0 }
   }

@@ -79,6 +79,7 @@ const nowhere: WorkerPool = {
   homeFor() {
     throw new Error('a room was opened at the edge')
   },
+  keepApart() {},
   takes: () => true,
   post() {},
   onMessage() {},

@@ -32,6 +32,8 @@ export class ScriptedWorkers implements WorkerPool {
     return this.best
   }
 
+  keepApart(): void {}
+
   takes(_home: number, message: ToWorker): boolean {
     return message.kind !== 'sync' || message.payload.length <= this.takesBytes
   }

@@ -24,6 +24,12 @@ export class Quarantine {
     if (ends.length > 1) this.workspaces.set(ref.workspaceId, now)
   }
 
+  /** Keeps a document that may have ended other nodes. It counts as no further time that it ended a worker. [LIFE-26] */
+  keep(ref: DocumentRef): void {
+    const earlier = this.documents.get(nameOf(ref)) ?? []
+    this.documents.set(nameOf(ref), [...earlier.slice(0, -1), this.nowMs()])
+  }
+
   holds(ref: DocumentRef): boolean {
     const now = this.nowMs()
     const last = this.documents.get(nameOf(ref))?.at(-1)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import type { Storage } from '../../drivers/sql/storage.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { packFromWorker, packToWorker, unpackFromWorker, unpackToWorker } from './document-batch.ts'
@@ -175,6 +175,22 @@ describe('quarantine of documents', () => {
     now += 10 * 60_000
     expect([quarantine.holds(bad), quarantine.holds(good)]).toEqual([false, false])
   })
+})
+
+it('[LIFE-26] a document that may have ended nodes is apart from others for ten minutes, and its workspace stays among others', () => {
+  let now = 0
+  const quarantine = new Quarantine(() => now)
+  const [bad, good] = ['bad', 'good'].map((id) => ({ workspaceId: 'w', id })) as [DocumentRef, DocumentRef]
+  for (let times = 0; times < 3; times++) quarantine.keep(bad)
+  expect([quarantine.holds(bad), quarantine.holds(good)]).toEqual([true, false])
+  now = 9 * 60_000
+  quarantine.keep(bad)
+  now += 9 * 60_000
+  expect([quarantine.holds(bad), quarantine.holds(good)]).toEqual([true, false])
+  quarantine.note(bad)
+  expect(quarantine.holds(good)).toBe(true)
+  now += 10 * 60_000
+  expect(quarantine.holds(bad)).toBe(false)
 })
 
 describe('worker threads', () => {

@@ -240,6 +240,10 @@ class Workers implements DocumentWorkers {
     return best
   }
 
+  keepApart(ref: DocumentRef): void {
+    this.quarantine.keep(ref)
+  }
+
   takes(): boolean {
     return true
   }

@@ -64,6 +64,10 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
     return this.#isLight(ref, sizeBytes) ? LIGHT_HOME : this.#threads.homeFor(ref, sizeBytes)
   }
 
+  keepApart(ref: DocumentRef): void {
+    this.#threads.keepApart(ref)
+  }
+
   #isLight(ref: DocumentRef, sizeBytes: number): boolean {
     if (this.#placement === 'heavy' || sizeBytes > LIGHT_BOUNDS.stateBytes || this.#threads.isApart(ref, sizeBytes)) return false
     if (this.#rooms.isAway(ref, this.#clock.monotonicMs())) return false

@@ -38,10 +38,10 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
   opened.defer(() => issuer.close())
   let started = 0
 
-  const startNode = async (more: Readonly<Record<string, string>>): Promise<RelayUnderTest> => {
+  const startNode = async (owner: AsyncDisposableStack, more: Readonly<Record<string, string>>): Promise<RelayUnderTest> => {
     const name = `node-${++started}`
     const port = await freePort()
-    return opened.use(
+    return owner.use(
       await startRelayUnderTest({
         issuer,
         ...(mcp && { mcp }),
@@ -63,7 +63,7 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
       }),
     )
   }
-  const relays = await Promise.all(Array.from({ length: count }, () => startNode({})))
+  const relays = await Promise.all(Array.from({ length: count }, () => startNode(opened, {})))
   await linked(relays)
   const resources = opened.move()
   return {
@@ -72,7 +72,7 @@ export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions
     bus,
     url: database.url,
     async add(more = {}) {
-      const relay = await startNode(more)
+      const relay = await startNode(resources, more)
       relays.push(relay)
       await until('the new node to be linked', async () => ((await metric(relay, 'relay_links')) ?? 0) > 0)
       return relay

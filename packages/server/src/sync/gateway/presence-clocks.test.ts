@@ -1,0 +1,38 @@
+import { awarenessFrame } from '@docrelay/protocol/codec'
+import { expect, it } from 'vitest'
+import { writeAwareness } from '../room/awareness.ts'
+import { clocksIn, noteClocks } from './presence-clocks.ts'
+
+const state = new TextEncoder().encode('{"user":{}}')
+
+it('[WS-47] the clocks of all states in a frame are read, removed ones too, and of a broken frame those before the damage', () => {
+  const frame = awarenessFrame(
+    writeAwareness([
+      { client: 7, clock: 3, state },
+      { client: 2 ** 32 - 1, clock: 2 ** 31, state: null },
+    ]),
+  )
+  expect(clocksIn(frame)).toEqual([
+    [7, 3],
+    [2 ** 32 - 1, 2 ** 31],
+  ])
+  for (let length = 0; length < frame.length; length++) expect(clocksIn(frame.subarray(0, length)).length).toBeLessThan(2)
+})
+
+it('[WS-47] a clock that was seen never falls, and of very many ids those are kept that were seen last', () => {
+  const seen = new Map<number, number>()
+  noteClocks(seen, [
+    [1, 5],
+    [2, 1],
+  ])
+  noteClocks(seen, [
+    [1, 4],
+    [2, 9],
+  ])
+  expect([...seen]).toEqual([
+    [1, 5],
+    [2, 9],
+  ])
+  for (let client = 10; client < 3_000; client++) noteClocks(seen, [[client, 1]])
+  expect([seen.size, seen.has(1), seen.has(2_999)]).toEqual([2_048, false, true])
+})

@@ -1,0 +1,32 @@
+import type { Room } from './room-table.ts'
+
+/** What a room of several nodes knows of the appends that the log refused. */
+export interface RoomResets {
+  /** Monotonic times of the resets of the last minute. */
+  readonly atMs: readonly number[]
+  /** How many came one after the other, with nothing stored between them. */
+  readonly inRow: number
+  /** How far the log was durable at the last one. */
+  readonly since: number | null
+  /** Until when the document is opened again although the store does not answer. */
+  readonly untilMs: number
+}
+
+export const NO_RESETS: RoomResets = { atMs: [], inRow: 0, since: null, untilMs: Number.NEGATIVE_INFINITY }
+
+const WINDOW_MS = 60_000
+const MOST = 20
+/** A write that the store refuses each time comes back with each replay. */
+const MOST_IN_ROW = 3
+/** Longer than the 10 s after which a node without the database gives everything up by itself. [LIFE-27] */
+export const REOPEN_MS = 12_000
+
+/**
+ * Counts one more reset. `null`: there were too many, so that replaying does not help, and the people in the room have to be told.
+ * [LIFE-6]
+ */
+export function oneMore({ resets: before, since }: Pick<Room, 'resets' | 'since'>, nowMs: number): RoomResets | null {
+  const atMs = [...before.atMs.filter((one) => nowMs - one < WINDOW_MS), nowMs]
+  const inRow = atMs.length > 1 && before.since === since ? before.inRow + 1 : 1
+  return inRow > MOST_IN_ROW || atMs.length > MOST ? null : { atMs, inRow, since, untilMs: nowMs + REOPEN_MS }
+}

@@ -1,0 +1,214 @@
+import { TAG } from '@docrelay/protocol/frames'
+import { afterEach, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { type NodeBench, startNodes, type TestNode, until } from '../testing/node-bench.ts'
+import { ackedOf, clocksSeen, expectEqual, presenceOf, statesSeen, type } from '../testing/typing.ts'
+
+let bench: NodeBench
+let head: DocumentHead
+/** Starts nodes with one document, which the first one owns. */
+async function start(count: number): Promise<readonly [TestNode, TestNode, TestNode]> {
+  bench = await startNodes({ count })
+  head = await bench.create('doc')
+  return bench.nodes as readonly [TestNode, TestNode, TestNode]
+}
+
+afterEach(async () => {
+  await bench[Symbol.asyncDispose]()
+})
+
+it.each(['committed', 'not committed'] as const)(
+  '[LIFE-6] [LIFE-25] when the answer to an append is lost, %s as it was, nobody on any node is closed, and every edit is stored once and acknowledged',
+  async (unanswered) => {
+    const [a, b] = await start(2)
+    const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+    for (let round = 1; round <= 3; round++) {
+      a.faults.unanswered = unanswered
+      await Promise.all([type(ann, 'a', 50), type(bob, 'b', 50)])
+      await expectEqual([ann, bob], 100 * round)
+      await until(async () => (await bench.stored(head)) === ann.text.toString())
+      await until(() => ackedOf(ann) >= 50 * round && ackedOf(bob) >= 50 * round)
+    }
+    expect(a.bench.gateway.metrics().counters.appendFailures).toBe(3)
+    expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
+  },
+)
+
+it('[LIFE-6] [LIFE-25] what somebody wrote at the owner who left before its append failed is stored', async () => {
+  const [a] = await start(2)
+  const ann = await a.editor('doc')
+  let goOn = (): void => {}
+  a.faults.gate = new Promise((resolve) => {
+    goOn = resolve
+  })
+  a.faults.unanswered = 'not committed'
+  const seen = a.homes.posted.length
+  ann.text.insert(0, 'last words')
+  await until(() => a.homes.posted.slice(seen).some(({ message }) => message.kind === 'sync'))
+  ann.client.socket.close()
+  await ann.client.closed
+  await until(() => a.homes.posted.slice(seen).some(({ message }) => message.kind === 'leave'))
+  a.faults.gate = Promise.resolve()
+  goOn()
+  await until(async () => (await bench.stored(head)) === 'last words')
+})
+
+it('[LIFE-6] an append that fails again and again closes the sockets of all nodes in the end, and tells the writer', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  a.faults.refuses = true
+  ann.text.insert(0, 'never stored')
+  expect(await ann.client.closed).toMatchObject({ code: 1012, reason: expect.stringContaining('room-reset') })
+  expect(await bob.client.closed).toMatchObject({ code: 1012, reason: expect.stringContaining('room-reset') })
+  expect(ann.client.of(TAG.error)).not.toEqual([])
+  expect(await bench.stored(head)).toBe('')
+})
+
+it('[CFG-11] when the log of an open document was replaced, people of all nodes join what is there now, and a room that has it already stays', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  await type(ann, 'a', 3)
+  await until(async () => (await bench.stored(head)) === 'aaa')
+  await until(() => ackedOf(ann) >= 4)
+  const end = async () => {
+    const state = await bench.storage.documents.state(head)
+    return state.kind === 'document' ? state.head.lastSeq : 0
+  }
+  const tell = async (seq: number) => {
+    for (const { bench: node } of [a, b]) await node.rooms.news.repaired(head, seq)
+  }
+  const lastSeq = await end()
+  // The room has told that its log is durable through the record before the last one.
+  await tell(lastSeq - 1)
+  expect([ann, bob].map(({ client }) => client.socket.readyState)).toEqual([1, 1])
+  const rebuilt = {
+    lastSeq,
+    update: Y.encodeStateAsUpdate(ann.doc),
+    stateVector: Y.encodeStateVector(ann.doc),
+    detail: 'a test',
+    nowMs: 1,
+  }
+  expect(await bench.storage.updates.rebuild(head.key, rebuilt)).toBe('rebuilt')
+  await tell(await end())
+  for (const { client } of [ann, bob])
+    expect(await client.closed).toMatchObject({ code: 1012, reason: expect.stringContaining('room-reset') })
+  const eve = await b.editor('doc')
+  await until(() => eve.text.toString() === 'aaa')
+  await tell(await end())
+  await type(eve, 'e', 1)
+  await until(async () => (await bench.stored(head)).length === 4)
+  expect(eve.client.socket.readyState).toBe(1)
+})
+
+it.each([
+  [2, 3, true],
+  [1, 2, false],
+] as const)(
+  '[LIFE-26] a document that was taken %i times before is opened by the next owner, apart from others from the third time on',
+  async (before, after, isApart) => {
+    const [a, b] = await start(2)
+    const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+    bench.ownership.countTakeovers(head.key, before)
+    bench.crash(a)
+    await ann.client.closed
+    await type(bob, 'b', 3)
+    await until(async () => (await bench.stored(head)) === 'bbb')
+    expect(bench.ownership.ownerOf(head.key)).toMatchObject({ owner: 2 })
+    expect(bench.ownership.takeoversOf(head.key)).toBe(after)
+    expect(b.homes.apart).toEqual(isApart ? ['doc'] : [])
+  },
+)
+
+it('[LIFE-26] a document that was taken a fifth time is opened by nobody for now, and its owner keeps it so that it ends no other node', async () => {
+  const [a, b, c] = await start(3)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  bench.ownership.countTakeovers(head.key, 4)
+  bench.crash(a)
+  await ann.client.closed
+  expect(await bob.client.closed).toMatchObject({ code: 1012 })
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(2)
+  for (const node of [b, c]) {
+    const client = await node.bench.authed({}, ['ack'])
+    client.join('doc')
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_UNAVAILABLE' })
+  }
+  expect(bench.ownership.ownerOf(head.key)?.owner).toBe(2)
+})
+
+it('[OPS-4] takeovers are counted by what was known of the owner that lost the document, and rooms that found theirs taken', async () => {
+  const [a, b, c] = await start(3)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const causes = (node: TestNode) => node.bench.rooms.counts().takeovers
+  // Opened, owned and given up by everybody in turn: nothing is taken from anybody.
+  for (const { client } of [ann, bob]) {
+    client.socket.close()
+    await client.closed
+  }
+  await until(() => bench.ownership.ownerOf(head.key) === null)
+  const cid = await c.editor('doc')
+  await until(() => bench.ownership.ownerOf(head.key)?.owner === 3)
+  expect([a, b, c].map(causes)).toEqual([a, b, c].map(() => ({ silent: 0, ended: 0 })))
+  const bea = await b.editor('doc')
+  bench.crash(c)
+  await cid.client.closed
+  await type(bea, 'b', 1)
+  await until(() => bench.ownership.ownerOf(head.key)?.owner === 2)
+  expect([a, b].map(causes)).toEqual([
+    { silent: 0, ended: 0 },
+    { silent: 1, ended: 0 },
+  ])
+  bench.ownership.silence(2, 16_000)
+  bench.network.cut(1, 2)
+  const again = await a.editor('doc')
+  expect(causes(a)).toEqual({ silent: 0, ended: 1 })
+  // It learns of it with its next edit.
+  expect(b.bench.rooms.counts().fenced).toBe(0)
+  bench.network.heal(1, 2)
+  bench.ownership.revive(2)
+  await type(bea, 'x', 1)
+  await until(() => again.text.length === 2)
+  expect([a, b].map((node) => node.bench.rooms.counts().fenced)).toEqual([0, 1])
+})
+
+it('[WS-47] presence goes on under newer clocks at the next owner, though the client counts its own from the beginning', async () => {
+  const [a, b, c] = await start(3)
+  const ann = await a.editor('doc')
+  const [bob, cid] = [await b.editor('doc'), await c.editor('doc')]
+  const clocks = () => clocksSeen(cid, bob.doc.clientID)
+  bob.client.send(presenceOf(bob, 1, 'Bob'))
+  await until(() => clocks().length === 1)
+  // The same id with the same clocks again, as after a reload of the page: each time others see it under a newer clock.
+  bob.client.socket.close()
+  await until(() => clocks().length === 2)
+  const again = await b.editor('doc')
+  again.client.send(presenceOf(bob, 1, 'Bob'))
+  await until(() => clocks().length === 3)
+  bench.crash(a)
+  await ann.client.closed
+  await type(again, 'b', 1)
+  await until(() => cid.text.length === 1)
+  again.client.send(presenceOf(bob, 2, 'Bobby'))
+  await until(() => statesSeen(cid).at(-1)?.includes('Bobby') === true)
+  const seen = clocks()
+  expect(seen.length).toBeGreaterThan(3)
+  expect(seen).toEqual([...new Set(seen)].sort((one, other) => one - other))
+})
+
+it('[WS-47] a node that runs a room for the first time learns from others which clocks their people have seen', async () => {
+  const [a, b, c] = await start(3)
+  const ann = await a.editor('doc')
+  const bob = await b.editor('doc')
+  for (let clock = 1; clock <= 5; clock++) ann.client.send(presenceOf(ann, clock, `Ann ${clock}`))
+  await until(() => statesSeen(bob).at(-1)?.includes('Ann 5') === true)
+  const owned = bench.ownership.ownerOf(head.key) ?? undefined
+  bench.ownership.silence(1, 1_000)
+  expect(await bench.ownership.of(3).acquire(head.key, owned)).toMatchObject({ kind: 'acquired' })
+  bench.crash(a)
+  const cid = await c.editor('doc')
+  await type(bob, 'b', 1)
+  await until(() => cid.text.length === 1)
+  cid.client.send(presenceOf(ann, 1, 'Ann again'))
+  await until(() => clocksSeen(bob, ann.doc.clientID).length > 5)
+  await until(() => (clocksSeen(bob, ann.doc.clientID).at(-1) ?? 0) > 5 && statesSeen(bob).at(-1)?.includes('Ann again') === true)
+})
