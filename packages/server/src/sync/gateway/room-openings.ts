@@ -133,6 +133,12 @@ export class RoomOpenings {
     settleOpen(outcome)
   }
 
+  /** The gap in the log of a document is closed. [LIFE-5] */
+  mended(room: Room): void {
+    this.setGap(room, false)
+    for (const edge of room.edges) edge.mended()
+  }
+
   setGap(room: Room, hasGap: boolean): void {
     if (room.hasGap === hasGap) return
     room.hasGap = hasGap

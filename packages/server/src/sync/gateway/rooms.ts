@@ -88,8 +88,8 @@ class OpenRooms implements Rooms {
   readonly departures: RoomDepartures
   readonly news: RoomNews
   readonly #reports = new Map<number, WorkerReport>()
-  #sink: RoomSink | null = null
   readonly #sweep: RoomSweep
+  #sink: RoomSink | null = null
 
   constructor(deps: RoomsDeps) {
     this.#deps = deps
@@ -286,8 +286,8 @@ class OpenRooms implements Rooms {
     room.settleOpen('gone')
     const joined = room.members.map(({ id }) => String(id))
     await this.#jobs.run(room, { kind: 'drop' })
-    const dropped = this.#dropped(room)
     // Another node says by a message of its own that the document is deleted.
+    const dropped = this.#dropped(room)
     return isElsewhere(room) ? joined : dropped
   }
 
@@ -316,8 +316,8 @@ class OpenRooms implements Rooms {
   counts(): RoomCounts {
     const all = [...this.#table.all()]
     const edge = all.filter(isElsewhere).length
-    const takeovers = this.#places?.takeovers ?? NO_TAKEOVERS
-    return { owned: all.length - edge, edge, fenced: this.#openings.fencedTimes, takeovers }
+    const { fencedTimes: fenced } = this.#openings
+    return { owned: all.length - edge, edge, fenced, takeovers: this.#places?.takeovers ?? NO_TAKEOVERS }
   }
 
   activeDocuments(): number {
@@ -362,10 +362,7 @@ class OpenRooms implements Rooms {
           this.#openings.opened(room, message)
         })
       case 'mended':
-        return this.#withRoom(home, message.room, (room) => {
-          this.#openings.setGap(room, false)
-          for (const edge of room.edges) edge.mended()
-        })
+        return this.#withRoom(home, message.room, (room) => this.#openings.mended(room))
       case 'reset':
         return this.#withRoom(home, message.room, (room) => this.#openings.reset(room, message))
       case 'reload':
