@@ -7,6 +7,8 @@ export interface BlobGrant {
   /** As stored: in lower case and without parameters. [BLOB-4] */
   readonly mimeType: string
   readonly createdAtMs: number
+  /** The name of the bytes in the blob store; see `newObject`. Of blobs from former programs it is the hash. [BLOB-24] */
+  readonly object: string
 }
 
 /** Where the bytes came from; recorded and not interpreted. [BLOB-17] */
@@ -62,6 +64,10 @@ export interface GrantRequest {
   readonly reservationId: string | null
   readonly workspaceId: string
   readonly hash: string
+  /** An announced object that has all the bytes. */
+  readonly object: string
+  /** Until then the bytes that the object replaces are kept for those who were led to them. */
+  readonly replacedUntilMs: number
   readonly sizeBytes: number
   readonly mimeType: string
   /** `sub` of the uploader. [BLOB-6] */
@@ -77,6 +83,8 @@ export type GrantOutcome =
    */
   | { readonly kind: 'granted'; readonly grant: BlobGrant; readonly added: boolean }
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
+  /** The upload took longer than it had announced, so its object is being removed. Nothing was changed. */
+  | { readonly kind: 'struck' }
 
 /**
  * Records which workspace holds which blob, and what running uploads have reserved. A writing verb is durable when it
@@ -95,7 +103,15 @@ export interface BlobLedger {
   reserve(reservation: Reservation, quotaBytes: number | null, nowMs: number): Promise<Admission>
   /** Ends a reservation; an unknown id is no error. The hash becomes an orphan when no workspace holds it. */
   release(reservationId: string): Promise<void>
-  /** Records the grant, the uploader and the end of the reservation in one transaction. */
+  /**
+   * Records that an upload is about to store bytes as `object`, a name that nobody has used. Until `untilMs` it may be
+   * granted; later the object counts as abandoned. [BLOB-24]
+   */
+  announce(object: string, untilMs: number): Promise<void>
+  /**
+   * Records the grant, the uploader, the end of the reservation, and that the object has the bytes of the hash for all
+   * workspaces, in one transaction.
+   */
   grant(request: GrantRequest): Promise<GrantOutcome>
   /** Returns the presigned uploads of a workspace for one hash, newest first. */
   staged(workspaceId: string, hash: string): Promise<readonly StagedUpload[]>
@@ -108,7 +124,7 @@ export interface BlobLedger {
    * Ends at most `limit` grants that no document has referenced since `beforeMs`. A grant is deleted, or kept without
    * counting while a recovery point references it. References are compared in the same transaction. A workspace in
    * which a document has edits that its stored body lacks is skipped. [BLOB-15, BLOB-16] A hash that no workspace holds
-   * any more becomes an orphan.
+   * any more becomes an orphan. Announced objects whose time is over are struck.
    */
   releaseUnreferenced(beforeMs: number, limit: number, nowMs: number): Promise<number>
   /**
@@ -122,10 +138,14 @@ export interface BlobLedger {
    */
   orphans(limit: number): Promise<readonly string[]>
   /**
-   * Forgets an orphan after its bytes were removed. Answers `held`, and forgets nothing, when a grant or an upload came
-   * meanwhile.
+   * Strikes the object of an orphan: from then on no grant can name it, whatever other nodes do. Answers `held`, and
+   * changes nothing, when the hash is no orphan any more. [BLOB-24, Q6]
    */
-  forgetOrphan(hash: string): Promise<'forgotten' | 'held'>
+  strike(hash: string, nowMs: number): Promise<'struck' | 'held'>
+  /** Returns at most `limit` struck objects whose bytes may be removed by now. */
+  struck(nowMs: number, limit: number): Promise<readonly string[]>
+  /** Forgets a struck object after its bytes were removed; does nothing for any other. */
+  forget(object: string): Promise<void>
   /** Sum of the bytes of the grants that count. [interface, Limits rule 3] */
   meteredBytes(workspaceId: string): Promise<number>
 }

@@ -4,6 +4,7 @@ import type { Metrics } from '../kernel/metrics.ts'
 import type { BlobDeps } from './blob-deps.ts'
 import type { BlobGrant, Provenance } from './blob-ledger.port.ts'
 import type { ReceivedBlob } from './blob-store.port.ts'
+import { announceObject, grantObject } from './granting.ts'
 import { storedMimeType } from './mime.ts'
 import { hashMismatch, overQuota, tooLarge } from './refusals.ts'
 import { openHold, type UploadHold } from './reserving.ts'
@@ -73,9 +74,9 @@ export function createUploads(deps: BlobDeps): TakeUpload {
     try {
       if (upload.expectedHash !== null && upload.expectedHash !== hash) throw hashMismatch(upload.expectedHash, hash)
       if (upload.expectedHash === null) await hold.settle(hash, sizeBytes)
-      return await deps.locks.run(hash, () => keepAndGrant(access, upload, received, hold))
+      return await keepAndGrant(access, upload, received, hold)
     } catch (error) {
-      // Does nothing after `keep`: the bytes are then an orphan, which the collector finds by the reservation.
+      // Does nothing after `keep`: the collector then finds the bytes by the name that was announced.
       await received.discard().catch(() => undefined)
       throw error
     }
@@ -88,19 +89,16 @@ export function createUploads(deps: BlobDeps): TakeUpload {
     { reservationId }: UploadHold,
   ): Promise<BlobGrant> {
     const { workspaceId, sub, limits } = access
+    const { hash, sizeBytes } = received
+    const { provenance } = upload
+    const { quotaBytes } = limits
     const mimeType = storedMimeType(upload.mimeType)
-    await received.keep(mimeType)
-    const outcome = await deps.ledger.grant({
-      reservationId,
-      workspaceId,
-      hash: received.hash,
-      sizeBytes: received.sizeBytes,
-      mimeType,
-      sub,
-      provenance: upload.provenance,
-      quotaBytes: limits.quotaBytes,
-      nowMs: deps.clock.nowMs(),
-    })
+    const object = await announceObject(hash, deps)
+    await received.keep(object, mimeType)
+    const outcome = await grantObject(
+      { reservationId, workspaceId, hash, object, sizeBytes, mimeType, sub, provenance, quotaBytes },
+      deps,
+    )
     if (outcome.kind === 'over-quota') throw overQuota(outcome, access, metrics)
     return outcome.grant
   }

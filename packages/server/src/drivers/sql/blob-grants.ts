@@ -1,4 +1,5 @@
 import type { Admission, BlobGrant, GrantOutcome, GrantRequest, Reservation } from '../../blobs/blob-ledger.port.ts'
+import { makeValid } from './blob-objects.ts'
 import { REFERENCED } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
 import { uploadGrowth } from './quota.ts'
@@ -26,14 +27,18 @@ async function intactGrant(db: Connection, workspaceId: string, hash: string): P
 async function lookUp(db: Connection, workspaceId: string, hash: string): Promise<BlobGrant | null | 'damaged'> {
   const row = await db
     .selectFrom('blob_grants')
-    .selectAll()
-    .where('workspace_id', '=', storedText(workspaceId))
-    .where('hash', '=', hash)
+    .leftJoin('blob_objects', (join) =>
+      join.onRef('blob_objects.hash', '=', 'blob_grants.hash').on('blob_objects.state', '=', 'valid'),
+    )
+    .selectAll('blob_grants')
+    .select('blob_objects.object')
+    .where('blob_grants.workspace_id', '=', storedText(workspaceId))
+    .where('blob_grants.hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return null
   if (!isAsWritten('blob_grants', row)) return 'damaged'
-  const { size_bytes: sizeBytes, mime_type: mimeType, created_at_ms: createdAtMs } = row
-  return { workspaceId, hash, sizeBytes, mimeType: originalText(mimeType), createdAtMs }
+  const { size_bytes: sizeBytes, mime_type: mimeType, created_at_ms: createdAtMs, object } = row
+  return { workspaceId, hash, sizeBytes, mimeType: originalText(mimeType), createdAtMs, object: object ?? hash }
 }
 
 /** Reserves quota for an upload; all other reservations count too. [Q2, BLOB-14] */
@@ -76,7 +81,7 @@ export async function reserve(
 
 /** Grants a workspace a blob whose bytes are there. A refusal changes nothing. [Q3, Q4, BLOB-14] */
 export async function grant(writer: Writer, engine: Engine, request: GrantRequest): Promise<GrantOutcome> {
-  const { reservationId, workspaceId, hash, sizeBytes, quotaBytes, nowMs } = request
+  const { reservationId, workspaceId, hash, object, sizeBytes, quotaBytes, nowMs } = request
   await engine.lockWorkspace(writer, workspaceId)
   await engine.lockBlobs(writer, [hash])
   const held = await intactGrant(writer, workspaceId, hash)
@@ -85,6 +90,7 @@ export async function grant(writer: Writer, engine: Engine, request: GrantReques
     const growth = await uploadGrowth(writer, upload, nowMs)
     if (isOver(growth, quotaBytes)) return { kind: 'over-quota', ...growth }
   }
+  if (!(await makeValid(writer, request))) return { kind: 'struck' }
   if (held === null) await insertGrant(writer, request)
   else await delayRelease(writer, held, nowMs)
   await writer
@@ -95,7 +101,8 @@ export async function grant(writer: Writer, engine: Engine, request: GrantReques
   await writer.deleteFrom('blob_orphans').where('hash', '=', hash).execute()
   if (reservationId !== null) await writer.deleteFrom('blob_uploads').where('id', '=', reservationId).execute()
   const { mimeType } = request
-  return { kind: 'granted', grant: held ?? { workspaceId, hash, sizeBytes, mimeType, createdAtMs: nowMs }, added: held === null }
+  const granted = held ?? { workspaceId, hash, sizeBytes, mimeType, createdAtMs: nowMs }
+  return { kind: 'granted', grant: { ...granted, object }, added: held === null }
 }
 
 /** An upload that adds nothing is never refused. [Q3] */

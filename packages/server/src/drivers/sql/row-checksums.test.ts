@@ -85,16 +85,16 @@ it.each([
   ['unreferenced_at_ms', '6'],
   ['provenance', "'{}'"],
 ])('[OPS-11] [BLOB-2] a grant whose %s was changed (%s) is ignored, and an upload repairs it', async (column, value) => {
-  await host.blobs.grant(grantRequest)
+  await granted(host.blobs, grantRequest)
   tamper(`update blob_grants set ${column} = ${value}`)
   await expect(host.blobs.find(W, HASH)).rejects.toMatchObject(DAMAGED)
   expect(errors).toEqual(['storage.row-damaged'])
-  expect(await host.blobs.grant(grantRequest)).toMatchObject({ kind: 'granted', added: true })
+  expect(await granted(host.blobs, grantRequest)).toMatchObject({ kind: 'granted', added: true })
   expect(await host.blobs.find(W, HASH)).toMatchObject({ sizeBytes: 6, mimeType: 'image/png' })
 })
 
 it('[OPS-11] [BLOB-15] the checksum of a grant is updated when references come and go', async () => {
-  await host.blobs.grant(grantRequest)
+  await granted(host.blobs, grantRequest)
   const head = written(await host.documents.write(creation(REF, `{"text":"blob://${HASH}"}`)))
   expect(await host.blobs.find(W, HASH)).not.toBeNull()
   const next = written(await host.documents.write(change(head, '{}', { nowMs: 70_000_000 })))

@@ -25,6 +25,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0012-ownership': '387514ce6531b5c4',
   '0013-seats': '1449442f209d7548',
   '0014-feeds': '266a940e8606fe94',
+  '0015-blob-objects': '691102723cda63dd',
 }
 
 let store: ReturnType<typeof temporaryStore>
@@ -53,11 +54,11 @@ it('[LIFE-29] the migrations are the pinned ones', () => {
 it('[LIFE-29] a store of a newer format is refused and left unchanged', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   onFile((db) =>
-    db.exec("update store_facts set value = '3' where name = 'format'; insert into kysely_migration values ('9999-x', '')"),
+    db.exec("update store_facts set value = '4' where name = 'format'; insert into kysely_migration values ('9999-x', '')"),
   )
   const before = readFileSync(store.path)
-  await expect(openHost(store.url)).rejects.toThrow('the store has format 3, newer than the 2 this program knows')
-  await expect(planMigration(store.url, silentLogger)).rejects.toThrow('the store has format 3, newer than the 2')
+  await expect(openHost(store.url)).rejects.toThrow('the store has format 4, newer than the 3 this program knows')
+  await expect(planMigration(store.url, silentLogger)).rejects.toThrow('the store has format 4, newer than the 3')
   expect(readFileSync(store.path).equals(before)).toBe(true)
 })
 
