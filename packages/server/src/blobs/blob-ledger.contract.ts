@@ -99,6 +99,32 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await probe(99, 1000)).toEqual({ kind: 'admitted' })
       })
 
+      it('[REST-12] a workspace has a limited number of streams at once, of blobs that it holds too, and each frees its place by its end or expiry', async () => {
+        await granted(ledger(), aGrant(ws, hash))
+        const stream = (of: string | null, expiresAtMs = 5000) =>
+          aStream(ws, of, { expiresAtMs, upload: { kind: 'stream', most: 2 } })
+        const [first, second, third] = [stream(hash, 3000), stream(null), stream(newHash())]
+        const take = (upload: typeof first, nowMs = 1000) => ledger().reserve(upload, null, nowMs)
+        expect((await take(first)).kind).toBe('held')
+        expect((await take(second)).kind).toBe('admitted')
+        expect(await take(third)).toEqual({ kind: 'too-many' })
+        // A stream that is there already grows, upload URLs have no place, and other workspaces have places of their own.
+        expect(await take({ ...second, bytes: 200 })).toEqual({ kind: 'admitted' })
+        expect(await ledger().reserve(aPresigned(ws, newHash()), null, 1000)).toEqual({ kind: 'admitted' })
+        expect(await take({ ...third, id: `${third.id}x`, workspaceId: `${ws}x` })).toEqual({ kind: 'admitted' })
+        await ledger().release(second.id)
+        expect(await take(third)).toEqual({ kind: 'admitted' })
+        expect(await take(second)).toEqual({ kind: 'too-many' })
+        expect(await take(second, 3000)).toEqual({ kind: 'admitted' })
+      })
+
+      it('[REST-12] of streams that begin at the same moment as many are admitted as the workspace may have', async () => {
+        const begin = () => ledger().reserve(aStream(ws, newHash(), { upload: { kind: 'stream', most: 3 } }), null, 1000)
+        const kinds = (await Promise.all(Array.from({ length: 12 }, begin))).map(({ kind }) => kind)
+        expect(kinds.filter((kind) => kind === 'admitted')).toHaveLength(3)
+        expect(kinds.filter((kind) => kind === 'too-many')).toHaveLength(9)
+      })
+
       it('[Q2] a ticket and a POST of the same bytes count once, before and after the grant', async () => {
         const ticket = aPresigned(ws, hash, { bytes: 60 })
         const post = aStream(ws, hash, { bytes: 60 })

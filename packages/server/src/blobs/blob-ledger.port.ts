@@ -18,9 +18,9 @@ export interface Provenance {
 }
 
 /**
- * Bytes that a running upload may need. A reservation counts against the quota until it ends. Of several reservations
- * for one hash in a workspace only the largest counts; a reservation for a hash that the workspace already holds counts
- * nothing. [Q2]
+ * Bytes that a running upload may need, and its place among the uploads of its workspace. A reservation counts against
+ * the quota until it ends. Of several reservations for one hash in a workspace only the largest counts; a reservation
+ * for a hash that the workspace already holds counts nothing. [Q2]
  */
 export interface Reservation {
   /** Chosen by the caller; for a presigned upload it is the staging key. */
@@ -36,10 +36,14 @@ export interface Reservation {
    */
   readonly heals?: true
   /**
-   * `stream`: the reservation ends with its process. `presigned`: it survives a restart, and its staged object is
+   * `stream`: the bytes pass through a relay. Where one process has the store the reservation ends with it, elsewhere
+   * when it expires. `most` is how many such uploads the workspace may have at once, at all nodes together, this one
+   * included; `null` for no limit. [REST-12] `presigned`: the reservation survives a restart, and its staged object is
    * removed at `removeAtMs`. [BLOB-12]
    */
-  readonly upload: { readonly kind: 'stream' } | { readonly kind: 'presigned'; readonly sub: string; readonly removeAtMs: number }
+  readonly upload:
+    | { readonly kind: 'stream'; readonly most: number | null }
+    | { readonly kind: 'presigned'; readonly sub: string; readonly removeAtMs: number }
 }
 
 export interface StagedUpload {
@@ -53,10 +57,12 @@ export interface StagedUpload {
 export type Admission =
   | { readonly kind: 'admitted' }
   /**
-   * The workspace holds the hash already and the upload does not replace damaged bytes. Nothing is reserved or added,
-   * whatever the quota. [Q3]
+   * The workspace holds the hash already. Nothing is added, whatever the quota. [Q3] A stream has its place among the
+   * uploads all the same; for an upload URL that does not replace damaged bytes nothing is recorded.
    */
   | { readonly kind: 'held'; readonly grant: BlobGrant }
+  /** The workspace has as many streams under way as it may. [REST-12] */
+  | { readonly kind: 'too-many' }
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
 
 export interface GrantRequest {

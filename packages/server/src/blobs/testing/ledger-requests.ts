@@ -39,7 +39,7 @@ export const aStream = (workspaceId: string, hash: string | null, more: Partial<
   hash,
   bytes: 100,
   expiresAtMs: 5000,
-  upload: { kind: 'stream' },
+  upload: { kind: 'stream', most: null },
   ...more,
 })
 

@@ -41,24 +41,41 @@ async function lookUp(db: Connection, workspaceId: string, hash: string): Promis
   return { workspaceId, hash, sizeBytes, mimeType: originalText(mimeType), createdAtMs, object: object ?? hash }
 }
 
-/** Reserves quota for an upload; all other reservations count too. [Q2, BLOB-14] */
+/** Reserves a place and quota for an upload; all other reservations count too. [REST-12, Q2, BLOB-14] */
 export async function reserve(
   writer: Writer,
   engine: Engine,
   reservation: Reservation,
   { quotaBytes, nowMs }: { readonly quotaBytes: number | null; readonly nowMs: number },
 ): Promise<Admission> {
-  const { id, workspaceId, hash, bytes, expiresAtMs, upload } = reservation
+  const { id, workspaceId, hash, bytes, upload } = reservation
   await engine.lockWorkspace(writer, workspaceId)
+  if (upload.kind === 'stream' && upload.most !== null && (await otherStreams(writer, reservation, nowMs)) >= upload.most)
+    return { kind: 'too-many' }
   const held = hash === null ? null : await intactGrant(writer, workspaceId, hash)
   if (held !== null) {
     await delayRelease(writer, held, nowMs)
-    if (reservation.heals !== true) return { kind: 'held', grant: held }
+    if (upload.kind === 'presigned' && reservation.heals !== true) return { kind: 'held', grant: held }
+  }
+  if (held !== null && upload.kind === 'stream') {
+    // Of the size that the workspace holds, it counts nothing.
+    await record(writer, engine, { ...reservation, bytes: held.sizeBytes })
+    return { kind: 'held', grant: held }
   }
   if (quotaBytes !== null && bytes > (held?.sizeBytes ?? 0)) {
     const growth = await uploadGrowth(writer, { workspaceId, id, hash, bytes, kind: upload.kind }, nowMs)
     if (isOver(growth, quotaBytes)) return { kind: 'over-quota', ...growth }
   }
+  await record(writer, engine, reservation)
+  return { kind: 'admitted' }
+}
+
+/** Writes the row of a reservation, or replaces it. The caller holds the lock of the workspace. */
+async function record(
+  writer: Writer,
+  engine: Engine,
+  { id, workspaceId, hash, bytes, expiresAtMs, upload }: Reservation,
+): Promise<void> {
   if (hash !== null) await engine.lockBlobs(writer, [hash])
   const staged = upload.kind === 'presigned' ? upload : null
   const row = withChecksum('blob_uploads', {
@@ -76,7 +93,19 @@ export async function reserve(
     .values(row)
     .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
     .execute()
-  return { kind: 'admitted' }
+}
+
+/** Counts the streams of a workspace besides one, whichever node receives them. Those of a dead node count until they expire. */
+async function otherStreams(writer: Writer, { id, workspaceId }: Reservation, nowMs: number): Promise<number> {
+  const row = await writer
+    .selectFrom('blob_uploads')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', storedText(workspaceId))
+    .where('kind', '=', 'stream')
+    .where('expires_at_ms', '>', nowMs)
+    .where('id', '!=', id)
+    .executeTakeFirstOrThrow()
+  return row.count
 }
 
 /** Grants a workspace a blob whose bytes are there. A refusal changes nothing. [Q3, Q4, BLOB-14] */
