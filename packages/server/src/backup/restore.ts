@@ -46,12 +46,14 @@ export async function restore({ directory, knows, open, tokenFile }: RestoreOpti
   await target.begin()
   const blobCount = manifest.blobs === 'included' ? await restoreBlobs(directory, manifest, blobs) : 0
   await restoreToken(directory, manifest, tokenFile)
-  const written = await target.fill(manifest.store, (table) =>
-    countedRows(
-      decodeRows(readFileOf(directory, rowFileOf(table)), binaryColumns(table)),
-      manifest.rows[table.name] ?? 0,
-      table.name,
-    ),
+  const written = await target.fill(
+    manifest.store,
+    (table) =>
+      countedRows(
+        decodeRows(readFileOf(directory, rowFileOf(table)), binaryColumns(table)),
+        manifest.rows[table.name] ?? 0,
+        table.name,
+      ),
     // Restored files have the hash alone as their name.
     manifest.blobs === 'included' ? nothing() : blobs.list(),
   )

@@ -37,7 +37,8 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
 
       it('[BLOB-5] [Q3] a second upload adds only its uploader, whatever the quota', async () => {
         const first = await granted(ledger(), aGrant(ws, hash))
-        const again = await granted(ledger(),
+        const again = await granted(
+          ledger(),
           aGrant(ws, hash, { sub: 'bob', sizeBytes: 7, mimeType: 'x/y', quotaBytes: 1, nowMs: 2000 }),
         )
         expect(first).toMatchObject({ kind: 'granted', added: true })
@@ -192,7 +193,8 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
               const admission = await ledger().reserve(upload, 205, 1000)
               if (admission.kind !== 'admitted') return admission.kind
             }
-            const outcome = await granted(ledger(),
+            const outcome = await granted(
+              ledger(),
               aGrant(ws, upload.hash as string, { reservationId: upload.id, sizeBytes: 10, quotaBytes: 205 }),
             )
             if (outcome.kind !== 'granted') await ledger().release(upload.id)

@@ -70,9 +70,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
   it('[REST-12] the uploads of a workspace are counted over all nodes, and those of a node that died end by themselves', async () => {
     const access = { ...ann, workspaceId: 'counted' }
     const begin = ({ blobs }: BlobNode, bytes: AsyncIterable<Uint8Array>) =>
-      refusalOf(
-        blobs.upload(access, { expectedHash: null, bytes, declaredBytes: null, mimeType: null, provenance: null }),
-      )
+      refusalOf(blobs.upload(access, { expectedHash: null, bytes, declaredBytes: null, mimeType: null, provenance: null }))
     const letGo: (() => void)[] = []
     /** Bytes that do not end before the test says so. */
     const arriving = (began: () => void): AsyncIterable<Uint8Array> => {

@@ -1,7 +1,7 @@
 import { RelayError } from '../kernel/errors.ts'
 import type { BlobDeps } from './blob-deps.ts'
 import type { GrantOutcome, GrantRequest } from './blob-ledger.port.ts'
-import { newObject } from './blob-object.ts'
+import { newObject } from './blob-store.port.ts'
 
 /** How long an upload may take to store bytes that have all arrived; later its object counts as abandoned. */
 const STORING_MS = 10 * 60_000

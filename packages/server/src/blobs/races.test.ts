@@ -93,7 +93,13 @@ it('[R-7] [Q6] with 16 uploaders of one blob, 8 of whom give up, and collections
 
 it('[BLOB-15] [Q6] an upload that ends while its orphaned bytes are being collected keeps its bytes', async () => {
   let afterListing = async (): Promise<void> => {}
-  const { upload, ledger, collect, time, bytes: stored } = await open({
+  const {
+    upload,
+    ledger,
+    collect,
+    time,
+    bytes: stored,
+  } = await open({
     graceMs: 0,
     ledger: (real) => ({
       ...real,
@@ -120,7 +126,14 @@ it('[BLOB-15] [Q6] an upload that ends while its orphaned bytes are being collec
 
 it('[BLOB-15] [Q6] bytes kept but not yet granted are not collected', async () => {
   let beforeGrant = async (): Promise<void> => {}
-  const { blobs, upload, ledger, collect, time, bytes: stored } = await open({
+  const {
+    blobs,
+    upload,
+    ledger,
+    collect,
+    time,
+    bytes: stored,
+  } = await open({
     graceMs: 0,
     ledger: (real) => ({ ...real, grant: async (request) => (await beforeGrant(), real.grant(request)) }),
   })
@@ -143,7 +156,14 @@ it('[BLOB-15] [Q6] bytes kept but not yet granted are not collected', async () =
 
 it('[BLOB-24] an upload that stays away for so long that its bytes are removed is refused, and its repetition is granted', async () => {
   let beforeGrant = async (): Promise<void> => {}
-  const { upload, ledger, collect, time, files, bytes: stored } = await open({
+  const {
+    upload,
+    ledger,
+    collect,
+    time,
+    files,
+    bytes: stored,
+  } = await open({
     ledger: (real) => ({ ...real, grant: async (request) => (await beforeGrant(), real.grant(request)) }),
   })
   const bytes = someBytes(50_000)

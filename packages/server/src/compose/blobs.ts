@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import { hashOfObject } from '../blobs/blob-object.ts'
-import type { BlobStore } from '../blobs/blob-store.port.ts'
+import { type BlobStore, hashOfObject } from '../blobs/blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs/blobs.ts'
 import { createIngest, type Ingest } from '../blobs/ingest.ts'
 import { createSpaceCheck } from '../blobs/space.ts'

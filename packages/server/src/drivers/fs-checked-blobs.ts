@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { hashOfObject } from '../blobs/blob-object.ts'
-import type { BlobStore, ByteRange } from '../blobs/blob-store.port.ts'
+import { type BlobStore, type ByteRange, hashOfObject } from '../blobs/blob-store.port.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { FsBlobs } from './fs-blobs.ts'
 

@@ -1,5 +1,4 @@
-import { hashOfObject } from '../blob-object.ts'
-import type { BlobStore, DirectTransfer } from '../blob-store.port.ts'
+import { type BlobStore, type DirectTransfer, hashOfObject } from '../blob-store.port.ts'
 import { collected, hashOf, keepBytes } from './blob-bytes.ts'
 
 export interface DirectStore {

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { BlobLedger, GrantOutcome, GrantRequest, Reservation } from '../blob-ledger.port.ts'
-import { newObject } from '../blob-object.ts'
+import { newObject } from '../blob-store.port.ts'
 
 /** A hash of its own for every text. */
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -24,10 +24,7 @@ export const aGrant = (workspaceId: string, hash: string, more: Partial<GrantReq
 })
 
 /** Grants a blob as an upload does, with an object that was announced for this request alone. */
-export async function granted(
-  ledger: Pick<BlobLedger, 'announce' | 'grant'>,
-  request: GrantRequest,
-): Promise<GrantOutcome> {
+export async function granted(ledger: Pick<BlobLedger, 'announce' | 'grant'>, request: GrantRequest): Promise<GrantOutcome> {
   const object = newObject(request.hash, systemRandom)
   await ledger.announce(object, request.nowMs + 600_000)
   return ledger.grant({ ...request, object })

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { hashOfObject } from '../../blobs/blob-object.ts'
-import type { BlobStore } from '../../blobs/blob-store.port.ts'
+import { type BlobStore, hashOfObject } from '../../blobs/blob-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import type { Timers } from '../../kernel/timers.ts'

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { hashOfObject } from '../../blobs/blob-object.ts'
-import type { DirectTransfer } from '../../blobs/blob-store.port.ts'
+import { type DirectTransfer, hashOfObject } from '../../blobs/blob-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { S3Keys } from './s3-address.ts'
 import type { S3Bucket, S3Edition } from './s3-bucket.ts'

@@ -76,7 +76,9 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     )
     await Promise.all([
       ...heads.map((head, i) => node(i).documents.write(change(head, 'y'.repeat(60 + i), { quotaBytes: 400, bump: false }))),
-      ...Array.from({ length: 12 }, (_, i) => granted(node(i).blobs, aGrant('r6', newHash(), { sizeBytes: 45, quotaBytes: 400 }))),
+      ...Array.from({ length: 12 }, (_, i) =>
+        granted(node(i).blobs, aGrant('r6', newHash(), { sizeBytes: 45, quotaBytes: 400 })),
+      ),
       node(1).documents.remove(heads[0] as (typeof heads)[number], heads[0]?.key ?? 0, 5000),
     ])
     expect(await usedBytes('r6')).toBeLessThanOrEqual(400)

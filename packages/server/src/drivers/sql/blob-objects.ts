@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { hashOfObject } from '../../blobs/blob-object.ts'
+import { hashOfObject } from '../../blobs/blob-store.port.ts'
 import type { GrantRequest } from '../../blobs/blob-ledger.port.ts'
 import type { Engine } from './engine.ts'
 import { raiseForNamedObjects } from './migrations/migrate.ts'
@@ -177,6 +177,11 @@ export async function recordObjects(
     if (batch.size === LISTED) await flush()
   }
   await flush()
-  const named = await writer.selectFrom('blob_objects').select('object').whereRef('object', '!=', 'hash').limit(1).executeTakeFirst()
+  const named = await writer
+    .selectFrom('blob_objects')
+    .select('object')
+    .whereRef('object', '!=', 'hash')
+    .limit(1)
+    .executeTakeFirst()
   if (named !== undefined) await raiseForNamedObjects(writer)
 }

@@ -156,9 +156,7 @@ export const FAULT_OPERATIONS: Readonly<Record<string, FaultOperation>> = {
       return head
     },
     run: ({ blobs }, head) =>
-      blobs.grant(
-        aGrant(head.workspaceId, blobOf(head), { reservationId: uploadOf(head).id, object: objectOf(head) }),
-      ),
+      blobs.grant(aGrant(head.workspaceId, blobOf(head), { reservationId: uploadOf(head).id, object: objectOf(head) })),
     parts: async ({ blobs }, head) => [
       (await blobs.find(head.workspaceId, blobOf(head))) !== null,
       await blobs.uploadedBy(head.workspaceId, blobOf(head), 'ada'),
