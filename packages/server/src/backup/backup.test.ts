@@ -131,11 +131,15 @@ describe('a restore', () => {
     await backUp('source', 'backup')
     const failing = (target: StoreTarget): StoreTarget => ({
       ...target,
-      fill: (layout, rows) =>
-        target.fill(layout, async function* (table) {
-          yield* rows(table)
-          if (table.name === 'bodies') throw new Error('the disk is full')
-        }),
+      fill: (layout, rows, objects) =>
+        target.fill(
+          layout,
+          async function* (table) {
+            yield* rows(table)
+            if (table.name === 'bodies') throw new Error('the disk is full')
+          },
+          objects,
+        ),
     })
     await expect(restoreInto('target', 'backup', failing)).rejects.toThrow('the disk is full')
     expect(tablesOf('target')).toEqual([{ name: 'store_facts' }])

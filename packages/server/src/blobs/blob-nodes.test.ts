@@ -103,7 +103,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
       for (let times = draw(3); times >= 0; times--) await uploadSomewhere()
       await time.advance(GRACE_MS + 1)
       const step = (['strike', 'remove', 'forget'] as const)[draw(3)] as CollectorStep
-      const [collector, other] = draw(2) === 0 ? nodes : [right, left]
+      const [collector, other] = draw(2) === 0 ? nodes : ([right, left] as const)
       let paused = false
       collector.pause = async (before) => {
         if (before !== step || paused) return

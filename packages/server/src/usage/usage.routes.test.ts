@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aGrant, granted } from '../blobs/testing/ledger-requests.ts'
 import { type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 
 let relay: RestRelay

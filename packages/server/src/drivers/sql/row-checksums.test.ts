@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { aGrant, granted } from '../../blobs/testing/ledger-requests.ts'
 import { bodyOf, change, creation, written } from '../../documents/testing/document-writes.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { silentLogger } from '../../kernel/log.ts'
@@ -43,10 +44,7 @@ async function findings(): Promise<readonly string[]> {
   return found
 }
 
-const grantRequest = {
-  ...{ reservationId: null, workspaceId: W, hash: HASH, sizeBytes: 6, mimeType: 'image/png', sub: 'ann' },
-  ...{ provenance: null, quotaBytes: null, nowMs: 5 },
-}
+const grantRequest = aGrant(W, HASH, { sizeBytes: 6, sub: 'ann', nowMs: 5 })
 
 it('[LIFE-5] [LIFE-24] a changed tombstone makes its id unavailable, and no other', async () => {
   const { key } = written(await host.documents.write(creation(REF)))
