@@ -99,7 +99,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
     async (seed) => {
       const draw = drawn(seed)
       const bytes = someBytes(2_000, 100 + seed)
-      const uploadSomewhere = () => uploads[draw(3)]?.(nodes[draw(2)] ?? left, bytes)
+      const uploadSomewhere = async (): Promise<void> => uploads[draw(3)]?.(nodes[draw(2)] ?? left, bytes)
       for (let times = draw(3); times >= 0; times--) await uploadSomewhere()
       await time.advance(GRACE_MS + 1)
       const step = (['strike', 'remove', 'forget'] as const)[draw(3)] as CollectorStep
