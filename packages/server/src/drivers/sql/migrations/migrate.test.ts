@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { aGrant, granted, newHash } from '../../../blobs/testing/ledger-requests.ts'
 import { creation, written } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'
 import { planMigration } from '../migrate-tool.ts'
@@ -91,6 +92,17 @@ it('[LIFE-29] a store that several nodes have used keeps its format, and one tha
   onFile((db) => db.exec("update store_facts set value = '2' where name = 'format'"))
   await (await openHost(store.url))[Symbol.asyncDispose]()
   expect(format()).toEqual({ value: '2' })
+})
+
+it('[LIFE-29] [BLOB-24] the first upload of a blob keeps programs away that would not find its bytes', async () => {
+  const host = await openHost(store.url)
+  const format = () => onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())
+  await host.blobs.announce(`${newHash()}.00000001`, 600_000)
+  expect(format()).toEqual({ value: '1' })
+  await granted(host.blobs, aGrant('w', newHash()))
+  await granted(host.blobs, aGrant('w', newHash()))
+  await host[Symbol.asyncDispose]()
+  expect(format()).toEqual({ value: '3' })
 })
 
 it('[LIFE-29] [BLOB-2] a store from before blobs opens with the blob references of its bodies and points', async () => {

@@ -116,7 +116,16 @@ export async function wasOfSeveral(db: Connection): Promise<boolean> {
 }
 
 async function raiseFormat(writer: Writer, found: number | null, format: number): Promise<void> {
-  if (found === null || found < format) await setFact(writer, 'format', String(format))
+  if (found !== null && found >= format) return
+  const value = String(format)
+  await writer
+    .insertInto('store_facts')
+    .values({ name: 'format', value })
+    .onConflict((conflict) =>
+      // Another process may have raised it further since it was read.
+      conflict.column('name').doUpdateSet({ value }).where(sql<boolean>`cast(store_facts.value as bigint) < ${format}`),
+    )
+    .execute()
 }
 
 /** Runs the steps of `names` that have not run yet, in the transaction of `writer`. */
