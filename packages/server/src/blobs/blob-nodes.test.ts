@@ -1,9 +1,12 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { patience } from '../kernel/testing/patience.ts'
 import { collected, hashOf, inPieces, someBytes } from './testing/blob-bytes.ts'
 import { type BlobNode, type BlobNodes, type CollectorStep, GRACE_MS, openBlobNodes } from './testing/blob-nodes.ts'
 import { callerOf, refusalOf } from './testing/blob-workspace.ts'
 
 const HOUR_MS = 3_600_000
+/** For dozens of commits and requests of the object store. */
+const COMMITS = { timeout: patience(20_000) }
 const SEEDS = Array.from({ length: 20 }, (_, seed) => seed)
 
 const opened = await openBlobNodes()
@@ -54,48 +57,57 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
     return objects
   }
 
-  it('[BLOB-24] a blob that is uploaded at one node while the collector of another is about to remove its former bytes reads back', async () => {
-    const bytes = someBytes(5_000, 1)
-    await upload(left, bytes)
-    await time.advance(GRACE_MS + 1)
-    let removals = 0
-    left.pause = async (before) => {
-      if (before === 'remove' && removals++ === 0) await upload(right, bytes)
-    }
-    await left.collect()
-    expect(removals).toBe(1)
-    await readsBack(bytes)
-  })
+  it(
+    '[BLOB-24] a blob that is uploaded at one node while the collector of another is about to remove its former bytes reads back',
+    COMMITS,
+    async () => {
+      const bytes = someBytes(5_000, 1)
+      await upload(left, bytes)
+      await time.advance(GRACE_MS + 1)
+      let removals = 0
+      left.pause = async (before) => {
+        if (before === 'remove' && removals++ === 0) await upload(right, bytes)
+      }
+      await left.collect()
+      expect(removals).toBe(1)
+      await readsBack(bytes)
+    },
+  )
 
-  it('[REST-12] the uploads of a workspace are counted over all nodes, and those of a node that died end by themselves', async () => {
-    const access = { ...ann, workspaceId: 'counted' }
-    const begin = ({ blobs }: BlobNode, bytes: AsyncIterable<Uint8Array>) =>
-      refusalOf(blobs.upload(access, { expectedHash: null, bytes, declaredBytes: null, mimeType: null, provenance: null }))
-    const letGo: (() => void)[] = []
-    /** Bytes that do not end before the test says so. */
-    const arriving = (began: () => void): AsyncIterable<Uint8Array> => {
-      const end = new Promise<void>((resolve) => letGo.push(resolve))
-      return (async function* () {
-        yield someBytes(10)
-        began()
-        await end
-      })()
-    }
-    const running: Promise<unknown>[] = []
-    for (const node of [left, right, left, right]) {
-      await new Promise<void>((began) => void running.push(begin(node, arriving(began))))
-    }
-    const refusals = () => Promise.all(nodes.map((node) => begin(node, inPieces(someBytes(20)))))
-    expect(await refusals()).toEqual(['TOO_MANY_UPLOADS', 'TOO_MANY_UPLOADS'])
-    // As many as their nodes renew no more.
-    await time.advance(3 * 60_000)
-    expect(await refusals()).toEqual(['accepted', 'accepted'])
-    for (const end of letGo) end()
-    await Promise.all(running)
-  })
+  it(
+    '[REST-12] the uploads of a workspace are counted over all nodes, and those of a node that died end by themselves',
+    COMMITS,
+    async () => {
+      const access = { ...ann, workspaceId: 'counted' }
+      const begin = ({ blobs }: BlobNode, bytes: AsyncIterable<Uint8Array>) =>
+        refusalOf(blobs.upload(access, { expectedHash: null, bytes, declaredBytes: null, mimeType: null, provenance: null }))
+      const letGo: (() => void)[] = []
+      /** Bytes that do not end before the test says so. */
+      const arriving = (began: () => void): AsyncIterable<Uint8Array> => {
+        const end = new Promise<void>((resolve) => letGo.push(resolve))
+        return (async function* () {
+          yield someBytes(10)
+          began()
+          await end
+        })()
+      }
+      const running: Promise<unknown>[] = []
+      for (const node of [left, right, left, right]) {
+        await new Promise<void>((began) => void running.push(begin(node, arriving(began))))
+      }
+      const refusals = () => Promise.all(nodes.map((node) => begin(node, inPieces(someBytes(20)))))
+      expect(await refusals()).toEqual(['TOO_MANY_UPLOADS', 'TOO_MANY_UPLOADS'])
+      // As many as their nodes renew no more.
+      await time.advance(3 * 60_000)
+      expect(await refusals()).toEqual(['accepted', 'accepted'])
+      for (const end of letGo) end()
+      await Promise.all(running)
+    },
+  )
 
   it.each(SEEDS)(
     '[BLOB-24] a blob uploaded anywhere, in any way and at any step of a collection reads back, and nothing else stays of its bytes: seed %i',
+    COMMITS,
     async (seed) => {
       const draw = drawn(seed)
       const bytes = someBytes(2_000, 100 + seed)
