@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { inPieces } from '../blobs/testing/blob-bytes.ts'
+import { hashOf, inPieces } from '../blobs/testing/blob-bytes.ts'
 import { creation, written } from '../documents/testing/document-writes.ts'
 import { migrateAll, planMigration } from '../drivers/sql/migrate-tool.ts'
 import { MIGRATIONS, migrateStore } from '../drivers/sql/migrations/migrate.ts'
@@ -118,8 +118,8 @@ describe('a manifest', () => {
   })
 
   it('[OPS-10] [LIFE-29] a manifest of a newer store is refused', () => {
-    const newer = { ...manifest, store: { ...manifest.store, format: 3 } }
-    expect(() => readManifest(writeManifest(newer), KNOWN_STORE)).toThrow('the backup is of a newer store (format 3)')
+    const newer = { ...manifest, store: { ...manifest.store, format: KNOWN_STORE.format + 1 } }
+    expect(() => readManifest(writeManifest(newer), KNOWN_STORE)).toThrow('the backup is of a newer store (format 4)')
     const added = { ...manifest, store: { ...manifest.store, steps: ['0001-initial', '9999-x'] } }
     expect(() => readManifest(writeManifest(added), KNOWN_STORE)).toThrow('steps 9999-x')
   })
@@ -131,11 +131,15 @@ describe('a restore', () => {
     await backUp('source', 'backup')
     const failing = (target: StoreTarget): StoreTarget => ({
       ...target,
-      fill: (layout, rows) =>
-        target.fill(layout, async function* (table) {
-          yield* rows(table)
-          if (table.name === 'bodies') throw new Error('the disk is full')
-        }),
+      fill: (layout, rows, objects) =>
+        target.fill(
+          layout,
+          async function* (table) {
+            yield* rows(table)
+            if (table.name === 'bodies') throw new Error('the disk is full')
+          },
+          objects,
+        ),
     })
     await expect(restoreInto('target', 'backup', failing)).rejects.toThrow('the disk is full')
     expect(tablesOf('target')).toEqual([{ name: 'store_facts' }])
@@ -206,6 +210,26 @@ describe('a backup', () => {
     })
     const read = async (hash: string) => (hash === MISSING ? null : inPieces(good))
     expect(await backUp('source', 'backup', { read })).toMatchObject({ blobs: 1, lostBlobs: [OTHER, MISSING] })
+  })
+
+  it('[OPS-9] [BLOB-24] a blob whose object an upload replaces while it is copied is in the backup', async () => {
+    await makeStore('source', [])
+    const good = new TextEncoder().encode('hello\n')
+    const hash = hashOf(good)
+    const [former, newer] = [`${hash}.00000001`, `${hash}.00000002`]
+    onFile('source', (db) => {
+      db.exec(`insert into blob_grants values ('w', '${hash}', 6, 'image/png', 0, 1, null, null, 0)`)
+      db.exec(`insert into blob_objects values ('${former}', '${hash}', 'valid', 0)`)
+    })
+    const asked: string[] = []
+    const read = async (object: string) => {
+      asked.push(object)
+      if (object === newer) return inPieces(good)
+      onFile('source', (db) => db.exec(`update blob_objects set object = '${newer}'`))
+      return null
+    }
+    expect(await backUp('source', 'backup', { read })).toMatchObject({ blobs: 1, lostBlobs: [] })
+    expect(asked).toEqual([former, newer])
   })
 
   it('[OPS-9] an interrupted backup has no manifest', async () => {

@@ -51,7 +51,7 @@ export async function backup(options: BackupOptions): Promise<BackupDone> {
   })
   const token = await readFile(options.tokenFile).catch(unlessMissing)
   if (token !== null) files.push(await writeHashed(directory, TOKEN_FILE, [token]))
-  const copied = options.blobs === null ? null : await copyBlobs(directory, layout, options.blobs)
+  const copied = options.blobs === null ? null : await copyBlobs(directory, layout, source, options.blobs)
   if (copied !== null) files.push(copied.list)
   const losses = [...acceptedLosses, ...options.losses]
   const manifest: Manifest = {
@@ -98,13 +98,18 @@ interface CopiedBlobs {
 /**
  * Copies each blob that a workspace holds, once, and checks it while reading. `sha256sum --check` can read the list.
  */
-async function copyBlobs(directory: string, layout: StoreLayout, store: Pick<BlobStore, 'read'>): Promise<CopiedBlobs> {
+async function copyBlobs(
+  directory: string,
+  layout: StoreLayout,
+  source: Pick<StoreSource, 'objectOf'>,
+  store: Pick<BlobStore, 'read'>,
+): Promise<CopiedBlobs> {
   const lost = new Set<string>()
   let bytes = 0
   let count = 0
   const copy = async (hash: string): Promise<HashedFile | null> => {
     try {
-      const content = await store.read(hash, null)
+      const content = await bytesOf(hash, source, store)
       if (content === null) return null
       const file = await writeHashed(directory, blobFileOf(hash), content)
       if (file.sha256 === hash) return file
@@ -129,6 +134,20 @@ async function copyBlobs(directory: string, layout: StoreLayout, store: Pick<Blo
   }
   const list = await writeHashed(directory, BLOB_LIST_FILE, lines())
   return { list, count, bytes, lost: [...lost].sort() }
+}
+
+/** An upload beside the backup may have replaced the object between the look at its name and the read. */
+async function bytesOf(
+  hash: string,
+  source: Pick<StoreSource, 'objectOf'>,
+  store: Pick<BlobStore, 'read'>,
+): Promise<AsyncIterable<Uint8Array> | null> {
+  for (let object = await source.objectOf(hash); ; ) {
+    const content = await store.read(object, null)
+    const now = content === null ? await source.objectOf(hash) : object
+    if (now === object) return content
+    object = now
+  }
 }
 
 /** Yields the blobs that workspaces hold, from the row file of the backup; a hash occurs once for each workspace. */

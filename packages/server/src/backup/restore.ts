@@ -46,12 +46,16 @@ export async function restore({ directory, knows, open, tokenFile }: RestoreOpti
   await target.begin()
   const blobCount = manifest.blobs === 'included' ? await restoreBlobs(directory, manifest, blobs) : 0
   await restoreToken(directory, manifest, tokenFile)
-  const written = await target.fill(manifest.store, (table) =>
-    countedRows(
-      decodeRows(readFileOf(directory, rowFileOf(table)), binaryColumns(table)),
-      manifest.rows[table.name] ?? 0,
-      table.name,
-    ),
+  const written = await target.fill(
+    manifest.store,
+    (table) =>
+      countedRows(
+        decodeRows(readFileOf(directory, rowFileOf(table)), binaryColumns(table)),
+        manifest.rows[table.name] ?? 0,
+        table.name,
+      ),
+    // Restored files have the hash alone as their name.
+    manifest.blobs === 'included' ? nothing() : blobs.list(),
   )
   return { manifest, rows: [...written.values()].reduce((sum, count) => sum + count, 0), blobs: blobCount }
 }
@@ -113,7 +117,7 @@ async function restoreBlobs(directory: string, manifest: Manifest, blobs: Restor
       await received.discard()
       throw new BadBackupError(`${blobFileOf(hash)} changed while it was restored`)
     }
-    await received.keep(mimeType)
+    await received.keep(hash, mimeType)
     count++
   }
   return count
@@ -136,6 +140,8 @@ async function restoreToken(directory: string, manifest: Manifest, tokenFile: st
 function hasToken(manifest: Manifest): boolean {
   return manifest.files.some(({ path }) => path === TOKEN_FILE)
 }
+
+async function* nothing(): AsyncGenerator<never> {}
 
 async function* countedRows<R>(rows: AsyncIterable<R>, expected: number, table: string): AsyncGenerator<R> {
   let count = 0

@@ -1,6 +1,5 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Random } from '../kernel/ids.ts'
-import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { BlobLedger } from './blob-ledger.port.ts'
@@ -19,11 +18,6 @@ export interface BlobDeps {
   readonly store: BlobStore
   readonly ledger: BlobLedger
   readonly readers: BlobReaders
-  /**
-   * One lock per hash. An upload holds it from keeping the bytes until they are granted, so that the collector does not
-   * remove them in between; the collector uses the same locks. [BLOB-15]
-   */
-  readonly locks: KeyedQueue
   /** Throws UNAVAILABLE while the disk is too full for uploads. [X34] */
   readonly checkSpace: () => Promise<void>
   readonly settings: BlobSettings

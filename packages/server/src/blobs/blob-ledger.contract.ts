@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { OpenDocumentStore } from '../documents/document-store.contract.ts'
 import { change, creation, written } from '../documents/testing/document-writes.ts'
 import type { BlobLedger } from './blob-ledger.port.ts'
-import { aGrant, aPresigned, aStream, newHash } from './testing/ledger-requests.ts'
+import { aGrant, aPresigned, aStream, granted, newHash } from './testing/ledger-requests.ts'
 import { onFreshLedger } from './testing/fresh-ledger.ts'
 
 export interface OpenBlobLedger extends OpenDocumentStore {
@@ -26,9 +26,9 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         const odd = 'a\\b\0\ud800'
         const request = aGrant(`${ws}${odd}`, hash, { mimeType: 'text/x-odd', sub: odd, sizeBytes: 2 ** 40 })
         const grant = { workspaceId: `${ws}${odd}`, hash, sizeBytes: 2 ** 40, mimeType: 'text/x-odd', createdAtMs: 1000 }
-        expect(await ledger().grant(request)).toEqual({ kind: 'granted', grant, added: true })
+        expect(await granted(ledger(), request)).toMatchObject({ kind: 'granted', grant, added: true })
         await store.reopen()
-        expect(await ledger().find(`${ws}${odd}`, hash)).toEqual(grant)
+        expect(await ledger().find(`${ws}${odd}`, hash)).toMatchObject(grant)
         expect(await ledger().find(ws, hash)).toBeNull()
         expect(await ledger().uploadedBy(`${ws}${odd}`, hash, odd)).toBe(true)
         expect(await ledger().uploadedBy(`${ws}${odd}`, hash, 'ada')).toBe(false)
@@ -36,19 +36,22 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
       })
 
       it('[BLOB-5] [Q3] a second upload adds only its uploader, whatever the quota', async () => {
-        const first = await ledger().grant(aGrant(ws, hash))
-        const again = await ledger().grant(
+        const first = await granted(ledger(), aGrant(ws, hash))
+        const again = await granted(
+          ledger(),
           aGrant(ws, hash, { sub: 'bob', sizeBytes: 7, mimeType: 'x/y', quotaBytes: 1, nowMs: 2000 }),
         )
-        expect(again).toEqual({ ...first, added: false })
+        expect(first).toMatchObject({ kind: 'granted', added: true })
+        expect(again).toEqual({ ...first, grant: { ...(await ledger().find(ws, hash)) }, added: false })
+        expect(again).toMatchObject({ grant: { sizeBytes: 100, mimeType: 'image/png', createdAtMs: 1000 } })
         expect(await ledger().meteredBytes(ws)).toBe(100)
         expect([await ledger().uploadedBy(ws, hash, 'ada'), await ledger().uploadedBy(ws, hash, 'bob')]).toEqual([true, true])
       })
 
       it('[BLOB-5] each workspace records size and type of its own upload', async () => {
         const other = `ws-${randomUUID()}`
-        await ledger().grant(aGrant(ws, hash))
-        await ledger().grant(aGrant(other, hash, { mimeType: 'image/gif', nowMs: 7000 }))
+        await granted(ledger(), aGrant(ws, hash))
+        await granted(ledger(), aGrant(other, hash, { mimeType: 'image/gif', nowMs: 7000 }))
         expect(await ledger().find(other, hash)).toMatchObject({ mimeType: 'image/gif', createdAtMs: 7000 })
         expect(await ledger().find(ws, hash)).toMatchObject({ mimeType: 'image/png', createdAtMs: 1000 })
         expect([await ledger().meteredBytes(ws), await ledger().meteredBytes(other)]).toEqual([100, 100])
@@ -58,7 +61,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
     describe('quota', () => {
       it('[BLOB-14] [Q1] documents, blobs and reservations count together, and a request that does not fit changes nothing', async () => {
         await create('x'.repeat(30))
-        await ledger().grant(aGrant(ws, newHash(), { sizeBytes: 40 }))
+        await granted(ledger(), aGrant(ws, newHash(), { sizeBytes: 40 }))
         const upload = aStream(ws, hash, { bytes: 20 })
         expect(await ledger().reserve(upload, 90, 1000)).toEqual({ kind: 'admitted' })
         const other = newHash()
@@ -67,19 +70,19 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
           usedBytes: 90,
           addedBytes: 1,
         })
-        expect(await ledger().grant(aGrant(ws, other, { sizeBytes: 1, quotaBytes: 90 }))).toMatchObject({ kind: 'over-quota' })
+        expect(await granted(ledger(), aGrant(ws, other, { sizeBytes: 1, quotaBytes: 90 }))).toMatchObject({ kind: 'over-quota' })
         expect(await ledger().find(ws, other)).toBeNull()
         const write = creation({ workspaceId: ws, id: 'more' }, '1', { quotaBytes: 90 })
         expect(await store.documents.write(write)).toEqual({ kind: 'over-quota', usedBytes: 90, addedBytes: 1 })
         expect(await store.documents.write({ ...write, quotaBytes: 91 })).toMatchObject({ kind: 'written' })
         // Its own reservation makes room for the blob that it was for.
         const request = aGrant(ws, hash, { reservationId: upload.id, sizeBytes: 20, quotaBytes: 91 })
-        expect(await ledger().grant({ ...request, sizeBytes: 21 })).toEqual({
+        expect(await granted(ledger(), { ...request, sizeBytes: 21 })).toEqual({
           kind: 'over-quota',
           usedBytes: 71,
           addedBytes: 21,
         })
-        expect(await ledger().grant(request)).toMatchObject({ kind: 'granted', added: true })
+        expect(await granted(ledger(), request)).toMatchObject({ kind: 'granted', added: true })
         expect((await ledger().meteredBytes(ws)) + (await store.documents.usedBytes(ws))).toBe(91)
       })
 
@@ -97,6 +100,32 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await probe(99, 1000)).toEqual({ kind: 'admitted' })
       })
 
+      it('[REST-12] a workspace has a limited number of streams at once, of blobs that it holds too, and each frees its place by its end or expiry', async () => {
+        await granted(ledger(), aGrant(ws, hash))
+        const stream = (of: string | null, expiresAtMs = 5000) =>
+          aStream(ws, of, { expiresAtMs, upload: { kind: 'stream', most: 2 } })
+        const [first, second, third] = [stream(hash, 3000), stream(null), stream(newHash())]
+        const take = (upload: typeof first, nowMs = 1000) => ledger().reserve(upload, null, nowMs)
+        expect((await take(first)).kind).toBe('held')
+        expect((await take(second)).kind).toBe('admitted')
+        expect(await take(third)).toEqual({ kind: 'too-many' })
+        // A stream that is there already grows, upload URLs have no place, and other workspaces have places of their own.
+        expect(await take({ ...second, bytes: 200 })).toEqual({ kind: 'admitted' })
+        expect(await ledger().reserve(aPresigned(ws, newHash()), null, 1000)).toEqual({ kind: 'admitted' })
+        expect(await take({ ...third, id: `${third.id}x`, workspaceId: `${ws}x` })).toEqual({ kind: 'admitted' })
+        await ledger().release(second.id)
+        expect(await take(third)).toEqual({ kind: 'admitted' })
+        expect(await take(second)).toEqual({ kind: 'too-many' })
+        expect(await take(second, 3000)).toEqual({ kind: 'admitted' })
+      })
+
+      it('[REST-12] of streams that begin at the same moment as many are admitted as the workspace may have', async () => {
+        const begin = () => ledger().reserve(aStream(ws, newHash(), { upload: { kind: 'stream', most: 3 } }), null, 1000)
+        const kinds = (await Promise.all(Array.from({ length: 12 }, begin))).map(({ kind }) => kind)
+        expect(kinds.filter((kind) => kind === 'admitted')).toHaveLength(3)
+        expect(kinds.filter((kind) => kind === 'too-many')).toHaveLength(9)
+      })
+
       it('[Q2] a ticket and a POST of the same bytes count once, before and after the grant', async () => {
         const ticket = aPresigned(ws, hash, { bytes: 60 })
         const post = aStream(ws, hash, { bytes: 60 })
@@ -104,7 +133,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().reserve(post, 100, 1000)).toEqual({ kind: 'admitted' })
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 41 }), 100, 1000)).toMatchObject({ usedBytes: 60 })
         const request = aGrant(ws, hash, { reservationId: post.id, sizeBytes: 60, quotaBytes: 100 })
-        expect(await ledger().grant(request)).toMatchObject({ kind: 'granted', added: true })
+        expect(await granted(ledger(), request)).toMatchObject({ kind: 'granted', added: true })
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 41 }), 100, 1000)).toMatchObject({ usedBytes: 60 })
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 40 }), 100, 1000)).toEqual({ kind: 'admitted' })
       })
@@ -114,8 +143,8 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         const second = aPresigned(ws, hash, { bytes: 41 })
         expect(await ledger().reserve(second, 100, 1000)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
         const request = aGrant(ws, hash, { sizeBytes: 41, quotaBytes: 100 })
-        expect(await ledger().grant(request)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
-        expect(await ledger().grant({ ...request, sizeBytes: 40 })).toMatchObject({ kind: 'granted' })
+        expect(await granted(ledger(), request)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
+        expect(await granted(ledger(), { ...request, sizeBytes: 40 })).toMatchObject({ kind: 'granted' })
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 1 }), 100, 1000)).toMatchObject({ usedBytes: 100 })
       })
 
@@ -127,7 +156,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
       })
 
       it('[BLOB-10] an upload that repairs a held blob is recorded, counts nothing and needs no free quota', async () => {
-        await ledger().grant(aGrant(ws, hash))
+        await granted(ledger(), aGrant(ws, hash))
         const healing = { ...aPresigned(ws, hash, { bytes: 100 }), heals: true } as const
         expect(await ledger().reserve(healing, 1, 1000)).toEqual({ kind: 'admitted' })
         expect(await ledger().staged(ws, hash)).toMatchObject([{ id: healing.id, bytes: 100 }])
@@ -138,19 +167,19 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
       })
 
       it('[Q3] nothing is reserved for a held hash, and a request without bytes is never refused', async () => {
-        await ledger().grant(aGrant(ws, hash))
+        await granted(ledger(), aGrant(ws, hash))
         expect(await ledger().reserve(aStream(ws, hash), 1, 1000)).toMatchObject({
           kind: 'held',
           grant: { hash, sizeBytes: 100 },
         })
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 0 }), 1, 1000)).toEqual({ kind: 'admitted' })
-        expect(await ledger().grant(aGrant(ws, newHash(), { sizeBytes: 0, quotaBytes: 1 }))).toMatchObject({ added: true })
+        expect(await granted(ledger(), aGrant(ws, newHash(), { sizeBytes: 0, quotaBytes: 1 }))).toMatchObject({ added: true })
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 1 }), 100, 1000)).toMatchObject({ usedBytes: 100 })
       })
 
       it('[LIFE-16] equal, smaller and live saves pass above the quota', async () => {
         const head = await create('x'.repeat(50))
-        await ledger().grant(aGrant(ws, hash, { sizeBytes: 50 }))
+        await granted(ledger(), aGrant(ws, hash, { sizeBytes: 50 }))
         const gated = (text: string) => store.documents.write(change(head, text, { quotaBytes: 60 }))
         expect(await gated('x'.repeat(51))).toMatchObject({ kind: 'over-quota', usedBytes: 100, addedBytes: 1 })
         expect(await gated('y'.repeat(50))).toMatchObject({ kind: 'written' })
@@ -164,7 +193,8 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
               const admission = await ledger().reserve(upload, 205, 1000)
               if (admission.kind !== 'admitted') return admission.kind
             }
-            const outcome = await ledger().grant(
+            const outcome = await granted(
+              ledger(),
               aGrant(ws, upload.hash as string, { reservationId: upload.id, sizeBytes: 10, quotaBytes: 205 }),
             )
             if (outcome.kind !== 'granted') await ledger().release(upload.id)
@@ -190,7 +220,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
             const upload = aPresigned(ws, newHash(), { bytes: 40 })
             const admission = await ledger().reserve(upload, quotaBytes, 1000)
             if (admission.kind === 'admitted')
-              await ledger().grant(aGrant(ws, upload.hash as string, { reservationId: upload.id, sizeBytes: 45, quotaBytes }))
+              await granted(ledger(), aGrant(ws, upload.hash as string, { reservationId: upload.id, sizeBytes: 45, quotaBytes }))
           }),
         ])
         const used = (await ledger().meteredBytes(ws)) + (await store.documents.usedBytes(ws))
@@ -222,7 +252,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await overdue()).toEqual([uploads[1].id, uploads[0].id])
         expect(await overdue(1)).toEqual([uploads[1].id])
         await ledger().release(uploads[1].id)
-        await ledger().grant(aGrant(ws, uploads[0].hash as string, { reservationId: uploads[0].id }))
+        await granted(ledger(), aGrant(ws, uploads[0].hash as string, { reservationId: uploads[0].id }))
         expect(await overdue()).toEqual([])
       })
     })

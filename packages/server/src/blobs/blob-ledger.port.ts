@@ -7,6 +7,8 @@ export interface BlobGrant {
   /** As stored: in lower case and without parameters. [BLOB-4] */
   readonly mimeType: string
   readonly createdAtMs: number
+  /** The name of the bytes in the blob store; see `newObject`. Of blobs from former programs it is the hash. [BLOB-24] */
+  readonly object: string
 }
 
 /** Where the bytes came from; recorded and not interpreted. [BLOB-17] */
@@ -16,9 +18,9 @@ export interface Provenance {
 }
 
 /**
- * Bytes that a running upload may need. A reservation counts against the quota until it ends. Of several reservations
- * for one hash in a workspace only the largest counts; a reservation for a hash that the workspace already holds counts
- * nothing. [Q2]
+ * Bytes that a running upload may need, and its place among the uploads of its workspace. A reservation counts against
+ * the quota until it ends. Of several reservations for one hash in a workspace only the largest counts; a reservation
+ * for a hash that the workspace already holds counts nothing. [Q2]
  */
 export interface Reservation {
   /** Chosen by the caller; for a presigned upload it is the staging key. */
@@ -34,10 +36,14 @@ export interface Reservation {
    */
   readonly heals?: true
   /**
-   * `stream`: the reservation ends with its process. `presigned`: it survives a restart, and its staged object is
+   * `stream`: the bytes pass through a relay. Where one process has the store the reservation ends with it, elsewhere
+   * when it expires. `most` is how many such uploads the workspace may have at once, at all nodes together, this one
+   * included; `null` for no limit. [REST-12] `presigned`: the reservation survives a restart, and its staged object is
    * removed at `removeAtMs`. [BLOB-12]
    */
-  readonly upload: { readonly kind: 'stream' } | { readonly kind: 'presigned'; readonly sub: string; readonly removeAtMs: number }
+  readonly upload:
+    | { readonly kind: 'stream'; readonly most: number | null }
+    | { readonly kind: 'presigned'; readonly sub: string; readonly removeAtMs: number }
 }
 
 export interface StagedUpload {
@@ -51,10 +57,12 @@ export interface StagedUpload {
 export type Admission =
   | { readonly kind: 'admitted' }
   /**
-   * The workspace holds the hash already and the upload does not replace damaged bytes. Nothing is reserved or added,
-   * whatever the quota. [Q3]
+   * The workspace holds the hash already. Nothing is added, whatever the quota. [Q3] A stream has its place among the
+   * uploads all the same; for an upload URL that does not replace damaged bytes nothing is recorded.
    */
   | { readonly kind: 'held'; readonly grant: BlobGrant }
+  /** The workspace has as many streams under way as it may. [REST-12] */
+  | { readonly kind: 'too-many' }
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
 
 export interface GrantRequest {
@@ -62,6 +70,10 @@ export interface GrantRequest {
   readonly reservationId: string | null
   readonly workspaceId: string
   readonly hash: string
+  /** An announced object that has all the bytes. */
+  readonly object: string
+  /** Until then the bytes that the object replaces are kept for those who were led to them. */
+  readonly replacedUntilMs: number
   readonly sizeBytes: number
   readonly mimeType: string
   /** `sub` of the uploader. [BLOB-6] */
@@ -77,6 +89,8 @@ export type GrantOutcome =
    */
   | { readonly kind: 'granted'; readonly grant: BlobGrant; readonly added: boolean }
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
+  /** The upload took longer than it had announced, so its object is being removed. Nothing was changed. */
+  | { readonly kind: 'struck' }
 
 /**
  * Records which workspace holds which blob, and what running uploads have reserved. A writing verb is durable when it
@@ -95,7 +109,15 @@ export interface BlobLedger {
   reserve(reservation: Reservation, quotaBytes: number | null, nowMs: number): Promise<Admission>
   /** Ends a reservation; an unknown id is no error. The hash becomes an orphan when no workspace holds it. */
   release(reservationId: string): Promise<void>
-  /** Records the grant, the uploader and the end of the reservation in one transaction. */
+  /**
+   * Records that an upload is about to store bytes as `object`, a name that nobody has used. Until `untilMs` it may be
+   * granted; later the object counts as abandoned. [BLOB-24]
+   */
+  announce(object: string, untilMs: number): Promise<void>
+  /**
+   * Records the grant, the uploader, the end of the reservation, and that the object has the bytes of the hash for all
+   * workspaces, in one transaction.
+   */
   grant(request: GrantRequest): Promise<GrantOutcome>
   /** Returns the presigned uploads of a workspace for one hash, newest first. */
   staged(workspaceId: string, hash: string): Promise<readonly StagedUpload[]>
@@ -108,7 +130,7 @@ export interface BlobLedger {
    * Ends at most `limit` grants that no document has referenced since `beforeMs`. A grant is deleted, or kept without
    * counting while a recovery point references it. References are compared in the same transaction. A workspace in
    * which a document has edits that its stored body lacks is skipped. [BLOB-15, BLOB-16] A hash that no workspace holds
-   * any more becomes an orphan.
+   * any more becomes an orphan. Announced objects whose time is over are struck.
    */
   releaseUnreferenced(beforeMs: number, limit: number, nowMs: number): Promise<number>
   /**
@@ -122,10 +144,14 @@ export interface BlobLedger {
    */
   orphans(limit: number): Promise<readonly string[]>
   /**
-   * Forgets an orphan after its bytes were removed. Answers `held`, and forgets nothing, when a grant or an upload came
-   * meanwhile.
+   * Strikes the object of an orphan: from then on no grant can name it, whatever other nodes do. Answers `held`, and
+   * changes nothing, when the hash is no orphan any more. [BLOB-24, Q6]
    */
-  forgetOrphan(hash: string): Promise<'forgotten' | 'held'>
+  strike(hash: string, nowMs: number): Promise<'struck' | 'held'>
+  /** Returns at most `limit` struck objects whose bytes may be removed by now. */
+  struck(nowMs: number, limit: number): Promise<readonly string[]>
+  /** Forgets a struck object after its bytes were removed; does nothing for any other. */
+  forget(object: string): Promise<void>
   /** Sum of the bytes of the grants that count. [interface, Limits rule 3] */
   meteredBytes(workspaceId: string): Promise<number>
 }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { DocumentHead, DocumentWrite } from '../documents/document-store.port.ts'
 import { bodyOf, change, creation, update, written } from '../documents/testing/document-writes.ts'
+import type { GrantRequest } from './blob-ledger.port.ts'
 import type { OpenBlobLedger } from './blob-ledger.contract.ts'
-import { aGrant, aStream, newHash } from './testing/ledger-requests.ts'
+import { aGrant, aStream, granted, newHash } from './testing/ledger-requests.ts'
 import { onFreshLedger } from './testing/fresh-ledger.ts'
 
 const naming = (...hashes: readonly string[]) => JSON.stringify({ images: hashes.map((blobRef) => ({ blobRef })) })
@@ -42,8 +43,8 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
       it('[BLOB-2] a set of thousands of references is updated by its differences', async () => {
         const hashes = Array.from({ length: 2500 }, newHash)
         const head = await create(naming(...hashes))
-        await ledger().grant(aGrant(ws, hashes[0] as string))
-        await ledger().grant(aGrant(ws, hashes[2400] as string))
+        await granted(ledger(), aGrant(ws, hashes[0] as string))
+        await granted(ledger(), aGrant(ws, hashes[2400] as string))
         expect(await store.documents.referencing(ws, hashes[2400] as string)).toEqual([head])
         const shorter = await write(head, naming(...hashes.slice(0, 50)), 5000)
         expect(await store.documents.referencing(ws, hashes[2400] as string)).toEqual([])
@@ -54,7 +55,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
       })
 
       it('[LIFE-30] of tens of thousands of references only those to blobs of the workspace are stored', async () => {
-        await ledger().grant(aGrant(ws, hash))
+        await granted(ledger(), aGrant(ws, hash))
         const many = [hash, ...Array.from({ length: 60_000 }, (_, i) => i.toString(16).padStart(64, '0'))].sort()
         const set = { ownerId: 'ada', ownerName: 'Ada', body: { ...bodyOf('{}'), blobReferences: many } }
         const head = await create('', { set })
@@ -74,7 +75,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
 
     describe('release', () => {
       it('[BLOB-15] the grace period runs from the upload, and its end removes grant and uploaders and makes the blob an orphan', async () => {
-        await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
+        await granted(ledger(), aGrant(ws, hash, { nowMs: 1000 }))
         await releaseBefore(999)
         expect(await ledger().find(ws, hash)).not.toBeNull()
         expect(await isOrphan()).toBe(false)
@@ -87,7 +88,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
 
       it('[BLOB-15] a referenced grant stays, and the grace period runs from its last reference', async () => {
         const first = await create(naming(hash))
-        await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
+        await granted(ledger(), aGrant(ws, hash, { nowMs: 1000 }))
         const second = await create(naming(hash), { nowMs: 1500 })
         await releaseBefore(1_000_000)
         expect(await ledger().find(ws, hash)).not.toBeNull()
@@ -102,8 +103,8 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
       })
 
       it('[BLOB-15] a reference within the grace period keeps the blob, one in another workspace does not', async () => {
-        await ledger().grant(aGrant(ws, hash))
-        await ledger().grant(aGrant(`${ws}x`, hash))
+        await granted(ledger(), aGrant(ws, hash))
+        await granted(ledger(), aGrant(`${ws}x`, hash))
         await create(naming(hash), { nowMs: 2000 })
         await releaseBefore(9000)
         expect([await ledger().find(ws, hash), await ledger().find(`${ws}x`, hash)]).toEqual([expect.anything(), null])
@@ -112,10 +113,10 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
 
       it('[BLOB-15] a caller told that a blob exists has the whole grace period to reference it', async () => {
         const byGrant = newHash()
-        await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
-        await ledger().grant(aGrant(ws, byGrant, { nowMs: 1000 }))
+        await granted(ledger(), aGrant(ws, hash, { nowMs: 1000 }))
+        await granted(ledger(), aGrant(ws, byGrant, { nowMs: 1000 }))
         await ledger().reserve(aStream(ws, hash), null, 5000)
-        await ledger().grant(aGrant(ws, byGrant, { nowMs: 5000 }))
+        await granted(ledger(), aGrant(ws, byGrant, { nowMs: 5000 }))
         await releaseBefore(4999)
         expect([await ledger().find(ws, hash), await ledger().find(ws, byGrant)]).not.toContain(null)
         await releaseBefore(5000)
@@ -125,8 +126,8 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
       it('[BLOB-15] a workspace with edits that its bodies lack is skipped, and delays no other workspace', async () => {
         const head = await create('{}')
         const other = `ws-${randomUUID()}`
-        await ledger().grant(aGrant(ws, hash, { nowMs: -900 }))
-        await ledger().grant(aGrant(other, hash, { nowMs: -800 }))
+        await granted(ledger(), aGrant(ws, hash, { nowMs: -900 }))
+        await granted(ledger(), aGrant(other, hash, { nowMs: -800 }))
         await store.updates.append([{ key: head.key, afterSeq: 0, actor: 'ada', atMs: 5, update: update(1) }])
         expect(await ledger().releaseUnreferenced(-800, 1, 0)).toBe(1)
         expect([await ledger().find(ws, hash), await ledger().find(other, hash)]).toEqual([expect.anything(), null])
@@ -144,7 +145,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
 
       it('[LIFE-30] one round releases a limited number of blobs, the longest unreferenced first', async () => {
         const hashes = [newHash(), newHash(), newHash()] as const
-        for (const [i, of] of hashes.entries()) await ledger().grant(aGrant(ws, of, { nowMs: -5000 + i }))
+        for (const [i, of] of hashes.entries()) await granted(ledger(), aGrant(ws, of, { nowMs: -5000 + i }))
         expect(await ledger().releaseUnreferenced(-4000, 2, 0)).toBe(2)
         const found = await Promise.all(hashes.map(async (of) => (await ledger().find(ws, of)) !== null))
         expect(found).toEqual([false, false, true])
@@ -157,7 +158,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
       /** A document whose blob only its point references any more. */
       const retained = async () => {
         const head = await create(naming(hash))
-        await ledger().grant(aGrant(ws, hash))
+        await granted(ledger(), aGrant(ws, hash))
         const emptied = written(
           await store.documents.write(change(head, '{}', { nowMs: 10_000, capture: { reason: 'zeroing' } })),
         )
@@ -217,22 +218,22 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(false)
         await ledger().release(one.id)
         expect(await isOrphan()).toBe(false)
-        expect(await ledger().forgetOrphan(hash)).toBe('held')
+        expect(await ledger().strike(hash, 1000)).toBe('held')
         await ledger().release(two.id)
         expect(await isOrphan()).toBe(true)
-        await ledger().grant(aGrant(ws, hash))
+        await granted(ledger(), aGrant(ws, hash))
         expect(await isOrphan()).toBe(false)
-        expect(await ledger().forgetOrphan(hash)).toBe('held')
+        expect(await ledger().strike(hash, 1000)).toBe('held')
         await releaseBefore(1000)
         expect(await isOrphan()).toBe(true)
-        expect(await ledger().forgetOrphan(hash)).toBe('forgotten')
+        expect(await ledger().strike(hash, 1000)).toBe('struck')
         expect(await isOrphan()).toBe(false)
-        expect(await ledger().forgetOrphan(hash)).toBe('forgotten')
+        expect(await ledger().strike(hash, 1000)).toBe('held')
       })
 
       it('[Q6] the bytes stay after a release as long as another workspace holds them', async () => {
-        await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
-        await ledger().grant(aGrant(`${ws}x`, hash, { nowMs: 2000 }))
+        await granted(ledger(), aGrant(ws, hash, { nowMs: 1000 }))
+        await granted(ledger(), aGrant(`${ws}x`, hash, { nowMs: 2000 }))
         await releaseBefore(1000)
         expect([await ledger().find(ws, hash), await isOrphan()]).toEqual([null, false])
         await releaseBefore(2000)
@@ -246,6 +247,81 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(false)
         await ledger().releaseUnreferenced(-1_000_000, 1000, 5000)
         expect(await isOrphan()).toBe(true)
+      })
+    })
+
+    describe('objects', () => {
+      const nameOf = (digits: string, of = hash) => `${of}.${digits.padStart(8, '0')}`
+      /** Struck objects of the test's own hash. */
+      const struck = async (nowMs: number) => (await ledger().struck(nowMs, 100_000)).filter((object) => object.startsWith(hash))
+      const grantAs = async (object: string, more: Partial<GrantRequest> = {}) => {
+        await ledger().announce(object, 600_000)
+        return ledger().grant(aGrant(ws, hash, { object, ...more }))
+      }
+
+      it('[BLOB-24] a grant names the object that was announced and granted last, in every workspace, also after a restart', async () => {
+        const other = `${ws}x`
+        expect(await grantAs(nameOf('1'))).toMatchObject({ grant: { object: nameOf('1') } })
+        expect(await grantAs(nameOf('2'), { workspaceId: other })).toMatchObject({ grant: { object: nameOf('2') } })
+        await store.reopen()
+        expect(await ledger().find(ws, hash)).toMatchObject({ object: nameOf('2') })
+        expect(await ledger().find(other, hash)).toMatchObject({ object: nameOf('2') })
+      })
+
+      it('[BLOB-24] an object that nobody announced, or that another hash has announced, is not granted, and nothing changes', async () => {
+        const stranger = nameOf('3', newHash())
+        await ledger().announce(stranger, 600_000)
+        for (const object of [nameOf('4'), stranger]) {
+          expect(await ledger().grant(aGrant(ws, hash, { object }))).toEqual({ kind: 'struck' })
+        }
+        expect(await ledger().find(ws, hash)).toBeNull()
+        expect(await ledger().uploadedBy(ws, hash, 'ada')).toBe(false)
+      })
+
+      it('[BLOB-24] a replaced object is removed from its time on, and at once when it is replaced a second time', async () => {
+        await grantAs(nameOf('1'))
+        await grantAs(nameOf('2'), { nowMs: 2000, replacedUntilMs: 9000 })
+        expect(await struck(8999)).toEqual([])
+        expect(await struck(9000)).toEqual([nameOf('1')])
+        await grantAs(nameOf('3'), { nowMs: 3000, replacedUntilMs: 9500 })
+        expect(await struck(3000)).toEqual([nameOf('1')])
+        await ledger().forget(nameOf('1'))
+        await ledger().forget(nameOf('3'))
+        expect(await struck(9500)).toEqual([nameOf('2')])
+        expect(await ledger().find(ws, hash)).toMatchObject({ object: nameOf('3') })
+      })
+
+      it('[BLOB-24] [Q6] the object of an orphan is struck before its bytes go, and an upload after that has another', async () => {
+        await grantAs(nameOf('1'))
+        await releaseBefore(1000)
+        expect(await struck(1000)).toEqual([])
+        expect(await ledger().strike(hash, 5000)).toBe('struck')
+        expect(await struck(5000)).toEqual([nameOf('1')])
+        await grantAs(nameOf('2'), { nowMs: 5000 })
+        expect(await struck(5000)).toEqual([nameOf('1')])
+        expect(await ledger().find(ws, hash)).toMatchObject({ object: nameOf('2') })
+      })
+
+      it('[BLOB-24] an announced object that is not granted in time is struck, and is never granted afterwards', async () => {
+        await ledger().announce(nameOf('1'), 5000)
+        await ledger().releaseUnreferenced(-1_000_000, 1000, 4999)
+        expect(await struck(4999)).toEqual([])
+        await ledger().releaseUnreferenced(-1_000_000, 1000, 5000)
+        expect(await struck(5000)).toEqual([nameOf('1')])
+        expect(await ledger().grant(aGrant(ws, hash, { object: nameOf('1') }))).toEqual({ kind: 'struck' })
+        await ledger().forget(nameOf('1'))
+        expect(await ledger().grant(aGrant(ws, hash, { object: nameOf('1') }))).toEqual({ kind: 'struck' })
+        expect([await ledger().find(ws, hash), await struck(5000)]).toEqual([null, []])
+      })
+
+      it('[BLOB-24] what an upload of a former program may have left under the hash alone is struck like any other object', async () => {
+        const upload = aStream(ws, hash)
+        await ledger().reserve(upload, null, 1000)
+        await ledger().release(upload.id)
+        expect(await ledger().strike(hash, 1000)).toBe('struck')
+        expect(await struck(1000)).toEqual([hash])
+        await ledger().forget(hash)
+        expect(await struck(1000)).toEqual([])
       })
     })
   })

@@ -49,6 +49,22 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(await direct.inspect(key, null)).toEqual({ kind: 'missing' })
     })
 
+    it('[BLOB-24] staged bytes are promoted to a name of their hash only, and its other objects stay as they are', async (context) => {
+      const direct = directOf(context)
+      const bytes = fresh()
+      const hash = hashOf(bytes)
+      const former = await keepBytes(opened().store, bytes)
+      const key = await stage(direct, bytes)
+      await direct.inspect(key, null)
+      expect(await direct.promote(key, `${hashOf(fresh())}.00000001`, 'image/png')).toBe('changed')
+      expect(await direct.promote(key, `${hash}.00000001`, 'image/png')).toBe('promoted')
+      await opened().store.remove(former)
+      expect(await collected(await opened().store.read(`${hash}.00000001`, null))).toEqual(bytes)
+      expect(await direct.isIntact(`${hash}.00000001`, bytes.byteLength)).toBe(true)
+      expect(await direct.isIntact(former, bytes.byteLength)).toBe(false)
+      await direct.removeStaged(key)
+    })
+
     it('[BLOB-10] the URL is valid for one type, length and key only', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
@@ -122,7 +138,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       const bytes = fresh()
       const hash = await keepBytes(opened().store, bytes)
       const download = (attachment: boolean, mimeType: string) =>
-        direct.downloadUrl({ hash, mimeType, attachment, ttlSecs: TTL_SECS, nowMs: Date.now() })
+        direct.downloadUrl({ object: hash, mimeType, attachment, ttlSecs: TTL_SECS, nowMs: Date.now() })
       const inline = await fetch(await download(false, 'image/png'))
       expect([inline.status, inline.headers.get('content-type')]).toEqual([200, 'image/png'])
       expect(inline.headers.get('content-disposition') ?? '').not.toContain('attachment')
@@ -136,7 +152,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       const direct = directOf(context)
       const hash = await keepBytes(opened().store, fresh())
       const nowMs = Date.now() - 3_600_000
-      const url = await direct.downloadUrl({ hash, mimeType: 'image/png', attachment: false, ttlSecs: 60, nowMs })
+      const url = await direct.downloadUrl({ object: hash, mimeType: 'image/png', attachment: false, ttlSecs: 60, nowMs })
       expect((await fetch(url)).status).toBe(403)
     })
   })

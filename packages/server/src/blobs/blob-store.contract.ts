@@ -36,7 +36,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         const received = await receiveBytes(store(), bytes)
         expect(received).toMatchObject({ hash: hashOf(bytes), sizeBytes: 300_000 })
         expect([await store().size(received.hash), await store().read(received.hash, null)]).toEqual([null, null])
-        await received.keep('image/png')
+        await received.keep(received.hash, 'image/png')
         await opened.reopen()
         expect(await store().size(received.hash)).toBe(300_000)
         expect(await collected(await store().read(received.hash, null))).toEqual(bytes)
@@ -46,7 +46,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         for (const length of [0, 1, 65_536, 3_000_001]) {
           const bytes = fresh(length)
           const received = await store().receive(inPieces(bytes, 2_500_000), () => {})
-          await received.keep('application/octet-stream')
+          await received.keep(received.hash, 'application/octet-stream')
           expect(received.hash).toBe(hashOf(bytes))
           expect(await collected(await store().read(received.hash, null))).toEqual(bytes)
         }
@@ -111,7 +111,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
           await Promise.all(
             Array.from({ length: 16 }, async (_, i) => {
               const received = await receiveBytes(store(), bytes)
-              await (i % 2 === 0 ? received.keep('image/png') : received.discard())
+              await (i % 2 === 0 ? received.keep(received.hash, 'image/png') : received.discard())
             }),
           )
         })
@@ -187,13 +187,30 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await collected(await store().read(hash, null))).toEqual(bytes)
       })
 
+      it('[BLOB-24] objects of one hash are stored, read, listed and removed each by itself', async () => {
+        const bytes = fresh()
+        const plain = hashOf(bytes)
+        const [one, two] = [`${plain}.00000001`, `${plain}.fedcba98`]
+        for (const object of [plain, one, two]) await keepBytes(store(), bytes, object)
+        await store().remove(one)
+        await store().remove(one)
+        await opened.reopen()
+        expect([await store().size(one), await store().read(one, null)]).toEqual([null, null])
+        for (const object of [plain, two]) expect(await collected(await store().read(object, null))).toEqual(bytes)
+        const listed: unknown[] = []
+        for await (const found of store().list()) if (found.hash === plain) listed.push(found)
+        const found = (object: string) => ({ object, hash: plain, sizeBytes: bytes.byteLength })
+        expect(listed).toEqual(expect.arrayContaining([found(plain), found(two)]))
+        expect(listed).toHaveLength(2)
+      })
+
       it('[OPS-11] every blob is listed with its size, without unfinished uploads', async () => {
         const hashes = await Promise.all([10, 20, 30].map(async (length) => [await keepBytes(store(), fresh(length)), length]))
         const arriving = await receiveBytes(store(), fresh(40))
         const listed = new Map<string, number>()
-        for await (const { hash, sizeBytes } of store().list()) {
-          expect(listed.has(hash)).toBe(false)
-          listed.set(hash, sizeBytes)
+        for await (const { object, sizeBytes } of store().list()) {
+          expect(listed.has(object)).toBe(false)
+          listed.set(object, sizeBytes)
         }
         expect(hashes.map(([hash]) => listed.get(hash as string))).toEqual([10, 20, 30])
         expect(listed.has(arriving.hash)).toBe(false)

@@ -1,3 +1,22 @@
+import type { Random } from '../kernel/ids.ts'
+
+/** Of a name that a former program gave, the hash is all. */
+const OBJECT = /^([0-9a-f]{64})(?:\.[0-9a-f]{8})?$/
+const RANDOM_BYTES = 4
+
+/**
+ * Makes the name under which one upload stores the bytes of a hash. Each upload has a name of its own, so whoever
+ * removes the bytes of another upload cannot meet them, however late the removal arrives. [BLOB-24]
+ */
+export function newObject(hash: string, random: Random): string {
+  return `${hash}.${Buffer.from(random.bytes(RANDOM_BYTES)).toString('hex')}`
+}
+
+/** Returns the hash of the bytes that have this name; `null` when it is not the name of a blob's bytes. */
+export function hashOfObject(name: string): string | null {
+  return OBJECT.exec(name)?.[1] ?? null
+}
+
 /**
  * Bytes that have arrived and were hashed. Nobody can read them before `keep`. The caller ends every received blob with
  * `keep` or `discard`.
@@ -6,10 +25,10 @@ export interface ReceivedBlob {
   readonly hash: string
   readonly sizeBytes: number
   /**
-   * Makes the bytes readable under their hash and replaces bytes that are there already, which may be damaged. Durable
-   * when it resolves. [BLOB-3]
+   * Makes the bytes readable as `object`, a name of this hash (see `newObject`), and replaces what has that name.
+   * Durable when it resolves. [BLOB-3]
    */
-  keep(mimeType: string): Promise<void>
+  keep(object: string, mimeType: string): Promise<void>
   discard(): Promise<void>
 }
 
@@ -45,15 +64,15 @@ export interface DirectTransfer {
     | { readonly kind: 'missing' }
   >
   /**
-   * Copies exactly the object that was inspected to the key of `hash`, over what is there. Answers `changed` when the
-   * staged object is another one by now.
+   * Copies exactly the staged object that was inspected, so that it is readable as `object`. Answers `changed` when the
+   * staged object is another one by now, or has another hash than the name says.
    */
-  promote(stagingKey: string, hash: string, mimeType: string): Promise<'promoted' | 'changed'>
+  promote(stagingKey: string, object: string, mimeType: string): Promise<'promoted' | 'changed'>
   /**
-   * Whether the store holds exactly the bytes of `hash`. Asks for the checksum that the store keeps; a store without
+   * Whether the object has exactly the bytes of the hash in its name. Asks for the checksum that the store keeps; a store without
    * checksums is read once, and again when its entity tag changes.
    */
-  isIntact(hash: string, sizeBytes: number): Promise<boolean>
+  isIntact(object: string, sizeBytes: number): Promise<boolean>
   /** Removes a staged object; a missing one is no error. */
   removeStaged(stagingKey: string): Promise<void>
   /**
@@ -63,7 +82,7 @@ export interface DirectTransfer {
   removeStagedBefore(beforeMs: number, limit: number): Promise<number>
   /** Returns a URL for a GET that answers with this content type and disposition. [BLOB-9] */
   downloadUrl(download: {
-    readonly hash: string
+    readonly object: string
     readonly mimeType: string
     readonly attachment: boolean
     readonly ttlSecs: number
@@ -72,7 +91,8 @@ export interface DirectTransfer {
 }
 
 /**
- * Stores bytes under their SHA-256, on disk or in an object store. The ledger decides who may read them. Rejects with
+ * Stores bytes on disk or in an object store, under names that begin with their SHA-256. The ledger decides which name is
+ * the blob's, and who may read it. [BLOB-24] Rejects with
  * RelayError BLOB_STORE_ERROR (object store, after its retries) or UNAVAILABLE (disk); a failure is never reported as
  * absence. [BLOB-19]
  */
@@ -82,17 +102,17 @@ export interface BlobStore {
    * throws to refuse the upload. When `onBytes` or the source throws, no bytes stay behind.
    */
   receive(source: AsyncIterable<Uint8Array>, onBytes: (totalBytes: number) => Promise<void> | void): Promise<ReceivedBlob>
-  /** Size in bytes; `null` when the blob is not there. */
-  size(hash: string): Promise<number | null>
+  /** Size in bytes; `null` when the object is not there. */
+  size(object: string): Promise<number | null>
   /**
-   * Returns the bytes, or a range of them within the size; `null` when the blob is not there. Ending the iteration
+   * Returns the bytes, or a range of them within the size; `null` when the object is not there. Ending the iteration
    * early frees its resources.
    */
-  read(hash: string, range: ByteRange | null): Promise<AsyncIterable<Uint8Array> | null>
-  /** Removes the bytes; a missing blob is no error. Durable when it resolves. */
-  remove(hash: string): Promise<void>
-  /** Lists every stored hash with its size, for verify and backup. */
-  list(): AsyncIterable<{ readonly hash: string; readonly sizeBytes: number }>
+  read(object: string, range: ByteRange | null): Promise<AsyncIterable<Uint8Array> | null>
+  /** Removes exactly this object; a missing one is no error. Durable when it resolves. */
+  remove(object: string): Promise<void>
+  /** Lists every object with its size, for verify and restore. A hash may have several. */
+  list(): AsyncIterable<{ readonly object: string; readonly hash: string; readonly sizeBytes: number }>
   /**
    * Removes what uploads of ended processes left behind; called at the start, before any upload. A store with `direct`
    * may be shared by several processes, so it removes only what is old enough, and may be called at any time.

@@ -47,17 +47,18 @@ it('[BLOB-3] [BLOB-8] missing or truncated bytes are not served, and uploading t
   const { blobs, upload, files, store } = await open()
   const bytes = someBytes(1_000)
   const hash = await upload(ann, bytes)
-  const grant = await blobs.find(ann, hash)
+  const found = () => blobs.find(ann, hash)
+  const confirmed = async () => refusalOf(blobs.confirm(await found()))
   const served = async () => {
-    const delivery = await blobs.deliver(grant)
+    const delivery = await blobs.deliver(await found())
     if (delivery.kind !== 'stream') throw new Error('no stream')
     return (await collected(await delivery.open(null)))?.byteLength
   }
   // A response of the recorded length is cut where the bytes end, and never ends as if it were whole.
   writeFileSync(files()[0] as string, bytes.slice(0, 10))
-  expect([await served(), await refusalOf(blobs.confirm(grant))]).toEqual([10, 'NOT_FOUND'])
+  expect([await served(), await confirmed()]).toEqual([10, 'NOT_FOUND'])
   await upload(ann, bytes)
-  expect([await served(), await refusalOf(blobs.confirm(grant))]).toEqual([1_000, 'accepted'])
-  await store.remove(hash)
-  expect([await refusalOf(served()), await refusalOf(blobs.confirm(grant))]).toEqual(['NOT_FOUND', 'NOT_FOUND'])
+  expect([await served(), await confirmed()]).toEqual([1_000, 'accepted'])
+  await store.remove((await found()).object)
+  expect([await refusalOf(served()), await confirmed()]).toEqual(['NOT_FOUND', 'NOT_FOUND'])
 })

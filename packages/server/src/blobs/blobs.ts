@@ -57,7 +57,7 @@ export function createBlobs(deps: BlobDeps): Blobs {
   }
 
   const confirm = async (grant: BlobGrant): Promise<void> => {
-    if ((await store.size(grant.hash)) !== grant.sizeBytes) throw lost(grant)
+    if ((await store.size(grant.object)) !== grant.sizeBytes) throw lost(grant)
   }
 
   return {
@@ -74,7 +74,7 @@ export function createBlobs(deps: BlobDeps): Blobs {
       return {
         kind: 'stream',
         async open(range) {
-          const bytes = await store.read(grant.hash, range ?? wholeOf(grant))
+          const bytes = await store.read(grant.object, range ?? wholeOf(grant))
           if (bytes === null) throw lost(grant)
           return bytes
         },

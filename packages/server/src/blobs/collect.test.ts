@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { RelayError } from '../kernel/errors.ts'
-import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { collectBlobs, removeForgottenUploads } from './collect.ts'
 import { hashOf, someBytes } from './testing/blob-bytes.ts'
 import { callerOf } from './testing/blob-workspace.ts'
@@ -94,8 +93,7 @@ it('[LIFE-30] a round of blob collection is limited and reports when there is mo
   const { upload, store, ledger, files, time } = await open()
   for (let i = 0; i < 60; i++) await upload(ann, someBytes(10, i))
   await time.advance(10 * MINUTE_MS)
-  const batch = () =>
-    collectBlobs({ store, ledger, settle: () => Promise.resolve(), locks: createKeyedQueue(), clock: time.clock, graceMs: 0 })
+  const batch = () => collectBlobs({ store, ledger, settle: () => Promise.resolve(), clock: time.clock, graceMs: 0 })
   expect([await batch(), files().length]).toEqual([true, 10])
   expect([await batch(), files().length]).toEqual([false, 0])
 })

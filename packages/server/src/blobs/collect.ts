@@ -1,5 +1,4 @@
 import type { Clock } from '../kernel/clock.ts'
-import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { BlobLedger } from './blob-ledger.port.ts'
 import type { BlobStore, DirectTransfer } from './blob-store.port.ts'
 
@@ -13,12 +12,10 @@ export interface CollectorDeps {
   readonly store: Pick<BlobStore, 'remove' | 'direct'>
   readonly ledger: Pick<
     BlobLedger,
-    'overdueStaged' | 'release' | 'unsettled' | 'releaseUnreferenced' | 'orphans' | 'forgetOrphan'
+    'overdueStaged' | 'release' | 'unsettled' | 'releaseUnreferenced' | 'orphans' | 'strike' | 'struck' | 'forget'
   >
   /** Stores the edits of a document; later edits of it wait for `quietMs` from the call on. */
   readonly settle: (document: { readonly workspaceId: string; readonly id: string }, quietMs: number) => Promise<void>
-  /** The locks that uploads hold while they keep and grant. */
-  readonly locks: KeyedQueue
   readonly clock: Clock
   /** How long in ms a blob that no document references is kept; 0 releases it at once. [CFG-8] */
   readonly graceMs: number
@@ -31,8 +28,9 @@ export interface CollectorDeps {
 export async function collectBlobs(deps: CollectorDeps): Promise<boolean> {
   const staged = await removeOverdueUploads(deps)
   const released = await releaseUnreferenced(deps)
-  const removed = await removeOrphans(deps)
-  return staged === BATCH || released === BATCH || removed === BATCH
+  const struck = await strikeOrphans(deps)
+  const removed = await removeStruck(deps)
+  return staged === BATCH || released === BATCH || struck === BATCH || removed === BATCH
 }
 
 /**
@@ -78,18 +76,24 @@ async function releaseUnreferenced({ ledger, clock, graceMs, settle }: Collector
 }
 
 /**
- * An upload may have used the hash since it was listed, so the ledger is asked again under the lock, where no upload of
- * the hash can be kept. [Q6, R-7]
+ * An upload, at whichever node, may have used the hash since it was listed; the ledger then leaves the object as it is.
+ * [Q6, R-7]
  */
-async function removeOrphans({ store, ledger, locks }: CollectorDeps): Promise<number> {
-  let removed = 0
-  for (const hash of await ledger.orphans(BATCH)) {
-    await locks.run(hash, async () => {
-      if (!(await ledger.orphans(BATCH)).includes(hash)) return
-      await store.remove(hash)
-      await ledger.forgetOrphan(hash)
-      removed += 1
-    })
+async function strikeOrphans({ ledger, clock }: CollectorDeps): Promise<number> {
+  const orphans = await ledger.orphans(BATCH)
+  for (const hash of orphans) await ledger.strike(hash, clock.nowMs())
+  return orphans.length
+}
+
+/**
+ * No grant can name a struck object, and no upload uses its name again, so its removal may be late, or happen twice.
+ * [BLOB-24]
+ */
+async function removeStruck({ store, ledger, clock }: CollectorDeps): Promise<number> {
+  const objects = await ledger.struck(clock.nowMs(), BATCH)
+  for (const object of objects) {
+    await store.remove(object)
+    await ledger.forget(object)
   }
-  return removed
+  return objects.length
 }

@@ -5,6 +5,7 @@ import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import type { BlobDeps } from './blob-deps.ts'
 import type { Admission, BlobGrant, Reservation, StagedUpload } from './blob-ledger.port.ts'
 import type { DirectTransfer } from './blob-store.port.ts'
+import { announceObject, grantObject } from './granting.ts'
 import { isAttachment, storedMimeType } from './mime.ts'
 import { hashMismatch, LOST, overQuota, tooLarge } from './refusals.ts'
 
@@ -46,7 +47,7 @@ export interface PresignedTransfer {
 }
 
 export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
-  const { store, ledger, locks, clock, random, settings, metrics, log } = deps
+  const { store, ledger, clock, random, settings, metrics, log } = deps
   /** One queue per workspace, since a check may read the whole object: many checks of one workspace delay no other. */
   const looks = createKeyedQueue()
 
@@ -65,8 +66,8 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
   }
 
   async function isIntact(grant: BlobGrant, direct: DirectTransfer): Promise<boolean> {
-    const { workspaceId: workspace, hash, sizeBytes } = grant
-    const intact = await looks.run(workspace, () => direct.isIntact(hash, sizeBytes))
+    const { workspaceId: workspace, hash, object, sizeBytes } = grant
+    const intact = await looks.run(workspace, () => direct.isIntact(object, sizeBytes))
     if (!intact) log.error('blobs.lost', LOST, { workspace, hash })
     return intact
   }
@@ -134,7 +135,7 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
       if (found.kind === 'missing') return null
       if (found.kind === 'too-large') return refused(staged, direct, tooLarge(found.sizeBytes, settings.maxBlobBytes, metrics))
       if (found.hash !== hash) return refused(staged, direct, hashMismatch(hash, found.hash))
-      const grant = await locks.run(hash, () => promote(access, staged, { sizeBytes: found.sizeBytes, mimeType }, direct))
+      const grant = await promote(access, staged, { sizeBytes: found.sizeBytes, mimeType }, direct)
       if (grant === 'changed') continue
       await removeStaged(id, direct)
       return grant
@@ -159,12 +160,12 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     // The room is reserved before the bytes are copied, so that a refused object leaves no bytes behind.
     const room = await reserveFound(upload, quotaBytes)
     if (room.kind === 'over-quota') return refused(upload, direct, overQuota(room, access, metrics))
-    if ((await direct.promote(id, hash, mimeType)) === 'changed') return 'changed'
-    const nowMs = clock.nowMs()
-    const request = { reservationId: id, workspaceId, hash, sizeBytes, mimeType, sub, provenance: null, quotaBytes, nowMs }
-    const outcome = await ledger.grant(request)
+    const object = await announceObject(hash, deps)
+    if ((await direct.promote(id, object, mimeType)) === 'changed') return 'changed'
+    const request = { reservationId: id, workspaceId, hash, object, sizeBytes, mimeType, sub, provenance: null, quotaBytes }
+    const outcome = await grantObject(request, deps)
     if (outcome.kind === 'granted') return outcome.grant
-    // The copied bytes become an orphan when the reservation ends.
+    // The collector finds the copied bytes by the name that was announced.
     return refused(upload, direct, overQuota(outcome, access, metrics))
   }
 
@@ -195,9 +196,9 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     requireDirect: () => void directOf(),
     uploadUrl,
     finalize,
-    async downloadUrl({ hash, mimeType }, ttlSecs = settings.presignTtlSecs) {
+    async downloadUrl({ object, mimeType }, ttlSecs = settings.presignTtlSecs) {
       const nowMs = clock.nowMs()
-      const url = await directOf().downloadUrl({ hash, mimeType, attachment: isAttachment(mimeType), ttlSecs, nowMs })
+      const url = await directOf().downloadUrl({ object, mimeType, attachment: isAttachment(mimeType), ttlSecs, nowMs })
       return { url, expiresAtMs: nowMs + ttlSecs * 1000 }
     },
   }

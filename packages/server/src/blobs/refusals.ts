@@ -2,6 +2,9 @@ import type { Access } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
+/** When a place among the uploads of a workspace may be free. */
+const TRY_AGAIN_MS = 1_000
+
 /** Message of a log line about a held blob whose bytes are missing or wrong. */
 export const LOST = 'The bytes of a blob are missing, cut or damaged; uploading it again heals it.'
 
@@ -19,6 +22,15 @@ export function tooLarge(sizeBytes: number, maxBytes: number, metrics: Pick<Metr
     sizeBytes,
     maxBytes,
   })
+}
+
+export function tooManyUploads(max: number, metrics: Pick<Metrics, 'add'>): RelayError {
+  metrics.add('relay_rate_limit_rejections_total', 1, { surface: 'upload' })
+  return new RelayError(
+    'TOO_MANY_UPLOADS',
+    `The workspace has ${max} blob uploads under way, which is max_concurrent_blob_uploads.`,
+    { retryAfterMs: TRY_AGAIN_MS },
+  )
 }
 
 export function overQuota(

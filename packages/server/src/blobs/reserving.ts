@@ -1,7 +1,7 @@
 import type { Access } from '../access/access.ts'
 import { newId } from '../kernel/ids.ts'
 import type { BlobDeps } from './blob-deps.ts'
-import { overQuota } from './refusals.ts'
+import { overQuota, tooManyUploads } from './refusals.ts'
 
 const STEP_BYTES = 1_048_576
 /**
@@ -10,7 +10,7 @@ const STEP_BYTES = 1_048_576
  */
 const LIFE_MS = 3 * 60_000
 
-/** The quota that one running upload holds. [Q2] */
+/** The quota and the place among uploads that one running upload holds. [Q2, REST-12] */
 export interface UploadHold {
   readonly reservationId: string
   /**
@@ -27,11 +27,14 @@ export interface UploadHold {
   end(): Promise<void>
 }
 
-/** Reserves the declared length at once; without a declared length reserves in steps as bytes arrive. [Q2] */
+/**
+ * Takes a place among the uploads of the workspace, and reserves the declared length at once; without a declared length
+ * reserves in steps as bytes arrive. Throws TOO_MANY_UPLOADS or STORAGE_QUOTA. [Q2, REST-12]
+ */
 export async function openHold(
   access: Access,
   upload: { readonly hash: string | null; readonly declaredBytes: number | null },
-  { ledger, clock, random, log, metrics }: BlobDeps,
+  { ledger, settings, clock, random, log, metrics }: BlobDeps,
 ): Promise<UploadHold> {
   const reservationId = newId('up-', 24, random)
   const { workspaceId, limits } = access
@@ -52,13 +55,12 @@ export async function openHold(
       hash,
       bytes,
       expiresAtMs: nowMs + LIFE_MS,
-      upload: { kind: 'stream' },
+      upload: { kind: 'stream', most: settings.maxConcurrentUploads },
     } as const
     const admission = await ledger.reserve(reservation, limits.quotaBytes, nowMs)
-    if (admission.kind === 'admitted') {
-      reservedBytes = bytes
-      renewAtMs = clock.monotonicMs() + LIFE_MS / 3
-    }
+    if (admission.kind === 'too-many') throw tooManyUploads(settings.maxConcurrentUploads, metrics)
+    if (admission.kind === 'admitted') reservedBytes = bytes
+    if (admission.kind !== 'over-quota') renewAtMs = clock.monotonicMs() + LIFE_MS / 3
     held = admission.kind === 'held'
     return admission
   }
@@ -70,8 +72,7 @@ export async function openHold(
   const hold: UploadHold = {
     reservationId,
     async cover(totalBytes) {
-      if (held || undecided) return
-      if (totalBytes <= reservedBytes) {
+      if (held || undecided || totalBytes <= reservedBytes) {
         if (clock.monotonicMs() >= renewAtMs) await require(reservedBytes)
         return
       }

@@ -1,14 +1,11 @@
 import { type Access, requireWriter } from '../access/access.ts'
-import { RelayError } from '../kernel/errors.ts'
-import type { Metrics } from '../kernel/metrics.ts'
 import type { BlobDeps } from './blob-deps.ts'
 import type { BlobGrant, Provenance } from './blob-ledger.port.ts'
 import type { ReceivedBlob } from './blob-store.port.ts'
+import { announceObject, grantObject } from './granting.ts'
 import { storedMimeType } from './mime.ts'
 import { hashMismatch, overQuota, tooLarge } from './refusals.ts'
 import { openHold, type UploadHold } from './reserving.ts'
-
-const TRY_AGAIN_MS = 1_000
 
 export interface BlobUpload {
   /** The hash that the bytes must have; `null` when the caller does not know it. */
@@ -28,28 +25,17 @@ export interface BlobUpload {
 export type TakeUpload = (access: Access, upload: BlobUpload) => Promise<BlobGrant>
 
 /**
- * Checks in this order: role, announced size, number of uploads, room on the disk, quota, then the bytes themselves.
- * [PERM-3, REST-12, X34, Q2, BLOB-3]
+ * Checks in this order: role, announced size, room on the disk, number of uploads, quota, then the bytes themselves.
+ * [PERM-3, X34, REST-12, Q2, BLOB-3]
  */
 export function createUploads(deps: BlobDeps): TakeUpload {
-  const { settings, metrics } = deps
-  const running = new Map<string, number>()
+  const { metrics } = deps
 
   return async (access, upload) => {
     requireWriter(access)
     if (upload.declaredBytes !== null) checkSize(upload.declaredBytes, deps)
-    const { workspaceId } = access
-    const before = running.get(workspaceId) ?? 0
-    if (before >= settings.maxConcurrentUploads) throw tooManyUploads(settings.maxConcurrentUploads, metrics)
-    running.set(workspaceId, before + 1)
-    try {
-      await deps.checkSpace()
-      return await take(access, upload, deps)
-    } finally {
-      const left = (running.get(workspaceId) ?? 1) - 1
-      if (left > 0) running.set(workspaceId, left)
-      else running.delete(workspaceId)
-    }
+    await deps.checkSpace()
+    return take(access, upload, deps)
   }
 
   async function take(access: Access, upload: BlobUpload, { store }: BlobDeps): Promise<BlobGrant> {
@@ -73,9 +59,9 @@ export function createUploads(deps: BlobDeps): TakeUpload {
     try {
       if (upload.expectedHash !== null && upload.expectedHash !== hash) throw hashMismatch(upload.expectedHash, hash)
       if (upload.expectedHash === null) await hold.settle(hash, sizeBytes)
-      return await deps.locks.run(hash, () => keepAndGrant(access, upload, received, hold))
+      return await keepAndGrant(access, upload, received, hold)
     } catch (error) {
-      // Does nothing after `keep`: the bytes are then an orphan, which the collector finds by the reservation.
+      // Does nothing after `keep`: the collector then finds the bytes by the name that was announced.
       await received.discard().catch(() => undefined)
       throw error
     }
@@ -88,19 +74,16 @@ export function createUploads(deps: BlobDeps): TakeUpload {
     { reservationId }: UploadHold,
   ): Promise<BlobGrant> {
     const { workspaceId, sub, limits } = access
+    const { hash, sizeBytes } = received
+    const { provenance } = upload
+    const { quotaBytes } = limits
     const mimeType = storedMimeType(upload.mimeType)
-    await received.keep(mimeType)
-    const outcome = await deps.ledger.grant({
-      reservationId,
-      workspaceId,
-      hash: received.hash,
-      sizeBytes: received.sizeBytes,
-      mimeType,
-      sub,
-      provenance: upload.provenance,
-      quotaBytes: limits.quotaBytes,
-      nowMs: deps.clock.nowMs(),
-    })
+    const object = await announceObject(hash, deps)
+    await received.keep(object, mimeType)
+    const outcome = await grantObject(
+      { reservationId, workspaceId, hash, object, sizeBytes, mimeType, sub, provenance, quotaBytes },
+      deps,
+    )
     if (outcome.kind === 'over-quota') throw overQuota(outcome, access, metrics)
     return outcome.grant
   }
@@ -108,15 +91,4 @@ export function createUploads(deps: BlobDeps): TakeUpload {
 
 function checkSize(sizeBytes: number, { settings, metrics }: BlobDeps): void {
   if (sizeBytes > settings.maxBlobBytes) throw tooLarge(sizeBytes, settings.maxBlobBytes, metrics)
-}
-
-function tooManyUploads(max: number, metrics: Pick<Metrics, 'add'>): RelayError {
-  metrics.add('relay_rate_limit_rejections_total', 1, { surface: 'upload' })
-  return new RelayError(
-    'TOO_MANY_UPLOADS',
-    `The workspace has ${max} blob uploads under way, which is max_concurrent_blob_uploads.`,
-    {
-      retryAfterMs: TRY_AGAIN_MS,
-    },
-  )
 }

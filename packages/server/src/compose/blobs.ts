@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { BlobStore } from '../blobs/blob-store.port.ts'
+import { type BlobStore, hashOfObject } from '../blobs/blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs/blobs.ts'
 import { createIngest, type Ingest } from '../blobs/ingest.ts'
 import { createSpaceCheck } from '../blobs/space.ts'
@@ -9,7 +9,6 @@ import { checkedBlobs } from '../drivers/fs-checked-blobs.ts'
 import { createStoreWatch } from '../drivers/s3/s3-watch.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { RelayError } from '../kernel/errors.ts'
-import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { waitingTimers } from '../kernel/timers.ts'
 import { directly } from '../outbound/guarded-hop.ts'
@@ -22,10 +21,9 @@ import { accessPolicyOf } from './access-policy.ts'
 /** Bytes of all running uploads on the disk. [X34] */
 const MAX_TEMP_BYTES = 2 * 1_073_741_824
 
-/** The blob store, with what uploads and the collector share. */
+/** The blob store, with what uploads need beside it. */
 export interface BlobBackend {
   readonly store: BlobStore
-  readonly locks: KeyedQueue
   readonly checkSpace: () => Promise<void>
 }
 
@@ -33,22 +31,19 @@ export interface BlobBackend {
 export async function openBlobBackend(base: Base): Promise<BlobBackend> {
   const { clock, log } = base
   const opened = await openBlobStore(base, base.metrics)
-  const locks = createKeyedQueue()
   const { store } = opened
   if (opened.kind === 'files') {
     await store.clearAbandoned()
-    const onDamaged = (hash: string) => {
+    const onDamaged = (object: string) => {
       base.metrics.add('relay_damaged_blobs_total', 1)
       log.error(
         'blobs.damaged',
         'The bytes of a blob are not those of its hash and were put aside; uploading it again heals it.',
-        {
-          hash,
-        },
+        { hash: hashOfObject(object), object },
       )
     }
     const checked = checkedBlobs(opened.store, { onDamaged })
-    return { store: checked, locks, checkSpace: createSpaceCheck(() => opened.store.space(), clock) }
+    return { store: checked, checkSpace: createSpaceCheck(() => opened.store.space(), clock) }
   }
   // An unreachable object store does not prevent the start; the log and /readyz report it. [BLOB-20]
   await store.clearAbandoned().catch((error: unknown) => {
@@ -56,7 +51,7 @@ export async function openBlobBackend(base: Base): Promise<BlobBackend> {
       detail: String(error),
     })
   })
-  return { store, locks, checkSpace: () => Promise.resolve() }
+  return { store, checkSpace: () => Promise.resolve() }
 }
 
 /**

@@ -54,7 +54,7 @@ export function startHousekeeping(
 ): AsyncDisposable {
   const { config, clock, log, metrics, severalNodes } = base
   const graceMs = config.tenancy.limits.blobGcGraceSecs * 1000
-  const { store, locks } = backend
+  const { store } = backend
   const { direct } = store
   const agesAreTrue = createClockJumps(clock, graceMs)
   /** Other jobs are one transaction for each batch, in which the store itself sees to it that one node does it at a time. */
@@ -90,7 +90,6 @@ export function startHousekeeping(
         agesAreTrue() &&
         collectBlobs({
           store,
-          locks,
           ledger: storage.blobs,
           settle: (document, quietMs) => rooms.settle(document, quietMs),
           clock,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenBlobLedger } from '../blobs/blob-ledger.contract.ts'
-import { aGrant, newHash } from '../blobs/testing/ledger-requests.ts'
+import { aGrant, granted, newHash } from '../blobs/testing/ledger-requests.ts'
 import { patience } from '../kernel/testing/patience.ts'
 import type { OpenRecoveryStore } from '../recovery/recovery-store.contract.ts'
 import type { CallStore, CallWrite } from './call-store.port.ts'
@@ -153,7 +153,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       const head = await create()
       const hash = newHash()
       const { workspaceId } = head
-      await store.blobs.grant({ ...aGrant(workspaceId, hash), sizeBytes: 70 })
+      await granted(store.blobs, { ...aGrant(workspaceId, hash), sizeBytes: 70 })
       const held = written(await store.documents.write(change(head, JSON.stringify({ blobRef: hash }), { nowMs: 2000 })))
       const gone = written(await write(held, aCall({ blobReferences: [hash] }), { nowMs: 3000 }))
       await store.blobs.releaseUnreferenced(4000, 1000, 400_000)

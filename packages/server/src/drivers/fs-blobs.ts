@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { BlobStore, ReceivedBlob } from '../blobs/blob-store.port.ts'
+import { type BlobStore, hashOfObject, type ReceivedBlob } from '../blobs/blob-store.port.ts'
 import { flushFolder, writeAll } from '../kernel/durable-files.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { makeFolder } from '../kernel/folders.ts'
@@ -25,26 +25,25 @@ export interface FsBlobs extends BlobStore {
 }
 
 /**
- * Files whose bytes are not those of their hash. They are kept beside the blobs as `<62 hex>.damaged` until a new
- * upload replaces them.
+ * Files whose bytes are not those of their hash. They are kept beside the blobs as `<name>.damaged` until the object is
+ * removed.
  */
 export interface DamagedFiles {
   /** Returns a text that changes with every change of the file; `null` when there is no file. */
-  identity(hash: string): Promise<string | null>
+  identity(object: string): Promise<string | null>
   /** Moves the file away, durably, if it still has that identity; returns whether it did. */
-  put(hash: string, identity: string): Promise<boolean>
-  has(hash: string): Promise<boolean>
+  put(object: string, identity: string): Promise<boolean>
+  has(object: string): Promise<boolean>
   /** Removes the file that was moved away; a missing one is no error. */
-  remove(hash: string): Promise<void>
+  remove(object: string): Promise<void>
 }
 
 const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 const FAN_OUT = /^[0-9a-f]{2}$/
-const REST_OF_HASH = /^[0-9a-f]{62}$/
 
 /**
- * Keeps blobs as files `<root>/<2 hex>/<62 hex>`. Uploads arrive in `<root>/tmp/` and are renamed once they are
+ * Keeps blobs as files `<root>/<2 hex>/<rest of the object's name>`. Uploads arrive in `<root>/tmp/` and are renamed once they are
  * complete and flushed. [BLOB-3] Rejects with UNAVAILABLE when the disk fails; only a file that does not exist counts
  * as absent. [BLOB-19]
  *
@@ -56,14 +55,14 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
   const folders = new Map<string, Promise<string>>()
   let tempBytes = 0
 
-  const pathOf = (hash: string): string => join(root, hash.slice(0, 2), hash.slice(2))
+  const pathOf = (object: string): string => join(root, object.slice(0, 2), object.slice(2))
   const guarded = <T>(what: string, action: () => Promise<T>): Promise<T> => onDisk(what, action, log)
 
   /**
-   * Returns the folder of a hash, with its own entry flushed: another upload may have made it and not flushed it yet.
+   * Returns the folder of an object, with its own entry flushed: another upload may have made it and not flushed it yet.
    */
-  function folderOf(hash: string): Promise<string> {
-    const name = hash.slice(0, 2)
+  function folderOf(object: string): Promise<string> {
+    const name = object.slice(0, 2)
     const made = folders.get(name) ?? makeDurable(join(root, name), root)
     folders.set(name, made)
     made.catch(() => folders.delete(name))
@@ -112,15 +111,14 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
     return ended({ hash: sha256.digest('hex'), sizeBytes }, keepAs(path), forget)
   }
 
-  /** Renames over an existing file, which has equal bytes, or damaged ones that this upload replaces. */
-  const keepAs = (path: string) => async (hash: string, sizeBytes: number) => {
+  const keepAs = (path: string) => async (object: string, sizeBytes: number) => {
     try {
-      const folder = await folderOf(hash)
-      await rename(path, pathOf(hash))
+      const folder = await folderOf(object)
+      await rename(path, pathOf(object))
       await flushFolder(folder)
     } catch (error) {
       // Somebody may have removed the folder, so the next upload makes it again.
-      folders.delete(hash.slice(0, 2))
+      folders.delete(object.slice(0, 2))
       await removeFile(path).catch(() => undefined)
       throw error
     } finally {
@@ -130,16 +128,16 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
 
   function ended(
     received: { readonly hash: string; readonly sizeBytes: number },
-    keep: (hash: string, sizeBytes: number) => Promise<void>,
+    keep: (object: string, sizeBytes: number) => Promise<void>,
     forget: () => Promise<void>,
   ): ReceivedBlob {
     let over = false
     return {
       ...received,
-      async keep() {
+      async keep(object) {
         if (over) throw new RelayError('INTERNAL', 'The received bytes were kept or discarded already.')
         over = true
-        await guarded('keep', () => keep(received.hash, received.sizeBytes))
+        await guarded('keep', () => keep(object, received.sizeBytes))
       },
       async discard() {
         if (over) return
@@ -153,23 +151,26 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
     aside: damagedFiles(root, pathOf, guarded),
     direct: null,
     receive,
-    size: (hash) => guarded('look', () => unlessMissing(async () => (await stat(pathOf(hash))).size)),
-    async read(hash, range) {
-      const file = await guarded('open', () => unlessMissing(() => open(pathOf(hash), 'r')))
+    size: (object) => guarded('look', () => unlessMissing(async () => (await stat(pathOf(object))).size)),
+    async read(object, range) {
+      const file = await guarded('open', () => unlessMissing(() => open(pathOf(object), 'r')))
       return file === null ? null : fileBytes(file, range, (action) => guarded('read', action))
     },
-    async remove(hash) {
+    async remove(object) {
       await guarded('remove', async () => {
-        await removeFile(pathOf(hash))
-        await unlessMissing(() => flushFolder(join(root, hash.slice(0, 2))))
+        await removeFile(pathOf(object))
+        await unlessMissing(() => flushFolder(join(root, object.slice(0, 2))))
       })
     },
     async *list() {
       for (const folder of (await guarded('list', () => readdir(root))).filter((name) => FAN_OUT.test(name))) {
         const names = await guarded('list', () => readdir(join(root, folder)))
-        for (const name of names.filter((rest) => REST_OF_HASH.test(rest))) {
+        for (const name of names) {
+          const object = folder + name
+          const hash = hashOfObject(object)
+          if (hash === null) continue
           const found = await guarded('list', () => unlessMissing(() => stat(join(root, folder, name))))
-          if (found !== null) yield { hash: folder + name, sizeBytes: found.size }
+          if (found !== null) yield { object, hash, sizeBytes: found.size }
         }
       }
     },
@@ -194,25 +195,25 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
 
 function damagedFiles(
   root: string,
-  pathOf: (hash: string) => string,
+  pathOf: (object: string) => string,
   guarded: <T>(what: string, action: () => Promise<T>) => Promise<T>,
 ): DamagedFiles {
-  const asideOf = (hash: string): string => `${pathOf(hash)}.damaged`
-  const identityOf = async (hash: string): Promise<string | null> => {
-    const found = await unlessMissing(() => stat(pathOf(hash), { bigint: true }))
+  const asideOf = (object: string): string => `${pathOf(object)}.damaged`
+  const identityOf = async (object: string): Promise<string | null> => {
+    const found = await unlessMissing(() => stat(pathOf(object), { bigint: true }))
     return found === null ? null : [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(':')
   }
   return {
-    identity: (hash) => guarded('look', () => identityOf(hash)),
-    put: (hash, identity) =>
+    identity: (object) => guarded('look', () => identityOf(object)),
+    put: (object, identity) =>
       guarded('put aside', async () => {
-        if ((await identityOf(hash)) !== identity) return false
-        await rename(pathOf(hash), asideOf(hash))
-        await flushFolder(join(root, hash.slice(0, 2)))
+        if ((await identityOf(object)) !== identity) return false
+        await rename(pathOf(object), asideOf(object))
+        await flushFolder(join(root, object.slice(0, 2)))
         return true
       }),
-    has: (hash) => guarded('look', async () => (await unlessMissing(() => stat(asideOf(hash)))) !== null),
-    remove: (hash) => guarded('remove', () => removeFile(asideOf(hash))),
+    has: (object) => guarded('look', async () => (await unlessMissing(() => stat(asideOf(object)))) !== null),
+    remove: (object) => guarded('remove', () => removeFile(asideOf(object))),
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { collected, hashOf, someBytes } from '../blobs/testing/blob-bytes.ts'
+import { collected, hashOf, keepBytes, someBytes } from '../blobs/testing/blob-bytes.ts'
 import { systemRandom } from '../kernel/ids.ts'
 import { silentLogger } from '../kernel/log.ts'
 import { type FsBlobs, openFsBlobs } from './fs-blobs.ts'
@@ -46,7 +46,7 @@ async function upload(): Promise<void> {
     })(),
     () => undefined,
   )
-  await received.keep('image/png')
+  await received.keep(received.hash, 'image/png')
 }
 
 const path = () => join(root, HASH.slice(0, 2), HASH.slice(2))
@@ -83,12 +83,13 @@ describe.each([
     await expect(read()).rejects.toMatchObject(REFUSED)
   })
 
-  it('[BLOB-23] [BLOB-3] a new upload repairs a damaged blob and removes the bytes moved aside', async () => {
+  it('[BLOB-23] [BLOB-24] bytes stored under another name are read, and the bytes moved aside go with the damaged object', async () => {
     flip(3)
     await expect(read()).rejects.toMatchObject(REFUSED)
-    await upload()
-    expect(await whole()).toEqual(BYTES)
-    expect(readdirSync(join(root, HASH.slice(0, 2)))).toEqual([HASH.slice(2)])
+    const other = await keepBytes(store, BYTES, `${HASH}.0a0b0c0d`)
+    expect(await collected(await store.read(other, null))).toEqual(BYTES)
+    await store.remove(HASH)
+    expect(readdirSync(join(root, HASH.slice(0, 2)))).toEqual([other.slice(2)])
   })
 })
 
@@ -148,6 +149,6 @@ it('[BLOB-8] a missing file is reported as absent, not as damaged', async () => 
 
 it('[BLOB-23] an empty blob passes its check', async () => {
   const received = await store.receive((async function* () {})(), () => undefined)
-  await received.keep('image/png')
+  await received.keep(received.hash, 'image/png')
   expect(await collected(await store.read(received.hash, null))).toEqual(new Uint8Array(0))
 })

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { BlobStore, ByteRange } from '../blobs/blob-store.port.ts'
+import { type BlobStore, type ByteRange, hashOfObject } from '../blobs/blob-store.port.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { FsBlobs } from './fs-blobs.ts'
 
 export interface CheckedBlobsOptions {
-  /** Called with the hash of each damaged blob after its bytes were moved away. */
-  readonly onDamaged: (hash: string) => void
+  /** Called with the name of each damaged object after its bytes were moved away. */
+  readonly onDamaged: (object: string) => void
 }
 
 /** Number of files remembered as intact; above it all are forgotten and checked again. */
@@ -23,17 +23,17 @@ export function checkedBlobs(files: FsBlobs, { onDamaged }: CheckedBlobsOptions)
   const whole = new Map<string, string>()
   const checks = new Map<string, Promise<boolean>>()
 
-  async function putAside(hash: string, identity: string): Promise<RelayError> {
-    whole.delete(hash)
-    // A new upload may have replaced the bytes that were read.
-    if (await files.aside.put(hash, identity)) onDamaged(hash)
-    return damaged(hash)
+  async function putAside(object: string, identity: string): Promise<RelayError> {
+    whole.delete(object)
+    // A file that is no longer the one that was read stays.
+    if (await files.aside.put(object, identity)) onDamaged(object)
+    return damaged(object)
   }
 
-  /** Runs one check of a blob at a time, for all callers. */
-  function isWhole(hash: string): Promise<boolean> {
-    const running = checks.get(hash) ?? hasItsHash(files, hash).finally(() => checks.delete(hash))
-    checks.set(hash, running)
+  /** Runs one check of an object at a time, for all callers. */
+  function isWhole(object: string): Promise<boolean> {
+    const running = checks.get(object) ?? hasItsHash(files, object).finally(() => checks.delete(object))
+    checks.set(object, running)
     return running
   }
 
@@ -42,44 +42,34 @@ export function checkedBlobs(files: FsBlobs, { onDamaged }: CheckedBlobsOptions)
    *
    * @throws RelayError BLOB_STORE_ERROR when its bytes are damaged
    */
-  async function checked(hash: string): Promise<string | null> {
-    const identity = await files.aside.identity(hash)
+  async function checked(object: string): Promise<string | null> {
+    const identity = await files.aside.identity(object)
     if (identity === null) {
-      if (await files.aside.has(hash)) throw damaged(hash)
+      if (await files.aside.has(object)) throw damaged(object)
       return null
     }
-    if (whole.get(hash) === identity) return identity
-    if (!(await isWhole(hash))) throw await putAside(hash, identity)
+    if (whole.get(object) === identity) return identity
+    if (!(await isWhole(object))) throw await putAside(object, identity)
     if (whole.size >= MOST_REMEMBERED) whole.clear()
-    whole.set(hash, identity)
+    whole.set(object, identity)
     return identity
   }
 
   return {
     ...files,
-    async size(hash) {
-      return (await checked(hash)) === null ? null : await files.size(hash)
+    async size(object) {
+      return (await checked(object)) === null ? null : await files.size(object)
     },
-    async read(hash, range) {
-      const identity = await checked(hash)
+    async read(object, range) {
+      const identity = await checked(object)
       if (identity === null) return null
-      const [sizeBytes, bytes] = await Promise.all([files.size(hash), files.read(hash, range)])
+      const [sizeBytes, bytes] = await Promise.all([files.size(object), files.read(object, range)])
       if (bytes === null || sizeBytes === null || !isAll(range, sizeBytes)) return bytes
-      return hashedWhileRead(bytes, hash, () => putAside(hash, identity))
+      return hashedWhileRead(bytes, hashOfObject(object), () => putAside(object, identity))
     },
-    async receive(source, onBytes) {
-      const received = await files.receive(source, onBytes)
-      return {
-        ...received,
-        async keep(mimeType) {
-          await received.keep(mimeType)
-          await files.aside.remove(received.hash)
-        },
-      }
-    },
-    async remove(hash) {
-      await files.remove(hash)
-      await files.aside.remove(hash)
+    async remove(object) {
+      await files.remove(object)
+      await files.aside.remove(object)
     },
   }
 }
@@ -88,13 +78,13 @@ function isAll(range: ByteRange | null, sizeBytes: number): boolean {
   return range === null || (range.start === 0 && range.end === sizeBytes - 1)
 }
 
-async function hasItsHash(files: Pick<BlobStore, 'read'>, hash: string): Promise<boolean> {
-  const bytes = await files.read(hash, null)
+async function hasItsHash(files: Pick<BlobStore, 'read'>, object: string): Promise<boolean> {
+  const bytes = await files.read(object, null)
   // The file was removed meanwhile; the caller's own read reports that.
   if (bytes === null) return true
   const sha256 = createHash('sha256')
   for await (const piece of bytes) sha256.update(piece)
-  return sha256.digest('hex') === hash
+  return sha256.digest('hex') === hashOfObject(object)
 }
 
 /**
@@ -102,7 +92,7 @@ async function hasItsHash(files: Pick<BlobStore, 'read'>, hash: string): Promise
  */
 function hashedWhileRead(
   bytes: AsyncIterable<Uint8Array>,
-  hash: string,
+  hash: string | null,
   onDamage: () => Promise<RelayError>,
 ): AsyncIterable<Uint8Array> {
   const source = bytes[Symbol.asyncIterator]()
@@ -138,10 +128,10 @@ function hashedWhileRead(
   return { [Symbol.asyncIterator]: () => iterator }
 }
 
-function damaged(hash: string): RelayError {
+function damaged(object: string): RelayError {
   return new RelayError(
     'BLOB_STORE_ERROR',
-    `The stored bytes of blob ${hash} do not have that SHA-256 any more and were put aside; upload the blob again.`,
+    `The stored bytes of blob ${hashOfObject(object) ?? object} do not have that SHA-256 any more and were put aside; upload the blob again.`,
     { reason: 'damaged' },
   )
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aGrant, granted } from '../blobs/testing/ledger-requests.ts'
 import { type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 
 let relay: RestRelay
@@ -42,16 +43,7 @@ describe('GET /api/v1/usage', () => {
     const docBytes = two.list.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0)
     expect(docBytes).toBeGreaterThan(Number(saved.json.sizeBytes))
     const hash = 'a'.repeat(64)
-    const blob = { hash, sizeBytes: 321, mimeType: 'image/png' }
-    await relay.storage.blobs.grant({
-      ...blob,
-      reservationId: null,
-      workspaceId: 'ws',
-      sub: 'mia',
-      provenance: null,
-      quotaBytes: null,
-      nowMs: 1,
-    })
+    await granted(relay.storage.blobs, aGrant('ws', hash, { sizeBytes: 321, sub: 'mia', nowMs: 1 }))
     for (const [connectionId, editor] of [
       ['1', true],
       ['2', true],

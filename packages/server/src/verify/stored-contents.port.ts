@@ -48,6 +48,8 @@ export interface StoredDocument {
 
 export interface StoredGrant {
   readonly hash: string
+  /** The name of the bytes in the blob store. [BLOB-24] */
+  readonly object: string
   /** The recorded size in bytes, for each workspace that holds the blob. */
   readonly sizes: readonly number[]
 }
@@ -60,10 +62,10 @@ export interface StoredContents extends AsyncDisposable {
   eachDocument(work: (document: StoredDocument) => Promise<void>): Promise<void>
   /** Yields the blobs that workspaces hold, each hash once. */
   grants(): AsyncIterable<StoredGrant>
-  /** Whether a workspace holds the blob now. */
-  isGranted(hash: string): Promise<boolean>
-  /** Whether a row refers to the blob: a grant, a running upload, or a blob whose bytes wait for removal. */
-  knowsBlob(hash: string): Promise<boolean>
+  /** Whether a workspace holds the blob now, with its bytes under the same name. */
+  isStillGranted(grant: StoredGrant): Promise<boolean>
+  /** Whether a row refers to the object: a grant, a running upload, or one that waits for its removal. */
+  knowsObject(object: string, hash: string): Promise<boolean>
   /** Number of damaged logs whose bytes were kept for later inspection. [YDOC-11] */
   setAsideCount(): Promise<number>
 }

@@ -72,9 +72,10 @@ export async function verify({ store, blobs, random, report }: VerifyOptions): P
     }
   })
   await attempt(async () => {
-    for await (const { hash, sizeBytes } of blobs.list()) {
-      if (await store.knowsBlob(hash)) continue
-      const detail = `no workspace holds these ${sizeBytes} bytes, and no row of the database names them: they take up space only`
+    for await (const { object, hash, sizeBytes } of blobs.list()) {
+      if (await store.knowsObject(object, hash)) continue
+      const named = object === hash ? '' : ` of the object ${object}`
+      const detail = `no workspace holds these ${sizeBytes} bytes${named}, and no row of the database names them: they take up space only`
       tell({ level: 'note', what: 'blob', hash, detail })
     }
   })
@@ -105,15 +106,15 @@ async function verifyDocument(document: StoredDocument, random: Random, tell: (f
 async function grantProblem(grant: StoredGrant, store: StoredContents, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {
   if (!isBlobHash(grant.hash)) return 'it is held under what is no hash'
   const problem = await blobProblem(grant, blobs)
-  // A blob that was removed meanwhile is not a loss.
-  return problem !== null && (await store.isGranted(grant.hash)) ? problem : null
+  // A blob that was removed meanwhile, or whose bytes an upload replaced, is not a loss.
+  return problem !== null && (await store.isStillGranted(grant)) ? problem : null
 }
 
-async function blobProblem({ hash, sizes }: StoredGrant, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {
+async function blobProblem({ hash, object, sizes }: StoredGrant, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {
   const sha256 = createHash('sha256')
   let bytes = 0
   try {
-    const content = await blobs.read(hash, null)
+    const content = await blobs.read(object, null)
     if (content === null) return 'its bytes are missing'
     for await (const piece of content) {
       sha256.update(piece)

@@ -28,11 +28,15 @@ export function receiveBytes(store: Pick<BlobStore, 'receive'>, bytes: Uint8Arra
   return store.receive(inPieces(bytes), () => {})
 }
 
-/** Stores bytes; answers their hash. */
-export async function keepBytes(store: Pick<BlobStore, 'receive'>, bytes: Uint8Array): Promise<string> {
+/** Stores bytes under a name, their hash if none is given; answers the name. */
+export async function keepBytes(
+  store: Pick<BlobStore, 'receive'>,
+  bytes: Uint8Array,
+  object: string = hashOf(bytes),
+): Promise<string> {
   const received = await receiveBytes(store, bytes)
-  await received.keep('application/octet-stream')
-  return received.hash
+  await received.keep(object, 'application/octet-stream')
+  return object
 }
 
 export async function collected(source: AsyncIterable<Uint8Array> | null): Promise<Uint8Array | null> {

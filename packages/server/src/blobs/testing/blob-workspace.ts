@@ -7,7 +7,6 @@ import { openFsBlobs } from '../../drivers/fs-blobs.ts'
 import { openHost } from '../../drivers/sql/testing/store-under-test.ts'
 import type { ErrorCode } from '../../kernel/errors.ts'
 import { systemRandom } from '../../kernel/ids.ts'
-import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { type ManualTime, manualTime } from '../../kernel/testing/manual-time.ts'
 import type { DocumentStore } from '../../documents/document-store.port.ts'
@@ -17,7 +16,7 @@ import type { BlobLedger } from '../blob-ledger.port.ts'
 import type { BlobStore } from '../blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs.ts'
 import { type CollectorDeps, collectBlobs } from '../collect.ts'
-import { hashOf, inPieces } from './blob-bytes.ts'
+import { collected, hashOf, inPieces } from './blob-bytes.ts'
 
 export interface BlobWorkspaceOptions {
   readonly settings?: Partial<BlobSettings>
@@ -41,6 +40,10 @@ export interface BlobWorkspace extends AsyncDisposable {
   /** Paths of the files there are. */
   files(): readonly string[]
   upload(access: Access, bytes: Uint8Array, more?: { readonly mimeType?: string; readonly hash?: string }): Promise<string>
+  /** The stored bytes of a blob that the workspace `acme` holds; `null` when it holds none, or they are missing. */
+  bytes(hash: string): Promise<Uint8Array | null>
+  /** The path of the file with these bytes. */
+  fileOf(hash: string): Promise<string>
   /** A document of a workspace that references blobs; answers its key. */
   reference(access: Access, id: string, hashes: readonly string[]): Promise<number>
   /** Collects until nothing is left to collect. */
@@ -62,7 +65,6 @@ export async function openBlobWorkspace(options: BlobWorkspaceOptions = {}): Pro
   const store = options.store?.(files) ?? files
   const ledger = options.ledger?.(host.blobs) ?? host.blobs
   const time = manualTime()
-  const locks = createKeyedQueue()
   const refusals: string[] = []
   const settings = {
     maxBlobBytes: 10_000_000,
@@ -75,7 +77,6 @@ export async function openBlobWorkspace(options: BlobWorkspaceOptions = {}): Pro
   const blobs = createBlobs({
     store,
     ledger,
-    locks,
     settings,
     readers: { mayRead: () => Promise.resolve(false) },
     checkSpace: () => Promise.resolve(),
@@ -106,6 +107,14 @@ export async function openBlobWorkspace(options: BlobWorkspaceOptions = {}): Pro
       })
       return hash
     },
+    async bytes(hash) {
+      const grant = await ledger.find('acme', hash)
+      return grant === null ? null : collected(await store.read(grant.object, null))
+    },
+    async fileOf(hash) {
+      const object = (await ledger.find('acme', hash))?.object ?? hash
+      return join(root, object.slice(0, 2), object.slice(2))
+    },
     async reference({ workspaceId, sub }, id, hashes) {
       const base = creation({ workspaceId, id }, '{"pages":[]}')
       if (base.set.body === undefined) throw new Error('a creation without body')
@@ -124,7 +133,6 @@ export async function openBlobWorkspace(options: BlobWorkspaceOptions = {}): Pro
         await collectBlobs({
           store,
           ledger,
-          locks,
           settle: options.settle ?? (() => Promise.resolve()),
           clock: time.clock,
           graceMs,

@@ -1,4 +1,4 @@
-import type { BlobStore, DirectTransfer } from '../blob-store.port.ts'
+import { type BlobStore, type DirectTransfer, hashOfObject } from '../blob-store.port.ts'
 import { collected, hashOf, keepBytes } from './blob-bytes.ts'
 
 export interface DirectStore {
@@ -6,7 +6,7 @@ export interface DirectStore {
   /** What clients have put, by staging key; a test puts here what a client would. */
   readonly staged: Map<string, Uint8Array>
   /** Types and dispositions that links were made for. */
-  readonly links: { readonly hash: string; readonly mimeType: string; readonly attachment: boolean }[]
+  readonly links: { readonly object: string; readonly mimeType: string; readonly attachment: boolean }[]
   /** Runs after each look at a staged object. */
   afterInspect: (stagingKey: string) => void
 }
@@ -30,15 +30,15 @@ export function directStore(files: BlobStore): DirectStore {
       opened.afterInspect(stagingKey)
       return { kind: 'object', hash, sizeBytes: bytes.byteLength }
     },
-    async promote(stagingKey) {
+    async promote(stagingKey, object) {
       const bytes = staged.get(stagingKey)
       if (bytes === undefined || hashOf(bytes) !== inspected.get(stagingKey)) return 'changed'
-      await keepBytes(files, bytes)
+      await keepBytes(files, bytes, object)
       return 'promoted'
     },
-    async isIntact(hash) {
-      const bytes = await collected(await files.read(hash, null))
-      return bytes !== null && hashOf(bytes) === hash
+    async isIntact(object) {
+      const bytes = await collected(await files.read(object, null))
+      return bytes !== null && hashOf(bytes) === hashOfObject(object)
     },
     removeStaged: async (stagingKey) => void staged.delete(stagingKey),
     removeStagedBefore: async (_beforeMs, limit) => {
@@ -46,9 +46,9 @@ export function directStore(files: BlobStore): DirectStore {
       for (const key of keys) staged.delete(key)
       return keys.length
     },
-    async downloadUrl({ hash, mimeType, attachment }) {
-      links.push({ hash, mimeType, attachment })
-      return `https://store.test/blobs/${hash}`
+    async downloadUrl({ object, mimeType, attachment }) {
+      links.push({ object, mimeType, attachment })
+      return `https://store.test/blobs/${object}`
     },
   }
   const opened: DirectStore = { store: { ...files, direct }, staged, links, afterInspect: () => {} }

@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { GrantRequest, Reservation } from '../blob-ledger.port.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import type { BlobLedger, GrantOutcome, GrantRequest, Reservation } from '../blob-ledger.port.ts'
+import { newObject } from '../blob-store.port.ts'
 
 /** A hash of its own for every text. */
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -10,6 +12,8 @@ export const aGrant = (workspaceId: string, hash: string, more: Partial<GrantReq
   reservationId: null,
   workspaceId,
   hash,
+  object: newObject(hash, systemRandom),
+  replacedUntilMs: 1000,
   sizeBytes: 100,
   mimeType: 'image/png',
   sub: 'ada',
@@ -19,13 +23,20 @@ export const aGrant = (workspaceId: string, hash: string, more: Partial<GrantReq
   ...more,
 })
 
+/** Grants a blob as an upload does, with an object that was announced for this request alone. */
+export async function granted(ledger: Pick<BlobLedger, 'announce' | 'grant'>, request: GrantRequest): Promise<GrantOutcome> {
+  const object = newObject(request.hash, systemRandom)
+  await ledger.announce(object, request.nowMs + 600_000)
+  return ledger.grant({ ...request, object })
+}
+
 export const aStream = (workspaceId: string, hash: string | null, more: Partial<Reservation> = {}): Reservation => ({
   id: `up-${randomUUID()}`,
   workspaceId,
   hash,
   bytes: 100,
   expiresAtMs: 5000,
-  upload: { kind: 'stream' },
+  upload: { kind: 'stream', most: null },
   ...more,
 })
 

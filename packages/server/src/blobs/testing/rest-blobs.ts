@@ -5,7 +5,6 @@ import type { Residents } from '../../documents/residents.port.ts'
 import { openFsBlobs } from '../../drivers/fs-blobs.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
-import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
 import type { BlobDeps, BlobSettings } from '../blob-deps.ts'
 import type { BlobLedger } from '../blob-ledger.port.ts'
 import type { BlobStore } from '../blob-store.port.ts'
@@ -37,7 +36,6 @@ export async function openRestBlobs(given: {
     store: options.store?.(files) ?? files,
     ledger,
     readers: createBlobReaders({ store: documents, residents, accessPolicy }),
-    locks: createKeyedQueue(),
     checkSpace: () => Promise.resolve(),
     settings: {
       maxBlobBytes,

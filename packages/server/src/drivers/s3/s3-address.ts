@@ -78,7 +78,7 @@ export function s3Keys(prefix: string) {
     blobs: `${prefix}blobs/`,
     receiving: `${prefix}receiving/`,
     staging: `${prefix}staging/`,
-    blob: (hash: string): string => `${prefix}blobs/${hash}`,
+    blob: (object: string): string => `${prefix}blobs/${object}`,
     staged: (stagingKey: string): string => `${prefix}staging/${stagingKey}`,
     received: (id: string): string => `${prefix}receiving/${id}`,
   }

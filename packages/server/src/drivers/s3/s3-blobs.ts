@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { BlobStore } from '../../blobs/blob-store.port.ts'
+import { type BlobStore, hashOfObject } from '../../blobs/blob-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import type { Timers } from '../../kernel/timers.ts'
@@ -35,12 +35,11 @@ export interface S3BlobsOptions {
 const MAX_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
 
 const DAY_MS = 86_400_000
-const HASH = /^[0-9a-f]{64}$/
 const CHECK_BYTES = new Uint8Array([1])
 const CHECK_SHA256 = createHash('sha256').update(CHECK_BYTES).digest('hex')
 
 /**
- * Keeps blobs in a bucket, under the keys `<prefix>blobs/<hash>`. Opening sends nothing.
+ * Keeps blobs in a bucket, under the keys `<prefix>blobs/<object>`. Opening sends nothing.
  *
  * @throws Error with a sentence for the operator when the credentials are missing.
  */
@@ -61,16 +60,17 @@ export function openS3Blobs(options: S3BlobsOptions): BlobStore {
 
   return {
     receive: (source, onBytes) => receiveIntoS3(receiving, source, onBytes),
-    size: async (hash) => (await bucket.head(keys.blob(hash)))?.sizeBytes ?? null,
-    async read(hash, range) {
-      const found = await bucket.get(keys.blob(hash), range)
+    size: async (object) => (await bucket.head(keys.blob(object)))?.sizeBytes ?? null,
+    async read(object, range) {
+      const found = await bucket.get(keys.blob(object), range)
       return found && readPieces(found)
     },
-    remove: (hash) => bucket.remove(keys.blob(hash)),
+    remove: (object) => bucket.remove(keys.blob(object)),
     async *list() {
       for await (const { key, sizeBytes } of bucket.list(keys.blobs)) {
-        const hash = key.slice(keys.blobs.length)
-        if (HASH.test(hash)) yield { hash, sizeBytes }
+        const object = key.slice(keys.blobs.length)
+        const hash = hashOfObject(object)
+        if (hash !== null) yield { object, hash, sizeBytes }
       }
     },
     async clearAbandoned() {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { DirectTransfer } from '../../blobs/blob-store.port.ts'
+import { type DirectTransfer, hashOfObject } from '../../blobs/blob-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { S3Keys } from './s3-address.ts'
 import type { S3Bucket, S3Edition } from './s3-bucket.ts'
@@ -41,17 +41,17 @@ export interface DirectParts {
 export function createS3Direct({ bucket, keys, presigner, attempts, clock }: DirectParts): DirectTransfer {
   const inspected = createRecent<Inspected>(MAX_INSPECTED)
   const verified = createRecent<string>(MAX_VERIFIED)
-  /** Running reads by hash, since many callers may ask at the same time. */
+  /** Running reads by object, since many callers may ask at the same time. */
   const reading = new Map<string, Promise<boolean>>()
   let reachedUntilMs = Number.NEGATIVE_INFINITY
   const inspectKey = (key: string, maxBytes: number | null) =>
     attempts.retried(() => inspectOnce(bucket, key, maxBytes, attempts.inner))
 
-  /** Reads and hashes the blob. */
-  const isRight = async (hash: string, sizeBytes: number): Promise<boolean> => {
-    const seen = await inspectKey(keys.blob(hash), sizeBytes)
-    if (seen.kind !== 'object' || seen.hash !== hash) return false
-    if (seen.edition.etag !== undefined) verified.set(hash, seen.edition.etag)
+  /** Reads and hashes the object. */
+  const isRight = async (object: string, sizeBytes: number): Promise<boolean> => {
+    const seen = await inspectKey(keys.blob(object), sizeBytes)
+    if (seen.kind !== 'object' || seen.hash !== hashOfObject(object)) return false
+    if (seen.edition.etag !== undefined) verified.set(object, seen.edition.etag)
     return true
   }
 
@@ -71,24 +71,23 @@ export function createS3Direct({ bucket, keys, presigner, attempts, clock }: Dir
       inspected.set(stagingKey, { hash, sizeBytes, edition })
       return { kind: 'object', hash, sizeBytes }
     },
-    async promote(stagingKey, hash, mimeType) {
+    async promote(stagingKey, object, mimeType) {
       const seen = inspected.get(stagingKey)
       // Another inspection may have read other bytes meanwhile.
-      if (seen?.hash !== hash) return 'changed'
+      if (seen === undefined || seen.hash !== hashOfObject(object)) return 'changed'
       // Checked before the copy too, for stores that ignore the condition of a copy.
       const now = await bucket.head(seen.edition.key)
       if (now === null || now.edition.etag !== seen.edition.etag) return 'changed'
-      // Copies also over an object of the same size, which may be damaged.
-      return (await bucket.copy(seen.edition, keys.blob(hash), mimeType)) === 'copied' ? 'promoted' : 'changed'
+      return (await bucket.copy(seen.edition, keys.blob(object), mimeType)) === 'copied' ? 'promoted' : 'changed'
     },
-    async isIntact(hash, sizeBytes) {
-      const found = await bucket.head(keys.blob(hash))
+    async isIntact(object, sizeBytes) {
+      const found = await bucket.head(keys.blob(object))
       if (found?.sizeBytes !== sizeBytes) return false
-      if (found.sha256 !== null) return found.sha256 === hash
+      if (found.sha256 !== null) return found.sha256 === hashOfObject(object)
       const { etag } = found.edition
-      if (etag !== undefined && verified.get(hash) === etag) return true
-      const read = reading.get(hash) ?? isRight(hash, sizeBytes).finally(() => reading.delete(hash))
-      reading.set(hash, read)
+      if (etag !== undefined && verified.get(object) === etag) return true
+      const read = reading.get(object) ?? isRight(object, sizeBytes).finally(() => reading.delete(object))
+      reading.set(object, read)
       return read
     },
     async removeStaged(stagingKey) {
@@ -105,9 +104,9 @@ export function createS3Direct({ bucket, keys, presigner, attempts, clock }: Dir
       }
       return removed
     },
-    downloadUrl: ({ hash, mimeType, attachment, ttlSecs, nowMs }) =>
+    downloadUrl: ({ object, mimeType, attachment, ttlSecs, nowMs }) =>
       presigner.get({
-        key: keys.blob(hash),
+        key: keys.blob(object),
         query: {
           'response-content-type': mimeType,
           'response-content-disposition': attachment ? 'attachment' : 'inline',

@@ -32,7 +32,7 @@ function callsOf(store: BlobStore): Record<string, () => Promise<unknown>> {
     list: async () => {
       for await (const { hash } of store.list()) return hash
     },
-    keep: async () => (await receiveBytes(store, someBytes(10))).keep('image/png'),
+    keep: async () => (await receiveBytes(store, someBytes(10))).keep(hashOf(someBytes(10)), 'image/png'),
     inspect: () => direct?.inspect('staged', null) ?? Promise.resolve(),
     removeStaged: () => direct?.removeStaged('staged') ?? Promise.resolve(),
     clearAbandoned: () => store.clearAbandoned(),

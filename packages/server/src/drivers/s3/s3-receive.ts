@@ -62,9 +62,8 @@ function heldInMemory({ bucket, keys }: Receiving, hash: string, bytes: Uint8Arr
   return {
     hash,
     sizeBytes: bytes.byteLength,
-    async keep(mimeType) {
-      // Writes also over an object of the same size: it may be damaged, and the upload replaces it. [BLOB-3]
-      await bucket.put(keys.blob(hash), bytes, mimeType, hash)
+    async keep(object, mimeType) {
+      await bucket.put(keys.blob(object), bytes, mimeType, hash)
       memory.end()
     },
     discard() {
@@ -78,9 +77,9 @@ function stagedBlob({ bucket, keys }: Receiving, hash: string, sizeBytes: number
   return {
     hash,
     sizeBytes,
-    async keep(mimeType) {
+    async keep(object, mimeType) {
       // Only this upload knows the key, so the edition of the object need not be checked.
-      const outcome = await bucket.copy({ key, etag: undefined, versionId: undefined }, keys.blob(hash), mimeType)
+      const outcome = await bucket.copy({ key, etag: undefined, versionId: undefined }, keys.blob(object), mimeType)
       if (outcome === 'changed') throw storeError(new Error('the received object is gone'))
       await bucket.remove(key).catch(() => undefined)
     },

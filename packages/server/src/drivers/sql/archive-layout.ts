@@ -26,8 +26,11 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
   return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => isCopied(name)).map(archived) }
 }
 
-/** Tables about the processes that use the store, and what those tell each other. [FEED-3] */
-const OF_PROCESSES: ReadonlySet<string> = new Set([
+/**
+ * Tables about the processes that use the store, what those tell each other, and the names of objects, which go on changing in the blob
+ * store after the copy. [FEED-3, BLOB-24]
+ */
+const NOT_COPIED: ReadonlySet<string> = new Set([
   'instances',
   'nodes',
   'takeovers',
@@ -35,11 +38,12 @@ const OF_PROCESSES: ReadonlySet<string> = new Set([
   'change_feed',
   'revocation_feed',
   'job_leases',
+  'blob_objects',
 ])
 
-/** A copy includes neither which relays use the store, nor what they tell each other, nor the search index. [AG-64] */
+/** A copy includes no search index either. [AG-64] */
 function isCopied(name: string): boolean {
-  return !name.startsWith('kysely_') && !name.startsWith('search_') && !OF_PROCESSES.has(name)
+  return !name.startsWith('kysely_') && !name.startsWith('search_') && !NOT_COPIED.has(name)
 }
 
 /** In a restored store nobody owns a document. Epochs are copied, so that they go on rising. [LIFE-26] */

@@ -1,4 +1,5 @@
 import type { Admission, BlobGrant, GrantOutcome, GrantRequest, Reservation } from '../../blobs/blob-ledger.port.ts'
+import { makeValid } from './blob-objects.ts'
 import { REFERENCED } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
 import { uploadGrowth } from './quota.ts'
@@ -26,34 +27,55 @@ async function intactGrant(db: Connection, workspaceId: string, hash: string): P
 async function lookUp(db: Connection, workspaceId: string, hash: string): Promise<BlobGrant | null | 'damaged'> {
   const row = await db
     .selectFrom('blob_grants')
-    .selectAll()
-    .where('workspace_id', '=', storedText(workspaceId))
-    .where('hash', '=', hash)
+    .leftJoin('blob_objects', (join) =>
+      join.onRef('blob_objects.hash', '=', 'blob_grants.hash').on('blob_objects.state', '=', 'valid'),
+    )
+    .selectAll('blob_grants')
+    .select('blob_objects.object')
+    .where('blob_grants.workspace_id', '=', storedText(workspaceId))
+    .where('blob_grants.hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return null
   if (!isAsWritten('blob_grants', row)) return 'damaged'
-  const { size_bytes: sizeBytes, mime_type: mimeType, created_at_ms: createdAtMs } = row
-  return { workspaceId, hash, sizeBytes, mimeType: originalText(mimeType), createdAtMs }
+  const { size_bytes: sizeBytes, mime_type: mimeType, created_at_ms: createdAtMs, object } = row
+  return { workspaceId, hash, sizeBytes, mimeType: originalText(mimeType), createdAtMs, object: object ?? hash }
 }
 
-/** Reserves quota for an upload; all other reservations count too. [Q2, BLOB-14] */
+/** Reserves a place and quota for an upload; all other reservations count too. [REST-12, Q2, BLOB-14] */
 export async function reserve(
   writer: Writer,
   engine: Engine,
   reservation: Reservation,
   { quotaBytes, nowMs }: { readonly quotaBytes: number | null; readonly nowMs: number },
 ): Promise<Admission> {
-  const { id, workspaceId, hash, bytes, expiresAtMs, upload } = reservation
+  const { id, workspaceId, hash, bytes, upload } = reservation
   await engine.lockWorkspace(writer, workspaceId)
+  if (upload.kind === 'stream' && upload.most !== null && (await otherStreams(writer, reservation, nowMs)) >= upload.most)
+    return { kind: 'too-many' }
   const held = hash === null ? null : await intactGrant(writer, workspaceId, hash)
   if (held !== null) {
     await delayRelease(writer, held, nowMs)
-    if (reservation.heals !== true) return { kind: 'held', grant: held }
+    if (upload.kind === 'presigned' && reservation.heals !== true) return { kind: 'held', grant: held }
+  }
+  if (held !== null && upload.kind === 'stream') {
+    // Of the size that the workspace holds, it counts nothing.
+    await record(writer, engine, { ...reservation, bytes: held.sizeBytes })
+    return { kind: 'held', grant: held }
   }
   if (quotaBytes !== null && bytes > (held?.sizeBytes ?? 0)) {
     const growth = await uploadGrowth(writer, { workspaceId, id, hash, bytes, kind: upload.kind }, nowMs)
     if (isOver(growth, quotaBytes)) return { kind: 'over-quota', ...growth }
   }
+  await record(writer, engine, reservation)
+  return { kind: 'admitted' }
+}
+
+/** Writes the row of a reservation, or replaces it. The caller holds the lock of the workspace. */
+async function record(
+  writer: Writer,
+  engine: Engine,
+  { id, workspaceId, hash, bytes, expiresAtMs, upload }: Reservation,
+): Promise<void> {
   if (hash !== null) await engine.lockBlobs(writer, [hash])
   const staged = upload.kind === 'presigned' ? upload : null
   const row = withChecksum('blob_uploads', {
@@ -71,12 +93,24 @@ export async function reserve(
     .values(row)
     .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
     .execute()
-  return { kind: 'admitted' }
+}
+
+/** Counts the streams of a workspace besides one, whichever node receives them. Those of a dead node count until they expire. */
+async function otherStreams(writer: Writer, { id, workspaceId }: Reservation, nowMs: number): Promise<number> {
+  const row = await writer
+    .selectFrom('blob_uploads')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', storedText(workspaceId))
+    .where('kind', '=', 'stream')
+    .where('expires_at_ms', '>', nowMs)
+    .where('id', '!=', id)
+    .executeTakeFirstOrThrow()
+  return row.count
 }
 
 /** Grants a workspace a blob whose bytes are there. A refusal changes nothing. [Q3, Q4, BLOB-14] */
 export async function grant(writer: Writer, engine: Engine, request: GrantRequest): Promise<GrantOutcome> {
-  const { reservationId, workspaceId, hash, sizeBytes, quotaBytes, nowMs } = request
+  const { reservationId, workspaceId, hash, object, sizeBytes, quotaBytes, nowMs } = request
   await engine.lockWorkspace(writer, workspaceId)
   await engine.lockBlobs(writer, [hash])
   const held = await intactGrant(writer, workspaceId, hash)
@@ -85,6 +119,7 @@ export async function grant(writer: Writer, engine: Engine, request: GrantReques
     const growth = await uploadGrowth(writer, upload, nowMs)
     if (isOver(growth, quotaBytes)) return { kind: 'over-quota', ...growth }
   }
+  if (!(await makeValid(writer, request))) return { kind: 'struck' }
   if (held === null) await insertGrant(writer, request)
   else await delayRelease(writer, held, nowMs)
   await writer
@@ -95,7 +130,8 @@ export async function grant(writer: Writer, engine: Engine, request: GrantReques
   await writer.deleteFrom('blob_orphans').where('hash', '=', hash).execute()
   if (reservationId !== null) await writer.deleteFrom('blob_uploads').where('id', '=', reservationId).execute()
   const { mimeType } = request
-  return { kind: 'granted', grant: held ?? { workspaceId, hash, sizeBytes, mimeType, createdAtMs: nowMs }, added: held === null }
+  const granted = held ?? { workspaceId, hash, sizeBytes, mimeType, createdAtMs: nowMs }
+  return { kind: 'granted', grant: { ...granted, object }, added: held === null }
 }
 
 /** An upload that adds nothing is never refused. [Q3] */

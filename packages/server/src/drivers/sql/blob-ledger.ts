@@ -1,7 +1,8 @@
 import type { BlobLedger, StagedUpload } from '../../blobs/blob-ledger.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { findGrant, grant, reserve } from './blob-grants.ts'
-import { endUpload, forgetOrphan, releaseUnreferenced, unsettled, WITHOUT_HOLDER } from './blob-release.ts'
+import { announceObject, forgetStruck, strikeOrphan, struckObjects, WITHOUT_HOLDER } from './blob-objects.ts'
+import { endUpload, releaseUnreferenced, unsettled } from './blob-release.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Database } from './engine.ts'
 import { blobBytes } from './quota.ts'
@@ -27,6 +28,7 @@ export function sqlBlobLedger({ engine, reader }: Database, queue: CommitQueue, 
     reserve: (reservation, quotaBytes, nowMs) =>
       queue.run(0, (writer) => reserve(writer, engine, reservation, { quotaBytes, nowMs })),
     release: (reservationId) => queue.run(0, (writer) => endUpload(writer, engine, reservationId)),
+    announce: (object, untilMs) => queue.run(0, (writer) => announceObject(writer, object, untilMs)),
     grant: (request) => queue.run(0, (writer) => grant(writer, engine, request)),
     staged: (workspaceId, hash) =>
       reading(async () => {
@@ -58,7 +60,9 @@ export function sqlBlobLedger({ engine, reader }: Database, queue: CommitQueue, 
           .execute()
         return rows.map(({ hash }) => hash)
       }),
-    forgetOrphan: (hash) => queue.run(0, (writer) => forgetOrphan(writer, engine, hash)),
+    strike: (hash, nowMs) => queue.run(0, (writer) => strikeOrphan(writer, engine, hash, nowMs)),
+    struck: (nowMs, limit) => reading(() => struckObjects(reader, nowMs, limit)),
+    forget: (object) => queue.run(0, (writer) => forgetStruck(writer, object)),
     meteredBytes: (workspaceId) => reading(() => blobBytes(reader, workspaceId)),
   }
 }

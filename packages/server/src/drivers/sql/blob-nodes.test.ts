@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { aGrant, aPresigned, aStream, newHash } from '../../blobs/testing/ledger-requests.ts'
+import { aGrant, aPresigned, aStream, granted, newHash } from '../../blobs/testing/ledger-requests.ts'
 import { change, creation, written } from '../../documents/testing/document-writes.ts'
 import type { StorageHost } from './storage-host.ts'
 import { openPostgresUnderTest, type PostgresUnderTest } from './testing/postgres-under-test.ts'
@@ -19,7 +19,7 @@ it('[Q2] SQLite: uploads that an ended process was receiving are dropped at the 
   await before.blobs.reserve(aStream('w', null), 1000, 1000)
   await before.blobs.reserve(aStream('w', held), 1000, 1000)
   await before.blobs.reserve(aPresigned('w', staged, { bytes: 300 }), 1000, 1000)
-  await before.blobs.grant(aGrant('w', held))
+  await granted(before.blobs, aGrant('w', held))
   await before[Symbol.asyncDispose]()
   const after = await openHost(url)
   cleanups.push(async () => after[Symbol.asyncDispose]())
@@ -60,7 +60,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
         const admission = await blobs.reserve(upload, 205, 1000)
         if (admission.kind !== 'admitted') return admission.kind
         const request = { reservationId: upload.id, sizeBytes: 10, quotaBytes: 205 }
-        const outcome = await blobs.grant(aGrant('r5', upload.hash as string, request))
+        const outcome = await granted(blobs, aGrant('r5', upload.hash as string, request))
         expect(await usedBytes('r5')).toBeLessThanOrEqual(205)
         return outcome.kind
       }),
@@ -76,7 +76,9 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     )
     await Promise.all([
       ...heads.map((head, i) => node(i).documents.write(change(head, 'y'.repeat(60 + i), { quotaBytes: 400, bump: false }))),
-      ...Array.from({ length: 12 }, (_, i) => node(i).blobs.grant(aGrant('r6', newHash(), { sizeBytes: 45, quotaBytes: 400 }))),
+      ...Array.from({ length: 12 }, (_, i) =>
+        granted(node(i).blobs, aGrant('r6', newHash(), { sizeBytes: 45, quotaBytes: 400 })),
+      ),
       node(1).documents.remove(heads[0] as (typeof heads)[number], heads[0]?.key ?? 0, 5000),
     ])
     expect(await usedBytes('r6')).toBeLessThanOrEqual(400)
@@ -86,7 +88,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
   it('[BLOB-15] a blob present after a save that references it is kept, whichever node releases it meanwhile', async () => {
     for (let round = 0; round < 25; round++) {
       const hash = newHash()
-      await node(0).blobs.grant(aGrant('race', hash))
+      await granted(node(0).blobs, aGrant('race', hash))
       const naming = JSON.stringify({ blobRef: hash })
       const [outcome] = await Promise.all([
         node(1).documents.write(creation({ workspaceId: 'race', id: `d${round}` }, naming)),
@@ -106,7 +108,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
   it('[Q6] when the last of several workspaces releases a blob, on any node, it becomes an orphan', async () => {
     for (let round = 0; round < 15; round++) {
       const hash = newHash()
-      for (const ws of ['q6a', 'q6b', 'q6c']) await node(0).blobs.grant(aGrant(ws, hash, { nowMs: 3000 }))
+      for (const ws of ['q6a', 'q6b', 'q6c']) await granted(node(0).blobs, aGrant(ws, hash, { nowMs: 3000 }))
       await Promise.all([0, 1, 2].map((i) => node(i).blobs.releaseUnreferenced(3000, 1, 9000)))
       for (let i = 0; i < 3; i++) await node(i).blobs.releaseUnreferenced(3000, 10, 9000)
       expect(await node(1).blobs.orphans(1000)).toContain(hash)

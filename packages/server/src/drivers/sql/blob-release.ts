@@ -1,14 +1,11 @@
 import { sql } from 'kysely'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
+import { strikeArriving, strikeOverdue } from './blob-objects.ts'
 import { REFERENCED } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
 import { grantState } from './row-checksums.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
-
-/** True for an orphan that no workspace holds and no running upload will store. [Q6] */
-export const WITHOUT_HOLDER = sql<boolean>`not exists (select 1 from blob_grants where blob_grants.hash = blob_orphans.hash)
-  and not exists (select 1 from blob_uploads where blob_uploads.hash = blob_orphans.hash)`
 
 /** True for a grant that a recovery point or a call record of its workspace references. [BLOB-16, AG-67] */
 const RETAINED = sql<boolean>`exists (
@@ -42,6 +39,8 @@ export async function releaseUnreferenced(writer: Writer, engine: Engine, round:
     if (released >= round.limit) break
     released += await releaseIn(writer, engine, workspace_id, { ...round, limit: round.limit - released })
   }
+  // Last: a grant locks its workspace before the row of its object.
+  await strikeOverdue(writer, round.nowMs, round.limit)
   return released
 }
 
@@ -148,21 +147,11 @@ async function endOverdueStreams(writer: Writer, engine: Engine, { nowMs, limit 
 }
 
 /**
- * Ends the reservations of all streams: what an ended process was receiving will not arrive. Only for a store that
- * belongs to one process. [Q2]
+ * Ends all streams with their reservations: what an ended process was receiving or storing will not be granted. Only for
+ * a store that belongs to one process, at its start. [Q2]
  */
 export async function endAllStreams(writer: Writer, engine: Engine): Promise<void> {
   const rows = await writer.selectFrom('blob_uploads').select('id').where('kind', '=', 'stream').execute()
   for (const { id } of rows) await endUpload(writer, engine, id)
-}
-
-/** Forgets an orphan whose bytes were removed; one that got a holder or an upload meanwhile stays. */
-export async function forgetOrphan(writer: Writer, engine: Engine, hash: string): Promise<'forgotten' | 'held'> {
-  await engine.lockBlobs(writer, [hash])
-  await writer.deleteFrom('blob_orphans').where('hash', '=', hash).where(WITHOUT_HOLDER).execute()
-  for (const table of ['blob_orphans', 'blob_grants', 'blob_uploads'] as const) {
-    const row = await writer.selectFrom(table).select('hash').where('hash', '=', hash).executeTakeFirst()
-    if (row !== undefined) return 'held'
-  }
-  return 'forgotten'
+  await strikeArriving(writer)
 }

@@ -101,8 +101,12 @@ export function sqlDocuments(
     formerClients: (ref, nowMs) => reading(() => readFormerClients(reader, ref, nowMs)),
     async giveLineages(afterKey, limit) {
       const { keys, lastKey, more } = await reading(() => withoutLineage(reader, afterKey, limit))
-      if (keys.length > 0) await queue.run(0, (writer) => giveLineages(writer, keys, capturing.random))
-      return { lastKey, more }
+      if (keys.length === 0) return { lastKey, more }
+      // While another node gives some, this one stays where it is and looks again later.
+      return queue.job('lineages', { lastKey: afterKey, more: false }, async (writer) => {
+        await giveLineages(writer, keys, capturing.random)
+        return { lastKey, more }
+      })
     },
     purgeFormerClients: (beforeMs, limit) =>
       queue.job('former clients', 0, (writer) => purgeFormerClients(writer, beforeMs, limit)),

@@ -5,6 +5,7 @@ import { layoutOf } from './archive-layout.ts'
 import { callProblems } from './inspect-calls.ts'
 import { changedRows } from './inspect-rows.ts'
 import { pendingSteps } from './migrations/migrate.ts'
+import { validObject } from './blob-objects.ts'
 import { inspectDocument } from './inspect-document.ts'
 import { isAsWritten } from './row-checksums.ts'
 import { sqliteLosses } from './sqlite-losses.ts'
@@ -103,15 +104,20 @@ function contentsOf(db: Connection, structure: () => readonly string[], close: (
         if (hashes.length === 0) return
         const sizes = await db.selectFrom('blob_grants').select(['hash', 'size_bytes']).where('hash', 'in', hashes).execute()
         for (const hash of hashes) {
-          yield { hash, sizes: sizes.filter((row) => row.hash === hash).map((row) => row.size_bytes) }
+          const object = await validObject(db, hash)
+          yield { hash, object, sizes: sizes.filter((row) => row.hash === hash).map((row) => row.size_bytes) }
         }
         after = hashes.at(-1) ?? ''
       }
     },
-    async isGranted(hash) {
-      return (await db.selectFrom('blob_grants').select('hash').where('hash', '=', hash).executeTakeFirst()) !== undefined
+    async isStillGranted({ hash, object }) {
+      const row = await db.selectFrom('blob_grants').select('hash').where('hash', '=', hash).executeTakeFirst()
+      return row !== undefined && (await validObject(db, hash)) === object
     },
-    async knowsBlob(hash) {
+    async knowsObject(object, hash) {
+      const named = await db.selectFrom('blob_objects').select('object').where('object', '=', object).executeTakeFirst()
+      if (named !== undefined) return true
+      if ((await validObject(db, hash)) !== object) return false
       for (const table of ['blob_grants', 'blob_uploads', 'blob_orphans'] as const) {
         const row = await db.selectFrom(table).select('hash').where('hash', '=', hash).limit(1).executeTakeFirst()
         if (row !== undefined) return true

@@ -54,6 +54,23 @@ await onPostgres((url) =>
       await other.end()
     })
 
+    it('[LIFE-30] [WS-61] while another node gives lineages, this one passes over no document without one', async () => {
+      await emptyPostgres(url)
+      await using store = await openFeedStore(url)
+      const { key } = written(await store.documents.write(creation({ workspaceId: 'w', id: randomUUID() })))
+      const other = new pg.Client({ connectionString: url })
+      await other.connect()
+      await other.query('update documents set lineage = null, lineage_crc32 = null where key = $1', [key])
+      await other.query('begin')
+      await other.query(`select pg_advisory_xact_lock(hashtext('lineages'), 10)`)
+      expect(await store.documents.giveLineages(0, 10)).toEqual({ lastKey: 0, more: false })
+      await other.query('commit')
+      expect(await store.documents.giveLineages(0, 10)).toEqual({ lastKey: key, more: false })
+      const { rows } = await other.query<{ lineage: string | null }>('select lineage from documents where key = $1', [key])
+      expect(rows).toEqual([{ lineage: expect.any(String) }])
+      await other.end()
+    })
+
     it('[LIFE-30] a relay that is alone asks for no such lock', async () => {
       await using store = await openHost(url)
       const ref = { workspaceId: 'w', id: randomUUID() }

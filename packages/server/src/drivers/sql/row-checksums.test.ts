@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { aGrant, granted } from '../../blobs/testing/ledger-requests.ts'
 import { bodyOf, change, creation, written } from '../../documents/testing/document-writes.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { silentLogger } from '../../kernel/log.ts'
@@ -43,10 +44,7 @@ async function findings(): Promise<readonly string[]> {
   return found
 }
 
-const grantRequest = {
-  ...{ reservationId: null, workspaceId: W, hash: HASH, sizeBytes: 6, mimeType: 'image/png', sub: 'ann' },
-  ...{ provenance: null, quotaBytes: null, nowMs: 5 },
-}
+const grantRequest = aGrant(W, HASH, { sizeBytes: 6, sub: 'ann', nowMs: 5 })
 
 it('[LIFE-5] [LIFE-24] a changed tombstone makes its id unavailable, and no other', async () => {
   const { key } = written(await host.documents.write(creation(REF)))
@@ -85,16 +83,16 @@ it.each([
   ['unreferenced_at_ms', '6'],
   ['provenance', "'{}'"],
 ])('[OPS-11] [BLOB-2] a grant whose %s was changed (%s) is ignored, and an upload repairs it', async (column, value) => {
-  await host.blobs.grant(grantRequest)
+  await granted(host.blobs, grantRequest)
   tamper(`update blob_grants set ${column} = ${value}`)
   await expect(host.blobs.find(W, HASH)).rejects.toMatchObject(DAMAGED)
   expect(errors).toEqual(['storage.row-damaged'])
-  expect(await host.blobs.grant(grantRequest)).toMatchObject({ kind: 'granted', added: true })
+  expect(await granted(host.blobs, grantRequest)).toMatchObject({ kind: 'granted', added: true })
   expect(await host.blobs.find(W, HASH)).toMatchObject({ sizeBytes: 6, mimeType: 'image/png' })
 })
 
 it('[OPS-11] [BLOB-15] the checksum of a grant is updated when references come and go', async () => {
-  await host.blobs.grant(grantRequest)
+  await granted(host.blobs, grantRequest)
   const head = written(await host.documents.write(creation(REF, `{"text":"blob://${HASH}"}`)))
   expect(await host.blobs.find(W, HASH)).not.toBeNull()
   const next = written(await host.documents.write(change(head, '{}', { nowMs: 70_000_000 })))

@@ -3,6 +3,7 @@ import type { ArchivedTable, Cell, FillState, StoreLayout, StoreTarget } from '.
 import type { Logger } from '../../kernel/log.ts'
 import { connect } from './database.ts'
 import type { Database } from './engine.ts'
+import { recordObjects } from './blob-objects.ts'
 import { applySteps, isUnfinished, MIGRATIONS, RESTORE_MARK, setFact, STORE_FORMAT, tableNames } from './migrations/migrate.ts'
 import type { Connection, Writer } from './tables.ts'
 
@@ -33,8 +34,12 @@ export async function openStoreTarget(url: string, log: Logger): Promise<StoreTa
       })
       await database.unmark()
     },
-    async fill(layout, rows) {
-      const written = await db.transaction().execute((writer) => fill(database, writer, layout, rows))
+    async fill(layout, rows, objects) {
+      const written = await db.transaction().execute(async (writer) => {
+        const filled = await fill(database, writer, layout, rows)
+        await recordObjects(writer, objects)
+        return filled
+      })
       await database.mark()
       return written
     },

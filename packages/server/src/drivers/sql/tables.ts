@@ -102,6 +102,11 @@ export interface Tables {
     crc32: number
   }
   blob_orphans: { hash: string }
+  /**
+   * Objects of the blob store that uploads announced. `arriving`: its upload may grant it until `until_ms`. `valid`: it has the bytes of
+   * its hash. `struck`: nothing can name it any more, and its bytes are removed from `until_ms` on. [BLOB-24]
+   */
+  blob_objects: { object: string; hash: string; state: 'arriving' | 'valid' | 'struck'; until_ms: number }
   registries: { workspace_id: string; kind: string; version: number; size_bytes: number; value: string; crc32: number }
   share_links: {
     id: string

@@ -1,8 +1,10 @@
+import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
+import { readS3Address } from '../../drivers/s3/s3-address.ts'
 import { type S3UnderTest, startS3 } from '../../drivers/s3/testing/s3-under-test.ts'
 import { manifestOf } from '../backup-files.ts'
 import { relayCommandHere } from '../relay-command.ts'
@@ -39,4 +41,24 @@ it('[OPS-9] [OPS-10] [OPS-11] a backup with --blobs contains the blobs of an obj
   await using second = await startRelayUnderTest({ dataDir })
   const answer = await fetch(`${second.baseUrl}${path}`, { headers: { authorization: `Bearer ${second.token()}` } })
   expect([answer.status, hashOf(new Uint8Array(await answer.arrayBuffer()))]).toEqual([200, hashOf(bytes)])
+})
+
+it('[OPS-10] [BLOB-24] a backup without blobs is restored with the objects that the object store has then', async () => {
+  await using s3 = await startS3()
+  const env = envOf(s3)
+  const { bucket: Bucket, prefix } = readS3Address(s3.url)
+  const objects = async () => (await s3.everything()).filter((key) => key.startsWith(`${prefix}blobs/`))
+  const bytes = someBytes(20_000, 2)
+  await using relay = await startRelayUnderTest({ env })
+  await relay.rest().uploadBlob(bytes, 'image/png')
+  const backup = join(folder, 'of-the-first-object')
+  expect((await relayCommandHere(relay.dataDir, ['backup', backup], env)).code).toBe(0)
+  const [first] = await objects()
+  await relay.rest().uploadBlob(bytes, 'image/png')
+  await s3.client.send(new DeleteObjectCommand({ Bucket, Key: first }))
+  expect(await objects()).toHaveLength(1)
+  const dataDir = join(folder, 'restored')
+  mkdirSync(dataDir)
+  expect(await relayCommandHere(dataDir, ['restore', backup], env)).toMatchObject({ code: 0 })
+  expect((await relayCommandHere(dataDir, ['verify'], env)).out).toContain('1 blob; found: damage 0, notes 0')
 })

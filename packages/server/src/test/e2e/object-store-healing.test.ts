@@ -1,4 +1,4 @@
-import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
@@ -67,10 +67,11 @@ function as(who: TokenOptions) {
 
 async function putInto(bytes: Uint8Array, stored: Uint8Array | null): Promise<void> {
   const { bucket: Bucket, prefix } = readS3Address(s3.url)
-  const Key = `${prefix}blobs/${hashOf(bytes)}`
-  await s3.client.send(
-    stored === null ? new DeleteObjectCommand({ Bucket, Key }) : new PutObjectCommand({ Bucket, Key, Body: stored }),
-  )
+  const Prefix = `${prefix}blobs/${hashOf(bytes)}`
+  for (const { Key } of (await s3.client.send(new ListObjectsV2Command({ Bucket, Prefix }))).Contents ?? [])
+    await s3.client.send(
+      stored === null ? new DeleteObjectCommand({ Bucket, Key }) : new PutObjectCommand({ Bucket, Key, Body: stored }),
+    )
 }
 
 const DAMAGES = {

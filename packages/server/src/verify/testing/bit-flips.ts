@@ -39,6 +39,7 @@ const FLIPPED: Readonly<Record<string, readonly string[]>> = {
       'crc32',
     ],
   ],
+  blob_objects: ['object', 'hash', 'state'],
   blob_uploaders: ['workspace_id', 'hash', 'sub', 'crc32'],
   blob_uploads: ['id', 'workspace_id', 'hash', 'bytes', 'kind', 'sub', 'expires_at_ms', 'remove_at_ms', 'crc32'],
   registries: ['workspace_id', 'kind', 'version', 'size_bytes', 'value', 'crc32'],

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { aGrant, granted, newHash } from '../../../blobs/testing/ledger-requests.ts'
 import { creation, written } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'
 import { planMigration } from '../migrate-tool.ts'
@@ -25,6 +26,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0012-ownership': '387514ce6531b5c4',
   '0013-seats': '1449442f209d7548',
   '0014-feeds': '266a940e8606fe94',
+  '0015-blob-objects': '691102723cda63dd',
 }
 
 let store: ReturnType<typeof temporaryStore>
@@ -53,11 +55,11 @@ it('[LIFE-29] the migrations are the pinned ones', () => {
 it('[LIFE-29] a store of a newer format is refused and left unchanged', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   onFile((db) =>
-    db.exec("update store_facts set value = '3' where name = 'format'; insert into kysely_migration values ('9999-x', '')"),
+    db.exec("update store_facts set value = '4' where name = 'format'; insert into kysely_migration values ('9999-x', '')"),
   )
   const before = readFileSync(store.path)
-  await expect(openHost(store.url)).rejects.toThrow('the store has format 3, newer than the 2 this program knows')
-  await expect(planMigration(store.url, silentLogger)).rejects.toThrow('the store has format 3, newer than the 2')
+  await expect(openHost(store.url)).rejects.toThrow('the store has format 4, newer than the 3 this program knows')
+  await expect(planMigration(store.url, silentLogger)).rejects.toThrow('the store has format 4, newer than the 3')
   expect(readFileSync(store.path).equals(before)).toBe(true)
 })
 
@@ -90,6 +92,17 @@ it('[LIFE-29] a store that several nodes have used keeps its format, and one tha
   onFile((db) => db.exec("update store_facts set value = '2' where name = 'format'"))
   await (await openHost(store.url))[Symbol.asyncDispose]()
   expect(format()).toEqual({ value: '2' })
+})
+
+it('[LIFE-29] [BLOB-24] the first upload of a blob keeps programs away that would not find its bytes', async () => {
+  const host = await openHost(store.url)
+  const format = () => onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())
+  await host.blobs.announce(`${newHash()}.00000001`, 600_000)
+  expect(format()).toEqual({ value: '1' })
+  await granted(host.blobs, aGrant('w', newHash()))
+  await granted(host.blobs, aGrant('w', newHash()))
+  await host[Symbol.asyncDispose]()
+  expect(format()).toEqual({ value: '3' })
 })
 
 it('[LIFE-29] [BLOB-2] a store from before blobs opens with the blob references of its bodies and points', async () => {

@@ -16,13 +16,16 @@ import * as ownership from './0012-ownership.ts'
 import * as seats from './0013-seats.ts'
 import type { StepTypes } from './0013-seats.ts'
 import * as feeds from './0014-feeds.ts'
+import * as blobObjects from './0015-blob-objects.ts'
 
 /** The format of a store that one relay at a time uses. */
 const FORMAT_OF_ONE = 1
 /** Since several nodes have used it: a program that does not compare owners must not work beside them. [LIFE-26] */
 const FORMAT_OF_SEVERAL = 2
+/** Since a blob has bytes under a name that the row of an object tells: an older program would not find them. [BLOB-24] */
+const FORMAT_OF_NAMED_OBJECTS = 3
 /** The newest format that this program knows. Raised by one whenever an older program could no longer work on a store. [LIFE-29] */
-export const STORE_FORMAT = FORMAT_OF_SEVERAL
+export const STORE_FORMAT = FORMAT_OF_NAMED_OBJECTS
 
 export interface MigrationStep {
   up(db: Kysely<unknown>, types: StepTypes): Promise<void>
@@ -50,6 +53,7 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0012-ownership': { up: ownership.up, safe: true, passesOver: [] },
   '0013-seats': { up: seats.up, safe: true, passesOver: [] },
   '0014-feeds': { up: feeds.up, safe: true, passesOver: [] },
+  '0015-blob-objects': { up: blobObjects.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {
@@ -101,13 +105,27 @@ export async function raiseForSeveral(writer: Writer): Promise<void> {
   await raiseFormat(writer, await storedFormat(writer, ['store_facts']), FORMAT_OF_SEVERAL)
 }
 
-/** Whether several nodes have ever used the store together. */
+/** Keeps programs that look for the bytes of a blob under its hash alone away from the store, from the first other name on. [LIFE-29] */
+export async function raiseForNamedObjects(writer: Writer): Promise<void> {
+  await raiseFormat(writer, await storedFormat(writer, ['store_facts']), FORMAT_OF_NAMED_OBJECTS)
+}
+
+/** Whether several nodes may have used the store together. */
 export async function wasOfSeveral(db: Connection): Promise<boolean> {
   return ((await storedFormat(db, ['store_facts'])) ?? 0) >= FORMAT_OF_SEVERAL
 }
 
 async function raiseFormat(writer: Writer, found: number | null, format: number): Promise<void> {
-  if (found === null || found < format) await setFact(writer, 'format', String(format))
+  if (found !== null && found >= format) return
+  const value = String(format)
+  await writer
+    .insertInto('store_facts')
+    .values({ name: 'format', value })
+    .onConflict((conflict) =>
+      // Another process may have raised it further since it was read.
+      conflict.column('name').doUpdateSet({ value }).where(sql<boolean>`cast(store_facts.value as bigint) < ${format}`),
+    )
+    .execute()
 }
 
 /** Runs the steps of `names` that have not run yet, in the transaction of `writer`. */

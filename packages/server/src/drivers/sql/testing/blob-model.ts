@@ -52,7 +52,8 @@ export class BlobModel {
 
   counted(workspace: string, nowMs: number, except: string | null = null): number {
     const live = [...this.uploads].filter(([id, of]) => id !== except && of.workspace === workspace && of.expiresAtMs > nowMs)
-    return this.documentBytes(workspace) + this.meteredBytes(workspace) + sum(live.map(([, { bytes }]) => bytes))
+    const counting = live.filter(([, { hash, bytes }]) => this.grantOf(workspace, hash)?.bytes !== bytes)
+    return this.documentBytes(workspace) + this.meteredBytes(workspace) + sum(counting.map(([, { bytes }]) => bytes))
   }
 
   /** Bytes that a save adds in addition to those of the body. */
@@ -85,8 +86,9 @@ export class BlobModel {
   }
 
   reserve(id: string, upload: ModelUpload, nowMs: number): void {
-    if (this.#told(upload.workspace, upload.hash, nowMs)) return
-    this.uploads.set(id, upload)
+    const isTold = this.#told(upload.workspace, upload.hash, nowMs)
+    if (isTold && upload.kind === 'presigned') return
+    this.uploads.set(id, { ...upload, bytes: this.grantOf(upload.workspace, upload.hash)?.bytes ?? upload.bytes })
     this.#bytes.add(upload.hash)
   }
 

@@ -77,6 +77,7 @@ const issue = async (host: StorageHost, head: DocumentHead) => {
 const leadsThere = async ({ shareLinks }: StorageHost, head: DocumentHead) =>
   (await shareLinks.find(head.workspaceId, linkOf(head).tokenHash, NOW))?.key === head.key
 const blobOf = ({ id }: DocumentHead) => hashOf(someBytes(20, id.length))
+const objectOf = (head: DocumentHead) => `${blobOf(head)}.0000000f`
 const uploadOf = (head: DocumentHead) => aPresigned(head.workspaceId, blobOf(head), { id: `upload-${head.id}` })
 const restoredRef = ({ workspaceId, id }: DocumentHead) => ({ workspaceId, id: `${id}-restored` })
 
@@ -151,12 +152,15 @@ export const FAULT_OPERATIONS: Readonly<Record<string, FaultOperation>> = {
     records: 0,
     async prepare(host, head) {
       await host.blobs.reserve(uploadOf(head), null, 1000)
+      await host.blobs.announce(objectOf(head), 600_000)
       return head
     },
-    run: ({ blobs }, head) => blobs.grant(aGrant(head.workspaceId, blobOf(head), { reservationId: uploadOf(head).id })),
+    run: ({ blobs }, head) =>
+      blobs.grant(aGrant(head.workspaceId, blobOf(head), { reservationId: uploadOf(head).id, object: objectOf(head) })),
     parts: async ({ blobs }, head) => [
       (await blobs.find(head.workspaceId, blobOf(head))) !== null,
       await blobs.uploadedBy(head.workspaceId, blobOf(head), 'ada'),
+      (await blobs.find(head.workspaceId, blobOf(head)))?.object === objectOf(head),
       (await blobs.meteredBytes(head.workspaceId)) === 100,
       (await blobs.staged(head.workspaceId, blobOf(head))).length === 0,
     ],

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Access } from '../../../access/access.ts'
 import { PRIVATE_DOCS } from '../../../access/testing/policies.ts'
-import { aGrant, hashOf } from '../../../blobs/testing/ledger-requests.ts'
+import { aGrant, granted, hashOf } from '../../../blobs/testing/ledger-requests.ts'
 import { pageOf } from '../../../documents/listing.ts'
 import { documentMetadata } from '../../../documents/metadata.ts'
 import { documentLevel } from '../../../documents/put-plan.ts'
@@ -32,7 +32,7 @@ async function seed({ documents, blobs }: Storage): Promise<void> {
         const body = bodyOf(JSON.stringify({ blobRef: hash }), { title: `Document ${from + i}`, canvasPageCount: 2, carried })
         const set = { ownerId: 'ada', ownerName: 'Ada', sharedWith: [{ userId: 'bob', permission: 'edit' }], body }
         await documents.write(creation({ workspaceId, id: `doc-${from + i}` }, '', { set, nowMs: 1_700_000_000_000 + from + i }))
-        await blobs.grant(aGrant(workspaceId, hash))
+        await granted(blobs, aGrant(workspaceId, hash))
       }),
     )
   }
