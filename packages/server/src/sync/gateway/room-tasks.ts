@@ -72,7 +72,7 @@ export class RoomTasks {
       // Only the row tells a node that was paused that its room is the past.
       else if (READINGS.has(outcome.kind) && (await this.#isTaken(room))) this.#deps.taken(room)
       else if (room.placings === 0 || room.turning === turning || !isUndone(outcome)) return outcome
-      if ((await room.turning) !== 'opened') return { kind: 'gone' }
+      if ((await room.turning) !== 'opened') return CLOSED
     }
   }
 
@@ -94,6 +94,12 @@ export class RoomTasks {
     return null
   }
 }
+
+/**
+ * Of a task that was not done before its room was closed. The document may be there all the same, with edits that only another node has: who has to
+ * know looks it up. [LIFE-11]
+ */
+const CLOSED: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document was closed.' }
 
 /** Whether a task has certainly stored nothing. */
 function isUndone(outcome: TaskOutcome): boolean {
