@@ -181,7 +181,7 @@ function sameContent(a: Y.Doc, b: Y.Doc): boolean {
 }
 
 /** What a document says, and how much of each client it has. */
-export function contentOf(doc: Y.Doc): string {
+function contentOf(doc: Y.Doc): string {
   const clocks = [...Y.decodeStateVector(Y.encodeStateVector(doc))].sort(([a], [b]) => a - b)
   const shapes = Object.entries(doc.getMap(SHAPES).toJSON()).sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify([clocks, shapes, doc.getText('text').toString()])

@@ -25,6 +25,8 @@ export interface SocketListener {
 
 interface Sent {
   readonly ordinal: number
+  /** The clock of the copy before the edits of this message, and with them. */
+  readonly from: number
   readonly clock: number
   readonly names: readonly string[]
 }
@@ -52,6 +54,7 @@ export class SimClient {
   #socket: SimSocket | null = null
   #isSynced = false
   #ordinal = 0
+  #sentClock = 0
   #sent: Sent[] = []
   /** Edits that were made and not sent in a message of their own. */
   #names: string[] = []
@@ -172,7 +175,9 @@ export class SimClient {
 
   #sendWrite(subType: 1 | 2, update: Uint8Array): void {
     if (!this.#isSynced || this.#socket === null) return
-    this.#sent.push({ ordinal: ++this.#ordinal, clock: Y.getState(this.doc.store, this.doc.clientID), names: this.#names })
+    const clock = Y.getState(this.doc.store, this.doc.clientID)
+    this.#sent.push({ ordinal: ++this.#ordinal, from: this.#sentClock, clock, names: this.#names })
+    this.#sentClock = clock
     this.#names = []
     this.#socket.send(syncFrame(subType, update))
   }
@@ -194,8 +199,12 @@ export class SimClient {
     this.#oracle.note(`${this.#name} was told ${code}`)
     if (!PASSING.has(code)) return this.#oracle.violated('I10', `${this.#name} was told ${code}`)
     if (frame === undefined) return
-    // Refused, so the acknowledgement that covers it says nothing of it. The socket closes, or the relay asks for everything that it lacks.
-    this.#names.unshift(...this.#sent.filter(({ ordinal }) => ordinal === frame).flatMap(({ names }) => names))
-    this.#sent = this.#sent.filter(({ ordinal }) => ordinal !== frame)
+    // The acknowledgement that covers it says nothing of it, and later messages may only remove something. The socket closes, or the relay asks for
+    // everything that it lacks.
+    const refused = this.#sent.find(({ ordinal }) => ordinal === frame)
+    if (refused === undefined) return
+    this.#names.unshift(...refused.names)
+    const others = this.#sent.filter((sent) => sent !== refused)
+    this.#sent = others.map((sent) => (sent.ordinal < frame ? sent : { ...sent, clock: Math.min(sent.clock, refused.from) }))
   }
 }

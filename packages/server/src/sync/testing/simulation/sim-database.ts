@@ -18,6 +18,8 @@ import type { Sabotage } from './sabotage.ts'
 /** How long a statement takes on its way and back, in ms. */
 const WAY_MS = 2
 const COMMIT_MS = 3
+/** Of ten commits one waits longer for the disk. */
+const SLOW_COMMIT_MS = 80
 /** After this time without an answer a connection is given up. */
 const GIVEN_UP_MS = 3_000
 
@@ -110,7 +112,7 @@ export class DatabaseLine {
     return new Promise((resolve, reject) => {
       schedule.after(arrivesMs - schedule.nowMs, () => {
         if (this.faults.isCut) return this.#fail(reject, 'NOT_PERSISTED', GIVEN_UP_MS)
-        const commitMs = choices.between(0, COMMIT_MS)
+        const commitMs = choices.between(0, choices.percent(10) ? SLOW_COMMIT_MS : COMMIT_MS)
         const beginsMs = this.#database.lock(rows, commitMs)
         this.#lastCommitMs = Math.max(this.#lastCommitMs, beginsMs + commitMs)
         schedule.after(beginsMs - schedule.nowMs, () => {
@@ -186,7 +188,7 @@ export function lineStores(
 ): LineStores {
   const { tables, ownership, oracle, feed } = database
   const below = { documents: memoryDocuments(tables), updates: memoryUpdates(tables), recovery: memoryRecovery(tables) }
-  const storesOf = (node: Incarnation) => fencedStores(below as Parameters<typeof fencedStores>[0], ownership, node)
+  const storesOf = (node: Incarnation) => fencedStores(below, ownership, node)
   const rowOf = (key: number): string => `log ${key}`
   const table = feed.of(name)
   const { documents, updates } = storesOf(0)

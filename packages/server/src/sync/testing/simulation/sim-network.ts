@@ -38,6 +38,7 @@ export class SimNetwork {
     for (const other of others) if (this.#isParted(inc, other)) this.#network.cut(inc, other)
     const writer = new BatchWriter()
     return {
+      port: 0,
       peers: () => node.peers(),
       post: (peer, message) => {
         writer.add(message)

@@ -3,10 +3,10 @@
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { shrunk, told } from '../../sync/testing/simulation/report.ts'
-import { simulate, type SimulationCounts, type SimulationRun } from '../../sync/testing/simulation/simulation.ts'
+import { shrunk, told } from '../../../sync/testing/simulation/report.ts'
+import { simulate, type SimulationCounts, type SimulationRun } from '../../../sync/testing/simulation/simulation.ts'
 
-const RESULTS = join(import.meta.dirname, '../../../../../bench/results/simulation-nodes.md')
+const RESULTS = join(import.meta.dirname, '../../../../../../bench/results/simulation-nodes.md')
 const HEAD = `# Several nodes in a simulation: results
 
 Each row is one run of \`npm run simulate:nodes\`, which appends it: three nodes, six clients and up to three documents in one process, with faults by
