@@ -44,6 +44,7 @@ export class LightHome implements AsyncDisposable {
   readonly #worker: DocumentWorker
   readonly #clock: DocumentWorkerOptions['clock']
   readonly #deliver: (message: FromWorker) => void
+  readonly #soon: (work: () => void) => void
   #queue: ToWorker[] = []
   #outgoing: FromWorker[] = []
   #isScheduled = false
@@ -51,6 +52,7 @@ export class LightHome implements AsyncDisposable {
   constructor(given: Omit<DocumentWorkerOptions, 'post'> & { readonly deliver: (message: FromWorker) => void }) {
     this.#clock = given.clock
     this.#deliver = given.deliver
+    this.#soon = given.soon ?? setImmediate
     this.#worker = new DocumentWorker({
       ...given,
       rooms: { ...given.rooms, ...LIGHT_OPTIONS },
@@ -70,7 +72,7 @@ export class LightHome implements AsyncDisposable {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => {
+    this.#soon(() => {
       this.#isScheduled = false
       this.#handle()
     })

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest'
+import { systemClock } from '../../kernel/clock.ts'
+import { systemTimers } from '../../kernel/timers.ts'
+import { headOf } from '../testing/gateway-bench.ts'
+import { homeOfNode } from '../worker-pool.port.ts'
+import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
+import type { RoomJobs } from './room-jobs.ts'
+import type { RoomMoves } from './room-moves.ts'
+import { opened, type Room, RoomTable } from './room-table.ts'
+import { RoomTasks } from './room-tasks.ts'
+
+const OWNER = 2
+const SETTLE: RoomTask = { kind: 'settle' }
+
+/** Rooms whose owner is another node. `answers`: what it says to one task after the other, each with what happens meanwhile. */
+function tasksOver(answers: readonly ((room: Room, table: RoomTable) => TaskOutcome)[]) {
+  const table = new RoomTable()
+  const head = headOf('doc', { lastSeq: 2, coveredSeq: 1 })
+  const asked: number[] = []
+  const dropped: string[] = []
+  const openRoom = (): Room => {
+    const room = table.create(head, head.key, homeOfNode(OWNER), { ownerId: 'ann', shares: [] }, 0)
+    room.placings = 1
+    opened(room)
+    room.settleOpen('opened')
+    return room
+  }
+  const jobs = {
+    run: async (room: Room) => {
+      asked.push(room.number)
+      return answers[asked.length - 1]?.(room, table) ?? { kind: 'settled', version: 1 }
+    },
+  }
+  const tasks = new RoomTasks({
+    table,
+    jobs: jobs as unknown as RoomJobs,
+    moves: {} as RoomMoves,
+    store: { state: async () => ({ kind: 'document', head }) },
+    clock: systemClock,
+    timers: systemTimers,
+    enter: async () => ({ kind: 'open', room: table.of(head) ?? openRoom() }),
+    drop: async ({ id }) => void dropped.push(id),
+    taken: () => undefined,
+  })
+  openRoom()
+  return { tasks, head, asked, dropped }
+}
+
+/** The room is evicted while the task is under way, and the owner cannot do it. */
+function evicted(room: Room, table: RoomTable): TaskOutcome {
+  table.forget(room)
+  room.turning = Promise.resolve('gone')
+  return { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document ended.' }
+}
+
+it('[LIFE-11] a reader whose room is evicted before it was settled is settled in the next room, and not answered with what is stored', async () => {
+  const { tasks, head, asked } = tasksOver([evicted])
+  expect(await tasks.runOpened(head, SETTLE, () => true)).toEqual({ kind: 'settled', version: 1 })
+  expect(asked).toEqual([1, 2])
+})
+
+it('[LIFE-11] a reader of a document that cannot be opened again hears that, and not that there is no document', async () => {
+  const unavailable = (room: Room, table: RoomTable): TaskOutcome => {
+    const outcome = evicted(room, table)
+    room.turning = Promise.resolve('unavailable')
+    return outcome
+  }
+  const { tasks, head } = tasksOver([unavailable, unavailable, unavailable])
+  await expect(tasks.runOpened(head, SETTLE, () => true)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
+
+it('[WS-22] a write whose room was closed before it was done takes nobody out of the room that is open by then', async () => {
+  const { tasks, head, dropped } = tasksOver([evicted])
+  expect(await tasks.runWrite(head, { kind: 'body-changed', version: 2 })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
+  expect(dropped).toEqual([])
+})

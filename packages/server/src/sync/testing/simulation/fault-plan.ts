@@ -1,0 +1,75 @@
+import type { Choices } from './schedule.ts'
+
+/** Instead of a node: the one that owns the first document at that time. */
+export const OWNER = 'owner'
+
+/** Something that goes wrong, at this time after the start. `node` is the name of a node, or `OWNER`. */
+export type Fault = { readonly atMs: number } & (
+  | { readonly kind: 'pause'; readonly node: string; readonly forMs: number }
+  | { readonly kind: 'crash'; readonly node: string; readonly forMs: number }
+  | { readonly kind: 'drain'; readonly node: string; readonly forMs: number }
+  /** `isSilent`: what is sent is lost without a sign; else the links are refused at once. */
+  | { readonly kind: 'part'; readonly a: string; readonly b: string; readonly forMs: number; readonly isSilent: boolean }
+  /** A frame was lost or came twice, which ends a link. */
+  | { readonly kind: 'reset'; readonly a: string; readonly b: string }
+  | { readonly kind: 'slow-link'; readonly a: string; readonly b: string; readonly forMs: number; readonly mostMs: number }
+  | { readonly kind: 'no-database'; readonly node: string; readonly forMs: number }
+  | { readonly kind: 'slow-database'; readonly node: string; readonly forMs: number; readonly wayMs: number }
+  | { readonly kind: 'lost-answers'; readonly node: string; readonly count: number }
+  | { readonly kind: 'rolled-back'; readonly node: string; readonly count: number }
+  | { readonly kind: 'clock'; readonly node: string; readonly byMs: number }
+)
+
+const HOUR_MS = 3_600_000
+/** Shorter than the silence after which a document may be taken; about as long; longer than the lease. */
+const PAUSES = [
+  [200, 2_000],
+  [3_200, 4_200],
+  [3_200, 4_200],
+  [6_000, 17_000],
+] as const
+
+/** What goes wrong in a run, by seed. */
+export function planFaults(choices: Choices, nodes: readonly string[], untilMs: number): readonly Fault[] {
+  const named = (): string => choices.of(nodes) as string
+  const node = (): string => (choices.percent(50) ? OWNER : named())
+  const pair = (): { readonly a: string; readonly b: string } => {
+    const a = named()
+    return { a, b: choices.of(nodes.filter((other) => other !== a)) as string }
+  }
+  const one = (): Fault => {
+    const atMs = choices.between(500, untilMs)
+    switch (choices.below(16)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3: {
+        const [from, to] = choices.of([...PAUSES]) as (typeof PAUSES)[number]
+        return { atMs, kind: 'pause', node: node(), forMs: choices.between(from, to) }
+      }
+      case 4:
+      case 5:
+        return { atMs, kind: 'crash', node: node(), forMs: choices.between(500, 5_000) }
+      case 6:
+        return { atMs, kind: 'drain', node: node(), forMs: choices.between(500, 2_000) }
+      case 7:
+      case 8:
+        return { atMs, kind: 'part', ...pair(), forMs: choices.between(300, 7_000), isSilent: choices.percent(60) }
+      case 9:
+        return { atMs, kind: 'reset', ...pair() }
+      case 10:
+        return { atMs, kind: 'slow-link', ...pair(), forMs: choices.between(500, 4_000), mostMs: choices.between(20, 400) }
+      case 11:
+        return { atMs, kind: 'no-database', node: node(), forMs: choices.between(500, 12_000) }
+      case 12:
+        return { atMs, kind: 'slow-database', node: node(), forMs: choices.between(500, 4_000), wayMs: choices.between(20, 300) }
+      case 13:
+        return { atMs, kind: 'lost-answers', node: node(), count: choices.between(1, 3) }
+      case 14:
+        return { atMs, kind: 'rolled-back', node: node(), count: choices.between(1, 3) }
+      default:
+        return { atMs, kind: 'clock', node: node(), byMs: choices.percent(50) ? HOUR_MS : -HOUR_MS }
+    }
+  }
+  return Array.from({ length: choices.between(1, 5) }, one).sort((a, b) => a.atMs - b.atMs)
+}

@@ -1,0 +1,203 @@
+import * as Y from 'yjs'
+import type { DocumentHead, DocumentWrite, WriteOutcome } from '../../../documents/document-store.port.ts'
+import type { FeedPlace } from '../../../feed/feed-table.port.ts'
+import type { Incarnation, Tenure } from '../../ownership.port.ts'
+import type { AppendOutcome, AppendRecord, Snapshot } from '../../update-log.port.ts'
+
+/** What must not be, with the invariant that it breaks. */
+export class Violation extends Error {
+  override readonly name = 'Violation'
+}
+
+/** The log of one document, as everything that was ever committed to it. */
+interface Log {
+  readonly id: string
+  /** Everything that is in the log. */
+  readonly doc: Y.Doc
+  readonly updates: Uint8Array[]
+  lastEpoch: number
+  /** Names of edits that were acknowledged and that nobody ever takes back. */
+  readonly acked: Set<string>
+}
+
+interface Reader {
+  readonly place: FeedPlace
+  readonly told: Set<number>
+}
+
+/** The name of the map in which clients write. The stored body has its entries as the shapes of the page `c1`. */
+const SHAPES = 'shapes:c1'
+
+/**
+ * What has happened in a simulation, seen from outside: what the store has committed, what clients and readers were answered. Each report is
+ * compared with the invariants at once.
+ */
+export class Oracle {
+  readonly #logs = new Map<number, Log>()
+  readonly #readers = new Map<string, Reader>()
+  /** The owner of a document now, as the tables say. */
+  readonly #ownerOf: (key: number) => Tenure | null
+  readonly found: Violation[] = []
+  readonly history: string[] = []
+  readonly #nowMs: () => number
+
+  constructor(given: { readonly ownerOf: (key: number) => Tenure | null; readonly nowMs: () => number }) {
+    this.#ownerOf = given.ownerOf
+    this.#nowMs = given.nowMs
+  }
+
+  note(what: string): void {
+    this.history.push(`${this.#nowMs()} ${what}`)
+  }
+
+  violated(invariant: string, what: string): void {
+    this.found.push(new Violation(`${invariant}: ${what}`))
+    this.note(`VIOLATION ${invariant}: ${what}`)
+  }
+
+  created({ key, id }: DocumentHead): void {
+    this.#logs.set(key, { id, doc: new Y.Doc(), updates: [], lastEpoch: 0, acked: new Set() })
+  }
+
+  log(key: number): Log {
+    const log = this.#logs.get(key)
+    if (log === undefined) throw new Error(`no document ${key}`)
+    return log
+  }
+
+  /** `records` as the node gave them, with what the store has answered. */
+  appended(by: Incarnation, records: readonly AppendRecord[], outcomes: readonly AppendOutcome[]): void {
+    for (const [i, { key, epoch, update }] of records.entries()) {
+      const outcome = outcomes[i]
+      if (outcome?.kind === 'appended') this.#logged(key, { owner: by, epoch: epoch ?? 0 }, [update], outcome.seq)
+      else this.note(`append of ${by} to ${key} at epoch ${epoch}: ${outcome?.kind}`)
+    }
+  }
+
+  /** A write that was committed. `body`: what is stored now. */
+  wrote(by: Incarnation, { log, set }: DocumentWrite, outcome: WriteOutcome): void {
+    if (outcome.kind !== 'written') return this.note(`write of ${by}: ${outcome.kind}`)
+    const { key, coveredSeq, lastSeq } = outcome.head
+    if (log.kind === 'live') {
+      const updates = log.append.map(({ update }) => update)
+      this.#logged(key, { owner: by, epoch: log.epoch ?? 0 }, updates, lastSeq)
+      this.note(`body of ${key} through ${coveredSeq} by ${by} in ${log.epoch}`)
+      if (set.body !== undefined) this.#bodyStored(key, set.body.bytes, coveredSeq)
+    } else this.note(`write of ${by} to ${key}: version ${outcome.head.version}`)
+  }
+
+  /** [I3] */
+  compacted(by: Incarnation, key: number, { update, throughSeq }: Snapshot, epoch: number | undefined): void {
+    this.note(`snapshot of ${key} through ${throughSeq} by ${by} in ${epoch}`)
+    this.#sameOwner(key, { owner: by, epoch: epoch ?? 0 }, throughSeq)
+    const through = new Y.Doc()
+    for (const each of this.log(key).updates.slice(0, throughSeq)) Y.applyUpdate(through, each)
+    const snapshot = new Y.Doc()
+    Y.applyUpdate(snapshot, update)
+    if (!sameContent(through, snapshot))
+      this.violated('I3', `the snapshot of ${key} through ${throughSeq} is not the log through ${throughSeq}`)
+  }
+
+  /** A client was told that all of its edits up to `clock` are durable. [I1] */
+  acked(key: number, client: number, clock: number, names: readonly string[]): void {
+    const { doc, acked } = this.log(key)
+    this.note(`acked ${client}@${clock} in ${key}`)
+    for (const name of names) acked.add(name)
+    const stored = Y.getState(doc.store, client)
+    if (stored < clock) this.violated('I1', `client ${client} was acknowledged through ${clock}, the log of ${key} has ${stored}`)
+  }
+
+  ackedNames(key: number): readonly string[] {
+    return [...this.log(key).acked]
+  }
+
+  /** A read that began when `acked` was acknowledged. [I4] */
+  read(key: number, by: Incarnation | null, body: Uint8Array, acked: readonly string[]): void {
+    const shown = new Set(shapesOf(body))
+    const lacking = acked.filter((name) => !shown.has(name))
+    this.note(`read of ${key} at ${by}: ${shown.size}`)
+    if (lacking.length > 0) this.violated('I4', `a read of ${key} at ${by} lacks ${lacking.join()}`)
+  }
+
+  /** A process begins to read the feed. */
+  reads(reader: string, place: FeedPlace): void {
+    this.#readers.set(reader, { place, told: new Set() })
+  }
+
+  /** [I8] */
+  told(reader: string, id: number): void {
+    this.note(`told ${reader} of ${id}`)
+    const { told } = this.#readers.get(reader) as Reader
+    if (told.has(id)) this.violated('I8', `${reader} was told of row ${id} twice`)
+    told.add(id)
+  }
+
+  /** Rows that a process which still runs was never told of. [I8] */
+  untold(reader: string, ids: readonly number[]): readonly number[] {
+    const { place, told } = this.#readers.get(reader) as Reader
+    const isDue = (id: number): boolean => id > place.top || place.gaps.some(({ from, to }) => from <= id && id <= to)
+    return ids.filter((id) => isDue(id) && !told.has(id))
+  }
+
+  /** Whether a replica has what the log says. [I6] */
+  equalsLog(key: number, replica: Y.Doc): boolean {
+    return sameContent(this.log(key).doc, replica)
+  }
+
+  #logged(key: number, by: Tenure, updates: readonly Uint8Array[], lastSeq: number): void {
+    const log = this.log(key)
+    this.#sameOwner(key, by, lastSeq)
+    if (by.epoch < log.lastEpoch)
+      this.violated('I2', `record ${lastSeq} of ${key} has epoch ${by.epoch}, behind one of ${log.lastEpoch}`)
+    log.lastEpoch = Math.max(log.lastEpoch, by.epoch)
+    for (const update of updates) {
+      log.updates.push(update)
+      Y.applyUpdate(log.doc, update)
+    }
+    if (updates.length > 0) this.note(`log of ${key} through ${lastSeq} by ${by.owner} in ${by.epoch}`)
+    if (log.doc.store.pendingStructs !== null)
+      this.violated('I5', `record ${lastSeq} of ${key} builds on what the log does not have`)
+    if (log.updates.length !== lastSeq)
+      this.violated('I5', `the log of ${key} ends at ${lastSeq}, with ${log.updates.length} records`)
+  }
+
+  /** Only the owner changes a document. [I5] */
+  #sameOwner(key: number, by: Tenure, seq: number): void {
+    const owner = this.#ownerOf(key)
+    if (owner?.owner !== by.owner || owner.epoch !== by.epoch)
+      this.violated('I5', `${by.owner} in ${by.epoch} changed ${key} at ${seq}, which ${owner?.owner} owns in ${owner?.epoch}`)
+  }
+
+  #bodyStored(key: number, body: Uint8Array, coveredSeq: number): void {
+    const { doc, updates } = this.log(key)
+    if (coveredSeq !== updates.length) return
+    const [stored, logged] = [shapesOf(body).sort().join(), [...doc.getMap(SHAPES).keys()].sort().join()]
+    if (stored !== logged) this.violated('I3', `the body of ${key} through ${coveredSeq} has ${stored}, its log ${logged}`)
+  }
+}
+
+function sameContent(a: Y.Doc, b: Y.Doc): boolean {
+  return contentOf(a) === contentOf(b)
+}
+
+/** What a document says, and how much of each client it has. */
+function contentOf(doc: Y.Doc): string {
+  const clocks = [...Y.decodeStateVector(Y.encodeStateVector(doc))].sort(([a], [b]) => a - b)
+  const shapes = Object.entries(doc.getMap(SHAPES).toJSON()).sort(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify([clocks, shapes, doc.getText('text').toString()])
+}
+
+function shapesOf(body: Uint8Array): string[] {
+  const { pages } = JSON.parse(new TextDecoder().decode(body)) as {
+    readonly pages?: readonly { readonly shapes?: readonly { readonly id: string }[] }[]
+  }
+  return (pages?.[0]?.shapes ?? []).map(({ id }) => id)
+}
+
+export function editShape(doc: Y.Doc, name: string, value: number): void {
+  doc.getMap(SHAPES).set(name, { id: name, type: 'rect', x: value })
+}
+
+export function removeShape(doc: Y.Doc, name: string): void {
+  doc.getMap(SHAPES).delete(name)
+}

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { type Fault, OWNER } from './fault-plan.ts'
+import type { Sabotage } from './sabotage.ts'
+import { simulate } from './simulation.ts'
+
+const PATIENCE_MS = 900_000
+/** Most sabotages are found much earlier. */
+const SEEDS = 250
+
+/** The owner is paused for about as long as others wait before they take its documents. */
+function pausedOwner(seed: number): readonly Fault[] {
+  return [{ atMs: 2_000 + ((seed * 370) % 4_000), kind: 'pause', node: OWNER, forMs: 3_200 + ((seed * 53) % 1_000) }]
+}
+
+/** The first violation in the seeds, with these faults or with those of the seeds. */
+async function firstViolation(sabotage: Sabotage, faultsOf?: (seed: number) => readonly Fault[]): Promise<string | null> {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const { violation } = await simulate({ seed, sabotage, ...(faultsOf && { faults: faultsOf(seed) }) })
+    if (violation !== null) return violation.message
+  }
+  return null
+}
+
+it.each([
+  ['appends that do not compare the epoch', 'no-epoch', pausedOwner, /^I[25]/],
+  ['an edge that asks for what follows the newest update that it saw', 'since-seen', undefined, /^I6/],
+  ['a feed that is read by rising ids', 'feed-by-id', undefined, /^I8/],
+  ['a node that does not look at the row of a document', 'no-row-check', pausedOwner, /^I[46]/],
+] as const)(
+  '[LIFE-25] [LIFE-26] the simulation notices %s',
+  { timeout: PATIENCE_MS },
+  async (_, sabotage, faultsOf, violation) => {
+    expect(await firstViolation(sabotage, faultsOf)).toMatch(violation)
+  },
+)

@@ -1,0 +1,54 @@
+import type { DocumentStore } from '../../../documents/document-store.port.ts'
+import type { NodeMessage } from '../../node-links.port.ts'
+import type { Incarnation, Ownership, Tenure } from '../../ownership.port.ts'
+import type { FromWorker } from '../../worker-messages.ts'
+
+/**
+ * A rule of the protocol that a simulation leaves out, to show that the oracle notices.
+ * - `no-epoch`: appends do not compare the owner.
+ * - `since-seen`: an edge asks a new owner for what follows the newest update that it saw, instead of the newest durable one.
+ * - `feed-by-id`: the feed is read by rising ids, without coming back for those that were missing.
+ * - `no-row-check`: a node answers readers without looking at the row that says who owns the document.
+ */
+export const SABOTAGES = ['no-epoch', 'since-seen', 'feed-by-id', 'no-row-check'] as const
+export type Sabotage = (typeof SABOTAGES)[number]
+
+/** Of one process: what it tells its edges to be durable is all that they have seen. */
+export function seenAsDurable(): (message: NodeMessage) => NodeMessage {
+  const seen = new Map<number, number>()
+  return (message) => {
+    const told = message as Partial<Extract<FromWorker, { kind: 'updates' }>>
+    if (message.kind !== 'updates' || told.durableSeq === undefined || told.room === undefined || told.updates === undefined)
+      return message
+    const durableSeq = Math.max((seen.get(told.room) ?? told.durableSeq) + told.updates.length, told.durableSeq)
+    seen.set(told.room, durableSeq)
+    return { ...message, durableSeq } as NodeMessage
+  }
+}
+
+/** What rooms get instead of the row of a document: that this node owns it, once it has acquired it. */
+export function unlookedRows(
+  ownership: Ownership,
+  documents: DocumentStore,
+  inc: () => Incarnation,
+): { readonly ownership: Ownership; readonly store: Pick<DocumentStore, 'state'> } {
+  const held = new Map<number, Tenure>()
+  return {
+    ownership: {
+      ...ownership,
+      async acquire(key, seen) {
+        const outcome = await ownership.acquire(key, seen)
+        if (outcome.kind === 'acquired') held.set(key, { owner: inc(), epoch: outcome.epoch })
+        else held.delete(key)
+        return outcome
+      },
+    },
+    store: {
+      async state(ref) {
+        const state = await documents.state(ref)
+        const owner = state.kind === 'document' ? held.get(state.head.key) : undefined
+        return state.kind === 'document' && owner !== undefined ? { ...state, head: { ...state.head, owner } } : state
+      },
+    },
+  }
+}

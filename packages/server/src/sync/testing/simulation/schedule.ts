@@ -1,0 +1,186 @@
+import type { Clock } from '../../../kernel/clock.ts'
+import type { Random } from '../../../kernel/ids.ts'
+import { dice } from '../../../kernel/testing/dice.ts'
+import type { Timers } from '../../../kernel/timers.ts'
+
+/** Choices by seed. */
+export class Choices {
+  readonly #below: (below: number) => number
+
+  constructor(seed: number) {
+    this.#below = dice(seed)
+    // The first numbers of neighbouring seeds are alike.
+    for (let i = 0; i < 8; i++) this.#below(2)
+  }
+
+  /** An integer from 0 to below `below`. */
+  below(below: number): number {
+    return this.#below(below)
+  }
+
+  between(fromMs: number, toMs: number): number {
+    return fromMs + this.#below(toMs - fromMs + 1)
+  }
+
+  /** True in so many of a hundred cases. */
+  percent(chance: number): boolean {
+    return this.#below(100) < chance
+  }
+
+  of<T>(items: readonly [T, ...T[]]): T
+  of<T>(items: readonly T[]): T | undefined
+  of<T>(items: readonly T[]): T | undefined {
+    return items[this.#below(items.length)]
+  }
+
+  random(): Random {
+    return {
+      bytes: (count) => Uint8Array.from({ length: count }, () => this.#below(256)),
+      integer: (from, to) => from + this.#below(to - from),
+    }
+  }
+}
+
+interface Event {
+  readonly atMs: number
+  readonly order: number
+  readonly run: () => void
+  isCancelled: boolean
+}
+
+/**
+ * The time of a simulation: everything that happens is an event, and between two events all promises come to rest. Events of one moment happen in
+ * the order in which they were planned.
+ */
+export class Schedule {
+  nowMs = 1_000
+  /** How many events have happened. */
+  steps = 0
+  /** A heap: the next event comes first. */
+  readonly #events: Event[] = []
+  #planned = 0
+
+  after(delayMs: number, run: () => void): () => void {
+    const event = { atMs: this.nowMs + Math.max(0, delayMs), order: this.#planned++, run, isCancelled: false }
+    push(this.#events, event)
+    return () => {
+      event.isCancelled = true
+    }
+  }
+
+  /** Lets everything happen until then, or until `isDone` after an event. */
+  async until(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
+    for (;;) {
+      const next = this.#events[0]
+      if (next === undefined || next.atMs > untilMs) break
+      pop(this.#events)
+      if (next.isCancelled) continue
+      this.nowMs = next.atMs
+      this.steps++
+      next.run()
+      await atRest()
+      if (isDone()) return
+    }
+    this.nowMs = untilMs
+  }
+}
+
+/** Lets all promises come to rest: nothing in a simulation waits for input or output. */
+function atRest(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/**
+ * What runs in one process: nothing of it happens while the process is paused, and everything that was due happens after that, in order, one step
+ * after the other. Nothing happens any more when it has ended.
+ */
+export class Process {
+  readonly clock: Clock
+  readonly timers: Timers
+  isPaused = false
+  hasEnded = false
+  /** Added to the wall clock. */
+  wallOffsetMs = Date.UTC(2026, 0, 1)
+  readonly #schedule: Schedule
+  #held: (() => void)[] = []
+  #isCatchingUp = false
+
+  constructor(schedule: Schedule) {
+    this.#schedule = schedule
+    this.clock = {
+      nowMs: () => Math.floor(schedule.nowMs + this.wallOffsetMs),
+      monotonicMs: () => schedule.nowMs,
+    }
+    this.timers = { after: (delayMs, run) => this.after(delayMs, run) }
+  }
+
+  /** Runs what reaches the process now. */
+  run(work: () => void): void {
+    if (this.hasEnded) return
+    if (this.isPaused || this.#isCatchingUp) this.#held.push(work)
+    else work()
+  }
+
+  after(delayMs: number, work: () => void): () => void {
+    let isCancelled = false
+    const cancel = this.#schedule.after(delayMs, () => this.run(() => !isCancelled && work()))
+    return () => {
+      isCancelled = true
+      cancel()
+    }
+  }
+
+  resume(): void {
+    if (!this.isPaused) return
+    this.isPaused = false
+    if (this.#isCatchingUp) return
+    this.#isCatchingUp = true
+    this.#schedule.after(0, () => this.#catchUp())
+  }
+
+  #catchUp(): void {
+    const next = this.isPaused || this.hasEnded ? undefined : this.#held.shift()
+    if (next === undefined) {
+      this.#isCatchingUp = false
+      return
+    }
+    this.#schedule.after(0, () => this.#catchUp())
+    next()
+  }
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)
+}
+
+function push(heap: Event[], event: Event): void {
+  heap.push(event)
+  for (let at = heap.length - 1; at > 0; ) {
+    const parent = (at - 1) >> 1
+    if (!isBefore(heap[at] as Event, heap[parent] as Event)) return
+    swap(heap, at, parent)
+    at = parent
+  }
+}
+
+function pop(heap: Event[]): void {
+  const last = heap.pop()
+  if (last === undefined || heap.length === 0) return
+  heap[0] = last
+  for (let at = 0; ; ) {
+    const left = 2 * at + 1
+    const right = left + 1
+    let first = at
+    if (left < heap.length && isBefore(heap[left] as Event, heap[first] as Event)) first = left
+    if (right < heap.length && isBefore(heap[right] as Event, heap[first] as Event)) first = right
+    if (first === at) return
+    swap(heap, at, first)
+    at = first
+  }
+}
+
+function swap(heap: Event[], a: number, b: number): void {
+  const kept = heap[a] as Event
+  heap[a] = heap[b] as Event
+  heap[b] = kept
+}

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { playSeeds, told } from './report.ts'
+import { simulate } from './simulation.ts'
+
+const PATIENCE_MS = 900_000
+
+it('[LIFE-25] [LIFE-26] [LIFE-27] another 250 seeds of faults violate no invariant', { timeout: PATIENCE_MS }, async () => {
+  expect(await playSeeds(251, 500)).toHaveLength(250)
+})
+
+// Once something was violated in it: a reader at another node waits while the owner loses the database and its room is closed, and the node of the
+// reader, where nobody is joined, forgets its own room meanwhile.
+it.each([50])('[LIFE-11] nothing is violated in seed %i', { timeout: PATIENCE_MS }, async (seed) => {
+  const run = await simulate({ seed })
+  expect(run.violation, told(run)).toBeNull()
+})
