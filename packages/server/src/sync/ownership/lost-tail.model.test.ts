@@ -40,7 +40,7 @@ interface State {
   readonly begun: number
   readonly nodes: readonly Node[]
 }
-type Step = readonly [name: string, next: State, violation?: string]
+type Step = readonly [name: string, next: State, violation?: string | null]
 
 const EDITS = 4
 const EPOCHS = 3
@@ -89,8 +89,7 @@ function execution(state: State, i: number, { epoch, before, edit }: Append, aft
   if (!isOwner || !isAtEnd) return [`append of ${edit} refused`, { ...state, nodes: nodes.with(i, CLOSED) }]
   const log = [...store.log, edit]
   const next = { ...state, store: { ...store, log }, acked: [...acked, edit], nodes: nodes.with(i, after) }
-  const isUnseen = before.some((one) => !log.includes(one))
-  return [`append of ${edit}`, next, ...(isUnseen ? [UNSEEN] : [])]
+  return [`append of ${edit}`, next, before.every((one) => log.includes(one)) ? null : UNSEEN]
 }
 
 function explore(changed: Partial<Rules>): {
