@@ -2,7 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { isKept, playNodes } from './play-nodes.ts'
 
-const NOTHING = { missing: [], foreignAppends: [], differences: [], staleReads: [], badAnswers: [] }
+const NOTHING = {
+  missing: [],
+  foreignAppends: [],
+  staleReads: [],
+  wrongEvents: [],
+  faults: [{ differences: [], badAnswers: [], wrong: [] }],
+}
 
 /** The runs end and empty their Redis, so that it must be their own. */
 const isMissing = spawnSync('redis-server', ['--version']).status !== 0
@@ -11,7 +17,7 @@ if (isMissing) process.stderr.write('skipped: the program redis-server is missin
 it.skipIf(isMissing)(
   '[LIFE-1] [LIFE-25] [LIFE-26] two nodes of which the links break, the owner sleeps for 5 s and the other is killed lose nothing that was acknowledged, and show the same to everybody',
   async () => {
-    const run = { fault: 'one-after-another', seed: 1, sabotaged: false }
+    const run = { faults: ['one-after-another'], seed: 1, sabotaged: false }
     const played = await playNodes(run)
     expect(played).toMatchObject(NOTHING)
     expect([played.losses.typed.checked, played.losses.saved.checked, played.losses.tools.checked].every((n) => n > 10)).toBe(
@@ -24,7 +30,7 @@ it.skipIf(isMissing)(
 it.skipIf(isMissing)(
   '[LIFE-26] a run whose appends do not compare the epoch finds that a node which slept writes into the log of a document that another one owns',
   async () => {
-    const run = { fault: 'freeze-briefly-alone', seed: 1, sabotaged: true }
+    const run = { faults: ['freeze-briefly-alone'], seed: 1, sabotaged: true }
     const played = await playNodes(run)
     expect(played.foreignAppends.length).toBeGreaterThan(0)
     expect(isKept(run, played)).toBe(false)
