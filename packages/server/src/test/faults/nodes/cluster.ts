@@ -128,7 +128,9 @@ export async function startCluster(plan: ClusterPlan): Promise<Cluster> {
     return { name, relay, database, bus, links, commits }
   }
   const names = NAMES.slice(0, plan.nodes)
-  const opening = await Promise.all(names.map(open))
+  const [first, ...others] = names
+  // The first one makes the tables.
+  const opening = [await open(first as string), ...(await Promise.all(others.map(open)))]
   nodes.push(...opening.map((parts) => clusterNode({ ...parts, front: PENDING })))
   const behind = nodes.map(({ name, relay }) => ({ name, port: Number(new URL(relay.baseUrl).port) }))
   for (const [i, node] of nodes.entries()) {

@@ -109,8 +109,8 @@ function forking({ leaves }: { readonly leaves: boolean }): NodesFault {
 async function makeForked({ cluster, recorder }: Scene, { front }: ClusterNode): Promise<void> {
   const caller = { baseUrl: front.baseUrl, issuer: cluster.issuer, as: { sub: 'maker', role: 'owner' }, recorder }
   const body = { name: FORKED, pages: [], richTextPages: [{ id: TYPED_PAGE, name: 'Text', content: '<p></p>' }] }
-  const { status } = await request(caller, 'PUT', `/api/docs/${FORKED}`, body)
-  if (status !== 200) throw new Error(`the document was not made: ${status}`)
+  const isMade = async (): Promise<boolean> => (await request(caller, 'PUT', `/api/docs/${FORKED}`, body)).status === 200
+  await until('the document to be made', isMade, BACK_WITHIN_MS)
 }
 
 function serverOf({ postgres }: Cluster): OwnPostgres {

@@ -148,10 +148,15 @@ export async function startNodesLoad(
   }
 }
 
+/** Makes a document before the load begins, on a machine that may be too busy to answer at once, and returns its version. */
 async function create(caller: Caller, id: string, body: unknown): Promise<number> {
-  const { status, body: saved } = await request(caller, 'PUT', `/api/docs/${id}`, body)
-  if (status === null || status >= 300) throw new Error(`${id} was not made: ${status} ${JSON.stringify(saved)}`)
-  return Number(saved?.['newVersion'] ?? 0)
+  let version: number | null = null
+  await until(`the document ${id} to be made`, async () => {
+    const { status, body: saved } = await request(caller, 'PUT', `/api/docs/${id}`, body)
+    if (status === 200) version = Number(saved?.['newVersion'] ?? 0)
+    return version !== null
+  })
+  return version ?? 0
 }
 
 function makerOfDocuments(caller: Caller, name: string): Work {
