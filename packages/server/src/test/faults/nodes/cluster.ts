@@ -74,7 +74,7 @@ export interface ClusterPlan {
 
 const NAMES = ['a', 'b', 'c', 'd'] as const
 const SECRET = 'secret-of-the-nodes-in-fault-runs'
-const READY_WITHIN_MS = 30_000
+const READY_WITHIN_MS = 60_000
 
 export async function startCluster(plan: ClusterPlan): Promise<Cluster> {
   await using opened = new AsyncDisposableStack()

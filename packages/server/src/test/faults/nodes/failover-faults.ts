@@ -62,7 +62,7 @@ function forking({ leaves }: { readonly leaves: boolean }): NodesFault {
     ownPostgres: true,
     share: 0,
     load: 'writers alone',
-    tailMs: 8_000,
+    tailMs: 3_000,
     bounds: EVERYBODY_RECONNECTS,
     async play(scene) {
       const { cluster, recorder } = scene
