@@ -37,8 +37,11 @@ export interface RelayUnderTest extends AsyncDisposable {
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number>
-  /** Starts again on the same data and port, with `env` in the place of the variables given at first, and `args` after `serve`. */
-  restart(env?: Readonly<Record<string, string>>, args?: readonly string[]): Promise<void>
+  /**
+   * Starts again on the same data and port, with `env` in the place of the variables given at first, `args` after `serve`, and the program of
+   * this state of the sources or the one given.
+   */
+  restart(env?: Readonly<Record<string, string>>, args?: readonly string[], program?: string): Promise<void>
 }
 
 interface RelayOptions {
@@ -49,6 +52,8 @@ interface RelayOptions {
   readonly mcp?: 'local' | 'public'
   /** After `serve`, at the first start. */
   readonly args?: readonly string[]
+  /** Started at first; that of this state of the sources when absent. */
+  readonly program?: string
   /** Of several relays whose tokens are the same; one of its own when absent. */
   readonly issuer?: TestIssuer
   /** Gets the lines of its log, which can so be read before it is ready. */
@@ -77,9 +82,9 @@ export async function startRelayUnderTest(options: RelayOptions = {}): Promise<R
     ...env,
   })
   const awaited = options.mcp === 'local' ? ['main', 'mcp'] : ['main']
-  const start = (env: NodeJS.ProcessEnv, args: readonly string[] = []) =>
-    launch([RELAY_PROGRAM, 'serve', ...args], env, folder, logLines, awaited)
-  let running = await start(variables(0), options.args)
+  const start = (env: NodeJS.ProcessEnv, args: readonly string[] = [], program = RELAY_PROGRAM) =>
+    launch([program, 'serve', ...args], env, folder, logLines, awaited)
+  let running = await start(variables(0), options.args, options.program)
   const baseUrl = running.listeners.get('main') ?? ''
   const port = Number(new URL(baseUrl).port)
   const environment = { ...platform, fetch: checkedFetch(createExchangeCheck(routeTable()), (url) => url.startsWith(baseUrl)) }
@@ -127,8 +132,8 @@ export async function startRelayUnderTest(options: RelayOptions = {}): Promise<R
       running.child.kill('SIGTERM')
       return running.ended
     },
-    async restart(env = options.env, args = []) {
-      running = await start(variables(port, env), args)
+    async restart(env = options.env, args = [], program = RELAY_PROGRAM) {
+      running = await start(variables(port, env), args, program)
     },
     async [Symbol.asyncDispose]() {
       for (const client of clients) client.destroy()

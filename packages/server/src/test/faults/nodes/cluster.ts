@@ -10,12 +10,13 @@ import { openRedisUnderTest, type OwnRedis } from '../../../drivers/redis/testin
 import { startS3 } from '../../../drivers/s3/testing/s3-under-test.ts'
 import { type CommitHold, commitHold } from '../../commit-hold.ts'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../../relay-under-test.ts'
+import { RELAY_PROGRAM } from '../../relay-program.ts'
 import { OPEN_LIMITS } from '../mixed-load.ts'
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
 import { type Front, startFront } from './front.ts'
 import { type OwnPostgres, startOwnPostgres } from './own-postgres.ts'
 import { ownerOfSocket } from './socket-owner.ts'
-import { type StoreAudit, openStoreAudit } from './store-audit.ts'
+import { NODE_SETTING, type StoreAudit, openStoreAudit } from './store-audit.ts'
 
 /** One relay process of several on a store. */
 export interface ClusterNode {
@@ -37,7 +38,7 @@ export interface ClusterNode {
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number>
-  /** Starts the process again, and resolves when the node is ready. */
+  /** Starts the process again, with the program of this state of the sources, and resolves when the node is ready. */
   start(): Promise<void>
   /** SIGSTOP and SIGCONT. */
   freeze(): void
@@ -53,6 +54,8 @@ export interface Cluster extends AsyncDisposable {
   readonly audit: StoreAudit
   /** `null` on a server that others use as well. */
   readonly postgres: OwnPostgres | null
+  /** Whether all nodes say so. */
+  areReady(): Promise<boolean>
   /** One more relay on the same store, which the load never used; stopped with the cluster. */
   startFresh(): Promise<RelayUnderTest>
 }
@@ -63,16 +66,20 @@ export interface ClusterPlan {
   readonly ownPostgres: boolean
   /** Leaves the epoch out of the appends, so that a node which lost a document can still write into its log. */
   readonly sabotaged: boolean
+  /** What all nodes run at first; the program of this state of the sources when absent. */
+  readonly program?: string
+  /** Further variables of all nodes. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 const NAMES = ['a', 'b', 'c', 'd'] as const
 const SECRET = 'secret-of-the-nodes-in-fault-runs'
-const READY_WITHIN_MS = 30_000
+const READY_WITHIN_MS = 60_000
 
 export async function startCluster(plan: ClusterPlan): Promise<Cluster> {
   await using opened = new AsyncDisposableStack()
   const issuer = opened.adopt(await startTestIssuer(), (one) => one.close())
-  const postgres = plan.ownPostgres ? opened.use(await startOwnPostgres()) : null
+  const postgres = plan.ownPostgres ? opened.use(await startOwnPostgres(await freePort())) : null
   const databaseUrl = postgres?.url ?? opened.use(orThrow(await openPostgresUnderTest())).url
   const redis = opened.use(orThrow(await openRedisUnderTest()))
   if (redis.own === null) throw new Error('a fault run needs the program redis-server, as it ends and empties its Redis')
@@ -90,6 +97,7 @@ export async function startCluster(plan: ClusterPlan): Promise<Cluster> {
     RELAY_S3_ACCESS_KEY_ID: blobs.credentials.accessKeyId,
     RELAY_S3_SECRET_ACCESS_KEY: blobs.credentials.secretAccessKey,
     ...(plan.sabotaged && { RELAY_TEST_APPEND_WITHOUT_EPOCH: '1' }),
+    ...plan.env,
   }
   const nodes: ClusterNode[] = []
   const nameOf = (port: number): string => {
@@ -109,29 +117,28 @@ export async function startCluster(plan: ClusterPlan): Promise<Cluster> {
     const env = {
       ...shared,
       ...commits.env,
-      RELAY_STORAGE_URL: through(databaseUrl, database.port),
+      RELAY_STORAGE_URL: namedAs(name, through(databaseUrl, database.port)),
       RELAY_BUS_URL: through(redis.url, bus.port),
       RELAY_CLUSTER_NODE_ID: name,
       RELAY_CLUSTER_LINK_PORT: String(linkPort),
       RELAY_CLUSTER_LINK_URL: `ws://127.0.0.1:${links.port}`,
     }
-    const relay = opened.use(await startRelayUnderTest({ env, mcp: 'public', issuer, dataDir: join(folder, name) }))
+    const { program = RELAY_PROGRAM } = plan
+    const relay = opened.use(await startRelayUnderTest({ env, mcp: 'public', issuer, dataDir: join(folder, name), program }))
     return { name, relay, database, bus, links, commits }
   }
   const names = NAMES.slice(0, plan.nodes)
-  for (const name of names) {
-    const parts = await open(name)
-    nodes.push(clusterNode({ ...parts, front: PENDING }))
-  }
+  const [first, ...others] = names
+  // The first one makes the tables.
+  const opening = [await open(first as string), ...(await Promise.all(others.map(open)))]
+  nodes.push(...opening.map((parts) => clusterNode({ ...parts, front: PENDING })))
   const behind = nodes.map(({ name, relay }) => ({ name, port: Number(new URL(relay.baseUrl).port) }))
   for (const [i, node] of nodes.entries()) {
     const front = opened.use(await startFront([...behind.slice(i), ...behind.slice(0, i)]))
     nodes[i] = clusterNode({ ...node, front })
   }
   await Promise.all(nodes.map(ready))
-  const audit = opened.use(
-    await openStoreAudit(databaseUrl, (port) => nodes.find(({ database }) => database.localPorts.has(port))?.name ?? null),
-  )
+  const audit = opened.use(await openStoreAudit(databaseUrl))
   const rest = opened.move()
   const startFresh = async (): Promise<RelayUnderTest> => {
     const linkPort = await freePort()
@@ -152,6 +159,10 @@ export async function startCluster(plan: ClusterPlan): Promise<Cluster> {
     redisUrl: redis.url,
     audit,
     postgres,
+    async areReady() {
+      const answers = await Promise.all(nodes.map((node) => isReady(node)))
+      return answers.every((answer) => answer)
+    },
     startFresh,
     [Symbol.asyncDispose]: () => rest.disposeAsync(),
   }
@@ -193,13 +204,15 @@ function clusterNode(
 }
 
 /** Waits until the node says so itself. */
-async function ready({ name, relay }: Pick<ClusterNode, 'name' | 'relay'>): Promise<void> {
-  const isReady = () =>
-    fetch(`${relay.baseUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
-      async (answer) => (await answer.arrayBuffer(), answer.status === 200),
-      () => false,
-    )
-  await until(`node ${name} to be ready`, isReady, READY_WITHIN_MS)
+async function ready(node: Pick<ClusterNode, 'name' | 'relay'>): Promise<void> {
+  await until(`node ${node.name} to be ready`, () => isReady(node), READY_WITHIN_MS)
+}
+
+function isReady({ relay }: Pick<ClusterNode, 'relay'>): Promise<boolean> {
+  return fetch(`${relay.baseUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+    async (answer) => (await answer.arrayBuffer(), answer.status === 200),
+    () => false,
+  )
 }
 
 function addressOf(url: string, defaultPort: number): { readonly host: string; readonly port: number } {
@@ -212,6 +225,13 @@ function through(url: string, port: number): string {
   changed.hostname = '127.0.0.1'
   changed.port = String(port)
   return changed.href
+}
+
+/** Adds a setting to each connection by which the audit of the store tells who it belongs to. */
+function namedAs(node: string, url: string): string {
+  const changed = new URL(url)
+  changed.searchParams.set('options', `-c ${NODE_SETTING}=${node}`)
+  return changed.href.replaceAll('+', '%20')
 }
 
 /** A port of 127.0.0.1 that nobody listens on. */

@@ -17,7 +17,7 @@ interface Piped {
  */
 export interface FaultyProxy extends AsyncDisposable {
   readonly port: number
-  /** The local ports that connections to the target have had, by which the target can name them. */
+  /** The local ports of the open connections to the target, by which the target can name them. */
   readonly localPorts: ReadonlySet<number>
   /** Holds the bytes of open and new connections back until `heal`. Without a source of all connections. */
   silence(way: Way, source?: string): void
@@ -29,6 +29,10 @@ export interface FaultyProxy extends AsyncDisposable {
   delay(ms: number): void
   /** Resets the connection that next sends something to the target after so many further bytes of the answer. */
   cutAnswerAfter(bytes: number): void
+  /** The same for the connection that next sends a COMMIT to PostgreSQL. */
+  cutCommitAnswerAfter(bytes: number): void
+  /** Whether such a connection has not been reset yet. */
+  isCutDue(): boolean
   /** Forwards everything again. */
   heal(): void
 }
@@ -39,6 +43,9 @@ export interface FaultyProxyOptions {
   readonly sourceOf?: (remotePort: number) => string
 }
 
+/** A COMMIT as drivers of PostgreSQL send it: a simple query of one word. */
+const COMMIT = /^Q[^]{4}commit\0$/i
+
 export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyProxyOptions): Promise<FaultyProxy> {
   const open = new Set<Piped>()
   const silences: { readonly way: Way; readonly source: string | undefined }[] = []
@@ -46,6 +53,7 @@ export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyPr
   const localPorts = new Set<number>()
   let delayMs = 0
   let answerBytesLeft: number | null = null
+  let isCutOfCommit = false
   let cutting: Piped | null = null
 
   const isOf = ({ source }: Piped, wanted: string | undefined): boolean => wanted === undefined || source === wanted
@@ -84,9 +92,14 @@ export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyPr
     far.on('error', () => undefined)
     const piped: Piped = { near, far, source }
     open.add(piped)
-    far.once('connect', () => far.localPort !== undefined && localPorts.add(far.localPort))
+    far.once('connect', () => {
+      const port = far.localPort
+      if (port === undefined) return
+      localPorts.add(port)
+      far.once('close', () => localPorts.delete(port))
+    })
     near.on('data', (bytes) => {
-      if (answerBytesLeft !== null) cutting ??= piped
+      if (answerBytesLeft !== null && (!isCutOfCommit || COMMIT.test(bytes.toString('latin1')))) cutting ??= piped
       forward(far, bytes)
     })
     far.on('data', (bytes) => answer(piped, bytes))
@@ -122,8 +135,15 @@ export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyPr
     },
     cutAnswerAfter(bytes) {
       answerBytesLeft = bytes
+      isCutOfCommit = false
       cutting = null
     },
+    cutCommitAnswerAfter(bytes) {
+      answerBytesLeft = bytes
+      isCutOfCommit = true
+      cutting = null
+    },
+    isCutDue: () => answerBytesLeft !== null,
     heal() {
       silences.length = 0
       cuts.length = 0

@@ -6,11 +6,17 @@ import { until } from '../../relay-under-test.ts'
 
 /** Documents in which a person types at each node. */
 const LIVE_DOCUMENTS = 4
-const EDITS_PER_SEC = 2.5
-/** Of the one writer of a document that people at the other nodes only read. */
-const QUIET_EDITS_PER_SEC = 2
-/** The same where nobody else works, with so many documents at each node. */
-const ALONE = { documents: 4, editsPerSec: 5 } as const
+/**
+ * For each node: `typists` in each live document, and `quiet` documents that have one writer and are only read at the other nodes; with
+ * callers of REST and agents or without. The few people stay below the limits of a workspace.
+ */
+const LOADS = {
+  usual: { typists: 1, typistsEdits: 2.5, quiet: 1, quietEdits: 2, hasCallers: true },
+  'sixty typists': { typists: 5, typistsEdits: 0.6, quiet: 1, quietEdits: 2, hasCallers: true },
+  'writers alone': { typists: 0, typistsEdits: 0, quiet: 4, quietEdits: 5, hasCallers: false },
+  'few people': { typists: 0, typistsEdits: 0, quiet: 1, quietEdits: 8, hasCallers: false },
+} as const
+export type LoadName = keyof typeof LOADS
 const WRITER_PAUSE_MS = 250
 const READER_PAUSE_MS = 100
 const AGENT_PAUSE_MS = 400
@@ -25,12 +31,16 @@ const NOTE = 'blk-note'
  */
 export interface NodesLoad {
   readonly typists: readonly Typist[]
+  /** The names of clients at each node that are told of documents which others make. */
+  readonly watchers: readonly string[]
   /** Every document that people have open. */
   readonly documents: readonly string[]
   /** The node that each client is connected to now. */
   nodeOfClients(): ReadonlyMap<string, string | null>
+  /** Begins to work, also again after `rest`. */
+  begin(): void
   /** Ends all work; the people stay connected. */
-  stop(): Promise<void>
+  rest(): Promise<void>
   /** Disconnects the people. */
   close(): void
 }
@@ -39,6 +49,16 @@ export interface NodesLoad {
 interface Rewritten {
   readonly id: string
   version: number
+  confirmedAtMs: number
+}
+
+type Running = () => boolean
+/** Works until `running` returns false; may be called again afterwards. */
+type Work = (running: Running) => Promise<void>
+
+/** Whether a load has callers of REST and agents with tools. */
+export function hasCallers(kind: LoadName): boolean {
+  return LOADS[kind].hasCallers
 }
 
 export function liveDocument(i: number): string {
@@ -53,11 +73,11 @@ function rewrittenDocument(node: string): string {
   return `rewritten-${node}`
 }
 
-/** Starts the load. Resolves when everybody has joined and works. */
+/** Makes the documents and lets people open them. Resolves when everybody has joined. */
 export async function startNodesLoad(
   { nodes, issuer }: Cluster,
   recorder: Recorder,
-  { random, areWritersAlone }: { readonly random: () => number; readonly areWritersAlone: boolean },
+  { random, kind }: { readonly random: () => number; readonly kind: LoadName },
 ): Promise<NodesLoad> {
   const as = (sub: string) => ({ sub, role: 'owner' })
   const caller = ({ front }: ClusterNode, sub: string): Caller => ({ baseUrl: front.baseUrl, issuer, as: as(sub), recorder })
@@ -65,13 +85,13 @@ export async function startNodesLoad(
     { id: TYPED_PAGE, name: 'Text', content: '<p></p>' },
     { id: TOOL_PAGE, name: 'Tools', content: `<p id="${NOTE}">Note</p>` },
   ]
-  const [quietPerNode, quietEdits] = areWritersAlone ? [ALONE.documents, ALONE.editsPerSec] : [1, QUIET_EDITS_PER_SEC]
+  const { typists: perLive, typistsEdits, quiet: perNode, quietEdits } = LOADS[kind]
   const quiet = nodes.flatMap((node) =>
-    Array.from({ length: quietPerNode }, (_, i) => ({ node, document: quietDocument(node.name, i) })),
+    Array.from({ length: perNode }, (_, i) => ({ node, document: quietDocument(node.name, i) })),
   )
-  const live = areWritersAlone ? [] : Array.from({ length: LIVE_DOCUMENTS }, (_, i) => liveDocument(i))
-  const busyNodes = areWritersAlone ? [] : nodes
-  const rewritten: Rewritten[] = busyNodes.map(({ name }) => ({ id: rewrittenDocument(name), version: 0 }))
+  const live = perLive === 0 ? [] : Array.from({ length: LIVE_DOCUMENTS }, (_, i) => liveDocument(i))
+  const busyNodes = hasCallers(kind) ? nodes : []
+  const rewritten: Rewritten[] = busyNodes.map(({ name }) => ({ id: rewrittenDocument(name), version: 0, confirmedAtMs: 0 }))
   const first = caller(nodes[0] as ClusterNode, 'maker')
   const make = (id: string) => create(first, id, { name: id, pages: [], richTextPages: page })
   for (const id of [...live, ...quiet.map(({ document }) => document)]) await make(id)
@@ -88,7 +108,9 @@ export async function startNodesLoad(
   // They join first, so that their node is the owner.
   const quietWriters = quiet.map(({ node, document }) => open(node, document, 'writer', quietEdits))
   await joined(quietWriters)
-  const typists = nodes.flatMap((node) => live.map((document) => open(node, document, 'typist', EDITS_PER_SEC)))
+  const typists = nodes.flatMap((node) =>
+    live.flatMap((document) => Array.from({ length: perLive }, (_, i) => open(node, document, `typist${i}`, typistsEdits))),
+  )
   const next = (i: number) => nodes[(i + 1) % nodes.length] as ClusterNode
   const readers = quiet.flatMap(({ node, document }) =>
     nodes.filter((other) => other !== node).map((other) => open(other, document, 'reader', 0)),
@@ -97,23 +119,26 @@ export async function startNodesLoad(
   const people = [...quietWriters, ...typists, ...readers, ...watchers]
   await joined(people)
 
-  let isRunning = true
+  let isRunning = false
   const running = (): boolean => isRunning
-  const work = [
-    ...[...quietWriters, ...typists].map((one) => one.type(running)),
-    ...busyNodes.map((node) => makeDocuments(caller(node, `maker-${node.name}`), node.name, running)),
-    ...busyNodes.map((node, i) => rewrite(caller(node, `rewriter-${node.name}`), rewritten[i] as Rewritten, running)),
-    ...busyNodes.map((node, i) => useTools(caller(node, `agent-${node.name}`), node.name, liveDocument(i), running)),
-    ...busyNodes.map((node) => {
-      const direct = { ...caller(node, `reader-${node.name}`), baseUrl: node.relay.baseUrl }
-      return read(direct, rewritten, random, running)
-    }),
-  ]
+  const makers = busyNodes.map((node) => makerOfDocuments(caller(node, `maker-${node.name}`), node.name))
+  const rewriters = busyNodes.map((node, i) => rewriter(caller(node, `rewriter-${node.name}`), rewritten[i] as Rewritten))
+  const agents = busyNodes.map((node, i) => agentWithTools(caller(node, `agent-${node.name}`), node.name, liveDocument(i)))
+  const askers = busyNodes.map((node) =>
+    reader({ ...caller(node, `reader-${node.name}`), baseUrl: node.relay.baseUrl }, rewritten, random),
+  )
+  const writers = [...quietWriters, ...typists].map((one) => (running: Running) => one.type(running))
+  let work: readonly Promise<void>[] = []
   return {
     typists: people,
+    watchers: watchers.map(({ name }) => name),
     documents: [...live, ...quiet.map(({ document }) => document), ...rewritten.map(({ id }) => id)],
     nodeOfClients: () => new Map(people.map(({ name, front }) => [name, front.nodeOf(name)])),
-    async stop() {
+    begin() {
+      isRunning = true
+      work = [...writers, ...makers, ...rewriters, ...agents, ...askers].map((one) => one(running))
+    },
+    async rest() {
       isRunning = false
       await Promise.all(work)
     },
@@ -123,29 +148,36 @@ export async function startNodesLoad(
   }
 }
 
+/** Makes a document before the load begins, on a machine that may be too busy to answer at once, and returns its version. */
 async function create(caller: Caller, id: string, body: unknown): Promise<number> {
-  const { status, body: saved } = await request(caller, 'PUT', `/api/docs/${id}`, body)
-  if (status === null || status >= 300) throw new Error(`${id} was not made: ${status} ${JSON.stringify(saved)}`)
-  return Number(saved?.['newVersion'] ?? 0)
+  let version: number | null = null
+  await until(`the document ${id} to be made`, async () => {
+    const { status, body: saved } = await request(caller, 'PUT', `/api/docs/${id}`, body)
+    if (status === 200) version = Number(saved?.['newVersion'] ?? 0)
+    return version !== null
+  })
+  return version ?? 0
 }
 
-async function makeDocuments(caller: Caller, name: string, running: () => boolean): Promise<void> {
-  for (let i = 0; running(); i++) {
-    await pause(WRITER_PAUSE_MS)
+function makerOfDocuments(caller: Caller, name: string): Work {
+  let made = 0
+  return whileRunning(WRITER_PAUSE_MS, async () => {
+    const i = made++
     const document = `made-${name}-${i}`
     const mark = `[made ${name}.${i}]`
     const richTextPages = [{ id: TYPED_PAGE, name: 'Text', content: `<p>${mark}</p>` }]
     const { status } = await request(caller, 'PUT', `/api/docs/${document}`, { name: document, pages: [], richTextPages })
     if (status !== null && status < 300)
       caller.recorder.acknowledged.push({ source: 'saved', document, mark, atMs: performance.now() })
-  }
+  })
 }
 
 /** Names the version that it has seen in each write, so that a write whose answer was lost cannot take effect after a later one. [REST-16] */
-async function rewrite(caller: Caller, one: Rewritten, running: () => boolean): Promise<void> {
+function rewriter(caller: Caller, one: Rewritten): Work {
   let { version } = one
-  for (let i = 0; running(); i++) {
-    await pause(WRITER_PAUSE_MS)
+  let tried = 0
+  return whileRunning(WRITER_PAUSE_MS, async () => {
+    const i = tried++
     const body = {
       name: one.id,
       pages: [],
@@ -155,36 +187,40 @@ async function rewrite(caller: Caller, one: Rewritten, running: () => boolean): 
     if (status !== null && status < 300) {
       version = Number(saved?.['newVersion'])
       one.version = version
-      continue
+      one.confirmedAtMs = performance.now()
+      return
     }
     const seen = await request(caller, 'GET', `/api/docs/${one.id}`)
     if (seen.status === 200) version = Number(seen.body?.['serverVersion'])
-  }
+  })
 }
 
-async function useTools(caller: Caller, name: string, docId: string, running: () => boolean): Promise<void> {
-  for (let i = 0; running(); i++) {
-    await pause(AGENT_PAUSE_MS)
-    const mark = `[tool ${name}.${i}]`
+function agentWithTools(caller: Caller, name: string, docId: string): Work {
+  let called = 0
+  return whileRunning(AGENT_PAUSE_MS, async () => {
+    const mark = `[tool ${name}.${called++}]`
     const done = await callTool(caller, 'insert_block', { docId, pageId: TOOL_PAGE, id: NOTE, content: mark })
     if (done !== null) caller.recorder.acknowledged.push({ source: 'tools', document: docId, mark, atMs: performance.now() })
-  }
+  })
 }
 
 /** An answer must be as new as what had been confirmed to anybody before its request was sent. [LIFE-8] */
-async function read(
-  caller: Caller,
-  rewritten: readonly Rewritten[],
-  random: () => number,
-  running: () => boolean,
-): Promise<void> {
-  while (running()) {
-    await pause(READER_PAUSE_MS * (0.5 + random()))
+function reader(caller: Caller, rewritten: readonly Rewritten[], random: () => number): Work {
+  return whileRunning(READER_PAUSE_MS * (0.5 + random()), async () => {
     const one = rewritten[Math.floor(random() * rewritten.length)] as Rewritten
-    const confirmed = one.version
+    const { version: confirmed, confirmedAtMs } = one
     const { status, body } = await request(caller, 'GET', `/api/docs/${one.id}`)
-    if (status !== 200 || Number(body?.['serverVersion']) >= confirmed) continue
+    if (status !== 200 || Number(body?.['serverVersion']) >= confirmed || caller.recorder.isOfLostTail(confirmedAtMs)) return
     const what = `${one.id} at version ${String(body?.['serverVersion'])} after ${confirmed} was confirmed, from ${caller.baseUrl}`
     caller.recorder.staleReads.push({ what, atMs: performance.now() })
+  })
+}
+
+function whileRunning(everyMs: number, once: () => Promise<void>): Work {
+  return async (running) => {
+    while (running()) {
+      await pause(everyMs)
+      await once()
+    }
   }
 }

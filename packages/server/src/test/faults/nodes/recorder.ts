@@ -8,18 +8,19 @@ export interface Close {
   readonly reason: string
 }
 
-/** The time in which a client had an edit that was not durable. */
-export interface Save {
-  readonly client: string
+export interface Span {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** The time in which a client that had been in sync was not. */
-export interface Reconnect {
+/** The time in which a client had an edit that was not durable. */
+export interface Save extends Span {
   readonly client: string
-  readonly fromMs: number
-  readonly toMs: number
+}
+
+/** The time in which a client that had been in sync was not. */
+export interface Reconnect extends Span {
+  readonly client: string
 }
 
 /** What was acknowledged, and where it must be found. */
@@ -46,8 +47,15 @@ export class Recorder {
   readonly reconnects: Reconnect[] = []
   /** Answers that were older than what had been acknowledged before their request was sent. [LIFE-8] */
   readonly staleReads: OddAnswer[] = []
-  /** Answers of REST and tools that no relay should give: 5xx other than 503. */
+  /** Answers of REST and tools that no relay should give: 5xx other than 503, and 503 without Retry-After. */
   readonly badAnswers: OddAnswer[] = []
+  /** When a database server lost its last commits: what was acknowledged then may be gone. */
+  readonly lostTails: Span[] = []
+  /** What faults have counted that only they look at, for the report. */
+  readonly told: string[] = []
+  /** What they have found wrong. */
+  readonly wrong: string[] = []
+  readonly #events = new Map<string, number[]>()
   readonly reads = { answered: 0, refused: 0, unanswered: 0 }
   readonly writes = { answered: 0, refused: 0, unanswered: 0 }
 
@@ -56,12 +64,29 @@ export class Recorder {
     if (status === null) counts.unanswered++
     else if (status < 300) counts.answered++
     else counts.refused++
-    if (status !== null && status >= 500 && status !== 503)
-      this.badAnswers.push({ what: `${what}: ${status}`, atMs: performance.now() })
+    if (status !== null && status >= 500 && status !== 503) this.noteBadAnswer(`${what}: ${status}`)
+  }
+
+  noteCreated(client: string, document: string): void {
+    const key = `${client} ${document}`
+    this.#events.set(key, [...(this.#events.get(key) ?? []), performance.now()])
+  }
+
+  /** When this client was told that the document was created. */
+  eventsOf(client: string, document: string): readonly number[] {
+    return this.#events.get(`${client} ${document}`) ?? []
+  }
+
+  isOfLostTail(atMs: number): boolean {
+    return this.lostTails.some(({ fromMs, toMs }) => atMs >= fromMs && atMs <= toMs)
+  }
+
+  noteBadAnswer(what: string): void {
+    this.badAnswers.push({ what, atMs: performance.now() })
   }
 
   /**
-   * What clients of nodes that the fault did not hit have noticed since `sinceMs`.
+   * What clients of nodes that the fault did not hit have noticed since `sinceMs`, when it began.
    *
    * @param nodeOf the node of a client when the fault began
    */
@@ -83,6 +108,6 @@ export class Recorder {
   }
 }
 
-function longest(spans: readonly { readonly fromMs: number; readonly toMs: number }[]): number {
+function longest(spans: readonly Span[]): number {
   return Math.max(0, ...spans.map(({ fromMs, toMs }) => toMs - fromMs))
 }

@@ -34,6 +34,8 @@ export async function request(
     })
     const text = await response.text()
     recorder.noteAnswer(kind, response.status, `${method} ${path}`)
+    if (response.status === 503 && !response.headers.has('retry-after'))
+      recorder.noteBadAnswer(`${method} ${path}: 503 without Retry-After: ${text}`)
     await comeAgainAfter(response)
     return { status: response.status, body: text.startsWith('{') ? (JSON.parse(text) as Answered['body']) : null }
   } catch {

@@ -10,7 +10,7 @@ interface Append {
   readonly writer: string | null
 }
 
-/** Looks at the store from outside the relays: a trigger notes which connection moved the end of which log. [LIFE-26] */
+/** Looks at the store from outside the relays: a trigger notes the connection of which node moved the end of which log. [LIFE-26] */
 export interface StoreAudit extends AsyncDisposable {
   /** The name of the node that owns the document; `null` when none does. */
   ownerOf(docId: string): Promise<string | null>
@@ -22,15 +22,24 @@ export interface StoreAudit extends AsyncDisposable {
   appends(): Promise<number>
   /** The document as its snapshot and its log say, read without a relay. Throws when the log has a gap. */
   logOf(docId: string): Promise<Y.Doc>
+  /** Where the log of the document ends, and through where the stored body holds it. */
+  lastSeqOf(docId: string): Promise<number>
+  coveredSeqOf(docId: string): Promise<number>
+  /** The number of the last heartbeat of each node. */
+  beats(): Promise<ReadonlyMap<string, number>>
   /** Resolves when a transaction of this connection's port set has written and waits to be committed. */
   isWithinTransaction(ports: ReadonlySet<number>): Promise<boolean>
 }
 
+/** The setting by which a connection says which node it belongs to. */
+export const NODE_SETTING = 'fault_run.node'
+
 const TRIGGER = `
-  create table fault_audit (entry bigint generated always as identity, key bigint, seq bigint, owner text, port integer, is_append boolean);
+  create table fault_audit (entry bigint generated always as identity, key bigint, seq bigint, owner text, writer text, is_append boolean);
   create function note_head() returns trigger language plpgsql as $$ begin
-    insert into fault_audit (key, seq, owner, port, is_append)
-      select new.key, new.last_seq, (select node_id from nodes where inc = new.owner), inet_client_port(), new.last_seq > old.last_seq;
+    insert into fault_audit (key, seq, owner, writer, is_append)
+      select new.key, new.last_seq, (select node_id from nodes where inc = new.owner), current_setting('${NODE_SETTING}', true),
+        new.last_seq > old.last_seq;
     return null;
   end $$;
   create trigger note_append after update on log_heads for each row
@@ -38,8 +47,7 @@ const TRIGGER = `
   create trigger note_takeover after update on log_heads for each row
     when (new.last_seq = old.last_seq and new.owner <> old.owner) execute function note_head();`
 
-/** @param nodeOf names the node to which a connection from this port belongs */
-export async function openStoreAudit(url: string, nodeOf: (port: number) => string | null): Promise<StoreAudit> {
+export async function openStoreAudit(url: string): Promise<StoreAudit> {
   const pool = new pg.Pool({ connectionString: url, max: 2 })
   // A server that is restarted ends them; the next query opens another one.
   pool.on('error', () => undefined)
@@ -48,6 +56,13 @@ export async function openStoreAudit(url: string, nodeOf: (port: number) => stri
     (await pool.query<T & pg.QueryResultRow>(query, [...values])).rows
   const count = async (which: string): Promise<number> =>
     Number((await rows<{ n: string }>(`select count(*) as n from fault_audit where ${which}`))[0]?.n ?? 0)
+  const seqOf = async (docId: string, column: 'last_seq' | 'covered_seq'): Promise<number> => {
+    const [head] = await rows<{ seq: string }>(
+      `select ${column} as seq from documents join log_heads using (key) where documents.id = $1`,
+      [docId],
+    )
+    return Number(head?.seq ?? 0)
+  }
   return {
     async ownerOf(docId) {
       const found = await rows<{ node_id: string }>(
@@ -57,12 +72,11 @@ export async function openStoreAudit(url: string, nodeOf: (port: number) => stri
       return found[0]?.node_id ?? null
     },
     async foreignAppends() {
-      const found = await rows<{ id: string; seq: string; owner: string; port: number }>(
-        `select documents.id, seq, owner, port from fault_audit join documents using (key) where is_append and owner is not null order by entry`,
+      const found = await rows<{ id: string; seq: string; owner: string; writer: string }>(
+        `select documents.id, seq, owner, writer from fault_audit join documents using (key)
+          where is_append and owner <> writer and writer <> '' order by entry`,
       )
-      return found
-        .map(({ id, seq, owner, port }) => ({ document: id, seq: Number(seq), owner, writer: nodeOf(port) }))
-        .filter(({ owner, writer }) => writer !== null && writer !== owner)
+      return found.map(({ id, seq, owner, writer }) => ({ document: id, seq: Number(seq), owner, writer }))
     },
     takeovers: () => count('not is_append'),
     appends: () => count('is_append'),
@@ -89,6 +103,12 @@ export async function openStoreAudit(url: string, nodeOf: (port: number) => stri
       }
       if (reached !== Number(head.last_seq)) throw new Error(`the log of ${docId} ends at ${reached}, not at ${head.last_seq}`)
       return doc
+    },
+    lastSeqOf: (docId) => seqOf(docId, 'last_seq'),
+    coveredSeqOf: (docId) => seqOf(docId, 'covered_seq'),
+    async beats() {
+      const found = await rows<{ node_id: string; beat: string }>('select node_id, beat from nodes order by inc')
+      return new Map(found.map(({ node_id, beat }) => [node_id, Number(beat)]))
     },
     async isWithinTransaction(ports) {
       const found = await rows<{ n: string }>(

@@ -11,8 +11,10 @@ export interface Typist {
   readonly document: string
   readonly client: SyncClient
   readonly front: Front
-  /** Types until `running` returns false. */
+  /** Types until `running` returns false; may be called again afterwards. */
   type(running: () => boolean): Promise<void>
+  /** Types one mark, in a paragraph of those that are typed so. */
+  write(): void
 }
 
 export interface TypistOptions {
@@ -33,6 +35,8 @@ export function openTypist({ name, document, front, issuer, recorder, random, ed
   const unsaved: { readonly edit: number; readonly mark: string; readonly atMs: number }[] = []
   let outSinceMs: number | null = null
   let wasSynced = false
+  let typed = 0
+  let text: Y.XmlText | null = null
   const noteSaved = (): void => {
     const { saved } = client.progress
     const nowMs = performance.now()
@@ -67,25 +71,39 @@ export function openTypist({ name, document, front, issuer, recorder, random, ed
     doc: new Y.Doc(),
     token: () => issuer.token({ sub: name }),
     onState: noteState,
+    onEvent: ({ eventType, docId }) => {
+      if (eventType === 'created') recorder.noteCreated(name, docId)
+    },
   })
   client.connect()
+  const newText = (): Y.XmlText => {
+    const page = client.doc.getXmlFragment(`prose:${TYPED_PAGE}`)
+    const made = new Y.XmlText()
+    const paragraph = new Y.XmlElement('paragraph')
+    paragraph.insert(0, [made])
+    page.insert(page.length, [paragraph])
+    return made
+  }
+  const write = (into: () => Y.XmlText): void => {
+    const mark = `[${name}.${typed++}]`
+    client.doc.transact(() => {
+      const made = into()
+      made.insert(made.length, mark)
+    })
+    unsaved.push({ edit: client.progress.edits, mark, atMs: performance.now() })
+  }
   return {
     name,
     document,
     client,
     front,
     async type(running) {
-      const page = client.doc.getXmlFragment(`prose:${TYPED_PAGE}`)
-      const text = new Y.XmlText()
-      const paragraph = new Y.XmlElement('paragraph')
-      paragraph.insert(0, [text])
-      page.insert(page.length, [paragraph])
-      for (let i = 0; running(); i++) {
+      const own = newText()
+      while (running()) {
         await pause((1_000 / editsPerSec) * (0.5 + random()))
-        const mark = `[${name}.${i}]`
-        text.insert(text.length, mark)
-        unsaved.push({ edit: client.progress.edits, mark, atMs: performance.now() })
+        write(() => own)
       }
     },
+    write: () => write(() => (text ??= newText())),
   }
 }

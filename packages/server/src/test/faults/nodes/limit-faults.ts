@@ -1,0 +1,103 @@
+import { TAG } from '@docrelay/protocol/frames'
+import { openWire, type WireClient } from '../../wire-client.ts'
+import type { ClusterNode } from './cluster.ts'
+import { EVERYBODY_RECONNECTS, chosen, type NodesFault, type Scene } from './nodes-fault.ts'
+import { callTool, pause } from './requests.ts'
+
+const SIGN_INS = 60
+const CONNECTIONS = 25
+const EDITORS = 2
+const READS = { perSec: 20, burst: 40 } as const
+const READERS_PER_NODE = 6
+const STORM_MS = 12_000
+
+/** Limits of a workspace that hold for all nodes together, while many ask for more at all of them and a node is killed. [WS-17] */
+export const LIMIT_FAULTS: Readonly<Record<string, NodesFault>> = {
+  'limits-under-kill': {
+    nodes: 3,
+    share: 0,
+    load: 'few people',
+    env: {
+      RELAY_TENANCY_MODE: 'shared',
+      RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: String(CONNECTIONS),
+      RELAY_READS_PER_SEC: String(READS.perSec),
+      RELAY_READS_BURST: String(READS.burst),
+    },
+    tailMs: 20_000,
+    bounds: EVERYBODY_RECONNECTS,
+    async play(scene) {
+      const { cluster, random } = scene
+      const killed = chosen(cluster, random)
+      const storms = [
+        storm(scene, { workspace: 'full-of-viewers', role: 'viewer', limit: CONNECTIONS }),
+        storm(scene, { workspace: 'full-of-editors', role: 'member', limit: EDITORS }),
+        drain(scene),
+      ]
+      await pause(2_000 + 3_000 * random())
+      await killed.kill()
+      await pause(2_000)
+      await killed.start()
+      await Promise.all(storms)
+      return cluster.nodes.map(({ name }) => name)
+    },
+  },
+}
+
+interface Storm {
+  readonly workspace: string
+  readonly role: 'viewer' | 'member'
+  readonly limit: number
+}
+
+/** Signs in over and over at all nodes; whoever is let in stays for a while. At no moment may more be in than the limit says. */
+async function storm({ cluster: { nodes, issuer }, recorder, random }: Scene, { workspace, role, limit }: Storm): Promise<void> {
+  const untilMs = performance.now() + STORM_MS
+  let inside = 0
+  let most = 0
+  const person = async (i: number): Promise<void> => {
+    const node = nodes[i % nodes.length] as ClusterNode
+    while (performance.now() < untilMs) {
+      await pause(300 * random())
+      const client = await openWire(node.relay, { query: `?workspace=${workspace}` }).catch(() => null)
+      if (client === null) continue
+      client.auth(issuer.token({ sub: `${workspace}-${i}`, wsp: [{ id: workspace, role, editor_limit: EDITORS }] }))
+      if (await isLetIn(client)) {
+        most = Math.max(most, ++inside)
+        await Promise.race([client.closed, pause(500 + 2_000 * random())])
+        inside--
+      }
+      client.socket.close()
+    }
+  }
+  await Promise.all(Array.from({ length: SIGN_INS }, (_, i) => person(i)))
+  recorder.told.push(`at most ${most} of ${limit} in ${workspace}`)
+  if (most > limit) recorder.wrong.push(`${most} were in ${workspace} at a time, where ${limit} may be`)
+  if (most < limit) recorder.wrong.push(`only ${most} were in ${workspace} at a time, so its limit of ${limit} was not tried`)
+}
+
+async function isLetIn(client: WireClient): Promise<boolean> {
+  const answer = client.nextJson(TAG.authResponse).catch(() => null)
+  const first = await Promise.race([answer, client.closed.then(() => null)])
+  return first?.['success'] === true
+}
+
+/** Reads with tools at all nodes as fast as they answer. The nodes together may let through what one bucket holds and gets. */
+async function drain({ cluster: { nodes, issuer }, recorder, random }: Scene): Promise<void> {
+  const startedMs = performance.now()
+  const untilMs = startedMs + STORM_MS
+  let taken = 0
+  const read = async (node: ClusterNode): Promise<void> => {
+    const as = { sub: `drains-${node.name}`, role: 'owner', workspace: 'drained' }
+    const caller = { baseUrl: node.relay.baseUrl, issuer, as, recorder }
+    while (performance.now() < untilMs) {
+      if ((await callTool(caller, 'list_documents', {})) !== null) taken++
+      else await pause(50 * random())
+    }
+  }
+  await Promise.all(nodes.flatMap((node) => Array.from({ length: READERS_PER_NODE }, () => read(node))))
+  const allowed = READS.burst + (READS.perSec * (performance.now() - startedMs)) / 1_000
+  recorder.told.push(`${taken} of ${Math.floor(allowed)} reads of one bucket`)
+  if (taken > allowed) recorder.wrong.push(`${taken} reads were let through, where ${Math.floor(allowed)} may be`)
+  if (taken < allowed / 2)
+    recorder.wrong.push(`only ${taken} reads were let through, so the limit of ${Math.floor(allowed)} was not tried`)
+}

@@ -1,0 +1,44 @@
+import type { NodesLoad } from './nodes-load.ts'
+import type { Recorder } from './recorder.ts'
+
+/** A request may have been stored this long before its answer came. */
+const BEFORE_MS = 5_000
+/** A node that sleeps may close the connection this long afterwards, and had not yet told it. */
+const AFTER_MS = 60_000
+
+/**
+ * Every connection that stayed open must have been told once of each document that was made. What is wrong with that, for the report. A
+ * connection that closed about then may have been told or not. [WS-51]
+ */
+export function wrongEvents(recorder: Recorder, { watchers }: Pick<NodesLoad, 'watchers'>): readonly string[] {
+  return watchers.flatMap((client) =>
+    madeWhileOpen(recorder, client).flatMap(({ document }) => {
+      const times = recorder.eventsOf(client, document).length
+      return times === 1 ? [] : [`${client} was told ${times} times that ${document} was made`]
+    }),
+  )
+}
+
+/** The longest time from the answer to a request that made a document until a connection was told, of those since `sinceMs`. */
+export function latestEventMs(recorder: Recorder, { watchers }: Pick<NodesLoad, 'watchers'>, sinceMs: number): number {
+  const late = watchers.flatMap((client) =>
+    madeWhileOpen(recorder, client)
+      .filter(({ atMs }) => atMs >= sinceMs)
+      .map(({ document, atMs }) => (recorder.eventsOf(client, document)[0] ?? performance.now()) - atMs),
+  )
+  return Math.max(0, ...late)
+}
+
+function madeWhileOpen(recorder: Recorder, client: string) {
+  const broken = recorder.closes.filter((close) => close.client === client)
+  const back = recorder.reconnects.filter((one) => one.client === client)
+  const isBroken = (atMs: number): boolean =>
+    broken.some((close) => {
+      const backMs = back.find(({ fromMs }) => fromMs === close.atMs)?.toMs ?? Number.POSITIVE_INFINITY
+      return atMs + AFTER_MS > close.atMs && atMs - BEFORE_MS < backMs
+    })
+  return recorder.acknowledged.filter(
+    ({ source, atMs }) =>
+      source === 'saved' && !isBroken(atMs) && !recorder.isOfLostTail(atMs) && !recorder.isOfLostTail(atMs - BEFORE_MS),
+  )
+}
