@@ -193,7 +193,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
         const write = () => agent.answer('set_prose', { docId, ...page, id: 'blk-2', content: 'mine' })
         let answer = await write()
         await until('the document to be taken over', async () => {
-          if (answer.result.code !== 'ERR_UNAVAILABLE') return true
+          if (answer.result['retryable'] !== true) return true
           answer = await write()
           return false
         })
