@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { patience } from '../../kernel/testing/patience.ts'
 import { type Body, setShape, shapesIn } from '../live-documents.ts'
 import { mcpAgent } from '../mcp-agent.ts'
@@ -13,6 +13,9 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 onNodes(await sharedNodes(), ({ relays }) =>
   describe('a node that is paused', () => {
     const [a, b] = relays
+    // A test that failed leaves it paused.
+    afterEach(() => process.kill(a.pid, 'SIGCONT'))
+
     const shapes = async (relay: RelayUnderTest, id: string) => shapesIn((await relay.rest().getDocument(id)) as unknown as Body)
     /** The first answer of a node that may say 503 for a while. */
     const shapesSoon = async (relay: RelayUnderTest, id: string): Promise<readonly string[]> => {
