@@ -71,7 +71,7 @@ class Settling implements LinkedSettling {
         void this.#answer(peer, message)
         return
       case 'settled-all':
-        this.#done(message.question, message.count)
+        if (this.#questions.get(message.question)?.node === peer) this.#done(message.question, message.count)
     }
   }
 
