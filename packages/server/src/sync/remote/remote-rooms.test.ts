@@ -1,4 +1,3 @@
-import { TAG } from '@docrelay/protocol/frames'
 import { afterEach, expect, it } from 'vitest'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { PAUSE } from '../gateway/connection.ts'
