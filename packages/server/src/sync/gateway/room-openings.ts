@@ -117,8 +117,7 @@ export class RoomOpenings {
       else this.#openAgain(room, ANEW)
       return
     }
-    if (outcome === 'unavailable' && this.#deps.clock.monotonicMs() < room.resets.untilMs && room.phase !== 'closed')
-      return void this.#deps.timers.after(AGAIN_MS, () => room.phase === 'opening' && this.#placeAgain(room))
+    if (outcome === 'unavailable' && this.#isTriedAgain(room)) return
     const { settleOpen } = room
     if (seq !== undefined) room.since = seq
     this.setGap(room, hasGap)
@@ -298,16 +297,22 @@ export class RoomOpenings {
       }
       if (place.kind !== 'here' && place.kind !== 'there') return this.opened(room, { outcome: place.kind })
       // This node stays the owner, so that no other one takes the document and ends as well.
-      if (place.kind === 'here' && place.takeovers >= TAKEOVERS_BARRED && recovery.bar(room.ref)) {
-        room.resets = NO_RESETS
+      if (place.kind === 'here' && place.takeovers >= TAKEOVERS_BARRED && recovery.bar(room.ref))
         return this.opened(room, { outcome: 'unavailable' })
-      }
       if (place.kind === 'here' && place.takeovers >= TAKEOVERS_APART) workers.keepApart(room.ref)
       if (place.kind === 'here') room.epoch = place.epoch
       room.home = place.kind === 'here' ? workers.homeFor(room.ref, known.sizeBytes) : place.home
       recovery.reopen(room, known.how ?? ANEW)
       sink()?.resume(room)
     })
+  }
+
+  /** After a failed append a document is loaded again until that succeeds, or for 12 s. */
+  #isTriedAgain(room: Room): boolean {
+    const { clock, timers, recovery } = this.#deps
+    if (clock.monotonicMs() >= room.resets.untilMs || room.phase === 'closed' || recovery.isBarred(room.ref)) return false
+    timers.after(AGAIN_MS, () => room.phase === 'opening' && this.#placeAgain(room))
+    return true
   }
 
   /** Acquires a document anew that this node has owned, however long the store takes to answer. */

@@ -54,6 +54,20 @@ it('[LIFE-6] [LIFE-25] what somebody wrote at the owner who left before its appe
   await until(async () => (await bench.stored(head)) === 'last words')
 })
 
+it('[LIFE-6] [LIFE-25] while the owner does not reach the store after a failed append, people on all nodes wait and nobody is closed', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const opens = () => a.homes.posted.filter(({ message }) => message.kind === 'open').length
+  const before = opens()
+  a.faults.isDown = true
+  await Promise.all([type(ann, 'a', 3), type(bob, 'b', 3)])
+  // The load has failed twice by then.
+  await until(() => opens() >= before + 3)
+  a.faults.isDown = false
+  await expectEqual([ann, bob], 6)
+  await until(async () => (await bench.stored(head)) === ann.text.toString())
+})
+
 it('[LIFE-6] an append that fails again and again closes the sockets of all nodes in the end, and tells the writer', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
