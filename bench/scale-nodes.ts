@@ -21,7 +21,7 @@ export interface Stores extends AsyncDisposable {
 
 export async function startStores(): Promise<Stores> {
   await using opened = new AsyncDisposableStack()
-  const postgres = opened.use(await startOwnPostgres())
+  const postgres = opened.use(await startOwnPostgres(await freePort()))
   const redis = await openRedisUnderTest()
   if (typeof redis === 'string') throw new Error(redis)
   opened.use(redis)

@@ -44,13 +44,16 @@ export class MemoryFeed {
       begin: async () => {
         const top = this.rows.at(-1)?.id ?? 0
         const gaps = [...this.#open.keys()].filter((id) => id < top).map((id) => ({ from: id, to: id }))
-        return { top, gaps: gaps.sort((a, b) => a.from - b.from) }
+        const recent = this.rows.map(({ id, atMs }) => ({ id, atMs }))
+        return { top, recent, gaps: gaps.sort((a, b) => a.from - b.from) }
       },
       read: async ({ above, gaps, limit, asksOpen }) => {
         const late = this.rows.filter(({ id }) => id <= above && gaps.some((gap) => isIn(gap, id)))
         const rows = [...late, ...this.rows.filter(({ id }) => id > above).slice(0, limit)]
         const openSinceMs = asksOpen && this.#open.size > 0 ? Math.min(...this.#open.values()) : null
-        return { rows: rows.map((row) => rowFor(row, origin)), lastId: this.#lastId, nowMs: this.#nowMs(), openSinceMs }
+        const aboveAtMs = this.rows.find(({ id }) => id === above)?.atMs ?? null
+        const moment = { lastId: this.#lastId, nowMs: this.#nowMs(), openSinceMs, aboveAtMs }
+        return { ...moment, rows: rows.map((row) => rowFor(row, origin)) }
       },
       purge: async () => false,
     }

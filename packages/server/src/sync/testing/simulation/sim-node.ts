@@ -205,6 +205,7 @@ export class SimNode {
         bodyChanged: (ref, version) => rooms.bodyChanged(ref, version),
         dropLife: (document) => rooms.news.dropLife(document),
         handedOut: (document, seq) => rooms.news.handedOut(document, seq),
+        repaired: () => undefined,
       },
       events,
       edited: () => undefined,
@@ -328,6 +329,7 @@ function lightPool({ process, ...given }: LightOptions & { readonly process: Pro
   })
   return {
     homeFor: () => HOME,
+    keepApart: () => undefined,
     takes: () => true,
     post: (_, message) => home.post(message),
     onMessage: (listener) => void listeners.push(listener),
