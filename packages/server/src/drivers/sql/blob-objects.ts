@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { hashOfObject } from '../../blobs/blob-store.port.ts'
 import type { GrantRequest } from '../../blobs/blob-ledger.port.ts'
 import type { Engine } from './engine.ts'
-import { raiseForNamedObjects } from './migrations/migrate.ts'
+import { raiseForNamedObjects, tableNames } from './migrations/migrate.ts'
 import type { Connection, Writer } from './tables.ts'
 
 /** True for an orphan that no workspace holds and no running upload will store. [Q6] */
@@ -25,6 +25,15 @@ export async function validObject(db: Connection, hash: string): Promise<string>
     .where('state', '=', 'valid')
     .executeTakeFirst()
   return row?.object ?? hash
+}
+
+/** The same for a store that may be older than the table: its bytes lie under their hashes. [LIFE-29] */
+export function objectsOf(db: Connection): (hash: string) => Promise<string> {
+  let hasNames: Promise<boolean> | null = null
+  return async (hash) => {
+    hasNames ??= tableNames(db).then((names) => names.includes('blob_objects'))
+    return (await hasNames) ? validObject(db, hash) : hash
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ArchivedTable, Cell, StoreSource } from '../../backup/store-archiv
 import type { Logger } from '../../kernel/log.ts'
 import { acceptedLosses } from './accepted-losses.ts'
 import { layoutOf, type TableFacts } from './archive-layout.ts'
-import { validObject } from './blob-objects.ts'
+import { objectsOf } from './blob-objects.ts'
 import { openPostgres } from './postgres.ts'
 import type { Connection } from './tables.ts'
 
@@ -24,7 +24,7 @@ export async function postgresSource(url: string, log: Logger): Promise<StoreSou
           const layout = await layoutOf(db, () => tableFacts(db))
           return work({ layout, acceptedLosses: await acceptedLosses(db), rows: (table) => cursorRows(db, table) })
         }),
-    objectOf: (hash) => validObject(reader, hash),
+    objectOf: objectsOf(reader),
     [Symbol.asyncDispose]: close,
   }
 }

@@ -4,7 +4,7 @@ import { Kysely } from 'kysely'
 import type { Cell, StoreSource } from '../../backup/store-archive.port.ts'
 import { acceptedLosses } from './accepted-losses.ts'
 import { layoutOf, type TableFacts } from './archive-layout.ts'
-import { validObject } from './blob-objects.ts'
+import { objectsOf } from './blob-objects.ts'
 import { lossByMarkOf, STORE_ID, STORE_MARK } from './sqlite-losses.ts'
 import { adapter, TransactionalSqlite } from './sqlite.ts'
 import { StoreLossError } from './store-loss.ts'
@@ -77,7 +77,7 @@ export function sqliteSource(path: string): StoreSource {
         file.exec('rollback')
       }
     },
-    objectOf: (hash) => validObject(db, hash),
+    objectOf: objectsOf(db),
     [Symbol.asyncDispose]: close,
   }
 }

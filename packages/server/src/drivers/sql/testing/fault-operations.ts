@@ -1,8 +1,10 @@
 import { aGrant, aPresigned } from '../../../blobs/testing/ledger-requests.ts'
 import { hashOf, someBytes } from '../../../blobs/testing/blob-bytes.ts'
+import { newObject } from '../../../blobs/blob-store.port.ts'
 import type { DocumentHead, DocumentWrite } from '../../../documents/document-store.port.ts'
 import { bodyOf, change, creation, textOf, update, written } from '../../../documents/testing/document-writes.ts'
 import type { RegistryKind } from '../../../collections/registry-store.port.ts'
+import { systemRandom } from '../../../kernel/ids.ts'
 import type { StorageHost } from '../storage-host.ts'
 
 const NOW = 1_700_000_000_000
@@ -77,7 +79,15 @@ const issue = async (host: StorageHost, head: DocumentHead) => {
 const leadsThere = async ({ shareLinks }: StorageHost, head: DocumentHead) =>
   (await shareLinks.find(head.workspaceId, linkOf(head).tokenHash, NOW))?.key === head.key
 const blobOf = ({ id }: DocumentHead) => hashOf(someBytes(20, id.length))
-const objectOf = (head: DocumentHead) => `${blobOf(head)}.0000000f`
+/** The objects that were announced last, by the ids of their documents: each try of an upload has one of its own. */
+const objects = new Map<string, string>()
+const objectOf = ({ id }: DocumentHead) => objects.get(id) ?? ''
+async function announce(host: StorageHost, head: DocumentHead): Promise<DocumentHead> {
+  const object = newObject(blobOf(head), systemRandom)
+  await host.blobs.announce(object, 600_000)
+  objects.set(head.id, object)
+  return head
+}
 const uploadOf = (head: DocumentHead) => aPresigned(head.workspaceId, blobOf(head), { id: `upload-${head.id}` })
 const restoredRef = ({ workspaceId, id }: DocumentHead) => ({ workspaceId, id: `${id}-restored` })
 
@@ -152,9 +162,9 @@ export const FAULT_OPERATIONS: Readonly<Record<string, FaultOperation>> = {
     records: 0,
     async prepare(host, head) {
       await host.blobs.reserve(uploadOf(head), null, 1000)
-      await host.blobs.announce(objectOf(head), 600_000)
-      return head
+      return announce(host, head)
     },
+    prepareAgain: announce,
     run: ({ blobs }, head) =>
       blobs.grant(aGrant(head.workspaceId, blobOf(head), { reservationId: uploadOf(head).id, object: objectOf(head) })),
     parts: async ({ blobs }, head) => [
