@@ -45,6 +45,9 @@ const FIRST_Y_CLIENT = 1_000
 /** Edits older than this are not looked up any more. */
 const REMEMBERED_SECONDS = 120
 const SATURATED_RING = 1 << 14
+/** So many looks, half a second apart, in which nothing new arrived. A server that waits for the processor delivers the rest much later. */
+const QUIET_LOOKS = 4
+const QUIET_LOOKS_WHILE_MISSING = 20
 
 /** How many edits of a client to remember the time of: a power of two. */
 function ringOf({ rate }: Load): number {
@@ -239,15 +242,15 @@ function saturate(
 
 /** Waits until nothing arrives any more. Returns how many characters did not reach every client. */
 async function settle(load: Load, clients: readonly Client[], editors: readonly Client[]): Promise<number> {
+  let expected = 0
+  for (const author of editors) expected += (author.stream.clock - 2) * (load.clientsPerDoc - 1)
   let before = -1
-  for (let quiet = 0; quiet < 4; ) {
+  for (let quiet = 0; quiet < (before === expected ? QUIET_LOOKS : QUIET_LOOKS_WHILE_MISSING); ) {
     const received = clients.reduce((sum, client) => sum + client.received, 0)
     quiet = received === before ? quiet + 1 : 0
     before = received
     await sleep(500)
   }
-  let expected = 0
-  for (const author of editors) expected += (author.stream.clock - 2) * (load.clientsPerDoc - 1)
   return expected - before
 }
 

@@ -43,7 +43,7 @@ async function measureRun(run: Run, round: number, stores: Stores, options: Scal
     round,
     run: run.name,
     forwarded: forwardedShare(places, editorsPerDoc),
-    cost: isUsable ? costOf(measured, owner) : null,
+    cost: isUsable ? costOf(measured, owner, clientsPerDoc) : null,
   }
 }
 
@@ -56,8 +56,8 @@ async function isPlaced(run: Run, places: ReturnType<typeof placesOf>, nodes: No
   return isSame
 }
 
-function costOf(measured: Measured, owner: number): Cost {
-  const { deliveries, seconds, serverCpuSec, serversCpuSec, besideCpuSec, generatorCpuSec, missing } = measured
+function costOf(measured: Measured, owner: number, clientsPerDoc: number): Cost {
+  const { deliveries, edits, seconds, serverCpuSec, serversCpuSec, besideCpuSec, generatorCpuSec, missing } = measured
   const perDelivery = (sec: number): number => (sec / deliveries) * 1e6
   const { postgres = 0, redis = 0 } = besideCpuSec
   return {
@@ -67,6 +67,7 @@ function costOf(measured: Measured, owner: number): Cost {
     redis: perDelivery(redis),
     cores: (serverCpuSec + postgres + redis + generatorCpuSec) / seconds,
     deliveries,
+    keptUp: deliveries / (edits * (clientsPerDoc - 1)),
     missing,
   }
 }
@@ -92,9 +93,9 @@ function planned(options: ScaleOptions, done: readonly Row[]): readonly { readon
 
 function describe({ round, run, forwarded, cost }: Row): string {
   if (cost === null) return `round ${round}, ${run}: given up`
-  const { relays, owner, postgres, redis, cores, missing } = cost
+  const { relays, owner, postgres, redis, cores, keptUp, missing } = cost
   const shares = `relays ${figure(relays)} µs (owner of the first document ${figure(owner)}), PostgreSQL ${figure(postgres)}, Redis ${figure(redis)}`
-  return `round ${round}, ${run}: ${shares}; f ${figure(forwarded)}, ${figure(cores)} cores in use, ${missing} missing`
+  return `round ${round}, ${run}: ${shares}; f ${figure(forwarded)}, ${figure(cores)} cores in use, kept up ${figure(keptUp)}, ${missing} missing`
 }
 
 async function main(options: ScaleOptions): Promise<void> {

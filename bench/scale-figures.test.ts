@@ -12,7 +12,7 @@ import {
 } from './scale-figures.ts'
 
 const cost = (relays: number, more: Partial<Cost> = {}): Cost => ({
-  ...{ relays, owner: relays, postgres: 10, redis: 1, cores: 0.5, deliveries: 1_000, missing: 0 },
+  ...{ relays, owner: relays, postgres: 10, redis: 1, cores: 0.5, deliveries: 1_000, keptUp: 1, missing: 0 },
   ...more,
 })
 const ran = (round: number, run: string, of: Cost | null, forwarded = 0): Row => ({ round, run, forwarded, cost: of })
@@ -84,8 +84,8 @@ it('the tables show medians, every round, and what is missing', () => {
     '| many: R(2), random | 1.35 (1.30–1.40) | ≤ 1.25 | **missed** | 1.40; 1.30 |',
   ])
   expect(costTable(rows).slice(2)).toEqual([
-    '| many-1 | 0.00 | 100.00 | – | 10.00 | 1.00 | 0.50 | 2 | 1 |',
-    '| many-2-random | 0.40 | 135.00 | – | 10.00 | 1.00 | 0.50 | 0 | 0 |',
+    '| many-1 | 0.00 | 100.00 | – | 10.00 | 1.00 | 0.50 | 1.00 | 2 | 1 |',
+    '| many-2-random | 0.40 | 135.00 | – | 10.00 | 1.00 | 0.50 | 1.00 | 0 | 0 |',
   ])
 })
 

@@ -11,6 +11,8 @@ export interface Cost {
   /** Cores in use by all of these and the load generator. */
   readonly cores: number
   readonly deliveries: number
+  /** Deliveries by those that the edits of the same time make: below 1 the relays did not keep up, and the costs say little. */
+  readonly keptUp: number
   readonly missing: number
 }
 
@@ -95,8 +97,19 @@ export function ratioTable(rows: readonly Row[]): readonly string[] {
 export function costTable(rows: readonly Row[]): readonly string[] {
   const names = [...new Set(rows.map(({ run }) => run))]
   return [
-    row('run', 'forwarded f', 'relays µs', 'owner µs', 'PostgreSQL µs', 'Redis µs', 'cores in use', 'missing', 'given up'),
-    rule(9),
+    row(
+      'run',
+      'forwarded f',
+      'relays µs',
+      'owner µs',
+      'PostgreSQL µs',
+      'Redis µs',
+      'cores in use',
+      'kept up',
+      'missing',
+      'given up',
+    ),
+    rule(10),
     ...names.map((name) => {
       const ofRun = rows.filter(({ run }) => run === name)
       const costs = ofRun.flatMap(({ cost }) => (cost === null ? [] : [cost]))
@@ -109,6 +122,7 @@ export function costTable(rows: readonly Row[]): readonly string[] {
         middle(({ postgres }) => postgres),
         middle(({ redis }) => redis),
         middle(({ cores }) => cores),
+        middle(({ keptUp }) => keptUp),
         String(costs.reduce((sum, { missing }) => sum + missing, 0)),
         String(ofRun.length - costs.length),
       )

@@ -3,7 +3,16 @@ import type { Cost } from './scale-figures.ts'
 import { added, parse, type RecordedRow, render, rowsOf, type Section, type Setup } from './scale-results.ts'
 
 const setup: Setup = { commit: 'abc1234', machine: '2 × AMD EPYC, Node 24.1.0', warmUpSec: 20, seconds: 10, rate: 1 }
-const cost: Cost = { relays: 60.125, owner: 30, postgres: 20.5, redis: 0.25, cores: 0.75, deliveries: 80_000, missing: 0 }
+const cost: Cost = {
+  relays: 60.125,
+  owner: 30,
+  postgres: 20.5,
+  redis: 0.25,
+  cores: 0.75,
+  keptUp: 0.99,
+  deliveries: 80_000,
+  missing: 0,
+}
 const recorded = (round: number, run: string, of: Cost | null): RecordedRow => ({
   ...{ round, run, date: '2026-11-27', forwarded: 0.125, cost: of },
 })

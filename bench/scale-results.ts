@@ -30,7 +30,7 @@ const HEAD = `# What several nodes cost: results
 
 const COLUMNS = [
   ...['round', 'run', 'date', 'forwarded f', 'relays µs', 'owner µs', 'PostgreSQL µs'],
-  ...['Redis µs', 'cores in use', 'deliveries', 'missing'],
+  ...['Redis µs', 'cores in use', 'kept up', 'deliveries', 'missing'],
 ]
 const GIVEN_UP = 'given up'
 
@@ -65,9 +65,9 @@ const HEADING = /^## (\S+) on (.+), ([\d.]+) s of warm-up, ([\d.]+) s measured, 
 function rowLine({ round, run, date, forwarded, cost }: RecordedRow): string {
   const figures =
     cost === null
-      ? Array.from({ length: 7 }, () => GIVEN_UP)
+      ? Array.from({ length: 8 }, () => GIVEN_UP)
       : [
-          ...[cost.relays, cost.owner, cost.postgres, cost.redis, cost.cores].map((value) => value.toFixed(3)),
+          ...[cost.relays, cost.owner, cost.postgres, cost.redis, cost.cores, cost.keptUp].map((value) => value.toFixed(3)),
           ...[cost.deliveries, cost.missing].map(String),
         ]
   return row(String(round), run, date, forwarded.toFixed(3), ...figures)
@@ -103,16 +103,8 @@ function readCost(figures: readonly string[], line: string): Cost | null {
   if (figures.every((cell) => cell === GIVEN_UP)) return null
   const values = figures.map(Number)
   if (values.some(Number.isNaN)) return unreadable(line)
-  const [relays, owner, postgres, redis, cores, deliveries, missing] = values as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
-  return { relays, owner, postgres, redis, cores, deliveries, missing }
+  const [relays = 0, owner = 0, postgres = 0, redis = 0, cores = 0, keptUp = 0, deliveries = 0, missing = 0] = values
+  return { relays, owner, postgres, redis, cores, keptUp, deliveries, missing }
 }
 
 function unreadable(line: string): never {
