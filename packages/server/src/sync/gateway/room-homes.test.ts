@@ -55,6 +55,7 @@ describe('documents among the homes of rooms', () => {
     bench = await startBench({
       workers: {
         homeFor: (ref, sizeBytes) => homes.homeFor(ref, sizeBytes),
+        keepApart: (ref) => homes.keepApart(ref),
         takes: (home, message) => homes.takes(home, message),
         post,
         onMessage: (listener) => homes.onMessage(listener),
