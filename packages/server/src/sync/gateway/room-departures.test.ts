@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest'
-import { handOverTarget } from './room-departures.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { handOverTarget, RoomDepartures } from './room-departures.ts'
+import type { RoomJobs } from './room-jobs.ts'
+import type { RoomOpenings } from './room-openings.ts'
+import { opened, RoomTable } from './room-table.ts'
 
 const EDGES = [
   { edge: 2, members: 1 },
@@ -21,4 +26,33 @@ it('[LIFE-28] a node that is ending as well gets a document only when every link
 
 it('[LIFE-28] a document without a connection of a linked node goes to nobody', () => {
   expect(target([5])).toBeNull()
+})
+
+it('[LIFE-27] a node that gives its documents up gives up those, too, that it cannot store, so that another node can have them', async () => {
+  const table = new RoomTable()
+  const room = table.create({ workspaceId: 'w', id: 'doc' }, 1, 0, { ownerId: 'ann', shares: [] }, 0)
+  opened(room)
+  room.settleOpen('opened')
+  const done: string[] = []
+  const departures = new RoomDepartures({
+    table,
+    jobs: {
+      run: async () => ({ kind: 'failed', code: 'UNAVAILABLE', message: 'busy' }),
+      failAll: () => done.push('calls failed'),
+    } as unknown as RoomJobs,
+    openings: {
+      release: async () => void done.push('given up'),
+      endEdges: () => done.push('edges told'),
+    } as unknown as RoomOpenings,
+    store: { state: async () => ({ kind: 'absent' }) },
+    post: (_, message) => void done.push(message.kind === 'job' ? message.task.kind : message.kind),
+    links: null,
+    isDraining: () => false,
+    sweep: { [Symbol.dispose]: () => undefined },
+    ...manualTime(),
+    log: silentLogger,
+  })
+  await departures.release()
+  expect(done).toEqual(['calls failed', 'edges told', 'drop', 'given up'])
+  expect([...table.all()]).toEqual([])
 })

@@ -105,16 +105,7 @@ export class RoomDepartures {
 
   /** Forgets every document without storing it: another node may own it by now. [LIFE-27] */
   suspend(): void {
-    const { table, jobs, openings, post } = this.#deps
-    for (const room of Array.from(table.all())) {
-      const { home } = room
-      jobs.failAll(room)
-      openings.endEdges(room, { kind: 'moved' })
-      table.forget(room)
-      room.settleOpen('unavailable')
-      // The answer is awaited by nobody.
-      if (home !== null && !isElsewhere(room)) post(home, { kind: 'job', job: 0, room: room.number, task: { kind: 'drop' } })
-    }
+    for (const room of Array.from(this.#deps.table.all())) this.#drop(room)
   }
 
   /** Another node has taken some documents: goes on there with those that this node does not own any more. Never rejects. [LIFE-26] */
@@ -135,13 +126,26 @@ export class RoomDepartures {
     await room.turning
     const outcome = await jobs.run(room, { kind: 'evict' })
     if (outcome.kind !== 'evicted' && outcome.kind !== 'gone') {
-      const text = 'A live document was not stored at the stop; its log has every edit.'
+      const text = 'A live document was not stored when this node gave it up; its log has every edit.'
       log.warn('room.drain.failed', text, { docId: room.ref.id })
-      return
+      // Another node may need it, while this one goes on to live.
+      this.#drop(room)
+      return openings.release(room)
     }
     await openings.release(room)
     openings.endEdges(room, { kind: 'moved' })
     table.forget(room)
+  }
+
+  /** Forgets a document without storing it. The answer of its home is awaited by nobody. */
+  #drop(room: Room): void {
+    const { table, jobs, openings, post } = this.#deps
+    const { home } = room
+    jobs.failAll(room)
+    openings.endEdges(room, { kind: 'moved' })
+    table.forget(room)
+    room.settleOpen('unavailable')
+    if (home !== null && !isElsewhere(room)) post(home, { kind: 'job', job: 0, room: room.number, task: { kind: 'drop' } })
   }
 }
 

@@ -6,6 +6,10 @@ import type { ToEdge } from './link-messages.ts'
 
 type Updates = Extract<FromWorker, { kind: 'updates' }>
 
+const PART_BYTES = 1024 * 1024
+/** An edge for which more than this waits opens the room again: the log has it, and memory need not. */
+const MOST_WAITING_BYTES = 8 * 1024 * 1024
+
 /** What an edge's room needs of the link, and of the connections of all edges. */
 export interface EdgeRoomDeps {
   send(message: ToEdge): void
@@ -39,7 +43,7 @@ export class EdgeRoom implements RoomEdge {
   /** Something was not sent because the link was full: the edge has to open the room again. */
   isStalled = false
   /** Updates that wait until the edge has got what it missed; `null` when it lacks nothing. */
-  #missing: Updates[] | null = null
+  #waiting: { readonly messages: Updates[]; bytes: number } | null = null
   readonly #deps: EdgeRoomDeps
 
   constructor(edge: Incarnation, number: number, deps: EdgeRoomDeps) {
@@ -54,19 +58,23 @@ export class EdgeRoom implements RoomEdge {
 
   /** From now on updates wait for `caughtUp`. */
   catchUp(): void {
-    this.#missing = []
+    this.#waiting = { messages: [], bytes: 0 }
   }
 
   /** Sends what the edge missed, and then what came meanwhile. */
   caughtUp({ throughSeq, updates }: { readonly throughSeq: number; readonly updates: readonly Uint8Array[] }): void {
-    const waiting = this.#missing ?? []
-    this.#missing = null
-    this.updates({ kind: 'updates', room: 0, updates, senders: updates.map(() => 0), durableSeq: throughSeq })
+    const waiting = this.#waiting?.messages ?? []
+    this.#waiting = null
+    const parts = inParts(updates)
+    const last = parts.pop() ?? []
+    for (const part of parts) this.updates(missed(part))
+    // Only with the last part does the edge have everything up to there.
+    this.updates({ ...missed(last), durableSeq: throughSeq })
     for (const message of waiting) this.updates(message)
   }
 
   updates(message: Updates): void {
-    if (this.#missing !== null) this.#missing.push(message)
+    if (this.#waiting !== null) this.#wait(this.#waiting, message)
     else if (this.#maySend()) {
       const senders = message.senders.map((sender) => this.#deps.connectionOf(this, sender))
       this.#deps.send({ ...message, room: this.number, senders })
@@ -109,12 +117,48 @@ export class EdgeRoom implements RoomEdge {
     }
   }
 
+  #wait(waiting: { readonly messages: Updates[]; bytes: number }, message: Updates): void {
+    waiting.bytes += bytesOf(message.updates)
+    waiting.messages.push(message)
+    if (waiting.bytes <= MOST_WAITING_BYTES) return
+    waiting.messages.length = 0
+    this.#stall()
+  }
+
   /** What is skipped is not sent later: the edge opens the room again and gets what it missed. */
   #maySend(): boolean {
     if (this.isSilent || this.isStalled) return false
     if (!this.#deps.isFull()) return true
-    this.isStalled = true
-    this.#deps.stalled(this)
+    this.#stall()
     return false
   }
+
+  #stall(): void {
+    if (this.isStalled) return
+    this.isStalled = true
+    this.#deps.stalled(this)
+  }
+}
+
+function missed(updates: readonly Uint8Array[]): Updates {
+  return { kind: 'updates', room: 0, updates, senders: updates.map(() => 0) }
+}
+
+function bytesOf(updates: readonly Uint8Array[]): number {
+  return updates.reduce((bytes, update) => bytes + update.byteLength, 0)
+}
+
+/** Parts of a mebibyte or of one update, so that what an edge missed is no message that a link refuses, however long the log is. */
+function inParts(updates: readonly Uint8Array[]): Uint8Array[][] {
+  const parts: Uint8Array[][] = []
+  let bytes = PART_BYTES
+  for (const update of updates) {
+    if (bytes + update.byteLength > PART_BYTES) {
+      parts.push([])
+      bytes = 0
+    }
+    parts.at(-1)?.push(update)
+    bytes += update.byteLength
+  }
+  return parts
 }

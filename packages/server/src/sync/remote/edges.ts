@@ -25,6 +25,7 @@ const STALLED_MS = 5_000
 const NUMBERS_KEPT = 20_000
 
 type Open = Extract<ToOwner, { kind: 'open' }>
+type Job = Extract<ToOwner, { kind: 'job' }>
 type RoomMessage = Exclude<ToOwner, { kind: 'open' | 'give-up' }>
 
 interface Member {
@@ -90,8 +91,10 @@ class Edges implements EdgeConnections {
       case 'close': {
         const edgeRoom = this.#rooms.get(peer)?.get(message.room)
         const waiting = edgeRoom && this.#waiting.get(edgeRoom)
-        if (waiting) waiting.push(message)
-        else if (edgeRoom !== undefined && !edgeRoom.isSilent && edgeRoom.room !== null)
+        if (waiting) {
+          if (message.kind === 'job') this.#callerOf(peer, message)
+          waiting.push(message)
+        } else if (edgeRoom !== undefined && !edgeRoom.isSilent && edgeRoom.room !== null)
           this.#handle(edgeRoom, edgeRoom.room, message)
         // The edge was told before that the room ended.
         else if (message.kind === 'job') this.#send(peer, { kind: 'done', job: message.job, outcome: { kind: 'moved' } })
@@ -104,7 +107,7 @@ class Edges implements EdgeConnections {
     const edgeRoom = this.#newRoom(peer, message.room)
     this.#waiting.set(edgeRoom, [])
     if (before !== undefined) {
-      this.#waiting.delete(before)
+      this.#dropWaiting(before)
       if (!before.isSilent) this.#silence(before)
     }
     void this.#host(edgeRoom, message, before)
@@ -216,18 +219,33 @@ class Edges implements EdgeConnections {
     }
   }
 
-  async #run(edgeRoom: EdgeRoom, room: Room, { job, task, mayGiveUp }: Extract<ToOwner, { kind: 'job' }>): Promise<TaskOutcome> {
+  async #run(edgeRoom: EdgeRoom, room: Room, message: Job): Promise<TaskOutcome> {
     const { rooms } = this.#deps
+    const { job, task } = message
     if (task.kind === 'drop') {
       await rooms.dropDeleted(room)
       return { kind: 'evicted' }
     }
-    const key = callerKey(edgeRoom.edge, job)
-    const caller = mayGiveUp === true ? new AbortController() : null
-    if (caller !== null) this.#callers.set(key, caller)
+    const caller = this.#callerOf(edgeRoom.edge, message)
     const outcome = await rooms.run(room, taskOf(task, caller))
-    this.#callers.delete(key)
+    this.#callers.delete(callerKey(edgeRoom.edge, job))
     return outcome
+  }
+
+  /** Who may give a job up, which may also be while its room is being opened; `null`: nobody. [MCP-15] */
+  #callerOf(edge: Incarnation, { job, mayGiveUp }: Job): AbortController | null {
+    if (mayGiveUp !== true) return null
+    const key = callerKey(edge, job)
+    const caller = this.#callers.get(key) ?? new AbortController()
+    this.#callers.set(key, caller)
+    return caller
+  }
+
+  /** False when the room was not being opened. */
+  #dropWaiting(edgeRoom: EdgeRoom): boolean {
+    for (const message of this.#waiting.get(edgeRoom) ?? [])
+      if (message.kind === 'job') this.#callers.delete(callerKey(edgeRoom.edge, message.job))
+    return this.#waiting.delete(edgeRoom)
   }
 
   #numberOf(edge: Incarnation, connection: number): number {
@@ -255,7 +273,7 @@ class Edges implements EdgeConnections {
   #lost(peer: Incarnation): void {
     for (const edgeRoom of Array.from(this.#rooms.get(peer)?.values() ?? [])) {
       // What waits to be opened is asked for again when the link is up.
-      if (this.#waiting.delete(edgeRoom)) this.#forget(edgeRoom)
+      if (this.#dropWaiting(edgeRoom)) this.#forget(edgeRoom)
       else this.#silence(edgeRoom)
     }
     this.#deps.timers.after(LOST_MS, () => !this.#deps.links.peers().includes(peer) && this.#numbers.delete(peer))
@@ -292,7 +310,7 @@ class Edges implements EdgeConnections {
   }
 
   #forget(edgeRoom: EdgeRoom): void {
-    this.#waiting.delete(edgeRoom)
+    this.#dropWaiting(edgeRoom)
     for (const number of edgeRoom.connections.values()) this.#members.delete(number)
     edgeRoom.connections.clear()
     const ofPeer = this.#rooms.get(edgeRoom.edge)
