@@ -59,6 +59,17 @@ it('[LIFE-11] a reader whose room is evicted before it was settled is settled in
   expect(asked).toEqual([1, 2])
 })
 
+it('[LIFE-11] a reader who is told that the document has moved, from a room that is closed by then, is settled in the next room', async () => {
+  const { tasks, head, asked } = tasksOver([
+    (room, table) => {
+      evicted(room, table)
+      return { kind: 'moved' }
+    },
+  ])
+  expect(await tasks.runOpened(head, SETTLE, () => true)).toEqual({ kind: 'settled', version: 1 })
+  expect(asked).toEqual([1, 2])
+})
+
 it('[LIFE-11] a reader of a document that cannot be opened again hears that, and not that there is no document', async () => {
   const unavailable = (room: Room, table: RoomTable): TaskOutcome => {
     const outcome = evicted(room, table)

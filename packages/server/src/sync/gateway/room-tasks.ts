@@ -56,7 +56,7 @@ export class RoomTasks {
       }
       const outcome = await this.run(room, task, undefined, beganMs)
       if (outcome.kind === 'gone') return null
-      if (outcome.kind !== 'failed') return outcome
+      if (outcome.kind !== 'failed' && outcome.kind !== 'moved') return outcome
       if (room.phase !== 'closed') throw failed(outcome)
     }
     throw new RelayError('UNAVAILABLE', 'The document was closed several times while it was being read.')
