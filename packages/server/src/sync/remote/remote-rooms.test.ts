@@ -103,9 +103,10 @@ it('[C8] [LIFE-25] a room that moves between the homes of its owner while people
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
   for (let move = 0; move < 4; move++) {
-    await wait(60)
+    await wait(20)
     a.homes.best = 1 - a.homes.best
     a.homes.misplace(1, 'must')
+    await until(() => a.homes.posted.at(-1)?.home === a.homes.best)
   }
   await typing
   await expectEqual([ann, bob], 300)

@@ -227,6 +227,8 @@ export class RoomSaver {
       }
       const base = await this.knownBase()
       if (base === null) return 'gone'
+      // Another node may have taken the document while the body was read. [LIFE-26]
+      if (!this.room.isReady) return 'lost'
       const outcome = await this.writeBody(base)
       if (typeof outcome === 'string') return outcome
       if (outcome.kind === 'written') return 'saved'

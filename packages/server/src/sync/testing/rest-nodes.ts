@@ -1,3 +1,4 @@
+import * as Y from 'yjs'
 import type { Answer, CallOptions, RestRelay } from '../../http/testing/rest-relay.ts'
 import { startRestRelay } from '../../http/testing/rest-relay.ts'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
@@ -63,15 +64,28 @@ export async function startRestNodes(more: Partial<NodeBenchOptions> = {}): Prom
       return node(0).editor(id)
     },
     async retitle(person, id, title) {
-      const { lastSeq } = await headOf(id)
-      person.doc.getMap('metadata').set('title', title)
-      await until(async () => (await headOf(id)).lastSeq > lastSeq)
+      const { key } = await headOf(id)
+      const metadata = person.doc.getMap('metadata')
+      // Of two titles that do not know each other, either may win.
+      await until(() => metadata.has('title'))
+      metadata.set('title', title)
+      // The log also grows when the document is opened.
+      await until(async () => (await loggedTitle(relay.storage, key)) === title)
     },
     async [Symbol.asyncDispose]() {
       await nodes[Symbol.asyncDispose]()
       await relay[Symbol.asyncDispose]()
     },
   }
+}
+
+/** The title as the log of a document has it. */
+async function loggedTitle({ updates }: RestRelay['storage'], key: number): Promise<unknown> {
+  const log = await updates.load(key)
+  if (log.kind !== 'loaded') throw new Error('the log was not loaded')
+  const doc = new Y.Doc()
+  for (const { update } of [...(log.snapshot ? [log.snapshot] : []), ...log.records]) Y.applyUpdate(doc, update)
+  return doc.getMap('metadata').get('title')
 }
 
 /** An object that is there when somebody uses it. */
