@@ -43,6 +43,8 @@ export async function restore({ directory, knows, open, tokenFile }: RestoreOpti
   await using target = opened.target
   const { blobs } = opened
   await refuseUsedStore(target, manifest, blobs)
+  // Restored files have the hash alone as their name.
+  const objects = manifest.blobs === 'included' ? nothing() : await begun(blobs.list())
   await target.begin()
   const blobCount = manifest.blobs === 'included' ? await restoreBlobs(directory, manifest, blobs) : 0
   await restoreToken(directory, manifest, tokenFile)
@@ -54,8 +56,7 @@ export async function restore({ directory, knows, open, tokenFile }: RestoreOpti
         manifest.rows[table.name] ?? 0,
         table.name,
       ),
-    // Restored files have the hash alone as their name.
-    manifest.blobs === 'included' ? nothing() : blobs.list(),
+    objects,
   )
   return { manifest, rows: [...written.values()].reduce((sum, count) => sum + count, 0), blobs: blobCount }
 }
@@ -139,6 +140,15 @@ async function restoreToken(directory: string, manifest: Manifest, tokenFile: st
 
 function hasToken(manifest: Manifest): boolean {
   return manifest.files.some(({ path }) => path === TOKEN_FILE)
+}
+
+/** Resolves when the first entry is there, so that a store which does not answer is noticed before anything is written. */
+async function begun<T>(entries: AsyncIterable<T>): Promise<AsyncIterable<T>> {
+  const iterator = entries[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  return (async function* (): AsyncGenerator<T> {
+    for (let entry = first; entry.done !== true; entry = await iterator.next()) yield entry.value
+  })()
 }
 
 async function* nothing(): AsyncGenerator<never> {}
