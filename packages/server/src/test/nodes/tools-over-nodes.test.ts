@@ -144,7 +144,6 @@ onNodes(await sharedNodes(), ({ relays }) =>
 
     it('[AG-76] [MCP-15] waiting calls at node B that their session cancels at node A end and give their places back', async () => {
       const { docId } = await opened('a')
-      // What opening it wrote is stored now and not in the middle of a wait.
       await htmlAt(a, docId)
       const headers: Record<string, string> = {
         authorization: `Bearer ${b.token({ ...ANN, sub: 'waits' })}`,
@@ -158,6 +157,9 @@ onNodes(await sharedNodes(), ({ relays }) =>
       const wait = (id: number, timeoutSecs: number) =>
         post(b, { id, method: 'tools/call', params: { name: 'service_wait_for_change', arguments: { docId, timeoutSecs } } })
       let asked = 100
+      // What opening it wrote may reach this node late.
+      const isQuiet = async () => (await (await wait(++asked, 1)).text()).includes('"edited":false')
+      await until('nothing to change the document any more', isQuiet)
       const isFull = async () => (await (await wait(++asked, 1)).text()).includes('ERR_STREAM_LIMIT')
       const waits = Array.from({ length: 16 }, (_, id) => wait(id, 50))
       await until('all places to be taken', isFull)
