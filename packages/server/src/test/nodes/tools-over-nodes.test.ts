@@ -161,7 +161,8 @@ onNodes(await sharedNodes(), ({ relays }) =>
       const isQuiet = async () => (await (await wait(++asked, 1)).text()).includes('"edited":false')
       await until('nothing to change the document any more', isQuiet)
       const isFull = async () => (await (await wait(++asked, 1)).text()).includes('ERR_STREAM_LIMIT')
-      const waits = Array.from({ length: 16 }, (_, id) => wait(id, 50))
+      // More than there are places, as a call that only looks may take one.
+      const waits = Array.from({ length: 20 }, (_, id) => wait(id, 50))
       await until('all places to be taken', isFull)
       await Promise.all(waits.map((_, requestId) => post(a, { method: 'notifications/cancelled', params: { requestId } })))
       const answers = await Promise.all((await Promise.all(waits)).map((answer) => answer.text()))
