@@ -11,6 +11,7 @@ import type { StorageHost } from './storage-host.ts'
 import { type NodeRows, nodeRows } from './testing/nodes-under-test.ts'
 import { onPostgres } from './testing/on-postgres.ts'
 import { openHost } from './testing/store-under-test.ts'
+import type { Writer } from './tables.ts'
 
 interface Node extends StorageHost {
   readonly inc: number
@@ -200,16 +201,24 @@ await onPostgres((url) => {
     })
 
     it('[LIFE-26] a node of several limits how long its transactions stay idle and wait for locks; a single relay does not', async () => {
-      const limits = async (database: Database) => {
+      const limitsOf = async (db: Database['reader'] | Writer) => {
         const found = await sql<{ idle: string; lock: string }>`
           select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock`.execute(
-          database.reader,
+          db,
         )
         return found.rows[0]
       }
+      const limits = ({ reader }: Database) => limitsOf(reader)
       expect(await limits(beside)).toEqual({ idle: '0', lock: '0' })
       const ofNode = await openDatabase(url, { synchronous: 'FULL', node: { inc: null } }, silentLogger)
       opened.push({ [Symbol.asyncDispose]: () => ofNode.close() })
+      expect(await limits(ofNode)).toEqual({ idle: '3s', lock: '5s' })
+      // While the store is prepared, steps may be far apart, and another node may take its time.
+      const preparing = ofNode.writer.transaction().execute(async (writer) => {
+        await ofNode.engine.lockStore(writer)
+        return limitsOf(writer)
+      })
+      expect(await preparing).toEqual({ idle: '30s', lock: '0' })
       expect(await limits(ofNode)).toEqual({ idle: '3s', lock: '5s' })
     })
 

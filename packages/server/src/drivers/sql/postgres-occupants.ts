@@ -112,6 +112,12 @@ export async function lockStore(writer: Writer): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('store', 8))`.execute(writer)
 }
 
+/** The same for a process that prepares the store, whose steps may be far apart on a busy machine. */
+export async function lockStoreForSteps(writer: Writer): Promise<void> {
+  await sql`set local idle_in_transaction_session_timeout = '30s'`.execute(writer)
+  await lockStore(writer)
+}
+
 /** Runs `work` while nobody else becomes an occupant. Commits what it did, unless it returns `null`. */
 export async function occupying<T>(db: Connection, work: (writer: Writer) => Promise<T | null>): Promise<T | null> {
   const transaction = await db.startTransaction().execute()

@@ -9,7 +9,7 @@ import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault, OwnNode } from './engine.ts'
 import { flatNumbers } from './number-rows.ts'
 import { PostgresNodes } from './postgres-nodes.ts'
-import { lockStore } from './postgres-occupants.ts'
+import { lockStoreForSteps } from './postgres-occupants.ts'
 import { Place } from './postgres-place.ts'
 import { storedText } from './stored-text.ts'
 import type { Tables, Writer } from './tables.ts'
@@ -211,7 +211,7 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
     recentApart: false,
     unlogged: sql`unlogged`,
   },
-  lockStore,
+  lockStore: lockStoreForSteps,
   async lockDocument(writer, by) {
     const both = writer
       .selectFrom('documents')
