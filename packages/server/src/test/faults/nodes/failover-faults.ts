@@ -12,7 +12,7 @@ const FORKED = 'forked'
 /** A number that both the owner's person and the other one write, so that the log ends where the owner believes it to end. */
 const FORKED_EDITS = 3
 /** On a machine so busy that the nodes give their documents up meanwhile. */
-export const NOT_FORKED = 'the log does not end where the owner believes, so the run shows nothing'
+const NOT_FORKED = 'the log does not end where the owner believes, so the run shows nothing'
 const BACK_WITHIN_MS = 30_000
 /** A heartbeat that was under way when the server ended may have been stored without its answer. */
 const UNANSWERED_BEATS = 1
