@@ -15,6 +15,8 @@ export interface RoomHostingDeps {
   readonly enter: (head: DocumentHead) => Promise<Entered>
   /** The room of a document that is resident. */
   readonly resident: (ref: DocumentRef) => Room | undefined
+  /** Finds out again who owns a document whose room is being opened. */
+  readonly placeAgain: (room: Room) => void
   readonly post: (room: Room, message: ToWorker) => void
   readonly drop: (ref: DocumentRef) => Promise<unknown>
   /** Whether this node is ending. */
@@ -41,9 +43,13 @@ export class RoomHosting implements HostedRooms {
 
   async host(ref: DocumentRef, key: number): Promise<Hosted> {
     const opening = this.#deps.resident(ref)
-    // The store may not answer before this node has the document again.
-    if (opening?.key === key && opening.phase === 'opening' && (await opening.turning) === 'opened' && isOpen(opening))
-      return isElsewhere(opening) ? { kind: 'moved' } : { kind: 'open', room: opening }
+    if (opening?.key === key && opening.phase === 'opening') {
+      // Who asks knows this node as the owner, which it may be since it asked another node itself: the two would wait for each other.
+      if (isElsewhere(opening)) this.#deps.placeAgain(opening)
+      // The store may not answer before this node has the document again.
+      if ((await opening.turning) === 'opened' && isOpen(opening))
+        return isElsewhere(opening) ? { kind: 'moved' } : { kind: 'open', room: opening }
+    }
     let state: DocumentState
     try {
       state = await this.#deps.store.state(ref)

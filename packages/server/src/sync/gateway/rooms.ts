@@ -126,6 +126,7 @@ class OpenRooms implements Rooms {
       tasks: this.#tasks,
       enter: (head) => this.enter(head),
       resident: (ref) => this.#table.of(ref),
+      placeAgain: (room) => this.#openings.fenced(room),
       post: postTo,
       drop: (ref) => this.drop(ref),
       isLeaving: () => this.departures.isLeaving,
