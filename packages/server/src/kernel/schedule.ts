@@ -27,9 +27,9 @@ export const LOAD_MEMORY_MS = 100
 
 /** Above so many items a second, a gap of one millisecond gathers enough to pay. */
 const PER_GAP_MS = 125
-/** The same for appends, as each of their messages also is a commit. */
+/** The rate for appends, which is lower, as each of their messages also is a commit. */
 const PER_STORE_GAP_MS = 50
-/** The same between nodes, as a frame costs both of them together as much as a hundred messages in it. */
+/** The rate between nodes, which is lower still, as a frame costs both nodes together as much as a hundred messages in it. */
 const PER_NODE_GAP_MS = 40
 
 /** How long after the last message between two threads the next one may leave. */

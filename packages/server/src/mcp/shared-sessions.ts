@@ -22,7 +22,7 @@ const SESSIONS_AT_ONCE = 50
 export interface SharedSessionsDeps {
   readonly clock: Clock
   readonly random: Random
-  /** Seal the ids: the first is used, all are accepted. */
+  /** Secrets of session ids: new ids are sealed with the first one, and ids that were sealed with any of them are accepted. */
   readonly keys: readonly Uint8Array[]
   readonly facts: SessionFacts
   readonly limits?: SessionLimits
