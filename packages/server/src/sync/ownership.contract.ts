@@ -78,7 +78,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
     describe('acquiring', () => {
       it('[LIFE-26] a document that nobody owns is acquired with the first epoch and the end of its log', async () => {
         await append(a, 0)
-        expect(await a.ownership.acquire(key)).toEqual({ kind: 'acquired', epoch: 1, lastSeq: 1, takeovers: 0 })
+        expect(await a.ownership.acquire(key)).toEqual({ kind: 'acquired', owner: a.inc, epoch: 1, lastSeq: 1, takeovers: 0 })
       })
 
       it('[LIFE-25] the head of a document names its owner, in a single read and in a list', async () => {

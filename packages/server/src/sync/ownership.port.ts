@@ -4,12 +4,13 @@ export type { Incarnation, Tenure }
 
 export type AcquireOutcome =
   /**
-   * `lastSeq`: the end of the log, to which nobody but this node can add from now on. `takeovers`: how often the document was
+   * `owner`: this node. `lastSeq`: the end of the log, to which nobody but this node can add from now on. `takeovers`: how often the document was
    * taken from a node that had not given it up, within 10 min and since the last release or handover; a document that ends
    * processes shows here. `taken`: it was taken from another node now, which was silent, or whose lease was over or row gone.
    */
   | {
       readonly kind: 'acquired'
+      readonly owner: Incarnation
       readonly epoch: number
       readonly lastSeq: number
       readonly takeovers: number

@@ -41,6 +41,8 @@ export type ToWorker =
        * updates. [LIFE-25]
        */
       readonly since?: number
+      /** The tenure in which the members got that; counts only where another node opens the room. */
+      readonly sinceEpoch?: number
     }
   /** The room answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
   | ({
@@ -128,6 +130,8 @@ export type FromWorker =
       readonly hasGap?: boolean
       /** The end of the log that was loaded; absent for a relay that is alone. */
       readonly seq?: number
+      /** The tenure of the node that opened the room, when that is another one. */
+      readonly epoch?: number
     }
   /** The gap in the log of a room is closed; everybody joined may do what the shares say. [LIFE-5] */
   | { readonly kind: 'mended'; readonly room: number }

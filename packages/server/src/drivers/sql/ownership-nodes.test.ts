@@ -97,7 +97,7 @@ await onPostgres((url) => {
         const outcomes = await Promise.all([a, b].map(({ ownership }) => ownership.acquire(key)))
         const winner = outcomes[0]?.kind === 'acquired' ? a : b
         expect(outcomes.toSorted((x, y) => (x.kind < y.kind ? -1 : 1))).toEqual([
-          { kind: 'acquired', epoch: round, lastSeq: 0, takeovers: 0 },
+          { kind: 'acquired', owner: winner.inc, epoch: round, lastSeq: 0, takeovers: 0 },
           { kind: 'owned', by: { owner: winner.inc, epoch: round } },
         ])
         await winner.ownership.release(key, round)
@@ -142,7 +142,7 @@ await onPostgres((url) => {
       await untilOneWaits()
       a.hold = false
       expect(await last).toBe('appended')
-      expect(await takeover).toEqual({ kind: 'acquired', epoch: 2, lastSeq: 1, takeovers: 1, taken: 'ended' })
+      expect(await takeover).toEqual({ kind: 'acquired', owner: b.inc, epoch: 2, lastSeq: 1, takeovers: 1, taken: 'ended' })
     })
 
     it('[LIFE-26] a node that is paused between its update and its commit keeps its successor waiting for 3 s, and stores nothing', async () => {

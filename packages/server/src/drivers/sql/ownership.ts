@@ -127,7 +127,7 @@ async function take(
     ])
     .executeTakeFirst()
   if (row === undefined) return null
-  return { kind: 'acquired', epoch: Number(row.epoch), lastSeq: row.last_seq, takeovers: row.takeovers ?? 0 }
+  return { kind: 'acquired', owner: me, epoch: Number(row.epoch), lastSeq: row.last_seq, takeovers: row.takeovers ?? 0 }
 }
 
 /** `robbed` tells the former owner with its next heartbeat, should it be alive. */

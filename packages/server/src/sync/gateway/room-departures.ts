@@ -8,7 +8,7 @@ import type { ToWorker } from '../worker-messages.ts'
 import type { RoomJobs } from './room-jobs.ts'
 import type { RoomOpenings } from './room-openings.ts'
 import type { RoomEdge } from './room-edge.ts'
-import { isElsewhere, type Room, type RoomTable } from './room-table.ts'
+import { isElsewhere, isHeld, type Room, type RoomTable } from './room-table.ts'
 
 export interface RoomDeparturesDeps {
   readonly table: RoomTable
@@ -117,7 +117,7 @@ export class RoomDepartures {
       const state = await store.state(room.ref).catch(() => null)
       if (state?.kind !== 'document' || room.epoch !== epoch) continue
       const { key, owner } = state.head
-      if (key === room.key && owner?.epoch !== epoch) openings.taken(room)
+      if (key === room.key && !isHeld(room, owner)) openings.taken(room)
     }
   }
 

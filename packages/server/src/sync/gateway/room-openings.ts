@@ -8,7 +8,7 @@ import { noteClocks } from './presence-clocks.ts'
 import type { EdgeConnections, EdgeEnd } from './room-edge.ts'
 import type { RoomJobs } from './room-jobs.ts'
 import type { RoomMoves } from './room-moves.ts'
-import type { RoomPlaces } from './room-places.ts'
+import type { Place, RoomPlaces } from './room-places.ts'
 import type { RoomRecords } from './room-records.ts'
 import { NO_RESETS, oneMore } from './room-resets.ts'
 import { expulsion, type Reopening, type RoomRecovery } from './room-recovery.ts'
@@ -107,7 +107,8 @@ export class RoomOpenings {
       outcome,
       hasGap = false,
       seq,
-    }: Pick<Extract<FromWorker, { kind: 'opened' }>, 'hasGap' | 'seq'> & {
+      epoch,
+    }: Pick<Extract<FromWorker, { kind: 'opened' }>, 'hasGap' | 'seq' | 'epoch'> & {
       readonly outcome: OpenOutcome | 'elsewhere' | 'fenced'
     },
   ): void {
@@ -120,6 +121,7 @@ export class RoomOpenings {
     if (outcome === 'unavailable' && this.#isTriedAgain(room)) return
     const { settleOpen } = room
     if (seq !== undefined) room.since = seq
+    if (outcome === 'opened') room.sinceEpoch = room.epoch ?? epoch ?? null
     this.setGap(room, hasGap)
     if (outcome === 'opened') {
       if (room.phase === 'opening') opened(room)
@@ -292,7 +294,7 @@ export class RoomOpenings {
     const isWanted = (): boolean => room.placings === placing && room.phase !== 'closed'
     void places.find(room.key, isWanted, known.owner, known.patienceMs).then((place) => {
       if (!isWanted() || place === null) {
-        if (place?.kind === 'here') void places.release(room.key, place.epoch)
+        if (place?.kind === 'here') void places.release(room.key, place.tenure.epoch)
         return
       }
       if (place.kind !== 'here' && place.kind !== 'there') return this.opened(room, { outcome: place.kind })
@@ -300,11 +302,21 @@ export class RoomOpenings {
       if (place.kind === 'here' && place.takeovers >= TAKEOVERS_BARRED && recovery.bar(room.ref))
         return this.opened(room, { outcome: 'unavailable' })
       if (place.kind === 'here' && place.takeovers >= TAKEOVERS_APART) workers.keepApart(room.ref)
-      if (place.kind === 'here') room.epoch = place.epoch
+      if (place.kind === 'here' && this.#begins(room, place) === 'diverged') return this.reset(room, { writers: [] })
       room.home = place.kind === 'here' ? workers.homeFor(room.ref, known.sizeBytes) : place.home
       recovery.reopen(room, known.how ?? ANEW)
       sink()?.resume(room)
     })
+  }
+
+  /**
+   * A tenure of this node begins. `diverged`: the database has lost the end of the log, of which members have more than it has, and its
+   * sequences will be those of other records. They join anew and send what they hold. [LIFE-25]
+   */
+  #begins(room: Room, { tenure, lastSeq }: Extract<Place, { kind: 'here' }>): 'diverged' | 'continued' {
+    room.epoch = tenure.epoch
+    room.tenure = { ...tenure, fromSeq: lastSeq }
+    return room.members.length > 0 && room.since !== null && room.since > lastSeq ? 'diverged' : 'continued'
   }
 
   /** After a failed append a document is loaded again until that succeeds, or for 12 s. */

@@ -8,8 +8,8 @@ import type { KnownNodes, NodePermits } from './rooms-deps.ts'
 
 /** Where the room of a document is to run. */
 export type Place =
-  /** At this node, which owns the document by this acquisition. `takeovers` as in `AcquireOutcome`. */
-  | { readonly kind: 'here'; readonly epoch: number; readonly takeovers: number }
+  /** At this node, which owns the document by this acquisition. `lastSeq` and `takeovers` as in `AcquireOutcome`. */
+  | { readonly kind: 'here'; readonly tenure: Tenure; readonly lastSeq: number; readonly takeovers: number }
   | { readonly kind: 'there'; readonly home: number }
   | { readonly kind: 'gone' }
   /** The owner lives, and has no link to this node. */
@@ -70,7 +70,8 @@ export class RoomPlaces {
       const outcome = isAllowed ? await this.#acquire(key, seen) : null
       if (outcome?.kind === 'acquired') {
         if (outcome.taken !== undefined) this.takeovers[outcome.taken]++
-        return { kind: 'here', epoch: outcome.epoch, takeovers: outcome.takeovers }
+        const { owner, epoch, lastSeq, takeovers } = outcome
+        return { kind: 'here', tenure: { owner, epoch }, lastSeq, takeovers }
       }
       if (outcome?.kind === 'gone') return outcome
       if (outcome !== null) {

@@ -90,6 +90,7 @@ export class RoomRecovery {
       clocks: [...room.clocks],
       ...(room.epoch !== null && { epoch: room.epoch }),
       ...(room.since !== null && room.members.length > 0 && { since: room.since }),
+      ...(room.sinceEpoch !== null && { sinceEpoch: room.sinceEpoch }),
     })
     // Before the kept frames, which the record would otherwise lack.
     if (this.#deps.isWatched(room.ref)) this.#deps.post(room, { kind: 'watch', room: room.number, isOn: true })

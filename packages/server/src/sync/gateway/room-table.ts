@@ -2,6 +2,7 @@ import { type Level, reaches, type Sharing } from '../../access/access.ts'
 import { readShares } from '../../access/shares.ts'
 import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import { type Binding, bindingOf, type Connection, type Identity, identityOf } from './connection.ts'
+import type { Tenure } from '../ownership.port.ts'
 import type { FromWorker, NotLoaded } from '../worker-messages.ts'
 import { nodeOfHome } from '../worker-pool.port.ts'
 import type { RoomEdge } from './room-edge.ts'
@@ -38,6 +39,10 @@ export interface Room {
   placings: number
   /** The members have everything of the log up to here, durable as it is; `null` when it is not known. [LIFE-25] */
   since: number | null
+  /** The tenure of the owner that told `since`; `null` when it is not known. */
+  sinceEpoch: number | null
+  /** The newest tenure of this node, and where the log ended when it began; `null` when there was none. [LIFE-26] */
+  tenure: (Tenure & { readonly fromSeq: number }) | null
   /** Nodes with connections or calls in this room, which runs here. */
   readonly edges: RoomEdge[]
   phase: 'opening' | 'open' | 'evicting' | 'closed'
@@ -76,6 +81,8 @@ export class RoomTable {
       epoch: null,
       placings: 0,
       since: null,
+      sinceEpoch: null,
+      tenure: null,
       edges: [],
       phase: 'opening',
       mustMove: false,
@@ -131,6 +138,11 @@ export function isElsewhere({ home }: Pick<Room, 'home'>): boolean {
 /** Whether the document is one of several nodes, which load it again with everybody joined when its owner ends or an append fails. */
 export function isShared(room: Pick<Room, 'home' | 'epoch'>): boolean {
   return room.epoch !== null || isElsewhere(room)
+}
+
+/** Whether this is the tenure in which this node has the room open. After a failover another owner may have got the same epoch. [LIFE-26] */
+export function isHeld({ epoch, tenure }: Pick<Room, 'epoch' | 'tenure'>, owner: Tenure | null): boolean {
+  return epoch !== null && owner?.epoch === epoch && owner.owner === tenure?.owner
 }
 
 /** Starts an opening; everyone who asks waits for the next `opened`. */

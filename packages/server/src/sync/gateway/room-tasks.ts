@@ -5,7 +5,7 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
 import { cannotLoad, failed, NOT_DONE, type RoomJobs } from './room-jobs.ts'
 import type { RoomMoves } from './room-moves.ts'
-import type { OpenOutcome, Room, RoomTable } from './room-table.ts'
+import { isHeld, type OpenOutcome, type Room, type RoomTable } from './room-table.ts'
 import type { Entered } from './rooms.ts'
 
 export interface RoomTasksDeps {
@@ -107,10 +107,10 @@ export class RoomTasks {
   }
 
   /** Whether another node has taken a document that this one owned. False when the store does not tell: then it answers no reader either. */
-  async #isTaken({ ref, key, epoch }: Room): Promise<boolean> {
+  async #isTaken({ ref, key, epoch, tenure }: Room): Promise<boolean> {
     if (epoch === null) return false
     const state = await this.#deps.store.state(ref).catch(() => null)
-    return state?.kind === 'document' && state.head.key === key && state.head.owner?.epoch !== epoch
+    return state?.kind === 'document' && state.head.key === key && !isHeld({ epoch, tenure }, state.head.owner)
   }
 
   /** Returns the room of a document when it is open, otherwise `null`. Throws UNAVAILABLE when its owner cannot be reached. */

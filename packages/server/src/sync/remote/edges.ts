@@ -147,16 +147,29 @@ class Edges implements EdgeConnections {
     }
   }
 
-  #opened(edgeRoom: EdgeRoom, room: Room, { since, clocks = [] }: Open, before: EdgeRoom | undefined): void {
+  #opened(edgeRoom: EdgeRoom, room: Room, open: Open, before: EdgeRoom | undefined): void {
+    const { since, clocks = [] } = open
     edgeRoom.room = room
+    if (hasLostPart(room, open)) return this.#reset(edgeRoom, room, before)
     if (before !== undefined) this.#adopt(edgeRoom, before)
     if (clocks.length > 0) this.#post(room, { kind: 'clocks', room: room.number, clocks })
-    const seq = since === undefined && room.since !== null ? { seq: room.since } : {}
-    this.#send(edgeRoom.edge, { kind: 'opened', room: edgeRoom.number, outcome: 'opened', hasGap: room.hasGap, ...seq })
+    const seq = since === undefined ? (room.since ?? undefined) : undefined
+    const epoch = room.epoch ?? undefined
+    this.#send(edgeRoom.edge, { kind: 'opened', room: edgeRoom.number, outcome: 'opened', hasGap: room.hasGap, seq, epoch })
     if (since !== undefined) void this.#catchUp(edgeRoom, room, since)
     const waiting = this.#waiting.get(edgeRoom) ?? []
     this.#waiting.delete(edgeRoom)
     for (const message of waiting) if (!edgeRoom.isSilent) this.#handle(edgeRoom, room, message)
+  }
+
+  /** Everybody there joins anew; calls go on. */
+  #reset(edgeRoom: EdgeRoom, room: Room, before: EdgeRoom | undefined): void {
+    const waiting = this.#waiting.get(edgeRoom) ?? []
+    this.#waiting.delete(edgeRoom)
+    for (const message of waiting) if (message.kind === 'job') this.#handle(edgeRoom, room, message)
+    this.#send(edgeRoom.edge, { kind: 'reset', room: edgeRoom.number, writers: [] })
+    if (before !== undefined) this.#dismiss(before)
+    this.#dismiss(edgeRoom)
   }
 
   /** Members whose edge is back go on under their numbers, so that others see no change; who is not back soon has left. */
@@ -330,6 +343,15 @@ class Edges implements EdgeConnections {
 
 function callerKey(edge: Incarnation, job: number): string {
   return `${edge}:${job}`
+}
+
+/**
+ * Whether an edge has more of the log than there was when the tenure of this node began: a database that failed over has lost commits of the
+ * tenure before. [LIFE-25]
+ */
+function hasLostPart({ tenure }: Pick<Room, 'tenure'>, { since, sinceEpoch }: Pick<Open, 'since' | 'sinceEpoch'>): boolean {
+  if (tenure === null || since === undefined || sinceEpoch === undefined) return false
+  return sinceEpoch !== tenure.epoch && since > tenure.fromSeq
 }
 
 function taskOf(task: SentTask, caller: AbortController | null): RoomTask {

@@ -16,6 +16,8 @@ export type ToOwner =
       readonly clocks?: PresenceClocks | undefined
       /** Up to here the connections of the edge have everything of the log; what came later is sent before all other updates. */
       readonly since?: number | undefined
+      /** The tenure in which they got that. A node of the version before does not tell it. */
+      readonly sinceEpoch?: number | undefined
     }
   | Extract<ToWorker, { kind: 'join' | 'leave' | 'rights' | 'sync' | 'resync' | 'watch' | 'give-up' }>
   /** An AWARENESS update of one connection. */
@@ -37,6 +39,8 @@ export type ToEdge =
       readonly hasGap?: boolean
       /** Up to here who joins now gets everything; absent for connections that were joined before, to which `updates` says it. */
       readonly seq?: number | undefined
+      /** The tenure of the owner. A node of the version before does not tell it. */
+      readonly epoch?: number | undefined
     }
   /** As from a worker; `senders` of other nodes are 0. */
   | Extract<FromWorker, { kind: 'updates' | 'awareness' | 'changed' | 'mended' | 'reset' | 'deleted' }>

@@ -117,8 +117,8 @@ function sentTask(task: SentTask): { readonly task: SentTask; readonly mayGiveUp
 function toOwner(message: ToWorker): ToOwner | null {
   switch (message.kind) {
     case 'open': {
-      const { room, ref, key, clocks, since } = message
-      return { kind: 'open', room, ref: { workspaceId: ref.workspaceId, id: ref.id }, key, clocks, since }
+      const { room, ref, key, clocks, since, sinceEpoch } = message
+      return { kind: 'open', room, ref: { workspaceId: ref.workspaceId, id: ref.id }, key, clocks, since, sinceEpoch }
     }
     case 'awareness':
       return { ...message, kind: 'presence' }
@@ -139,8 +139,13 @@ function toOwner(message: ToWorker): ToOwner | null {
 function fromOwner(message: ToEdge): FromWorker | null {
   switch (message.kind) {
     case 'opened': {
-      const { outcome, seq, ...opened } = message
-      return { ...opened, outcome: outcome === 'moved' ? 'fenced' : outcome, ...(seq === undefined ? {} : { seq }) }
+      const { outcome, seq, epoch, ...opened } = message
+      return {
+        ...opened,
+        outcome: outcome === 'moved' ? 'fenced' : outcome,
+        ...(seq !== undefined && { seq }),
+        ...(epoch !== undefined && { epoch }),
+      }
     }
     case 'moved':
       return { kind: 'fenced', room: message.room }

@@ -3,9 +3,26 @@ import { afterEach, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { type NodeBench, startNodes, type TestNode, until } from '../testing/node-bench.ts'
+import type { TextEditor } from '../testing/text-editor.ts'
 import { ackedOf, clocksSeen, expectEqual, presenceOf, statesSeen, type } from '../testing/typing.ts'
 
 let bench: NodeBench
+/** Lets no call of a node through to the store between `hold` and `open`. */
+function gateOf({ faults }: TestNode): { readonly hold: () => void; readonly open: () => void } {
+  let open = (): void => {}
+  const hold = (): void => {
+    faults.gate = new Promise((resolve) => {
+      open = resolve
+    })
+  }
+  return {
+    hold,
+    open: () => {
+      faults.gate = Promise.resolve()
+      open()
+    },
+  }
+}
 let head: DocumentHead
 /** Starts nodes with one document, which the first one owns. */
 async function start(count: number): Promise<readonly [TestNode, TestNode, TestNode]> {
@@ -66,6 +83,58 @@ it('[LIFE-6] [LIFE-25] while the owner does not reach the store after a failed a
   a.faults.isDown = false
   await expectEqual([ann, bob], 6)
   await until(async () => (await bench.stored(head)) === ann.text.toString())
+})
+
+it.each([1, 2] as const)(
+  '[LIFE-25] after a failover of the database that lost commits, people who were joined join anew when node %i owns the document next, and all they hold is stored',
+  async (next) => {
+    const [a, b, c] = await start(3)
+    const people = [await a.editor('doc'), await b.editor('doc'), await c.editor('doc')]
+    const [ann, bob] = people as [TextEditor, TextEditor]
+    await type(bob, 'b', 20)
+    await expectEqual(people, 20)
+    await until(async () => (await bench.stored(head)) === ann.text.toString())
+    await until(() => ackedOf(bob) >= 20)
+    const { open, hold } = gateOf(a)
+    hold()
+    a.faults.unanswered = 'not committed'
+    // Not stored yet, and it will have sequences that the lost records had.
+    await type(ann, 'a', 5)
+    bench.loseTail(head, 4)
+    if (next === 2) {
+      const owned = bench.ownership.ownerOf(head.key) ?? undefined
+      bench.ownership.silence(1, 1_000)
+      expect(await bench.ownership.of(2).acquire(head.key, owned)).toMatchObject({
+        kind: 'acquired',
+        lastSeq: expect.any(Number),
+      })
+      bench.ownership.revive(1)
+    }
+    open()
+    const closed = await Promise.all(people.map(({ client }) => client.closed))
+    for (const one of closed) expect(one).toMatchObject({ code: 1012, reason: expect.stringContaining('room-reset') })
+    for (const { client } of people) expect(client.of(TAG.error)).toEqual([])
+    const back = await Promise.all(people.map((person, i) => bench.nodes[i]?.editor('doc', {}, person.doc)))
+    await expectEqual(back as TextEditor[], 25)
+    await until(async () => (await bench.stored(head)) === ann.text.toString())
+    expect(bench.ownership.ownerOf(head.key)?.owner).toBe(next)
+  },
+)
+
+it('[LIFE-26] [LIFE-11] after a failover that lost an acquisition, the node that made it answers no reader from its room, though another owner has the same epoch', async () => {
+  const [a, b] = await start(2)
+  const ann = await a.editor('doc')
+  await type(ann, 'a', 3)
+  await until(async () => (await bench.stored(head)) === 'aaa')
+  bench.ownership.loseAcquisition(head.key)
+  const bob = await b.editor('doc')
+  expect(bench.ownership.ownerOf(head.key)).toEqual({ owner: 2, epoch: 1 })
+  await type(bob, 'b', 3)
+  await until(async () => (await bench.stored(head)).length === 6)
+  expect(a.bench.rooms.counts().owned).toBe(1)
+  await a.bench.rooms.settle(head)
+  expect(a.bench.rooms.counts()).toMatchObject({ owned: 0, edge: 1, fenced: 1 })
+  await expectEqual([ann, bob], 6)
 })
 
 it('[LIFE-6] an append that fails again and again closes the sockets of all nodes in the end, and tells the writer', async () => {

@@ -78,6 +78,13 @@ export class MemoryOwnership {
     return this.#documents.get(key)?.tenure ?? null
   }
 
+  /** The newest acquisition is lost, as after a failover to a standby that lagged; the next one gets the same epoch. */
+  loseAcquisition(key: number): void {
+    const document = this.#of(key)
+    document.tenure = null
+    document.epoch--
+  }
+
   holds(node: Incarnation, key: number, epoch: number): boolean {
     const tenure = this.ownerOf(key)
     return tenure !== null && tenure.owner === node && tenure.epoch === epoch
@@ -131,9 +138,9 @@ export class MemoryOwnership {
       document.takeovers = (isCounted ? document.takeovers : 0) + 1
       document.takenAtMs = nowMs
       this.#robbed.set(tenure.owner, this.robbedOf(tenure.owner) + 1)
-      return { kind: 'acquired', epoch: give(document, node), lastSeq, takeovers: document.takeovers, taken }
+      return { kind: 'acquired', owner: node, epoch: give(document, node), lastSeq, takeovers: document.takeovers, taken }
     }
-    return { kind: 'acquired', epoch: give(document, node), lastSeq, takeovers: isCounted ? document.takeovers : 0 }
+    return { kind: 'acquired', owner: node, epoch: give(document, node), lastSeq, takeovers: isCounted ? document.takeovers : 0 }
   }
 
   #mayTake({ takenAtMs }: Owned, { owner, epoch }: Tenure, seen: Tenure | undefined): boolean {

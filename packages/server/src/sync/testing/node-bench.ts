@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import { TAG } from '@docrelay/protocol/frames'
 import * as Y from 'yjs'
 import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
@@ -29,8 +30,8 @@ export interface TestNode {
   readonly links: MemoryNode
   readonly stores: FencedStores
   readonly faults: StoreFaults
-  /** A person with an editor on this node, who has joined the document of the workspace of the token. */
-  editor(docId: string, token?: TokenOptions): Promise<TextEditor>
+  /** A person with an editor on this node, who has joined the document of the workspace of the token, and holds `doc`. */
+  editor(docId: string, token?: TokenOptions, doc?: Y.Doc): Promise<TextEditor>
 }
 
 /** Nodes in one process with real gateways, sockets and rooms, on one store, and links in memory. */
@@ -42,6 +43,8 @@ export interface NodeBench extends AsyncDisposable {
   create(id: string, workspaceId?: string): Promise<DocumentHead>
   /** What the log of a document says. */
   stored(head: DocumentHead): Promise<string>
+  /** The last records of a log are gone, as after a failover to a standby that lagged. Only with a storage of the bench's own. */
+  loseTail(head: DocumentHead, records: number): void
   /** The process of a node ends at once: its heartbeat, its links, its rooms, and its sockets. */
   crash(node: TestNode): void
   /** Nodes that the others know as ending. */
@@ -66,7 +69,8 @@ export interface NodeBenchOptions {
 
 export async function startNodes(given: NodeBenchOptions): Promise<NodeBench> {
   const { count, fullBytes, older = [], saveIdleMs = 100, bench: options = {}, homes: homeOptions = {} } = given
-  const storage = given.storage ?? (await openTestStorage())
+  const own = given.storage === undefined ? await openTestStorage() : null
+  const storage: Storage = given.storage ?? own ?? missing()
   const draining = new Set<number>()
   const network = createMemoryNetwork(fullBytes === undefined ? {} : { fullBytes })
   const ownership = new MemoryOwnership({
@@ -92,6 +96,14 @@ export async function startNodes(given: NodeBenchOptions): Promise<NodeBench> {
       for (const { update } of [...(log.snapshot ? [log.snapshot] : []), ...log.records]) Y.applyUpdate(doc, update)
       return doc.getText('t').toString()
     },
+    loseTail({ key }, records) {
+      if (own === null) throw new Error('the storage is not that of the bench')
+      const db = new DatabaseSync(own.url.slice('sqlite:'.length), { timeout: 5_000 })
+      const { last } = db.prepare('select max(seq) as last from updates where key = ?').get(key) as { last: number }
+      db.prepare('delete from updates where key = ? and seq > ?').run(key, last - records)
+      db.prepare('update log_heads set last_seq = ? where key = ?').run(last - records, key)
+      db.close()
+    },
     crash(node) {
       ownership.silence(node.inc)
       network.crash(node.inc)
@@ -104,7 +116,7 @@ export async function startNodes(given: NodeBenchOptions): Promise<NodeBench> {
         await bench[Symbol.asyncDispose]()
         await homes[Symbol.asyncDispose]()
       }
-      if (given.storage === undefined) await storage[Symbol.asyncDispose]()
+      await own?.[Symbol.asyncDispose]()
     },
   }
   const pump = setInterval(() => made.delivers && network.deliverAll(), 1)
@@ -153,8 +165,8 @@ export async function startNodes(given: NodeBenchOptions): Promise<NodeBench> {
       links,
       stores,
       faults,
-      async editor(docId, token = {}) {
-        const editor = new TextEditor(await bench.authed(token, ['ack']))
+      async editor(docId, token = {}, doc = new Y.Doc()) {
+        const editor = new TextEditor(await bench.authed(token, ['ack']), doc)
         editor.start(docId)
         await editor.client.next(TAG.sync)
         return editor
@@ -162,6 +174,10 @@ export async function startNodes(given: NodeBenchOptions): Promise<NodeBench> {
     }
   }
   return made
+}
+
+function missing(): never {
+  throw new Error('there is no storage')
 }
 
 export async function until(holds: () => boolean | Promise<boolean>, waitMs = 8_000): Promise<void> {

@@ -5,12 +5,14 @@ import type { TestClient } from './test-client.ts'
 
 /** A Y.Doc behind a raw client: sends step1 and step2, applies what it receives, and sends its own edits. */
 export class TextEditor {
-  readonly doc = new Y.Doc()
+  readonly doc: Y.Doc
   readonly client: TestClient
-  readonly text = this.doc.getText('t')
+  readonly text: Y.Text
 
-  constructor(client: TestClient) {
+  constructor(client: TestClient, doc = new Y.Doc()) {
     this.client = client
+    this.doc = doc
+    this.text = doc.getText('t')
     client.socket.on('message', (data: Buffer) => this.#receive(data))
     this.doc.on('update', (update: Uint8Array, origin: unknown) => {
       if (origin !== this) client.send(syncFrame(2, update))

@@ -1,6 +1,6 @@
 import type { DocumentStore } from '../../../documents/document-store.port.ts'
 import type { NodeMessage } from '../../node-links.port.ts'
-import type { Incarnation, Ownership, Tenure } from '../../ownership.port.ts'
+import type { Ownership, Tenure } from '../../ownership.port.ts'
 import type { FromWorker } from '../../worker-messages.ts'
 
 /**
@@ -30,7 +30,6 @@ export function seenAsDurable(): (message: NodeMessage) => NodeMessage {
 export function unlookedRows(
   ownership: Ownership,
   documents: DocumentStore,
-  inc: () => Incarnation,
 ): { readonly ownership: Ownership; readonly store: Pick<DocumentStore, 'state'> } {
   const held = new Map<number, Tenure>()
   return {
@@ -38,7 +37,7 @@ export function unlookedRows(
       ...ownership,
       async acquire(key, seen) {
         const outcome = await ownership.acquire(key, seen)
-        if (outcome.kind === 'acquired') held.set(key, { owner: inc(), epoch: outcome.epoch })
+        if (outcome.kind === 'acquired') held.set(key, outcome)
         else held.delete(key)
         return outcome
       },

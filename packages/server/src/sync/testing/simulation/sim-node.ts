@@ -159,7 +159,7 @@ export class SimNode {
     const nextConnection = (): number => ++connections
     const homes = openNodeHomes({ local: lightPool({ ...stores, clock, timers, random, log, process }), links })
     const may = { own: () => this.life.phase === 'serving', takeOver: () => this.life.mayTakeOver }
-    const remembered = sabotage === 'no-row-check' ? unlookedRows(ownership, stores.documents, inc) : null
+    const remembered = sabotage === 'no-row-check' ? unlookedRows(ownership, stores.documents) : null
     this.#rooms = openRooms({
       workers: homes,
       store: remembered?.store ?? stores.documents,
