@@ -58,6 +58,11 @@ export type ToWorker =
        * and does not notice the move. [C8]
        */
       readonly resumes?: boolean
+      /**
+       * The ordinal of the last message of a connection that was joined before the room was opened again. What it sends waits until it has
+       * sent the step2 that it is asked for. [LIFE-6]
+       */
+      readonly again?: number
     } & MemberRights)
   | { readonly kind: 'leave'; readonly room: number; readonly connection: number }
   /** A right or role changed; counts from the next message on. */

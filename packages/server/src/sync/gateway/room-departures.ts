@@ -122,8 +122,17 @@ export class RoomDepartures {
   }
 
   async #release(room: Room): Promise<void> {
+    while (room.phase === 'opening' || room.phase === 'evicting') await room.turning
+    if (room.phase === 'closed') return
+    // Whoever joins meanwhile waits, and then has the document opened again where that is allowed.
+    room.phase = 'evicting'
+    const released = this.#evict(room)
+    room.turning = released.then(() => 'gone')
+    await released
+  }
+
+  async #evict(room: Room): Promise<void> {
     const { jobs, openings, table, log } = this.#deps
-    await room.turning
     const outcome = await jobs.run(room, { kind: 'evict' })
     if (outcome.kind !== 'evicted' && outcome.kind !== 'gone') {
       const text = 'A live document was not stored when this node gave it up; its log has every edit.'

@@ -110,6 +110,7 @@ export class RoomRecovery {
         ...memberRights(binding, identity),
         knowsLineage: binding.knowsLineage,
         resumes: resumes && binding.isAsked,
+        again: binding.acks.received,
       })
       const { presence } = binding
       if (presence !== null) this.#deps.post(room, { kind: 'awareness', room: room.number, connection: id, payload: presence })

@@ -55,6 +55,22 @@ describe('keeping documents in memory', () => {
     expect(workers.of('open')).toHaveLength(2)
   })
 
+  it('[LIFE-27] a JOIN_DOC while a node gives its documents up waits, and the document is then loaded again', async () => {
+    const { rooms, workers } = openAlone()
+    const head = headOf('doc')
+    await rooms.enter(head)
+    workers.jobs.set('evict', 'hang')
+    const released = rooms.departures.release()
+    await vi.waitFor(() => expect(workers.of('job')).toHaveLength(1), patience(2_000))
+    const entering = rooms.enter(head)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(workers.of('open')).toHaveLength(1)
+    workers.emit({ kind: 'done', job: workers.of('job')[0]?.job ?? 0, outcome: { kind: 'evicted' } })
+    await released
+    expect((await entering).kind).toBe('open')
+    expect(workers.of('open')).toHaveLength(2)
+  })
+
   it('[LIFE-17] a failed eviction leaves the document in memory', async () => {
     const { rooms, time, workers } = openAlone()
     const head = headOf('doc')

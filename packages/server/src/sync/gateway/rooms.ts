@@ -200,7 +200,7 @@ class OpenRooms implements Rooms {
 
   join(room: Room, connection: Connection): boolean {
     const joined = joinedOf(connection)
-    if (room.phase === 'closed' || joined === null) return false
+    if (room.phase === 'closed' || room.phase === 'evicting' || joined === null) return false
     const { binding, identity } = joined
     addMember(room, connection)
     this.post(room, {

@@ -52,6 +52,23 @@ it.each(['committed', 'not committed'] as const)(
   },
 )
 
+it('[LIFE-6] [WS-32] when an append fails that held an edit of another node, who has built upon that edit at the owner is told of no gap', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const { open, hold } = gateOf(a)
+  for (let round = 1; round <= 5; round++) {
+    hold()
+    bob.text.insert(bob.text.length, 'b')
+    await until(() => ann.text.length === 2 * round - 1)
+    ann.text.insert(ann.text.length, 'a')
+    await until(() => bob.text.length === 2 * round)
+    a.faults.unanswered = 'not committed'
+    open()
+    await until(async () => (await bench.stored(head)) === 'ba'.repeat(round))
+    await expectEqual([ann, bob], 2 * round)
+  }
+})
+
 it('[LIFE-6] [LIFE-25] what somebody wrote at the owner who left before its append failed is stored', async () => {
   const [a] = await start(2)
   const ann = await a.editor('doc')

@@ -11,6 +11,7 @@ import type { Emitted } from './room-cut.ts'
 import { applyWrites, type Handled, isEmptyUpdate, type Refusal, refusedWrite, type Write } from './room-edits.ts'
 import type { RoomHost } from './room-host.ts'
 import { awaitOrdinal, type Member, settleOrdinals } from './room-members.ts'
+import { Rejoins } from './room-rejoins.ts'
 import { type TrialOwner, WriteTrials } from './room-trials.ts'
 import type { SyncRoom } from './sync-room.ts'
 import type { ToWorker } from '../worker-messages.ts'
@@ -43,6 +44,7 @@ export class RoomSync implements TrialOwner {
   /** Updates emitted by the turn in progress. They are logged and broadcast once the document is known to be sound. */
   private staged: Emitted[] | null = null
   private readonly trials: WriteTrials
+  private readonly rejoins: Rejoins
   private readonly broadcasts: Broadcasts
   private readonly acking = new Set<Member>()
   private roots = 0
@@ -57,6 +59,7 @@ export class RoomSync implements TrialOwner {
     this.broadcasts = new Broadcasts(room)
     this.answers = new RoomAnswers(room)
     this.trials = new WriteTrials(this, room)
+    this.rejoins = new Rejoins(room.host, (member, write) => this.take(member, write))
   }
 
   get isReady(): boolean {
@@ -88,14 +91,9 @@ export class RoomSync implements TrialOwner {
       if (!isDecoded) this.refuse(member, 0, 'ERR_BAD_FRAME', 'the state vector cannot be decoded')
       return
     }
-    const readOnly = !member.canWrite
-    this.gather(member, {
-      ordinal: message.ordinal,
-      update: read.payload,
-      isStep2: read.subType === SYNC.step2,
-      readOnly,
-      refusal: null,
-    })
+    const { payload: update, subType } = read
+    const isStep2 = subType === SYNC.step2
+    this.gather(member, { ordinal: message.ordinal, update, isStep2, readOnly: !member.canWrite, refusal: null })
   }
 
   private undecodable(member: Member, { ordinal, payload }: Extract<ToWorker, { kind: 'sync' }>): void {
@@ -109,7 +107,7 @@ export class RoomSync implements TrialOwner {
     if (member.isExpelled || member.former) return
     if (this.backlog.isOver(member, write.update.length)) return this.expelBusy(member)
     this.backlog.add(member, write)
-    this.take(member, write)
+    if (!this.rejoins.takes(member, write)) this.take(member, write)
   }
 
   take(member: Member, write: Write): void {
@@ -154,6 +152,7 @@ export class RoomSync implements TrialOwner {
 
   /** The waiting writes exceed what the connection may owe: it is closed and sends them again when it reconnects. [WS-12] */
   private expelBusy(member: Member): void {
+    this.rejoins.forget(member)
     this.forgetWaiting(member)
     member.isExpelled = true
     this.host.count('busy_closes')
@@ -224,7 +223,7 @@ export class RoomSync implements TrialOwner {
 
   private applyNow(member: Member, writes: readonly Write[], untilMs: number): Handled {
     if (writes.every(({ update, refusal }) => refusal === null && isEmptyUpdate(update))) {
-      this.settleAfter(member, (writes[writes.length - 1] as Write).ordinal)
+      this.settleAfter(member, writes[writes.length - 1] as Write)
       return { count: writes.length, costly: false }
     }
     const live = this.room.live()
@@ -232,7 +231,7 @@ export class RoomSync implements TrialOwner {
     if (handled === 'broken') return handled
     for (const { update, origin } of emitted) this.commit(live, update, origin)
     const last = writes[handled.count - 1]
-    if (last !== undefined) this.settleAfter(member, last.ordinal)
+    if (last !== undefined) this.settleAfter(member, last)
     return handled
   }
 
@@ -335,8 +334,8 @@ export class RoomSync implements TrialOwner {
     this.answers.broken(member, error)
   }
 
-  /** Everything up to `ordinal` is handled. It is acknowledged once what the room has emitted so far is durable. [WS-40] */
-  settleAfter(member: Member, ordinal: number): void {
+  /** Everything up to this write is handled. It is acknowledged once what the room has emitted so far is durable. [WS-40] */
+  settleAfter(member: Member, { ordinal: own, settles: ordinal = own }: Write): void {
     if (ordinal === 0) return
     awaitOrdinal(member, ordinal, this.room.log.emitted)
     this.acking.add(member)
@@ -358,7 +357,8 @@ export class RoomSync implements TrialOwner {
   unsettled(): { connection: number; ordinal: number }[] {
     const waiting = new Map<number, number>()
     for (const member of this.acking) waiting.set(member.connection, member.waiting[member.waiting.length - 2] as number)
-    for (const [member, ordinal] of this.trials.ordinals()) waiting.set(member.connection, ordinal)
+    for (const [member, ordinal] of [...this.trials.ordinals(), ...this.rejoins.ordinals()])
+      waiting.set(member.connection, ordinal)
     for (const [member, writes] of this.turn) waiting.set(member.connection, (writes[writes.length - 1] as Write).ordinal)
     return [...waiting].map(([connection, ordinal]) => ({ connection, ordinal }))
   }
@@ -368,8 +368,16 @@ export class RoomSync implements TrialOwner {
     return this.turn.size > 0 || !this.trials.isEmpty
   }
 
+  /** A connection has joined. It is asked for what the room lacks, unless the room has moved with everything of it. */
+  joined(member: Member, { resumes, again }: Pick<Extract<ToWorker, { kind: 'join' }>, 'resumes' | 'again'>): void {
+    if (resumes === true) return
+    this.answers.sendStep1(member)
+    if (again !== undefined) this.rejoins.began(member, again)
+  }
+
   /** A connection left. If few of its writes wait, they are still applied, so that the user's last edits are not lost. */
   forget(member: Member): void {
+    this.rejoins.end(member)
     this.acking.delete(member)
     if (!this.backlog.mayStay(member)) this.forgetWaiting(member)
     member.resyncTimer?.()
@@ -384,6 +392,7 @@ export class RoomSync implements TrialOwner {
 
   close(): void {
     this.cancelWindow?.()
+    this.rejoins.close()
     for (const member of this.room.members.values()) this.forget(member)
     this.turn.clear()
     this.trials.close()

@@ -18,7 +18,7 @@ export interface TrialOwner extends CutOwner {
   pause(): void
   resume(): void
   commit(live: LiveContent, update: Uint8Array, origin: unknown): void
-  settleAfter(member: Member, ordinal: number): void
+  settleAfter(member: Member, write: Write): void
   learn(member: Member, bytes: number, tookMs: number): void
 }
 
@@ -96,7 +96,7 @@ export class WriteTrials {
       else {
         this.host.count('trials_failed')
         const refusal = { code: 'ERR_BAD_UPDATE', text: 'the update cannot be applied in time' } as const
-        this.owner.enqueue(member, refusedWrite(write.ordinal, refusal))
+        this.owner.enqueue(member, { ...write, ...refusedWrite(write.ordinal, refusal) })
         this.owner.flushTurn()
         this.host.emit({ kind: 'expel', connection: member.connection, code: 1003, word: 'protocol' })
       }
@@ -116,7 +116,7 @@ export class WriteTrials {
       this.host.turn(() => {
         if (outcome.kind === 'applied')
           for (const { update, origin } of outcome.emitted) this.owner.commit(this.room.live(), update, origin)
-        this.owner.settleAfter(member, write.ordinal)
+        this.owner.settleAfter(member, write)
         this.room.weighed()
         this.trials.delete(member)
         this.owner.resume()

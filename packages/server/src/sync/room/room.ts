@@ -270,7 +270,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (earlier !== undefined) ready.sync.forget(earlier)
     const member = newMember(message)
     this.members.set(message.connection, member)
-    if (message.resumes !== true) ready.sync.answers.sendStep1(member)
+    ready.sync.joined(member, message)
     const others = this.awareness.snapshot()
     if (others !== null) ready.sync.answers.direct(member, [awarenessFrame(others)])
   }

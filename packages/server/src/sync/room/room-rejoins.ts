@@ -1,0 +1,81 @@
+import type { Write } from './room-edits.ts'
+import type { RoomHost } from './room-host.ts'
+import type { Member } from './room-members.ts'
+
+/** How long the messages of a connection wait for its step2, which a client sends within a round trip. */
+const STEP2_MS = 2_000
+const EMPTY = Uint8Array.of(0, 0)
+
+interface Waiting {
+  /** A step2 up to this ordinal answered a step1 of the room before. */
+  readonly through: number
+  readonly held: Write[]
+  readonly cancel: () => void
+}
+
+/**
+ * The connections of a room that was opened again, until each has sent its step2. What they wrote may build upon edits of others which the log
+ * never got, and which others send again, perhaps later. The step2 of a connection holds all that it builds upon, so its other messages wait for
+ * it, 2 s at most. [LIFE-6, WS-32]
+ */
+export class Rejoins {
+  readonly #host: Pick<RoomHost, 'after'>
+  readonly #take: (member: Member, write: Write) => void
+  readonly #waiting = new Map<Member, Waiting>()
+
+  /** `take`: accepts a write that waits no more. */
+  constructor(host: Pick<RoomHost, 'after'>, take: (member: Member, write: Write) => void) {
+    this.#host = host
+    this.#take = take
+  }
+
+  /** The connection is asked for its step2. `through`: the ordinal of the last message that it has sent. */
+  began(member: Member, through: number): void {
+    const cancel = this.#host.after(STEP2_MS, () => this.end(member))
+    this.#waiting.set(member, { through, held: [], cancel })
+  }
+
+  /** Takes a write that waits, or the step2 and with it what waited; else returns false. */
+  takes(member: Member, write: Write): boolean {
+    const waiting = this.#waiting.get(member)
+    if (waiting === undefined) return false
+    if (!write.isStep2 || write.ordinal <= waiting.through) {
+      waiting.held.push(write)
+      return true
+    }
+    if (waiting.held.length > 0) this.#take(member, { ...write, settles: 0 })
+    this.end(member)
+    // An acknowledgement of the step2 covers the messages before it, so it comes when they are applied.
+    this.#take(member, waiting.held.length > 0 ? { ...write, update: EMPTY } : write)
+    return true
+  }
+
+  /** No step2 is waited for any more: what waited is taken. */
+  end(member: Member): void {
+    const waiting = this.#waiting.get(member)
+    if (waiting === undefined) return
+    this.#remove(member, waiting)
+    for (const write of waiting.held) this.#take(member, write)
+  }
+
+  /** Discards what waits. */
+  forget(member: Member): void {
+    const waiting = this.#waiting.get(member)
+    if (waiting !== undefined) this.#remove(member, waiting)
+  }
+
+  /** The last ordinal that waits of each connection. */
+  ordinals(): (readonly [Member, number])[] {
+    return [...this.#waiting].flatMap(([member, { held }]) => held.slice(-1).map(({ ordinal }) => [member, ordinal] as const))
+  }
+
+  close(): void {
+    for (const { cancel } of this.#waiting.values()) cancel()
+    this.#waiting.clear()
+  }
+
+  #remove(member: Member, { cancel }: Waiting): void {
+    cancel()
+    this.#waiting.delete(member)
+  }
+}
