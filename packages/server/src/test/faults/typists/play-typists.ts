@@ -193,30 +193,29 @@ function watchersOf(clients: readonly TypingPerson['client'][], { killEverySecs 
 }
 
 interface LivingRelay {
-  /** Lets so much time pass, in which the relay is killed and started again as often as the plan says. */
+  /** Lets the relay run for so long, in which the relay is killed and started again as often as the plan says. */
   pass(secs: number): Promise<void>
   kills(): number
 }
 
 function livingRelay(relay: RelayUnderTest, { killEverySecs }: TypistsPlan, env: Readonly<Record<string, string>>): LivingRelay {
-  const sleep = (secs: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, secs * 1_000)))
+  const sleep = (secs: number) => new Promise((resolve) => setTimeout(resolve, secs * 1_000))
   let untilKillSecs = killEverySecs ?? Number.POSITIVE_INFINITY
   let kills = 0
   return {
     kills: () => kills,
     async pass(secs) {
-      const endsAt = performance.now() / 1_000 + secs
-      const leftSecs = () => endsAt - performance.now() / 1_000
-      while (killEverySecs !== null && untilKillSecs < leftSecs()) {
+      let leftSecs = secs
+      while (killEverySecs !== null && untilKillSecs < leftSecs) {
         await sleep(untilKillSecs)
+        leftSecs -= untilKillSecs
         await relay.kill()
         await relay.restart(env)
         kills++
         untilKillSecs = killEverySecs
       }
-      const rest = leftSecs()
-      await sleep(rest)
-      untilKillSecs -= Math.max(0, rest)
+      await sleep(leftSecs)
+      untilKillSecs -= leftSecs
     },
   }
 }
