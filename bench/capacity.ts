@@ -6,7 +6,10 @@ import type { Target } from './sync-scenarios.ts'
 const FIRST_SIZE = SIZES.indexOf(100)
 export const CAPACITY_TARGETS = ['relay', 'hocuspocus', 'hocuspocus, storing each change'] as const satisfies readonly Target[]
 const CLIENTS_PER_DOCUMENT = 5
-/** As shipped, the peer stores a document at the latest 10 s after its first edit, so such a window has a store of each. */
+/**
+ * As shipped, the peer stores a document at the latest 10 s after its first edit, so a window of this length contains a store of
+ * each document.
+ */
 const STORE_PERIOD_SECONDS = 11
 
 /** A size that was tried. */

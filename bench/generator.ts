@@ -30,7 +30,7 @@ export interface Measured {
   readonly frames: number
   readonly seconds: number
   readonly serverCpuSec: number
-  /** The same of each server. */
+  /** The CPU time of each server. */
   readonly serversCpuSec: readonly number[]
   readonly besideCpuSec: Readonly<Record<string, number>>
   readonly generatorCpuSec: number
@@ -45,7 +45,10 @@ const FIRST_Y_CLIENT = 1_000
 /** Edits older than this are not looked up any more. */
 const REMEMBERED_SECONDS = 120
 const SATURATED_RING = 1 << 14
-/** So many looks, half a second apart, in which nothing new arrived. A server that waits for the processor delivers the rest much later. */
+/**
+ * The generator stops waiting after so many looks, half a second apart, in which nothing new arrived. It waits longer while
+ * deliveries are missing, since a server that waits for the processor delivers the rest much later.
+ */
 const QUIET_LOOKS = 4
 const QUIET_LOOKS_WHILE_MISSING = 20
 

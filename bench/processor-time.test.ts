@@ -13,7 +13,7 @@ it('the times of a process are read whatever its program is called', () => {
 /** A program that keeps the processor busy until it has used so many milliseconds of it. */
 const busy = (ms: number): string => `while (process.cpuUsage().user < ${ms * 1_000}) ;`
 
-it.runIf(process.platform === 'linux')('the time of a family holds that of children, also of those that have ended', async () => {
+it.runIf(process.platform === 'linux')('the time of a family includes its children, also those that have ended', async () => {
   const script = `
     const { spawn, spawnSync } = require('node:child_process')
     spawnSync(process.execPath, ['-e', ${JSON.stringify(busy(300))}])

@@ -47,7 +47,7 @@ async function measureRun(run: Run, round: number, stores: Stores, options: Scal
   }
 }
 
-/** Whether those own the documents that were to own them; else the share of what was forwarded would be another one. */
+/** Whether each node owns the documents that it was to own. Otherwise the share of forwarded edits would be another one. */
 async function isPlaced(run: Run, places: ReturnType<typeof placesOf>, nodes: Nodes): Promise<boolean> {
   if (run.spread === 'alone') return true
   const [wanted, found] = [ownedBy(places, run.nodes), await nodes.owned()]
@@ -119,7 +119,7 @@ async function main(options: ScaleOptions): Promise<void> {
   for (const line of [...ratioTable(shown), '', ...costTable(shown), '', confidenceLine(shown)]) console.log(line)
 }
 
-/** `null` after a text about what is wrong with the arguments. */
+/** Returns `null` after it has printed what is wrong with the arguments. */
 function optionsOrNull(): ScaleOptions | null {
   try {
     return readOptions(process.argv.slice(2))

@@ -11,7 +11,10 @@ export interface Cost {
   /** Cores in use by all of these and the load generator. */
   readonly cores: number
   readonly deliveries: number
-  /** Deliveries by those that the edits of the same time make: below 1 the relays did not keep up, and the costs say little. */
+  /**
+   * Deliveries divided by those that the edits of the same time should make. Below 1 the relays did not keep up, and the costs
+   * say little.
+   */
   readonly keptUp: number
   readonly missing: number
 }

@@ -25,7 +25,7 @@ it('sticky clients forward nothing, and their documents are spread evenly', () =
   expect(forwardedShare(placesOfRun('hot-1'))).toBe(0)
 })
 
-it('random clients are at each node about as often, and at the same one in each round', () => {
+it('random clients are at each node about equally often, and at the same node in each round', () => {
   const places = placesOfRun('many-4-random')
   expect(placesOfRun('many-4-random')).toEqual(places)
   for (let node = 0; node < 4; node++) {
@@ -38,7 +38,7 @@ it('random clients are at each node about as often, and at the same one in each 
   expect(forwardedShare(places)).toBeLessThan(0.65)
 })
 
-it('the share that is forwarded counts those who edit', () => {
+it('the forwarded share counts only clients that edit', () => {
   const places = [
     [0, 1, 0, 1],
     [1, 1, 0, 0],

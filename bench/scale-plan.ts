@@ -67,7 +67,10 @@ export function placesOf({ shape, nodes, spread }: Run): readonly (readonly numb
   return Array.from({ length: docs }, (_, doc) => Array.from({ length: clientsPerDoc }, (_, client) => nodeOf(doc, client)))
 }
 
-/** Who joins first makes its node the owner. Returns the share of the clients whose edits go to another node than their own. */
+/**
+ * Returns the share of the editing clients whose edits go to another node than their own. The first client of a document makes
+ * its node the owner.
+ */
 export function forwardedShare(places: readonly (readonly number[])[], editorsPerDoc = Number.POSITIVE_INFINITY): number {
   let [edits, forwarded] = [0, 0]
   for (const [owner, ...others] of places.map((at) => at.slice(0, editorsPerDoc))) {

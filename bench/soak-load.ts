@@ -55,7 +55,7 @@ export async function startSoakLoad(relay: RunningRelay, random: () => number): 
   const typists = Array.from({ length: STANDING_TYPISTS }, (_, i) => new Typist(relay, `standing-${i % STANDING_DOCUMENTS}`, i))
   for (const typist of typists) await typist.joined()
 
-  /** Does `work` so many times a minute, each time after the one before. */
+  /** Does `work` about `perMinute` times a minute, each time after the one before. */
   const repeatedly = async (perMinute: number, work: (round: number) => Promise<unknown>): Promise<void> => {
     for (let round = 0; isRunning; round++) {
       await sleep((60_000 / perMinute) * (0.5 + random()))
@@ -183,7 +183,7 @@ class Typist {
     return until(`a join of ${this.docId}`, () => this.#client.state.synced)
   }
 
-  /** Writes one mark. False when it has to wait for the last one to be durable. */
+  /** Writes one mark. Returns false when it has to wait until the last mark is durable. */
   type(): boolean {
     if (this.#unsaved.length > 0) return false
     const mark = `[${this.#index}.${this.#typed++}]`

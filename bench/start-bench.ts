@@ -13,7 +13,7 @@ import { stopChild } from './servers.ts'
 
 /** The work of the start has ended by then. */
 const SETTLE_MS = 3_000
-/** Of the clock in /proc: 100 Hz on every Linux that Node runs on. */
+/** A tick of the clock in /proc: 100 Hz on every Linux that Node runs on. */
 const TICK_MS = 10
 
 interface Program {

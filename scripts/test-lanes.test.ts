@@ -24,6 +24,7 @@ describe('lanes of test files', () => {
   it.each([
     ['packages/server/src/sync/room/room-edit.time.test.ts', 'time'],
     ['packages/console/src/test/speed.browser.time.test.ts', 'page-time'],
+    ['packages/server/src/sync/remote/gateway-remote.test.ts', 'repeats'],
     ['packages/server/src/test/e2e/mcp-tool-laws.test.ts', 'stories'],
     ['packages/server/src/test/e2e/durability.long.test.ts', 'long'],
     ['packages/server/src/drivers/sql/blob-model.test.ts', 'engines'],
@@ -42,6 +43,15 @@ describe('lanes of test files', () => {
       ['  }, 30_000)', '    timeout: 60_000,', "it('x', { timeout: 5_000 }, () => {"].filter((line) => !fixed.test(line)),
     ).toEqual([])
     expect(FILES.filter((file) => fixed.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
+  })
+
+  it('a file that imports other test files, or replaces a module, shares its modules with no other file', () => {
+    const needsOwn = FILES.filter((file) => {
+      const source = readFileSync(join(ROOT, file), 'utf8')
+      return /^(await )?import\(?.*\.test\.ts'/m.test(source) || /^vi\.mock\(/m.test(source)
+    })
+    expect(needsOwn.length).toBeGreaterThan(1)
+    expect(needsOwn.filter((file) => lanesOf(file)[0]?.sharesModules !== false)).toEqual([])
   })
 
   it('a file that starts the relay gets a bundle of it, and one that opens PostgreSQL gets a server', () => {

@@ -1,6 +1,6 @@
 /** A group of test files that run together, because they have the same requirements and time limits. */
 export interface Lane {
-  readonly name: 'page-time' | 'time' | 'browser' | 'long' | 'stories' | 'engines' | 'laws' | 'unit'
+  readonly name: 'page-time' | 'time' | 'repeats' | 'browser' | 'long' | 'stories' | 'engines' | 'laws' | 'unit'
   /** Patterns of names and folders. A file belongs to the first lane that matches. */
   readonly files: readonly string[]
   /**
@@ -39,6 +39,15 @@ export const LANES: readonly Lane[] = [
     startsRelay: true,
     opensPages: false,
     alone: true,
+  },
+  // Suites that import other test files to run them again. In a process that has run those files already, their tests would be missing.
+  {
+    name: 'repeats',
+    files: ['packages/server/src/sync/remote/{gateway,live}-remote.test.ts'],
+    sharesModules: false,
+    needsPostgres: false,
+    startsRelay: false,
+    opensPages: false,
   },
   // Pages of the console in a real browser.
   {

@@ -34,7 +34,7 @@ export interface RunningRelay {
   drain(): Promise<'clean' | 'overrun'>
 }
 
-/** Sockets of one of several nodes close over this part of the grace at most. [WS-57] */
+/** One of several nodes closes its sockets spread over this part of the grace at most. [WS-57] */
 const CLOSING_PART = 0.5
 
 /** How long the start waits for a database server that is starting too. */

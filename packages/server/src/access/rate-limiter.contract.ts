@@ -3,8 +3,8 @@ import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
 import type { Bucket, RateLimiter, Taker, Taking } from './rate-limiter.port.ts'
 
 /**
- * Registers what every driver of `RateLimiter` keeps to. Keys are new in every test, so a driver may keep its state. `open` gives a limiter
- * whose buckets are full and follow the clock of the test.
+ * Registers the contract of every driver of `RateLimiter`. Keys are new in every test, so a driver may keep its state. `open` returns a
+ * limiter whose buckets are full and follow the clock of the test.
  */
 export function describeRateLimiterContract(name: string, open: (time: ManualTime) => RateLimiter | Promise<RateLimiter>): void {
   describe(`RateLimiter: ${name}`, () => {
@@ -13,7 +13,7 @@ export function describeRateLimiterContract(name: string, open: (time: ManualTim
     let key: string
     let tests = 0
     const bucket = { ratePerSec: 40, burst: 80 }
-    /** One take after the other, as those of one caller; several callers at once have a test of their own. */
+    /** Takes one after the other, as one caller does, and returns how many succeed. A separate test covers several callers at once. */
     const countTaken = async (count: number, take: () => Taking | Promise<Taking>): Promise<number> => {
       let taken = 0
       for (let i = 0; i < count; i++) if ((await take()).taken) taken++
@@ -90,7 +90,7 @@ export function describeRateLimiterContract(name: string, open: (time: ManualTim
       expect(await takes(1)).toBe(0)
     })
 
-    it('[LIM-2] of many who ask at once as many get a token as there are, in the order in which they asked', async () => {
+    it('[LIM-2] when many callers ask at once the first ones get the available tokens, in the order in which they asked', async () => {
       const outcomes = await Promise.all(Array.from({ length: 100 }, async () => limiter.take(key, bucket)))
       expect(outcomes.map(({ taken }) => taken)).toEqual([...Array<true>(80).fill(true), ...Array<false>(20).fill(false)])
     })

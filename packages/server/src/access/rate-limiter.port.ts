@@ -11,9 +11,9 @@ export const PERSON_WRITES_MS = 10_000
 
 /**
  * Token buckets by key. One key is one bucket; its rate and burst are given with every call, so a configured change takes effect at once.
- * `ratePerSec === null` is unlimited and takes nothing. A driver in memory answers at once; one that shares its buckets with other nodes
- * answers at once as far as it can, and else with a promise that never rejects and settles within 250 ms. Callers in one process get their
- * answers for one key in the order of their calls. [LIFE-27]
+ * `ratePerSec === null` is unlimited and takes nothing. A driver in memory answers synchronously. A driver that shares its buckets with other
+ * nodes answers synchronously when it can, else with a promise that never rejects and settles within 250 ms. Callers in one process get
+ * their answers for one key in the order of their calls. [LIFE-27]
  */
 export interface RateLimiter {
   /**

@@ -24,7 +24,7 @@ export interface Seats {
 }
 
 /**
- * Decides whether a connection gets the seat that it asks for. `held`: the seat that it has already. [WS-17, WS-19]
+ * Decides whether a connection gets the seat that it asks for. `held`: the seat that the connection has already. [WS-17, WS-19]
  */
 export function seatOutcome(
   {

@@ -16,8 +16,8 @@ export interface RevocationPollOptions {
   readonly clock?: Clock
   readonly timers?: Timers
   /**
-   * Asks whether it is this node that polls, when several have the same control plane; `leftMs`: when to ask again at the
-   * latest, if it is not. Absent: it is. [AUTH-14]
+   * Decides whether this node polls, when several nodes have the same control plane. If it does not, this node asks again
+   * after `leftMs` at the latest. Absent: this node always polls. [AUTH-14]
    */
   readonly turn?: () => Promise<{ readonly isMine: boolean; readonly leftMs: number }>
   /** Called with the number of entries of a poll whose jti no token can have. */
@@ -38,10 +38,10 @@ const TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 const BATCH = 10_000
 const MAX_CURSOR_CHARS = 1024
-/** How soon the turn is asked for again when it is about to be free. */
+/** The shortest time until a node asks for the turn again. */
 const SOONEST_MS = 1_000
 
-/** A poll in progress and a little more: how long a node keeps the turn beyond the interval. */
+/** A node keeps the turn this much longer than the interval: the time of a poll and a little more. */
 export const TURN_SLACK_MS = TIMEOUT_MS + 5_000
 
 /**

@@ -13,8 +13,8 @@ export interface Revocation {
 export interface RevocationStore {
   /**
    * Keeps one entry for each jti, with the earliest `revokedAtMs`. Drops the oldest entries beyond `keep` in the same
-   * transaction. `isWhole`: these are the last entries of a push or poll that was heard to its end, which other nodes are
-   * told with the entries. [AUTH-15]
+   * transaction. `isWhole`: these are the last entries of a push or poll that was received completely; other nodes are
+   * told so together with the entries. [AUTH-15]
    */
   add(
     entries: readonly Revocation[],

@@ -15,11 +15,11 @@ export interface Revocations {
    * V2] Rejects with the store's error; then none of the new entries takes effect.
    */
   add(entries: readonly Revocation[], options?: AddOptions): Promise<void>
-  /** Other nodes have made these entries durable: every later `has` knows them. [AUTH-14] */
+  /** To be called with entries that another node has stored: every later `has` knows them. [AUTH-14] */
   told(entries: readonly Revocation[]): void
-  /** Another node has heard a push or a poll to its end. [AUTH-15] */
+  /** To be called when another node has received a push or a poll completely. [AUTH-15] */
   toldWhole(): void
-  /** Reads the whole set again, when it may be that this node was not told of all of it. */
+  /** Loads the whole set again. To be called when this node may have missed entries of other nodes. */
   reload(): Promise<void>
   readonly size: number
   /**

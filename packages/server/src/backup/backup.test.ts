@@ -212,7 +212,7 @@ describe('a backup', () => {
     expect(await backUp('source', 'backup', { read })).toMatchObject({ blobs: 1, lostBlobs: [OTHER, MISSING] })
   })
 
-  it('[OPS-9] [BLOB-24] a blob whose object an upload replaces while it is copied is in the backup', async () => {
+  it('[OPS-9] [BLOB-24] a backup holds a blob whose object an upload replaces during the copy', async () => {
     await makeStore('source', [])
     const good = new TextEncoder().encode('hello\n')
     const hash = hashOf(good)

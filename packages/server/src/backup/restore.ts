@@ -142,7 +142,7 @@ function hasToken(manifest: Manifest): boolean {
   return manifest.files.some(({ path }) => path === TOKEN_FILE)
 }
 
-/** Resolves when the first entry is there, so that a store which does not answer is noticed before anything is written. */
+/** Resolves when the first entry has arrived, so that a store that does not answer is noticed before anything is written. */
 async function begun<T>(entries: AsyncIterable<T>): Promise<AsyncIterable<T>> {
   const iterator = entries[Symbol.asyncIterator]()
   const first = await iterator.next()

@@ -38,7 +38,7 @@ export interface StoreMoment {
 export interface StoreSource extends AsyncDisposable {
   /** Calls `work` with everything that was committed before the call, and with no part of a later commit. [OPS-9] */
   atOneMoment<T>(work: (moment: StoreMoment) => Promise<T>): Promise<T>
-  /** Returns the name that the bytes of a hash have in the blob store now; an upload may change it at any time. [BLOB-24] */
+  /** Returns the current object of a hash in the blob store; an upload may replace it at any time. [BLOB-24] */
   objectOf(hash: string): Promise<string>
 }
 
@@ -54,8 +54,8 @@ export interface StoreTarget extends AsyncDisposable {
    * Writes all rows, brings the layout to that of this program and removes the mark, in one transaction: either all of
    * it is durable or none. Returns how many rows of each table were written.
    *
-   * @param objects - what the blob store has that belongs to the rows. Of each hash that a workspace holds, one name is
-   *   recorded. [BLOB-24]
+   * @param objects - the objects of the blob store that belong to the rows. One object is recorded for each hash that a
+   *   workspace holds. [BLOB-24]
    */
   fill(
     layout: StoreLayout,

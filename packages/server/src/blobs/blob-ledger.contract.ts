@@ -100,7 +100,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await probe(99, 1000)).toEqual({ kind: 'admitted' })
       })
 
-      it('[REST-12] a workspace has a limited number of streams at once, of blobs that it holds too, and each frees its place by its end or expiry', async () => {
+      it('[REST-12] a workspace has a limited number of streams at once, also for blobs it holds, and a stream that ends or expires frees its place', async () => {
         await granted(ledger(), aGrant(ws, hash))
         const stream = (of: string | null, expiresAtMs = 5000) =>
           aStream(ws, of, { expiresAtMs, upload: { kind: 'stream', most: 2 } })
@@ -109,7 +109,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect((await take(first)).kind).toBe('held')
         expect((await take(second)).kind).toBe('admitted')
         expect(await take(third)).toEqual({ kind: 'too-many' })
-        // A stream that is there already grows, upload URLs have no place, and other workspaces have places of their own.
+        // A stream that has a place may grow, upload URLs need no place, and other workspaces have their own places.
         expect(await take({ ...second, bytes: 200 })).toEqual({ kind: 'admitted' })
         expect(await ledger().reserve(aPresigned(ws, newHash()), null, 1000)).toEqual({ kind: 'admitted' })
         expect(await take({ ...third, id: `${third.id}x`, workspaceId: `${ws}x` })).toEqual({ kind: 'admitted' })
@@ -119,7 +119,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await take(second, 3000)).toEqual({ kind: 'admitted' })
       })
 
-      it('[REST-12] of streams that begin at the same moment as many are admitted as the workspace may have', async () => {
+      it('[REST-12] of streams that begin at the same moment exactly the allowed number is admitted', async () => {
         const begin = () => ledger().reserve(aStream(ws, newHash(), { upload: { kind: 'stream', most: 3 } }), null, 1000)
         const kinds = (await Promise.all(Array.from({ length: 12 }, begin))).map(({ kind }) => kind)
         expect(kinds.filter((kind) => kind === 'admitted')).toHaveLength(3)

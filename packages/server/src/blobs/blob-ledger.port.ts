@@ -7,7 +7,7 @@ export interface BlobGrant {
   /** As stored: in lower case and without parameters. [BLOB-4] */
   readonly mimeType: string
   readonly createdAtMs: number
-  /** The name of the bytes in the blob store; see `newObject`. Of blobs from former programs it is the hash. [BLOB-24] */
+  /** The name of the bytes in the blob store; see `newObject`. For blobs from older releases the name is the hash. [BLOB-24] */
   readonly object: string
 }
 
@@ -36,8 +36,8 @@ export interface Reservation {
    */
   readonly heals?: true
   /**
-   * `stream`: the bytes pass through a relay. Where one process has the store the reservation ends with it, elsewhere
-   * when it expires. `most` is how many such uploads the workspace may have at once, at all nodes together, this one
+   * `stream`: the bytes pass through a relay. On a store with a single process the reservation ends with the process, on
+   * other stores when it expires. `most` is how many such uploads the workspace may have at once on all nodes, this one
    * included; `null` for no limit. [REST-12] `presigned`: the reservation survives a restart, and its staged object is
    * removed at `removeAtMs`. [BLOB-12]
    */
@@ -57,11 +57,11 @@ export interface StagedUpload {
 export type Admission =
   | { readonly kind: 'admitted' }
   /**
-   * The workspace holds the hash already. Nothing is added, whatever the quota. [Q3] A stream has its place among the
-   * uploads all the same; for an upload URL that does not replace damaged bytes nothing is recorded.
+   * The workspace holds the hash already. Nothing is added, whatever the quota. [Q3] A stream still takes a place among
+   * the uploads; for an upload URL that does not replace damaged bytes nothing is recorded.
    */
   | { readonly kind: 'held'; readonly grant: BlobGrant }
-  /** The workspace has as many streams under way as it may. [REST-12] */
+  /** The workspace already has its maximum number of streams. [REST-12] */
   | { readonly kind: 'too-many' }
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
 
@@ -70,9 +70,9 @@ export interface GrantRequest {
   readonly reservationId: string | null
   readonly workspaceId: string
   readonly hash: string
-  /** An announced object that has all the bytes. */
+  /** The announced object, which holds all the bytes. */
   readonly object: string
-  /** Until then the bytes that the object replaces are kept for those who were led to them. */
+  /** Until then the replaced object is kept, for reads and links that began before the grant. */
   readonly replacedUntilMs: number
   readonly sizeBytes: number
   readonly mimeType: string
@@ -89,7 +89,7 @@ export type GrantOutcome =
    */
   | { readonly kind: 'granted'; readonly grant: BlobGrant; readonly added: boolean }
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
-  /** The upload took longer than it had announced, so its object is being removed. Nothing was changed. */
+  /** The upload took longer than it had announced, so its object is being removed. Nothing has changed. */
   | { readonly kind: 'struck' }
 
 /**
@@ -110,12 +110,12 @@ export interface BlobLedger {
   /** Ends a reservation; an unknown id is no error. The hash becomes an orphan when no workspace holds it. */
   release(reservationId: string): Promise<void>
   /**
-   * Records that an upload is about to store bytes as `object`, a name that nobody has used. Until `untilMs` it may be
-   * granted; later the object counts as abandoned. [BLOB-24]
+   * Records that an upload is about to store bytes as `object`, a name that was never used before. The object may be
+   * granted until `untilMs`; later it counts as abandoned. [BLOB-24]
    */
   announce(object: string, untilMs: number): Promise<void>
   /**
-   * Records the grant, the uploader, the end of the reservation, and that the object has the bytes of the hash for all
+   * Records the grant and the uploader, ends the reservation, and makes the object the valid one of its hash for all
    * workspaces, in one transaction.
    */
   grant(request: GrantRequest): Promise<GrantOutcome>
@@ -130,7 +130,7 @@ export interface BlobLedger {
    * Ends at most `limit` grants that no document has referenced since `beforeMs`. A grant is deleted, or kept without
    * counting while a recovery point references it. References are compared in the same transaction. A workspace in
    * which a document has edits that its stored body lacks is skipped. [BLOB-15, BLOB-16] A hash that no workspace holds
-   * any more becomes an orphan. Announced objects whose time is over are struck.
+   * any more becomes an orphan. Announced objects past their `untilMs` are struck.
    */
   releaseUnreferenced(beforeMs: number, limit: number, nowMs: number): Promise<number>
   /**
@@ -144,13 +144,13 @@ export interface BlobLedger {
    */
   orphans(limit: number): Promise<readonly string[]>
   /**
-   * Strikes the object of an orphan: from then on no grant can name it, whatever other nodes do. Answers `held`, and
-   * changes nothing, when the hash is no orphan any more. [BLOB-24, Q6]
+   * Strikes the object of an orphan: from then on no grant can name the object, whatever other nodes do. Returns `held`,
+   * and changes nothing, when the hash is no longer an orphan. [BLOB-24, Q6]
    */
   strike(hash: string, nowMs: number): Promise<'struck' | 'held'>
-  /** Returns at most `limit` struck objects whose bytes may be removed by now. */
+  /** Returns at most `limit` struck objects whose bytes may be removed at `nowMs`. */
   struck(nowMs: number, limit: number): Promise<readonly string[]>
-  /** Forgets a struck object after its bytes were removed; does nothing for any other. */
+  /** Removes the row of a struck object after its bytes were removed; does nothing for other objects. */
   forget(object: string): Promise<void>
   /** Sum of the bytes of the grants that count. [interface, Limits rule 3] */
   meteredBytes(workspaceId: string): Promise<number>

@@ -5,7 +5,7 @@ import { type BlobNode, type BlobNodes, type CollectorStep, GRACE_MS, openBlobNo
 import { callerOf, refusalOf } from './testing/blob-workspace.ts'
 
 const HOUR_MS = 3_600_000
-/** For dozens of commits and requests of the object store. */
+/** The time limit of a test with dozens of commits and requests to the object store. */
 const COMMITS = { timeout: patience(20_000) }
 const SEEDS = Array.from({ length: 20 }, (_, seed) => seed)
 
@@ -17,7 +17,7 @@ const upload = async ({ blobs }: BlobNode, bytes: Uint8Array, expectedHash: stri
   const { byteLength: declaredBytes } = bytes
   await blobs.upload(ann, { expectedHash, bytes: inPieces(bytes), declaredBytes, mimeType: 'image/png', provenance: null })
 }
-/** Draws numbers below `below`, the same for the same seed. */
+/** Returns a function that draws numbers below `below`; the same seed gives the same numbers. */
 function drawn(seed: number): (below: number) => number {
   const bytes = someBytes(64, seed + 1)
   let at = 16
@@ -58,7 +58,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
   }
 
   it(
-    '[BLOB-24] a blob that is uploaded at one node while the collector of another is about to remove its former bytes reads back',
+    '[BLOB-24] a blob uploaded on one node can be read although the collector of another node then removes its former bytes',
     COMMITS,
     async () => {
       const bytes = someBytes(5_000, 1)
@@ -75,14 +75,14 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
   )
 
   it(
-    '[REST-12] the uploads of a workspace are counted over all nodes, and those of a node that died end by themselves',
+    '[REST-12] the uploads of a workspace are counted over all nodes, and the uploads of a dead node expire',
     COMMITS,
     async () => {
       const access = { ...ann, workspaceId: 'counted' }
       const begin = ({ blobs }: BlobNode, bytes: AsyncIterable<Uint8Array>) =>
         refusalOf(blobs.upload(access, { expectedHash: null, bytes, declaredBytes: null, mimeType: null, provenance: null }))
       const letGo: (() => void)[] = []
-      /** Bytes that do not end before the test says so. */
+      /** Bytes of an upload that does not end before the test ends it. */
       const arriving = (began: () => void): AsyncIterable<Uint8Array> => {
         const end = new Promise<void>((resolve) => letGo.push(resolve))
         return (async function* () {
@@ -97,7 +97,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
       }
       const refusals = () => Promise.all(nodes.map((node) => begin(node, inPieces(someBytes(20)))))
       expect(await refusals()).toEqual(['TOO_MANY_UPLOADS', 'TOO_MANY_UPLOADS'])
-      // As many as their nodes renew no more.
+      // Their nodes renew no reservation meanwhile, so the running uploads expire.
       await time.advance(3 * 60_000)
       expect(await refusals()).toEqual(['accepted', 'accepted'])
       for (const end of letGo) end()
@@ -106,7 +106,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
   )
 
   it.each(SEEDS)(
-    '[BLOB-24] a blob uploaded anywhere, in any way and at any step of a collection reads back, and nothing else stays of its bytes: seed %i',
+    '[BLOB-24] a blob uploaded on any node at any step of a collection can be read, and only one object of it stays: seed %i',
     COMMITS,
     async (seed) => {
       const draw = drawn(seed)
@@ -128,7 +128,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
       await collector.collect()
       expect(paused).toBe(true)
       await readsBack(bytes)
-      // Bytes that links may still lead to are kept for their hour.
+      // Replaced bytes to which links may still lead are kept for an hour.
       await time.advance(2 * HOUR_MS)
       for (const node of nodes) await node.collect()
       await readsBack(bytes)

@@ -252,14 +252,14 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
 
     describe('objects', () => {
       const nameOf = (digits: string, of = hash) => `${of}.${digits.padStart(8, '0')}`
-      /** Struck objects of the test's own hash. */
+      /** Returns the struck objects with the hash of this test. */
       const struck = async (nowMs: number) => (await ledger().struck(nowMs, 100_000)).filter((object) => object.startsWith(hash))
       const grantAs = async (object: string, more: Partial<GrantRequest> = {}) => {
         await ledger().announce(object, 600_000)
         return ledger().grant(aGrant(ws, hash, { object, ...more }))
       }
 
-      it('[BLOB-24] a grant names the object that was announced and granted last, in every workspace, also after a restart', async () => {
+      it('[BLOB-24] grants in every workspace name the object that was granted last, also after a restart', async () => {
         const other = `${ws}x`
         expect(await grantAs(nameOf('1'))).toMatchObject({ grant: { object: nameOf('1') } })
         expect(await grantAs(nameOf('2'), { workspaceId: other })).toMatchObject({ grant: { object: nameOf('2') } })
@@ -268,7 +268,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(other, hash)).toMatchObject({ object: nameOf('2') })
       })
 
-      it('[BLOB-24] an object that nobody announced, or that another hash has announced, is not granted, and nothing changes', async () => {
+      it('[BLOB-24] an object that was not announced, or was announced for another hash, is not granted, and nothing changes', async () => {
         const stranger = nameOf('3', newHash())
         await ledger().announce(stranger, 600_000)
         for (const object of [nameOf('4'), stranger]) {
@@ -278,7 +278,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().uploadedBy(ws, hash, 'ada')).toBe(false)
       })
 
-      it('[BLOB-24] a replaced object is removed from its time on, and at once when it is replaced a second time', async () => {
+      it('[BLOB-24] a replaced object may be removed from its time on, and at once when its hash is granted a third object', async () => {
         await grantAs(nameOf('1'))
         await grantAs(nameOf('2'), { nowMs: 2000, replacedUntilMs: 9000 })
         expect(await struck(8999)).toEqual([])
@@ -291,7 +291,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(ws, hash)).toMatchObject({ object: nameOf('3') })
       })
 
-      it('[BLOB-24] [Q6] the object of an orphan is struck before its bytes go, and an upload after that has another', async () => {
+      it('[BLOB-24] [Q6] the object of an orphan is struck before its bytes are removed, and a later upload uses another object', async () => {
         await grantAs(nameOf('1'))
         await releaseBefore(1000)
         expect(await struck(1000)).toEqual([])
@@ -314,7 +314,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect([await ledger().find(ws, hash), await struck(5000)]).toEqual([null, []])
       })
 
-      it('[BLOB-24] what an upload of a former program may have left under the hash alone is struck like any other object', async () => {
+      it('[BLOB-24] bytes that an older release may have left under the hash alone are struck like any other object', async () => {
         const upload = aStream(ws, hash)
         await ledger().reserve(upload, null, 1000)
         await ledger().release(upload.id)

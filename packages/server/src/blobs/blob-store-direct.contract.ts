@@ -49,7 +49,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(await direct.inspect(key, null)).toEqual({ kind: 'missing' })
     })
 
-    it('[BLOB-24] staged bytes are promoted to a name of their hash only, and its other objects stay as they are', async (context) => {
+    it('[BLOB-24] staged bytes are promoted only to a name with their hash, independently of other objects with that hash', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
       const hash = hashOf(bytes)

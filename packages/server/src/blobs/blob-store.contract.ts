@@ -187,7 +187,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await collected(await store().read(hash, null))).toEqual(bytes)
       })
 
-      it('[BLOB-24] objects of one hash are stored, read, listed and removed each by itself', async () => {
+      it('[BLOB-24] several objects of one hash are stored, read, listed and removed independently', async () => {
         const bytes = fresh()
         const plain = hashOf(bytes)
         const [one, two] = [`${plain}.00000001`, `${plain}.fedcba98`]

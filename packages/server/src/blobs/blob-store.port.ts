@@ -1,18 +1,18 @@
 import type { Random } from '../kernel/ids.ts'
 
-/** Of a name that a former program gave, the hash is all. */
+/** The form of an object's name: a hash and a suffix. In names from older releases there is no suffix. */
 const OBJECT = /^([0-9a-f]{64})(?:\.[0-9a-f]{8})?$/
 const RANDOM_BYTES = 4
 
 /**
- * Makes the name under which one upload stores the bytes of a hash. Each upload has a name of its own, so whoever
- * removes the bytes of another upload cannot meet them, however late the removal arrives. [BLOB-24]
+ * Makes the name under which one upload stores the bytes of a hash. Each upload has its own name, so a late removal of
+ * the bytes of one upload cannot remove the bytes of another upload. [BLOB-24]
  */
 export function newObject(hash: string, random: Random): string {
   return `${hash}.${Buffer.from(random.bytes(RANDOM_BYTES)).toString('hex')}`
 }
 
-/** Returns the hash of the bytes that have this name; `null` when it is not the name of a blob's bytes. */
+/** Returns the hash in the name of an object; `null` when this is not the name of an object. */
 export function hashOfObject(name: string): string | null {
   return OBJECT.exec(name)?.[1] ?? null
 }
@@ -25,8 +25,8 @@ export interface ReceivedBlob {
   readonly hash: string
   readonly sizeBytes: number
   /**
-   * Makes the bytes readable as `object`, a name of this hash (see `newObject`), and replaces what has that name.
-   * Durable when it resolves. [BLOB-3]
+   * Makes the bytes readable as `object`, a name with their hash (see `newObject`), and replaces an existing object of
+   * that name. Durable when it resolves. [BLOB-3]
    */
   keep(object: string, mimeType: string): Promise<void>
   discard(): Promise<void>
@@ -64,13 +64,13 @@ export interface DirectTransfer {
     | { readonly kind: 'missing' }
   >
   /**
-   * Copies exactly the staged object that was inspected, so that it is readable as `object`. Answers `changed` when the
-   * staged object is another one by now, or has another hash than the name says.
+   * Copies exactly the staged object that was inspected, so that it is readable as `object`. Returns `changed` when the
+   * staged object was replaced meanwhile, or its hash is not the one in the name.
    */
   promote(stagingKey: string, object: string, mimeType: string): Promise<'promoted' | 'changed'>
   /**
-   * Whether the object has exactly the bytes of the hash in its name. Asks for the checksum that the store keeps; a store without
-   * checksums is read once, and again when its entity tag changes.
+   * Whether the object has exactly the bytes of the hash in its name. Compares the checksum that the object store keeps. On a
+   * store without checksums the object is read once, and again when its entity tag changes.
    */
   isIntact(object: string, sizeBytes: number): Promise<boolean>
   /** Removes a staged object; a missing one is no error. */
@@ -91,8 +91,8 @@ export interface DirectTransfer {
 }
 
 /**
- * Stores bytes on disk or in an object store, under names that begin with their SHA-256. The ledger decides which name is
- * the blob's, and who may read it. [BLOB-24] Rejects with
+ * Stores bytes on disk or in an object store, under names that begin with their SHA-256. The ledger decides which object is
+ * valid for a hash, and who may read it. [BLOB-24] Rejects with
  * RelayError BLOB_STORE_ERROR (object store, after its retries) or UNAVAILABLE (disk); a failure is never reported as
  * absence. [BLOB-19]
  */
@@ -102,16 +102,16 @@ export interface BlobStore {
    * throws to refuse the upload. When `onBytes` or the source throws, no bytes stay behind.
    */
   receive(source: AsyncIterable<Uint8Array>, onBytes: (totalBytes: number) => Promise<void> | void): Promise<ReceivedBlob>
-  /** Size in bytes; `null` when the object is not there. */
+  /** Returns the size in bytes; `null` when the object does not exist. */
   size(object: string): Promise<number | null>
   /**
-   * Returns the bytes, or a range of them within the size; `null` when the object is not there. Ending the iteration
+   * Returns the bytes, or a range of them within the size; `null` when the object does not exist. Ending the iteration
    * early frees its resources.
    */
   read(object: string, range: ByteRange | null): Promise<AsyncIterable<Uint8Array> | null>
-  /** Removes exactly this object; a missing one is no error. Durable when it resolves. */
+  /** Removes exactly this object; a missing object is no error. Durable when it resolves. */
   remove(object: string): Promise<void>
-  /** Lists every object with its size, for verify and restore. A hash may have several. */
+  /** Lists every object with its size, for verify and restore. A hash may have several objects. */
   list(): AsyncIterable<{ readonly object: string; readonly hash: string; readonly sizeBytes: number }>
   /**
    * Removes what uploads of ended processes left behind; called at the start, before any upload. A store with `direct`

@@ -76,8 +76,8 @@ async function releaseUnreferenced({ ledger, clock, graceMs, settle }: Collector
 }
 
 /**
- * An upload, at whichever node, may have used the hash since it was listed; the ledger then leaves the object as it is.
- * [Q6, R-7]
+ * Strikes orphans. An upload on any node may have used a hash again since it was listed; the ledger then leaves its object
+ * as it is. [Q6, R-7]
  */
 async function strikeOrphans({ ledger, clock }: CollectorDeps): Promise<number> {
   const orphans = await ledger.orphans(BATCH)
@@ -86,8 +86,8 @@ async function strikeOrphans({ ledger, clock }: CollectorDeps): Promise<number> 
 }
 
 /**
- * No grant can name a struck object, and no upload uses its name again, so its removal may be late, or happen twice.
- * [BLOB-24]
+ * Removes struck objects. No grant can name a struck object, and no upload uses its name again, so the removal may be late
+ * or happen twice. [BLOB-24]
  */
 async function removeStruck({ store, ledger, clock }: CollectorDeps): Promise<number> {
   const objects = await ledger.struck(clock.nowMs(), BATCH)

@@ -98,7 +98,7 @@ describe('finalize', () => {
     expect(ticket).not.toBe('exists')
     await put(ann, hash, bytes)
     const answers = [...(await Promise.all([finalize(), finalize(), finalize()])), await finalize()]
-    // The answers are the same but for the object, whose name no client gets.
+    // The grants are equal except for the name of the object, which no client sees.
     expect(new Set(answers.map((grant) => JSON.stringify({ ...grant, object: '' }))).size).toBe(1)
     expect(await ledger.meteredBytes('acme')).toBe(1_000)
   })

@@ -165,7 +165,7 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     const request = { reservationId: id, workspaceId, hash, object, sizeBytes, mimeType, sub, provenance: null, quotaBytes }
     const outcome = await grantObject(request, deps)
     if (outcome.kind === 'granted') return outcome.grant
-    // The collector finds the copied bytes by the name that was announced.
+    // The collector removes the copied bytes later, because their name was announced.
     return refused(upload, direct, overQuota(outcome, access, metrics))
   }
 

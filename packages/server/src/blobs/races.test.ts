@@ -85,7 +85,7 @@ it('[R-7] [Q6] with 16 uploaders of one blob, 8 of whom give up, and collections
     await collect()
     expect(await ledger.find('acme', hash)).toBeNull()
   }
-  // Bytes that others replaced are kept a little longer.
+  // Replaced bytes are kept for another minute.
   await time.advance(60_000)
   await collect()
   expect(workspace.files()).toEqual([])
@@ -154,7 +154,7 @@ it('[BLOB-15] [Q6] bytes kept but not yet granted are not collected', async () =
   expect([collections, await stored(hash), (await ledger.find('acme', hash))?.sizeBytes]).toEqual([1, bytes, 50_000])
 })
 
-it('[BLOB-24] an upload that stays away for so long that its bytes are removed is refused, and its repetition is granted', async () => {
+it('[BLOB-24] an upload that pauses until its bytes are removed is refused, and its repetition is granted', async () => {
   let beforeGrant = async (): Promise<void> => {}
   const {
     upload,

@@ -2,7 +2,7 @@ import type { Access } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
-/** When a place among the uploads of a workspace may be free. */
+/** The time after which a client may try again, because a place among the uploads of the workspace may be free. */
 const TRY_AGAIN_MS = 1_000
 
 /** Message of a log line about a held blob whose bytes are missing or wrong. */

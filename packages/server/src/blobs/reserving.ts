@@ -28,8 +28,8 @@ export interface UploadHold {
 }
 
 /**
- * Takes a place among the uploads of the workspace, and reserves the declared length at once; without a declared length
- * reserves in steps as bytes arrive. Throws TOO_MANY_UPLOADS or STORAGE_QUOTA. [Q2, REST-12]
+ * Takes a place among the uploads of the workspace and reserves the declared length. Without a declared length it reserves
+ * in steps as bytes arrive. Throws TOO_MANY_UPLOADS or STORAGE_QUOTA. [Q2, REST-12]
  */
 export async function openHold(
   access: Access,

@@ -240,7 +240,7 @@ it('[BLOB-3] after a failure at any step a retry succeeds, and leftovers are col
     expect(await refusalOf(upload(quota, someBytes(1_000, 1)))).toBe('UNAVAILABLE')
     expect(await ledger.meteredBytes('acme')).toBe(0)
     fail = 'none'
-    // Whether a grant was stored is not known when it fails, so its bytes stay for as long as it might come.
+    // When a grant fails it may still have been stored, so its bytes stay until the object counts as abandoned.
     await time.advance(10 * 60_000)
     await collect()
     expect(files()).toEqual([])

@@ -61,7 +61,7 @@ export function createUploads(deps: BlobDeps): TakeUpload {
       if (upload.expectedHash === null) await hold.settle(hash, sizeBytes)
       return await keepAndGrant(access, upload, received, hold)
     } catch (error) {
-      // Does nothing after `keep`: the collector then finds the bytes by the name that was announced.
+      // `discard` does nothing after `keep`: the collector then removes the bytes, because their name was announced.
       await received.discard().catch(() => undefined)
       throw error
     }

@@ -27,9 +27,9 @@ export interface Base extends RelayOptions {
   readonly mcpPort: { now: number | null }
   /** Whether several nodes use the store. */
   readonly severalNodes: boolean
-  /** Names this start of this process, for leases. */
+  /** Identifies this start of this process, for leases. */
   readonly runId: string
-  /** Tells other nodes early of rows of the change feed. */
+  /** Hints to other nodes that the change feed has a new row. */
   readonly hints: FeedHints
   /** The budget of request bodies, which all listeners share. */
   readonly budget: BodyBudget

@@ -21,7 +21,7 @@ import { accessPolicyOf } from './access-policy.ts'
 /** Bytes of all running uploads on the disk. [X34] */
 const MAX_TEMP_BYTES = 2 * 1_073_741_824
 
-/** The blob store, with what uploads need beside it. */
+/** The blob store, and the other parts that uploads need. */
 export interface BlobBackend {
   readonly store: BlobStore
   readonly checkSpace: () => Promise<void>

@@ -6,11 +6,11 @@ import { systemTimers } from '../kernel/timers.ts'
 import type { Check } from '../operation/health.ts'
 import type { Base } from './base.ts'
 
-/** What several relays share for speed. Nothing in it is truth, and a relay goes on without it. [LIFE-27] */
+/** What several relays share for speed. The store holds the truth, so a relay goes on when the bus is down. [LIFE-27] */
 export interface Bus {
   /** The buckets that all relays share; `null` for `memory:`, where this process has its own. */
   readonly rateLimiter: RateLimiter | null
-  /** Tells other nodes early of rows of the change feed. */
+  /** Hints to other nodes that the change feed has a new row. */
   readonly hints: FeedHints
   /** Facts of MCP sessions that all nodes share; `null` for `memory:`. */
   readonly sessionFacts: SessionFacts | null
@@ -18,7 +18,7 @@ export interface Bus {
 }
 
 /**
- * Opens the bus of `[bus] url`. Resolves within a second, also when the bus does not answer. `nodes` tells how many relays lived at the
+ * Opens the bus of `[bus] url`. Resolves within a second, also when the bus does not answer. `nodes` returns the number of live nodes at the
  * last heartbeat.
  */
 export async function openBus(

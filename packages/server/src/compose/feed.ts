@@ -11,20 +11,20 @@ import { observeFeed } from '../operation/observe.ts'
 import type { Rooms } from '../sync/gateway/rooms.ts'
 import type { Base } from './base.ts'
 
-/** Where this node begins in the feeds; `null` in a single relay, which has none. */
+/** The positions at which this node begins to read the feeds. */
 export interface FeedPlaces {
   readonly changes: FeedPlace
   readonly revocations: FeedPlace
 }
 
-/** Taken before anything is read that rows could make stale. [LIFE-27] */
+/** Returns `null` in a single relay, which has no feeds. Call it before reading any data that later rows change. [LIFE-27] */
 export async function openFeedPlaces(base: Base, storage: Storage): Promise<FeedPlaces | null> {
   if (!base.severalNodes) return null
   const [changes, revocations] = await Promise.all([storage.changeFeed.begin(), storage.revocationFeed.begin()])
   return { changes, revocations }
 }
 
-/** Tells this node of every change of stored documents, whichever node made it. [WS-51, PERM-2] */
+/** Handles every change of stored documents on this node, whichever node made it. [WS-51, PERM-2] */
 export function startChangeFeed(
   base: Base,
   storage: Storage,
@@ -72,8 +72,9 @@ export function startChangeFeed(
 }
 
 /**
- * Writes down that somebody changed a document which callers of this node watch. What was changed only that node knows, and a change whose
- * author is not known to be an agent counts as a person's. A room that is open here tells of the edits itself. [AG-20, AG-23]
+ * Records that another process changed a document that callers of this node watch. Only that process knows what was changed. A change whose
+ * author is not known to be an agent counts as a person's. Edits are not recorded while the room is open here: it records them itself.
+ * [AG-20, AG-23]
  */
 function noteElsewhere(
   { clock }: Base,
@@ -86,7 +87,7 @@ function noteElsewhere(
   records.noteElsewhere(ref, author, version, clock.nowMs())
 }
 
-/** Tells this node of every revocation that another one has stored. [AUTH-14] */
+/** Adds every revocation that another node has stored to the set of this node. [AUTH-14] */
 export function startRevocationFeed(
   { clock, log }: Base,
   storage: Storage,

@@ -28,7 +28,7 @@ export interface Live {
   readonly rooms: Rooms
   readonly gateway: Gateway
   readonly events: DocumentEvents
-  /** Changes of any node. */
+  /** Changes of stored documents, made by any node. */
   readonly changes: DocumentChanges
   /** Stored changes that this node made itself. */
   readonly written: Pick<DocumentChanges, 'listen'>
@@ -132,13 +132,13 @@ export function openLive(
   }
   const shared = { rooms, gateway, changes, records, seats, rateLimiter }
   if (places === null) return { ...shared, events: here, written: changes }
-  // Everybody on this node hears of its own changes as of those of others: once, when the feed tells of them.
+  // Callers of this node learn of its own changes in the same way as of those of other nodes: once, from the feed.
   const written = createDocumentChanges()
   startChangeFeed(base, storage, places.changes, { rooms, events: here, changes, records }, opened)
   return { ...shared, events: { publish: (event) => written.published(event) }, written }
 }
 
-/** Tests of hostile input force one home for all rooms, with `RELAY_TEST_HOOKS=1` and `RELAY_TEST_HOMES=light` or `heavy`. */
+/** Tests of hostile input force one kind of home for all rooms, with `RELAY_TEST_HOOKS=1` and `RELAY_TEST_HOMES=light` or `heavy`. */
 function placementOf({ RELAY_TEST_HOOKS: allowed, RELAY_TEST_HOMES: forced }: NodeJS.ProcessEnv): Placement {
   return allowed === '1' && (forced === 'light' || forced === 'heavy') ? forced : 'auto'
 }

@@ -19,10 +19,10 @@ import { openSettling } from '../sync/remote/settling.ts'
 import type { WorkerPool } from '../sync/worker-pool.port.ts'
 import type { Base } from './base.ts'
 
-/** A node that did not reach its own link_url tries again after this time. [OPS-2] */
+/** A node that could not reach its own link_url tries again after this time. [OPS-2] */
 const LOOK_AGAIN_MS = 5_000
 const FIRST_HEARTBEAT_MS = 5_000
-/** Over so long at most the sockets of a node that is cut off are closed. */
+/** A node that is cut off closes its sockets within this time. */
 const CUT_OFF_MS = 1_000
 const LOOK_MS = 20
 
@@ -30,9 +30,9 @@ const LOOK_MS = 20
 export interface Nodes {
   readonly life: NodeLife
   readonly links: OwnLinks
-  /** The next number for a connection: a socket of this node, or a connection of another node that joins a room here. */
+  /** Returns a new number for a connection: a socket of this node, or a connection of another node that joins a room here. */
   readonly nextConnection: () => number
-  /** The homes of rooms, some of which are other nodes, around the workers of this process. */
+  /** Returns homes for rooms, which are the workers of this process and the other nodes. */
   roomsOver(local: WorkerPool): { readonly workers: WorkerPool; readonly nodes: RoomNodes }
   /**
    * Registers this node, opens its links and serves its rooms to the other nodes.
@@ -43,7 +43,7 @@ export interface Nodes {
 }
 
 /**
- * Makes the parts of a node, which `start` brings to life. Returns `null` for a relay that uses the store alone. [LIFE-26, LIFE-27]
+ * Makes the parts of a node; its `start` registers the node. Returns `null` for a relay that uses the store alone. [LIFE-26, LIFE-27]
  *
  * @param onLost called when another process has taken the place of this one
  * @throws Error with a sentence for the operator
@@ -72,7 +72,7 @@ export function openNodes(
   )
   const settling = openSettling(links)
   let live: { readonly rooms: Rooms; readonly gateway: Gateway } | null = null
-  /** The incarnation that has links, or is about to have them. */
+  /** The incarnation that has links or is opening them. */
   let linked: number | null = null
   let connections = 0
   const nextConnection = (): number => ++connections
@@ -100,11 +100,11 @@ export function openNodes(
     timers,
     log,
     callbacks: {
-      // After a suspension: the first incarnation gets its links from `start`.
+      // Opens links only after a suspension: `start` opens those of the first incarnation.
       onServe: (inc) => void (linked !== inc && live !== null && linkUp(inc).catch(onLost)),
       onRefuse: () => undefined,
       onCutOff() {
-        // The other nodes are well, and can have the documents as soon as they are released.
+        // The other nodes are well and can own the documents as soon as this node has released them.
         void live?.gateway.sendElsewhere(CUT_OFF_MS).then(() => {
           if (life.phase === 'cut-off') void live?.rooms.departures.release()
         })
@@ -148,7 +148,7 @@ export function openNodes(
   }
 }
 
-/** Resolves when the first heartbeat is answered, at most after 5 s: until then the node may own nothing. */
+/** Resolves when the first heartbeat is answered, after 5 s at the latest: until then the node may own no document. */
 async function served(life: NodeLife): Promise<void> {
   for (let waitedMs = 0; life.phase === 'joining' && waitedMs < FIRST_HEARTBEAT_MS; waitedMs += LOOK_MS)
     await new Promise<void>((resolve) => void systemTimers.after(LOOK_MS, resolve))

@@ -21,7 +21,7 @@ export function openSearch(
   const index = opened.use(openSearchIndex({ url: config.storage.url, isShared: severalNodes, log }))
   const feed = opened.use(createIndexFeed({ index, timers }))
   storage.onStored((document) => feed.stored(document))
-  // Of several nodes, which share the index, each fills in what it has written itself.
+  // Several nodes share the index; each node indexes only the documents that it has stored itself.
   written.listen({
     edited() {},
     // A restore writes a document without an edit or a PUT, so the index hears of it only by the event that everybody gets.

@@ -3,7 +3,7 @@ import type { TextFormat } from './key-kinds.ts'
 
 /** Least length of a secret. [AUTH-17] */
 const MIN_SECRET_CHARACTERS = 16
-/** That of nodes protects what they send each other against whoever sees the network, so nobody may try all. */
+/** The secret of the cluster is long, so that nobody who sees the network traffic between nodes can guess it by trying. */
 const MIN_CLUSTER_SECRET_CHARACTERS = 32
 
 /** What a text of each form may be, in words. */
@@ -24,10 +24,10 @@ export const ALLOWED_TEXTS: Readonly<Record<TextFormat, string>> = {
   'node-url': 'ws://<host>:<port>',
 }
 
-/** The secret of nodes, and the next one while it is changed: a node shows the others that it knows one of them. */
+/** The secret of the cluster, and the next one while it is being changed: a node has to prove that it knows one of them. */
 export const MOST_CLUSTER_SECRETS = 2
 
-/** What a secret of several nodes may be, in words. */
+/** The allowed form of a secret of the cluster, in words. */
 export const CLUSTER_SECRET_FORM = `${MIN_CLUSTER_SECRET_CHARACTERS} characters or more, without a comma`
 
 /** Returns the problem of a text value, or `null`. The problem never repeats the value, which may be a secret. */
@@ -73,7 +73,7 @@ function isBusUrl(value: string): boolean {
   return value === 'memory:' || isUrlWith(value, 'redis:') || isUrlWith(value, 'rediss:')
 }
 
-/** Host and port and nothing else: what the nodes send each other is encrypted by themselves. */
+/** Accepts host and port and nothing else. `ws:` is enough, because nodes encrypt their messages themselves. */
 function isNodeUrl(value: string): boolean {
   return isUrlWith(value, 'ws:') && /^ws:\/\/[^/?#@]+:\d+\/?$/i.test(value)
 }

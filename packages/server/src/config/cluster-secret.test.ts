@@ -26,7 +26,7 @@ it.each([
   ['two texts in the file that the variable names', { RELAY_CLUSTER_SECRET_FILE: 'secret' }, '', [now, next]],
   ['a list in relay.toml', {}, `[cluster]\nsecret = ["${now}", "${next}"]\n`, [now, next]],
   ['one text with a comma in relay.toml', {}, `[cluster]\nsecret = "${now},${next}"\n`, [now, next]],
-] as const)('[CFG-4] [CFG-10] the secret of nodes can be %s, and is never shown', (_, env, file, secrets) => {
+] as const)('[CFG-4] [CFG-10] the secret of the cluster can be %s, and is never shown', (_, env, file, secrets) => {
   writeFileSync(join(cwd, 'secret'), `${now},${next}\n`, { mode: 0o600 })
   writeFileSync(join(cwd, 'relay.toml'), file, { mode: 0o600 })
   const loaded = load(env)
@@ -39,10 +39,10 @@ it.each([
 const third = 'third-secret-'.padEnd(32, 'z')
 
 it.each([
-  ['one that is too short', 'too-short', 'item 1 has another form'],
-  ['a second one that is too short', `${now},too-short`, 'item 2 has another form'],
-  ['a third one', `${now},${next},${third}`, '3 items, more than 2'],
-])('[CFG-4] [CFG-10] of the secrets of nodes %s is refused with what they may be, and none is shown', (_, secrets, problem) => {
+  ['a secret that is too short', 'too-short', 'item 1 has another form'],
+  ['a second secret that is too short', `${now},too-short`, 'item 2 has another form'],
+  ['a third secret', `${now},${next},${third}`, '3 items, more than 2'],
+])('[CFG-4] [CFG-10] %s is refused with the allowed form, and no secret is shown', (_, secrets, problem) => {
   const { kind, problems } = load({ RELAY_CLUSTER_SECRET: secrets }) as Extract<Loaded, { kind: 'refused' }>
   const text = problems.map(problemLine).join('\n')
   const allowed = 'one secret, or two while it is changed, each of 32 characters or more, without a comma'

@@ -6,7 +6,7 @@ const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: '
 const SECRET = 'x'.repeat(16)
 const S3_KEYS = { RELAY_S3_ACCESS_KEY_ID: 'key', RELAY_S3_SECRET_ACCESS_KEY: 'secret' }
 const S3_URL = 's3://b?endpoint=https://e.example&region=r'
-/** All that several nodes need. */
+/** A complete configuration for one of several nodes. */
 const NODES = {
   RELAY_STORAGE_URL: 'postgres://h/d',
   RELAY_CLUSTER_SECRET: 'n'.repeat(32),
@@ -50,7 +50,7 @@ describe('contradictions in a configuration', () => {
     ['links of nodes on the MCP port', { ...NODES, RELAY_CLUSTER_LINK_PORT: '9877' }, ['[cluster].link_port']],
     ['links of nodes on the metrics port', { ...NODES, RELAY_CLUSTER_LINK_PORT: '9878' }, ['[cluster].link_port']],
     [
-      'a third secret of nodes',
+      'a third secret of the cluster',
       { RELAY_CLUSTER_SECRET: ['a', 'b', 'c'].map((x) => x.repeat(32)).join(',') },
       ['[cluster].secret'],
     ],
@@ -100,7 +100,7 @@ describe('contradictions in a configuration', () => {
       { ...NODES, RELAY_CLUSTER_SINGLE_NODE: 'yes', RELAY_BUS_URL: 'memory:', RELAY_CLUSTER_LINK_PORT: '9876' },
     ],
     ['several relays on postgres', NODES],
-    ['two secrets of nodes', { RELAY_CLUSTER_SECRET: `${'a'.repeat(32)}, ${'b'.repeat(32)}` }],
+    ['two secrets of the cluster', { RELAY_CLUSTER_SECRET: `${'a'.repeat(32)}, ${'b'.repeat(32)}` }],
     ['one relay on postgres', { RELAY_STORAGE_URL: 'postgres://h/d', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],
     ['a redis bus of one relay', { RELAY_BUS_URL: 'redis://h', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],
     ['an encrypted bus', { RELAY_BUS_URL: 'rediss://u:p@h:6380/1', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],

@@ -143,12 +143,12 @@ function missingKey(about: string, keyOf: (config: Config) => string | null): Co
   }
 }
 
-/** A sqlite: store is that of one process; who says so may have a bus all the same, as one configuration may serve several places. */
+/** A sqlite: store has one process, which needs no bus. With `single_node` a bus is allowed, so that one configuration can serve several places. */
 function hasNobodyToConnect({ storage, cluster }: Config): boolean {
   return storage.url.startsWith('sqlite:') && !cluster.singleNode
 }
 
-/** What several nodes need beside their store. */
+/** Returns contradictions that concern only several nodes on one store. */
 function ofSeveral(needs: readonly Pick<Contradiction, 'about' | 'broken' | 'allowed'>[]): readonly Contradiction[] {
   return needs.map(({ about, broken, allowed }) => ({
     about,
@@ -159,7 +159,7 @@ function ofSeveral(needs: readonly Pick<Contradiction, 'about' | 'broken' | 'all
   }))
 }
 
-/** The listener for other nodes beside the others; port 0 of one of them is no port. */
+/** Returns the contradictions of two listeners with the same port as the links; port 0 means any free port. */
 function linkPorts(others: readonly (readonly [string, (config: Config) => number])[]): readonly Contradiction[] {
   return others.map(([other, portOf]) =>
     samePort(

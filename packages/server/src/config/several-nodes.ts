@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 
-/** Whether this relay is one of several on its store. [CFG-6] */
+/** Whether this relay is one of several nodes on its store. [CFG-6] */
 export function isOneOfSeveral({ storage, cluster }: Pick<Config, 'storage' | 'cluster'>): boolean {
   return isPostgres(storage.url) && !cluster.singleNode
 }

@@ -30,7 +30,7 @@ export interface RecordedChange extends NotedChange, Author {
   readonly sequence: number
 }
 
-/** A change of which another node told. */
+/** A change that another node has announced. */
 interface ChangeElsewhere extends RecordedChange {
   /** The version of the document after it. */
   readonly version: number
@@ -43,9 +43,9 @@ const MOST_VERSIONS = 64
 export class ChangeRecord {
   /** By what was changed, the latest change last. */
   readonly #changes = new Map<string, RecordedChange>()
-  /** By version, the oldest first. */
+  /** Changes that other nodes have announced, by version, the oldest first. */
   readonly #elsewhere = new Map<number, ChangeElsewhere>()
-  /** Versions of which it is recorded what was changed, the oldest first. */
+  /** Versions for which the changed parts are recorded, the oldest first. */
   readonly #detailed = new Set<number>()
   #sequence = 0
 
@@ -54,7 +54,7 @@ export class ChangeRecord {
     return this.#sequence
   }
 
-  /** `version`: of the document after the changes, where they were stored at once. */
+  /** Records changes. `version`: the version of the document after them, when they were stored at once. */
   note(author: Author, changes: Iterable<NotedChange>, atMs: number, version?: number): void {
     if (version !== undefined) {
       this.#detailed.add(version)
@@ -70,8 +70,8 @@ export class ChangeRecord {
   }
 
   /**
-   * Another node stored a change after which the document has this version. What was changed only that node knows, unless this one had asked it
-   * for the change and records it itself, before or afterwards. [AG-23]
+   * Records that another node stored a change, after which the document has this version. Only that node knows which parts were changed. When
+   * this node asked it for the change, this node records the parts with `note`, earlier or later. [AG-23]
    */
   noteElsewhere(author: Author, version: number, atMs: number): void {
     if (this.#detailed.has(version)) return
@@ -80,8 +80,8 @@ export class ChangeRecord {
   }
 
   /**
-   * The changes after a number that others than this caller made, the latest first. `version`: what other nodes told of it and of versions
-   * before it the caller knows, as it has seen that version.
+   * Returns the changes after `sequence` that others than `caller` made, the latest first. `version`: the newest version that the caller has
+   * seen; changes that other nodes announced for it and for earlier versions are left out.
    */
   since(sequence: number, caller: string, version = 0): readonly RecordedChange[] {
     if (sequence >= this.#sequence) return []
@@ -91,7 +91,7 @@ export class ChangeRecord {
       .sort((a, b) => b.sequence - a.sequence)
   }
 
-  /** Whether a change after this number is recorded, whoever made it, from which a version above `version` may come. */
+  /** Whether a change after `sequence`, by anybody, is recorded that may have caused a version above `version`. */
   explains(sequence: number, version: number): boolean {
     if (sequence >= this.#sequence) return false
     const isLater = (change: RecordedChange) => change.sequence > sequence

@@ -52,7 +52,7 @@ export interface DocumentHead extends DocumentRef {
    * reconciles them. [LIFE-15]
    */
   readonly bodyAhead: boolean
-  /** The node that owns the document, alive or not; `null` when none does, and always in a relay that is the only one. [LIFE-25] */
+  /** The owner of the document, alive or not; `null` when there is none, and always in a single relay. [LIFE-25] */
   readonly owner: Tenure | null
 }
 
@@ -66,7 +66,7 @@ export interface Tombstone extends DocumentRef {
   readonly deletedAtMs: number
   readonly lastServerVersion: number
   readonly ownerId: string
-  /** The document that a restore put in its place; absent after a deletion. [LIFE-22] */
+  /** Id of the document with which a restore replaced this one; absent after a deletion. [LIFE-22] */
   readonly successor?: string
   /** sharedWith and roles are gone; readers of the time are told by DOC_EVENT before the row is written. */
 }
@@ -126,8 +126,8 @@ export interface DocumentWrite {
    * - `cold`: the writer did not merge the log. The write is refused as `unsettled` when the body lacks edits of the
    *   log, and as `owned` when another node owns the document. It sets bodyAhead when `set.body` is given.
    * - `live`: the body of the room at the end of the log, including the records of `append`, which this transaction
-   *   adds. It sets coveredSeq to that end and clears bodyAhead. With `bodyLater` the records are added and the version
-   *   is set, and body and coveredSeq stay.
+   *   adds. It sets coveredSeq to that end and clears bodyAhead. With `bodyLater` only the records are added and the
+   *   version is set; body and coveredSeq do not change.
    * - `none`: the body does not change (sharing, collection, transfer).
    */
   readonly log: { readonly kind: 'cold' } | { readonly kind: 'none' } | LiveWrite
@@ -141,17 +141,17 @@ export interface DocumentWrite {
   /** Stores the call that this write is, in the same transaction. [AG-66] */
   readonly call?: CallWrite
   /**
-   * Other nodes are told of the write. Absent for what changes nothing that a reader sees, such as the mark that a log has
-   * caught up with its body. [WS-51, FEED-2]
+   * What other nodes are told of the write. Absent for a write that changes nothing a reader sees, such as the mark that a
+   * log has caught up with its body. [WS-51, FEED-2]
    */
   readonly told?: ToldWrite
 }
 
-/** What other nodes are told of a write, besides what it says itself. */
+/** What other nodes are told of a write, in addition to the contents of the write. */
 export interface ToldWrite {
-  /** Who made the change; empty: the relay itself. */
+  /** Who made the change; empty when the relay itself did. */
   readonly actor: string
-  /** The write stores edits of a live document that everybody got as they were made, so it is no event. [WS-52] */
+  /** The write stores edits of a live document that its connections already have, so the write causes no event. [WS-52] */
   readonly isMaterialisation?: true
 }
 
@@ -190,8 +190,8 @@ export interface LiveWrite {
    */
   readonly bodyLater?: { readonly grownBytes: number }
   /**
-   * The epoch in which this node acquired the document; the write is `fenced` when the document is not owned so any more.
-   * Absent in a relay that is not one of several nodes: then it is not compared. [LIFE-26]
+   * The epoch of this node's tenure. The write is `fenced` when that tenure is over. Absent in a single relay, where nothing
+   * is compared. [LIFE-26]
    */
   readonly epoch?: number
 }
@@ -201,13 +201,13 @@ export type WriteOutcome =
   /** The expectation did not hold; `current` is the stored state. */
   | { readonly kind: 'conflict'; readonly current: DocumentState }
   /**
-   * A cold write found that the body lacks edits of the log, or that the document was owned by a node that is dead. The
-   * caller settles the document through its room, for which this node acquires it, and tries again.
+   * A cold write found that the body lacks edits of the log, or that the owner of the document is dead. The caller settles
+   * the document through its room, for which this node acquires the document, and tries again.
    */
   | { readonly kind: 'unsettled'; readonly current: DocumentHead }
-  /** A cold write found that another node, which is alive, owns the document. The caller lets the owner do it. [LIFE-25] */
+  /** A cold write found that another live node owns the document. The caller passes the write to the owner. [LIFE-25] */
   | { readonly kind: 'owned'; readonly by: Tenure; readonly current: DocumentHead }
-  /** A live write came from a former owner. Nothing of its tenure will be stored any more. [LIFE-26] */
+  /** A live write came from a former owner. No write of that tenure will be stored any more. [LIFE-26] */
   | { readonly kind: 'fenced'; readonly current: DocumentHead }
   /** The write was done before, under the same request. */
   | { readonly kind: 'repeated'; readonly first: RememberedWrite }
@@ -254,7 +254,7 @@ export interface DocumentStore {
   overQuota(growth: DocumentGrowth): Promise<OverQuota | null>
   /**
    * Removes body, log, snapshots and points, and writes the tombstone. The key must match; the version may be a newer
-   * one. `actor`: who deletes it, for other nodes. [LIFE-23, FEED-2]
+   * one. `actor`: who deletes the document, for other nodes. [LIFE-23, FEED-2]
    */
   remove(
     ref: DocumentRef,
@@ -285,9 +285,8 @@ export interface DocumentStore {
   purgeFormerClients(beforeMs: number, limit: number): Promise<number>
   purgeRemembered(beforeMs: number, limit: number): Promise<number>
   /**
-   * Returns those of the next `limit` documents, by key, whose bodies lack edits of their logs, without those that another
-   * node has open: that node stores them itself, or its lease ends. `nextKey` is the key to continue with, `null` at the
-   * end.
+   * Returns those of the next `limit` documents, by key, whose bodies lack edits of their logs, except documents whose owner
+   * is another live node: that node stores them itself. `nextKey` is the key to continue with, `null` at the end.
    */
   behind(
     afterKey: number,

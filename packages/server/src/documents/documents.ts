@@ -150,7 +150,7 @@ async function stored(access: Access, ref: DocumentRef, deps: WritingDeps): Prom
   return state.kind === 'document' ? state.head : noDocument(access, state, deps)
 }
 
-/** Answers for a document that had no body a moment ago. */
+/** Throws the error for a document that had no body when it was read. */
 async function unread(access: Access, ref: DocumentRef, deps: WritingDeps): Promise<never> {
   return noDocument(access, await deps.store.state(ref), deps)
 }

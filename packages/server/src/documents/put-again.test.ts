@@ -25,7 +25,7 @@ const remove = (id: string) => relay.call('DELETE', `/api/docs/${id}`, { as: ann
 const transfer = (id: string, to: string, as = ann) =>
   relay.call('POST', `/api/docs/${id}/transfer`, { as, body: { to_user_id: to } })
 
-it('[REST-16] a save after another one does not ask the store what is stored', async () => {
+it('[REST-16] a second save does not read the head from the store', async () => {
   await put('again', { name: 'One' })
   states = 0
   expect((await put('again', { name: 'Two' })).json.newVersion).toBe(2)
@@ -33,7 +33,7 @@ it('[REST-16] a save after another one does not ask the store what is stored', a
   expect(states).toBe(0)
 })
 
-it('[PERM-2] [REST-15] rights that somebody else gave or took since are those that decide', async () => {
+it('[PERM-2] [REST-15] a second save obeys rights that were given or taken since the first', async () => {
   const shareWith = (...sharedWith: readonly unknown[]) => put('given', { sharedWith })
   await shareWith({ userId: 'bob', permission: 'edit' })
   expect((await put('given', {}, { as: bob })).status).toBe(200)

@@ -57,10 +57,10 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
   return { head: outcome.head, created: outcome.created, reader: writerOf(access, outcome.head, deps) }
 }
 
-/** What a PUT is planned against. */
+/** The state against which a PUT is planned. */
 interface Seen {
   state: DocumentState
-  /** It was not read for this PUT: good for a plan that the store checks, and for nothing else. */
+  /** The state was not read for this PUT. A plan against it may be sent to the store, which compares it; a refusal must not follow from it. */
   isRemembered: boolean
 }
 
@@ -72,8 +72,9 @@ async function stateFor(ref: DocumentRef, deps: WritingDeps): Promise<Seen> {
 }
 
 /**
- * `seen` is of the time when the request came, or remembered. Where a write before ours has outdated it, the first attempt loses and brings
- * what is stored; later losses are to other processes or to the live document. Afterwards `seen` is what the accepted plan replaced.
+ * Stores the body. `seen` is the state when the request arrived, or a remembered one. When an earlier write has outdated `seen`, the first
+ * attempt is a conflict, which returns the stored state. Later conflicts come from other processes or the live document. Afterwards `seen`
+ * is the state that the accepted plan replaced.
  */
 function store(first: PutRequest, seen: Seen, deps: WritingDeps): Promise<PutOutcome> {
   let request = first

@@ -1,6 +1,6 @@
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 
-/** Documents whose head is remembered. */
+/** Most documents whose head is remembered. */
 const MOST_HEADS = 1_000
 /** What a head holds of its body and its share list is at most as large as these. */
 const MOST_BYTES = 65_536
@@ -8,9 +8,9 @@ const MOST_BYTES = 65_536
 /**
  * Remembers the heads of documents that this process has just stored, so that the next save need not ask the store first.
  *
- * A remembered head may be out of date, and is only good for a plan that the store compares with what is stored: every
- * change of owner, shares, collection and facts gives a document another version, so a plan that was made against an
- * outdated head is a conflict there. A refusal must not follow from it. [LIFE-13]
+ * A remembered head may be out of date. It may only be used for a plan that the store compares with the stored state: every
+ * change of owner, shares, collection and facts gives a document another version, so the store answers a plan against an
+ * outdated head with a conflict. A request must not be refused because of a remembered head. [LIFE-13]
  */
 export interface RecentHeads {
   of(ref: DocumentRef): DocumentHead | null
@@ -20,7 +20,7 @@ export interface RecentHeads {
 export function createRecentHeads(): RecentHeads {
   /** Least recently stored first. */
   const heads = new Map<string, DocumentHead>()
-  // Neither part can hold a NUL. [BODY-11]
+  // Neither id can hold a NUL. [BODY-11]
   const keyOf = ({ workspaceId, id }: DocumentRef): string => `${workspaceId}\0${id}`
   return {
     of: (ref) => heads.get(keyOf(ref)) ?? null,

@@ -112,15 +112,15 @@ export interface EncodedDocument {
 export interface Residents {
   isResident(ref: DocumentRef): boolean
   /**
-   * When it resolves, the stored body contains every edit that was applied before the call. Opens the document when it
-   * is not resident and its body is behind, or another node owns it; it is resident here from then on, wherever it is live. A missing document is no
-   * error. [LIFE-11, LIFE-25] With `quietMs` the room holds back edits for that long
-   * afterwards, so that the caller's next step meets an unchanged document.
+   * When it resolves, the stored body contains every edit that was applied before the call. Opens the document when it is
+   * not resident and its body is behind, or when another node owns it; from then on it is resident here, even when it is live
+   * on another node. A missing document is no error. [LIFE-11, LIFE-25] With `quietMs` the room holds back edits for that
+   * long afterwards, so that the caller's next step meets an unchanged document.
    */
   settle(ref: DocumentRef, quietMs?: number): Promise<void>
   /**
-   * Settles documents for who reads many of them. Those that other nodes own are waited for 1 s in all, and each of these nodes is asked
-   * once; with `withinMs` nothing is waited for longer. Resolves with how many were settled by then; what was not is read as it is stored.
+   * Settles documents for a caller that reads many of them. Asks each other owner once, and waits 1 s in all for the documents of other
+   * nodes, and at most `withinMs` for everything. Resolves with the number of settled documents; the others are read as they are stored.
    * Never rejects. [LIFE-8, LIFE-11, LIFE-25]
    */
   settleAll(heads: readonly DocumentHead[], withinMs?: number): Promise<number>

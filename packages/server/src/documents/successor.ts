@@ -6,11 +6,11 @@ import { type DocumentsDeps, unknownDocument } from './writing.ts'
 
 type Deps = Pick<DocumentsDeps, 'accessPolicy'> & { readonly store: Pick<DocumentsDeps['store'], 'state'> }
 
-/** At most so many restores are followed from one document to the next. */
+/** Most restores that are followed from one document to the next. */
 const MOST_RESTORES = 32
 
 /**
- * The document that restores put in the place of a deleted one, followed over later restores; `null` when there is none or the caller may
+ * Returns the document with which a restore replaced a deleted one, following later restores; `null` when there is none or the caller may
  * not read it. [LIFE-22, X6]
  */
 export async function successorOf(access: Access, deleted: DocumentState, deps: Deps): Promise<DocumentHead | null> {
@@ -23,7 +23,7 @@ export async function successorOf(access: Access, deleted: DocumentState, deps: 
   return state.kind === 'document' && readerOf(access, state.head, deps) !== null ? state.head : null
 }
 
-/** Throws the answer for an id that names no document now. One that a restore replaced names its successor. [REST-6, LIFE-22] */
+/** Throws the error for an id that names no document now. After a restore the error names the successor. [REST-6, LIFE-22] */
 export async function noDocument(access: Access, state: DocumentState, deps: Deps): Promise<never> {
   const successor = await successorOf(access, state, deps)
   if (successor === null) return unknownDocument()

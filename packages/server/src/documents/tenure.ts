@@ -1,7 +1,7 @@
-/** One start of one node: a number of the database, never used again. [LIFE-26] */
+/** One start of one node: a number that the database gives only once. [LIFE-26] */
 export type Incarnation = number
 
-/** Who may add to the log of a document, and since which acquisition. `epoch` counts the acquisitions of one document. [LIFE-26] */
+/** The owner of a document and its epoch: who may append to the log. `epoch` counts the acquisitions of one document. [LIFE-26] */
 export interface Tenure {
   readonly owner: Incarnation
   readonly epoch: number

@@ -41,7 +41,7 @@ export function contended(): RelayError {
   return new RelayError('UNAVAILABLE', 'Too many writers change this document at the same time; try again.')
 }
 
-/** Throws `contended`; for `retryCas`. */
+/** Throws the error of a write that lost every race; for `retryCas`. */
 export function refuseContended(): never {
   throw contended()
 }

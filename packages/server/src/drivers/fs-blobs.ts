@@ -25,8 +25,7 @@ export interface FsBlobs extends BlobStore {
 }
 
 /**
- * Files whose bytes are not those of their hash. They are kept beside the blobs as `<name>.damaged` until the object is
- * removed.
+ * Files whose bytes do not match their hash. They are kept beside the blobs as `<name>.damaged` until the object is removed.
  */
 export interface DamagedFiles {
   /** Returns a text that changes with every change of the file; `null` when there is no file. */
@@ -59,7 +58,7 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
   const guarded = <T>(what: string, action: () => Promise<T>): Promise<T> => onDisk(what, action, log)
 
   /**
-   * Returns the folder of an object, with its own entry flushed: another upload may have made it and not flushed it yet.
+   * Returns the folder of an object and flushes the entry of that folder: another upload may have made it without a flush yet.
    */
   function folderOf(object: string): Promise<string> {
     const name = object.slice(0, 2)

@@ -83,7 +83,7 @@ describe.each([
     await expect(read()).rejects.toMatchObject(REFUSED)
   })
 
-  it('[BLOB-23] [BLOB-24] bytes stored under another name are read, and the bytes moved aside go with the damaged object', async () => {
+  it('[BLOB-23] [BLOB-24] bytes stored under a new name are read, and removing the damaged object removes its bytes that were moved aside', async () => {
     flip(3)
     await expect(read()).rejects.toMatchObject(REFUSED)
     const other = await keepBytes(store, BYTES, `${HASH}.0a0b0c0d`)

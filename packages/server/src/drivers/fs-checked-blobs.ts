@@ -25,12 +25,12 @@ export function checkedBlobs(files: FsBlobs, { onDamaged }: CheckedBlobsOptions)
 
   async function putAside(object: string, identity: string): Promise<RelayError> {
     whole.delete(object)
-    // A file that is no longer the one that was read stays.
+    // A file that was replaced since it was read is not moved.
     if (await files.aside.put(object, identity)) onDamaged(object)
     return damaged(object)
   }
 
-  /** Runs one check of an object at a time, for all callers. */
+  /** Checks an object. Callers that ask for the same object at the same time share one check. */
   function isWhole(object: string): Promise<boolean> {
     const running = checks.get(object) ?? hasItsHash(files, object).finally(() => checks.delete(object))
     checks.set(object, running)

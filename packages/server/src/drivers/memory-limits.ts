@@ -21,7 +21,7 @@ const KEPT_LEAST = 5
 
 const SWEEP_AT_LEAST = 1_024
 
-/** Answers at once, whatever is asked. */
+/** A rate limiter whose methods all answer synchronously. */
 export interface MemoryRateLimiter extends RateLimiter {
   take(key: string, bucket: Bucket, tokens?: number, taker?: Taker): Taking
   left(key: string, bucket: Bucket): number
@@ -30,9 +30,10 @@ export interface MemoryRateLimiter extends RateLimiter {
 }
 
 /**
- * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten when there are many
- * keys. `delayMs` answers for how long requests could not be handled: a bucket may then hold what it would have given meanwhile, since
- * those requests come all at once. [LIM-2] With `emptySinceMs`, a monotonic time, a new bucket has only what it gained since then.
+ * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten when there are
+ * many keys. `delayMs` returns for how long this process could not handle requests: a bucket may then hold the tokens of that time on
+ * top of its burst, since the delayed requests arrive all at once. [LIM-2] With `emptySinceMs`, a monotonic time, a new bucket counts
+ * as empty at that time.
  */
 export function memoryRateLimiter(
   clock: Clock,
@@ -42,7 +43,7 @@ export function memoryRateLimiter(
   const levels = new Map<string, Level>()
   let sweepAtSize = SWEEP_AT_LEAST
 
-  /** The level of a bucket now. */
+  /** Returns the current level of a bucket. */
   const levelOf = (key: string, { ratePerSec, most }: Refill, nowMs: number): Level => {
     const before = levels.get(key)
     if (before !== undefined) return refilled(before, { ratePerSec, most }, nowMs)
@@ -107,11 +108,11 @@ function keptMost(ratePerSec: number): number {
 
 interface Refill {
   readonly ratePerSec: number
-  /** What the bucket holds at most. */
+  /** The most tokens that the bucket holds. */
   readonly most: number
 }
 
-/** What a bucket has become by now. What is kept for agents goes back to all when it is not kept any more. */
+/** Returns the current level of a bucket. Tokens kept for agents become available to all when they are no longer kept. */
 function refilled(before: Level, { ratePerSec, most }: Refill, nowMs: number): Level {
   const seconds = (nowMs - before.atMs) / 1000
   const gain = seconds * ratePerSec

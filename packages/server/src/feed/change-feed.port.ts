@@ -1,22 +1,22 @@
 import type { DocumentHead, Tombstone } from '../documents/document-store.port.ts'
 import type { FeedTable } from './feed-table.port.ts'
 
-/** What every row of the change feed tells. */
+/** What every row of the change feed holds. */
 interface ToldChange {
   readonly id: number
   /** When the row was made, by the clock of the database. */
   readonly atMs: number
   readonly workspaceId: string
   readonly docId: string
-  /** Names the life of the document, as `DocumentHead.key`. */
+  /** Identifies one life of the document, from creation to deletion; equals `DocumentHead.key`. */
   readonly key: number
-  /** Who made the change; empty: the relay itself. */
+  /** Who made the change; empty when the relay itself did. */
   readonly actor: string
   /** The end of the document's log after the change. */
   readonly seq: number
   /** The stored version after the change. */
   readonly version: number
-  /** The row was made through this very store, so this node knows more of the change than the row tells. */
+  /** This process wrote the row, so this node knows more about the change than the row holds. */
   readonly isOwn: boolean
 }
 
@@ -28,24 +28,24 @@ export type ChangeRow =
       readonly head: DocumentHead
       /** The change touched the owner or the share list, perhaps beside other things. [PERM-2] */
       readonly isSharingChanged: boolean
-      /** Id of the document in whose place a restore has put this one; that one's row has a lower id. [WS-52] */
+      /** Id of the document that a restore has replaced with this one; its `deleted` row has a lower id. [WS-52] */
       readonly restoredFrom?: string
     })
-  /** A live document was stored after edits; no event of its own. [WS-52] */
+  /** A live document was stored after edits. The row causes no event. [WS-52] */
   | (ToldChange & { readonly kind: 'edited' })
-  /** `relay repair` has replaced the log of a document, which ends at `seq` since; no event of its own. [CFG-11] */
+  /** `relay repair` has replaced the log of a document; the new log ends at `seq`. The row causes no event. [CFG-11] */
   | (ToldChange & { readonly kind: 'repaired' })
   | (ToldChange & {
       readonly kind: 'deleted'
-      /** The document as it was. */
+      /** The document as it was before the deletion. */
       readonly before: DocumentHead
       readonly tombstone: Tombstone
     })
-  /** A row of a newer release, or a damaged one. Nothing is told of it. [LIFE-29] */
+  /** A row of a kind that a newer release writes, or a damaged row. Readers skip it. [LIFE-29] */
   | { readonly kind: 'unknown'; readonly id: number; readonly atMs: number }
 
 /**
- * The changes of all stored documents, one row for each, written in the transaction of the change. It has rows only
- * where the store was opened for several nodes. [FEED-2, FEED-3]
+ * The changes of all stored documents: one row per change, written in the transaction of the change. Rows are written
+ * only when the store was opened for several nodes. [FEED-2, FEED-3]
  */
 export type ChangeFeed = FeedTable<ChangeRow>

@@ -1,10 +1,10 @@
-/** Runs the work of one document in the order in which it was given. Documents do not wait for each other. [WS-51] */
+/** Runs the work for one document in the order of the calls to `run`. Documents do not wait for each other. [WS-51] */
 export class DocumentOrder {
   readonly #tails = new Map<string, Promise<void>>()
 
   /**
-   * Runs `work` after `before` and after all earlier work of any of these documents; at once when there is none and `before`
-   * is null. Neither may reject.
+   * Runs `work` after `before` and after all earlier work for any of `documents`; at once when there is no such work and
+   * `before` is null. Neither `before` nor `work` may reject.
    */
   run(documents: readonly string[], before: Promise<unknown> | null, work: () => Promise<void> | void): void {
     const waits = documents.flatMap((document) => this.#tails.get(document) ?? [])
@@ -17,7 +17,7 @@ export class DocumentOrder {
     for (const document of documents) this.#tails.set(document, tail)
   }
 
-  /** Resolves when all work that was given so far is done. */
+  /** Resolves when the work of all earlier calls is done. */
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values())
   }

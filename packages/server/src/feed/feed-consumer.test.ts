@@ -87,7 +87,7 @@ function bench(log: Logger = silentLogger) {
   return { consumer, done, events, gate }
 }
 
-it('[WS-52] kinds of the feed become events: shared is an update, and a materialisation is none', () => {
+it('[WS-52] rows of the feed become events: a change of shares is an update, and a materialisation causes no event', () => {
   const { consumer, events, done } = bench()
   const shared = headOf('a', 3)
   for (const each of [row('created', headOf('a', 1)), row('updated', headOf('a', 2)), row('shared', shared)]) consumer.tell(each)
@@ -100,14 +100,14 @@ it('[WS-52] kinds of the feed become events: shared is an update, and a material
   expect(done.filter((what) => what.startsWith('edited'))).toEqual(['edited a'])
 })
 
-it('[CFG-11] a repair of the log closes a live copy of before, and is no event', () => {
+it('[CFG-11] a repair of the log closes a live copy of the old log, and causes no event', () => {
   const { consumer, events, done } = bench()
   consumer.tell({ ...toldOf(headOf('a', 4)), kind: 'repaired' })
   expect(done).toEqual(['elsewhere a', 'repaired a 7 4', 'edited a'])
   expect(events).toEqual([])
 })
 
-it('[WS-54] a deletion is told when the live copy of that life is dropped, with the document as it was and its successor', async () => {
+it('[WS-54] a deletion is published after the live copy is dropped, with the document as it was and its successor', async () => {
   const { consumer, done, events, gate } = bench()
   const drop = gate('drop a')
   const before = headOf('a', 4)
@@ -120,7 +120,7 @@ it('[WS-54] a deletion is told when the live copy of that life is dropped, with 
   expect(events[0]).toMatchObject({ before, actor: 'bob', successor: 'b', ref: { workspaceId: 'w', id: 'a' } })
 })
 
-it('[WS-52] a restored document is told after the one in whose place it is, and others need not wait', async () => {
+it('[WS-52] the event of a restored document follows that of the document it replaces, and other documents do not wait', async () => {
   const { consumer, events, gate } = bench()
   const drop = gate('drop a')
   consumer.tell(deletion(headOf('a', 4), 'b'))
@@ -134,7 +134,7 @@ it('[WS-52] a restored document is told after the one in whose place it is, and 
   expect(told).toEqual(['updated c', 'deleted a', 'created b', 'updated b'])
 })
 
-it('[WS-53] an event waits until the frames of its change are handed out, and later ones of the document wait behind it', async () => {
+it('[WS-53] an event waits until the frames of its change are handed out, and later events of the document wait behind it', async () => {
   const { consumer, events, gate } = bench()
   const frames = gate('a 2')
   consumer.tell(row('updated', headOf('a', 2)))
@@ -145,7 +145,7 @@ it('[WS-53] an event waits until the frames of its change are handed out, and la
   expect(events.map((event) => event.kind === 'updated' && event.head.version)).toEqual([2, 3])
 })
 
-it('[PERM-2] rights are decided again at once, also when events before wait', async () => {
+it('[PERM-2] rights are decided again at once, also while earlier events wait', async () => {
   const { consumer, done, gate } = bench()
   const frames = gate('a 2')
   consumer.tell(row('updated', headOf('a', 2)))
@@ -156,7 +156,7 @@ it('[PERM-2] rights are decided again at once, also when events before wait', as
   await consumer.idle()
 })
 
-it('[LIFE-13] a live document hears of a body that another node stored, and not of its own writes', () => {
+it('[LIFE-13] a live document is notified of a body that another node stored, and not of its own writes', () => {
   const { consumer, done } = bench()
   consumer.tell(row('updated', headOf('a', 2)))
   consumer.tell(row('updated', headOf('a', 3), { isOwn: true }))
@@ -165,7 +165,7 @@ it('[LIFE-13] a live document hears of a body that another node stored, and not 
   expect(done.filter((what) => what.startsWith('elsewhere'))).toEqual(['elsewhere a', 'elsewhere b'])
 })
 
-it('[OPS-8] an event that cannot be told is logged and stops no other, also of the same document', async () => {
+it('[OPS-8] an event that cannot be published is logged and stops no other event, also of the same document', async () => {
   const logged: string[] = []
   const { consumer, done, gate } = bench({ ...silentLogger, error: (event) => void logged.push(event) })
   const frames = gate('broken 2')

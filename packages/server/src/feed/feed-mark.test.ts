@@ -5,7 +5,7 @@ import type { FeedRead } from './feed-table.port.ts'
 
 type Row = { readonly id: number; readonly atMs: number }
 
-/** The answer of a database that has given `lastId` and whose clock is a second ahead of the node's. */
+/** Returns the answer of a database whose clock is one second ahead of the node's and whose highest id is 1,000 or more. */
 const read = (ids: readonly number[], nowMs: number, more: Partial<FeedRead<Row>> = {}): FeedRead<Row> => ({
   rows: ids.map((id) => ({ id, atMs: nowMs })),
   aboveAtMs: null,
@@ -16,7 +16,7 @@ const read = (ids: readonly number[], nowMs: number, more: Partial<FeedRead<Row>
 })
 const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id)
 
-it('[WS-51] rows are given once, in the order of their ids, and what was missing below them when it comes', () => {
+it('[WS-51] rows are returned once, in the order of their ids, and a missing lower id is returned when it appears', () => {
   const mark = new FeedMark({ top: 10, gaps: [], recent: [] }, 0)
   expect(idsOf(mark.take(read([11, 14, 13], 0), 0, 1))).toEqual([11, 13, 14])
   expect(mark.request(5, 1)).toEqual({ above: 14, gaps: [{ from: 12, to: 12 }], limit: 5, asksOpen: false })
@@ -30,7 +30,7 @@ it('[WS-51] rows are given once, in the order of their ids, and what was missing
   expect([14, 15, 16, 18, 20, 21].map((id) => mark.has(id))).toEqual([true, false, true, false, true, false])
 })
 
-it('[LIFE-27] a missing id is looked for for 30 s after a higher one was seen, and then given up', () => {
+it('[LIFE-27] a missing id is requested for 30 s after a higher one was seen, and then given up', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
   mark.take(read([], 2_000), 2_000, 2_010)
@@ -42,7 +42,7 @@ it('[LIFE-27] a missing id is looked for for 30 s after a higher one was seen, a
   expect(idsOf(mark.take(read([1], 60_000), 60_000, 60_001))).toEqual([])
 })
 
-it('[LIFE-27] a missing id is looked for as long as a transaction is open that was open when it was found missing', () => {
+it('[LIFE-27] a missing id is requested as long as a transaction is open that was open when the id was found missing', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
   mark.take(read([], 2_000), 2_000, 2_010)
@@ -53,7 +53,7 @@ it('[LIFE-27] a missing id is looked for as long as a transaction is open that w
   expect(idsOf(mark.take(read([1], 500_000, open), 500_000, 500_001))).toEqual([1])
 })
 
-it('[LIFE-27] transactions that began after an id was found missing do not keep it', () => {
+it('[LIFE-27] a missing id is given up although transactions are open that began after it was found missing', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
   mark.take(read([], 2_000), 2_000, 2_010)
@@ -61,7 +61,7 @@ it('[LIFE-27] transactions that began after an id was found missing do not keep 
   expect(mark.missing).toBe(0)
 })
 
-it('[LIFE-27] while the database cannot be read no id is given up: only a look that came late enough says that it will not come', () => {
+it('[LIFE-27] no id is given up while the database cannot be read, only after a late enough look without it', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
   // The next look succeeds two minutes later and is the first that asks for the clock of the database after the id was missed.
@@ -71,12 +71,12 @@ it('[LIFE-27] while the database cannot be read no id is given up: only a look t
   expect(idsOf(mark.take(read([1], 122_000), 122_000, 122_010))).toEqual([1])
 })
 
-it('[WS-51] who begins in the middle looks for the ids that were open then', () => {
+it('[WS-51] a node that starts later requests the ids whose transactions were open at its start', () => {
   const mark = new FeedMark({ top: 9, gaps: [{ from: 3, to: 5 }], recent: [] }, 0)
   expect(idsOf(mark.take(read([1, 4, 9, 10], 0), 0, 1))).toEqual([4, 10])
 })
 
-it('[LIFE-5] when the database has lost the last commits, ids that it gives again are not taken for told', () => {
+it('[LIFE-5] when the database has lost its last commits, rows under the reused ids count as new', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   const before = read([1, 2, 5], 0, { lastId: 5 })
   expect(mark.wentBack(before)).toBe(false)
@@ -90,7 +90,7 @@ it('[LIFE-5] when the database has lost the last commits, ids that it gives agai
   expect(mark.request(9, 4_001)).toMatchObject({ above: 5, gaps: [{ from: 3, to: 3 }] })
 })
 
-it('[LIFE-5] that the last commits were lost is noticed when others have taken their ids and more, and each of these is told once', () => {
+it('[LIFE-5] lost commits are noticed when new rows have taken their ids and higher ones, and each new row is returned once', () => {
   const recent = [
     { id: 8, atMs: 80 },
     { id: 9, atMs: 90 },
@@ -108,13 +108,13 @@ it('[LIFE-5] that the last commits were lost is noticed when others have taken t
   expect(idsOf(mark.take(read([13], 5_000), 5_000, 5_001))).toEqual([13])
 })
 
-it('[LIFE-5] a row that is gone was lost when it was made within ten minutes, and is an old one that was removed otherwise', () => {
+it('[LIFE-5] a missing newest row counts as lost when it is younger than ten minutes, and else as removed for its age', () => {
   const mark = new FeedMark({ top: 9, gaps: [], recent: [{ id: 9, atMs: 1_000 }] }, 0)
   expect(mark.wentBack(read([], 600_000))).toBe(false)
   expect(mark.wentBack(read([], 599_998))).toBe(true)
 })
 
-it('[LIFE-5] whatever commits are lost and made again, every row that was not told before is told once, and no other', () => {
+it('[LIFE-5] whichever commits are lost and made again, each new row is returned once, and no other row', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ lost: fc.nat(4), made: fc.nat(6) }), { maxLength: 12 }), (steps) => {
       const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
@@ -147,7 +147,7 @@ it('[LIFE-5] whatever commits are lost and made again, every row that was not to
   )
 })
 
-it('[LIFE-27] of many missing ranges the newest thousand are looked for', () => {
+it('[LIFE-27] of many missing ranges only the newest thousand are requested', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(
     read(

@@ -1,42 +1,41 @@
 import type { FeedPlace, FeedRead, FeedRequest, FeedRow, IdRange } from './feed-table.port.ts'
 
-/** The shortest time for which a missing id is looked for. [LIFE-27] */
+/** A missing id is requested for at least this long. [LIFE-27] */
 export const TRAIL_MS = 30_000
-/** Most missing ranges that are kept; a rolled-back transaction leaves one. Above it the lowest are given up. */
+/** Most missing ranges that are kept; each rolled-back transaction leaves one. Above this number the lowest are given up. */
 const MOST_GAPS = 1_000
-/** Rows of which it is remembered when they were made. */
+/** Number of newest rows whose time of creation is remembered. */
 const MOST_RECENT = 1_000
-/** No row is removed before it is older than this, so a newer one that is not there was lost. */
+/** Rows younger than this are never removed, so a younger row that is missing was lost. */
 const KEPT_MS = 10 * 60_000
 
 interface Gap extends IdRange {
-  /** When a higher id was first seen without these. */
+  /** When a higher id was first seen while these were missing. */
   readonly sinceMs: number
-  /** A moment by the clock of the database after `sinceMs`; `null` until the next look. */
+  /** A time after `sinceMs` by the clock of the database; `null` until the next read. */
   readonly beforeMs: number | null
 }
 
 /**
- * What a node has been told of a feed. Ids are given within transactions and become visible when these commit, so a
- * higher id may show first. Each id that is missing below the highest one told is looked for again, for at least 30 s
- * and until every transaction has ended that was open when it was found missing; then it belongs to a transaction that
- * was rolled back. So the mark below which everything is told trails behind, and above it no row is told twice.
- * [WS-51, LIFE-27]
+ * How far a node has read a feed. Ids are assigned within transactions and become visible when these commit, so a higher
+ * id may appear before a lower one. Each id that is missing below the highest one read is requested again, for at least
+ * 30 s and until every transaction has ended that was open when the id was found missing. An id that is still missing
+ * then belongs to a rolled-back transaction. No row is returned twice. [WS-51, LIFE-27]
  */
 export class FeedMark {
   #top: number
   #gaps: readonly Gap[]
-  /** When the rows were made that this node knows of, by id: another row under the same id was made at another time. */
+  /** Creation times of the newest rows, by id. A different row under the same id has a different time. */
   readonly #recent: Map<number, number>
 
-  /** `nowMs`: monotonic, as in all calls. */
+  /** `nowMs`, here and in all methods: this node's monotonic clock. */
   constructor({ top, gaps, recent }: FeedPlace, nowMs: number) {
     this.#recent = new Map(recent.map(({ id, atMs }) => [id, atMs]))
     this.#top = top
     this.#gaps = gaps.map((range) => ({ ...range, sinceMs: nowMs, beforeMs: null }))
   }
 
-  /** What to read in a look that begins now. */
+  /** Returns the request for a read that begins now. */
   request(limit: number, nowMs: number): FeedRequest {
     return {
       above: this.#top,
@@ -46,20 +45,20 @@ export class FeedMark {
     }
   }
 
-  /** Whether a row of this id was told or has been given up. */
+  /** Whether the row with this id was returned already or given up. */
   has(id: number): boolean {
     return id <= this.#top && !this.#gaps.some(({ from, to }) => from <= id && id <= to)
   }
 
   /**
-   * Takes what a look has read and returns the rows that were not told before, in the order of their ids.
+   * Takes the answer of a read and returns the rows that were not returned before, in the order of their ids.
    *
-   * @param startedMs - when the look began.
-   * @param nowMs - when its answer was there.
+   * @param startedMs - when the read began.
+   * @param nowMs - when its answer arrived.
    */
   take<Row extends FeedRow>(read: FeedRead<Row>, startedMs: number, nowMs: number): readonly Row[] {
     const rows = read.rows.filter(({ id }) => !this.has(id)).sort((a, b) => a.id - b.id)
-    // After the mark went back, what the database has not lost is read again.
+    // After the mark went back, rows that the database has kept are read a second time; they are not fresh.
     const fresh = rows.filter(({ id, atMs }) => this.#recent.get(id) !== atMs)
     const left = this.#gaps
       .filter((gap) => !isOver(gap, read, startedMs))
@@ -79,9 +78,9 @@ export class FeedMark {
   }
 
   /**
-   * Whether the database has come back without its last commits: it has given out less than this node was told of, or the newest row that
-   * was told is another one now, or gone. Then the mark goes back below all rows that this node remembers, so that nothing new under the ids of
-   * lost rows is taken for told, and the next look reads from there. [LIFE-5]
+   * Whether the database has lost its last commits: its highest id is lower than one this node has read, or the newest row this node
+   * has read was replaced or is missing. The mark then goes back below all remembered rows, so that new rows under the ids of lost
+   * rows count as new, and the next read begins there. [LIFE-5]
    */
   wentBack({ lastId, aboveAtMs, nowMs }: Omit<FeedRead<unknown>, 'rows'>): boolean {
     const knownAtMs = this.#recent.get(this.#top)
@@ -103,7 +102,7 @@ export class FeedMark {
     }
   }
 
-  /** How many ids are looked for again. */
+  /** The number of missing ids that are still requested. */
   get missing(): number {
     return this.#gaps.reduce((sum, { from, to }) => sum + to - from + 1, 0)
   }
@@ -113,13 +112,13 @@ function isOld({ sinceMs, beforeMs }: Gap, startedMs: number): boolean {
   return beforeMs !== null && startedMs - sinceMs >= TRAIL_MS
 }
 
-/** Whether the ids of a gap belong to transactions that were rolled back: all others would have been in this answer. */
+/** Whether the ids of a gap belong to rolled-back transactions: a committed row would have been in this answer. */
 function isOver(gap: Gap, { openSinceMs }: FeedRead<unknown>, startedMs: number): boolean {
   if (!isOld(gap, startedMs)) return false
   return openSinceMs === null || (gap.beforeMs !== null && openSinceMs > gap.beforeMs)
 }
 
-/** Returns what is left of a gap after some ids have come; `found` in order. */
+/** Returns what is left of a gap after the ids in `found`, which are in order, have been read. */
 function without(gap: Gap, found: readonly number[]): readonly Gap[] {
   const parts: Gap[] = []
   let from = gap.from

@@ -39,7 +39,7 @@ function bench(more: { readonly log?: Logger; readonly onAway?: () => Promise<vo
   return { time, told, looks, reader, commit, lose, fail: (error: Error | null) => void (failure = error) }
 }
 
-it('[LIFE-27] a row is told within 2 s of its commit without any hint', async () => {
+it('[LIFE-27] a row is delivered within 2 s of its commit without any hint', async () => {
   const { time, told, commit, reader } = bench()
   await time.advance(100)
   commit(1, 2)
@@ -52,7 +52,7 @@ it('[LIFE-27] a row is told within 2 s of its commit without any hint', async ()
   expect(reader.lagSec()).toBe(1.5)
 })
 
-it('[LIFE-27] a hint has a row told at once, and hints of what was told cost no look', async () => {
+it('[LIFE-27] after a hint a row is delivered at once, and hints for delivered rows cause no read', async () => {
   const { time, told, looks, commit, reader } = bench()
   await time.advance(500)
   commit(1)
@@ -65,7 +65,7 @@ it('[LIFE-27] a hint has a row told at once, and hints of what was told cost no 
   expect(looks).toHaveLength(count)
 })
 
-it('[LIFE-27] a flood of hints, also of rows that do not exist, costs few looks a second', async () => {
+it('[LIFE-27] a flood of hints, also for rows that do not exist, causes few reads a second', async () => {
   const { time, looks, reader } = bench()
   await time.advance(0)
   const before = looks.length
@@ -76,7 +76,7 @@ it('[LIFE-27] a flood of hints, also of rows that do not exist, costs few looks 
   expect(looks.length - before).toBeLessThan(60)
 })
 
-it('[LIFE-27] hints through the same process reach every listener until it leaves', () => {
+it('[LIFE-27] hints within one process reach every listener until it is removed', () => {
   const hints = createLocalHints()
   const heard: string[] = []
   const leave = hints.onHint((workspaceId, id) => void heard.push(`${workspaceId} ${id}`))
@@ -95,7 +95,7 @@ it('[LIFE-27] a node that was behind by thousands of rows reads them in one go',
   expect(told).toHaveLength(3_500)
 })
 
-it('[LIFE-27] while reads fail the log says so once, and what was missed is told after the first that succeeds', async () => {
+it('[LIFE-27] failing reads are logged once, and missed rows are delivered after the first read that succeeds', async () => {
   const logged: string[] = []
   const log = {
     ...silentLogger,
@@ -114,7 +114,7 @@ it('[LIFE-27] while reads fail the log says so once, and what was missed is told
   expect(logged).toEqual(['feed.not_read', 'feed.read_again'])
 })
 
-it('[AUTH-14] a node that could not read for so long that rows may be gone reads everything again before it goes on', async () => {
+it('[AUTH-14] a node whose reads failed for so long that rows may be removed loads everything again before it goes on', async () => {
   const order: string[] = []
   let refuses = true
   const { time, told, commit, fail } = bench({
@@ -135,7 +135,7 @@ it('[AUTH-14] a node that could not read for so long that rows may be gone reads
   expect(told).toEqual([5])
 })
 
-it('[LIFE-5] when the database has lost its last commits the log says so once, and what has taken their ids is told within 2 s', async () => {
+it('[LIFE-5] lost commits of the database are logged once, and the rows that reuse their ids are delivered within 2 s', async () => {
   const logged: string[] = []
   const log = { ...silentLogger, error: (event: string) => void logged.push(event) }
   const { time, told, commit, lose } = bench({ log })
@@ -150,7 +150,7 @@ it('[LIFE-5] when the database has lost its last commits the log says so once, a
   expect([told.length, logged]).toEqual([7, ['feed.went_back']])
 })
 
-it('[LIFE-28] after it is disposed nothing is read or told', async () => {
+it('[LIFE-28] a disposed reader reads and delivers nothing', async () => {
   const { time, told, looks, commit, reader } = bench()
   await time.advance(100)
   await reader[Symbol.asyncDispose]()

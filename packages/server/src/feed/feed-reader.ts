@@ -5,25 +5,25 @@ import type { Timers } from '../kernel/timers.ts'
 import { FeedMark } from './feed-mark.ts'
 import type { FeedPlace, FeedRow, FeedTable } from './feed-table.port.ts'
 
-/** A row is told at most this long after its commit, hints or not. [LIFE-27] */
+/** Time between two reads without a hint, so a row is delivered at most this long after its commit. [LIFE-27] */
 export const POLL_MS = 2_000
-/** Looks that hints ask for are spaced out up to this far when many come. */
+/** When many hints come, the reads they cause are spaced up to this far apart. */
 const WIDEST_MS = 50
 const ROWS_PER_LOOK = 1_000
-/** After so long without a successful look, rows may have been removed unread: those of revocations are kept for 15 min. */
+/** After this long without a successful read, rows may have been removed unread: rows of revocations are kept for 15 min. */
 const AWAY_MS = 10 * 60_000
 
 export interface FeedReaderOptions<Row extends FeedRow> {
-  /** For the log. */
+  /** The name of the feed in log lines. */
   readonly name: string
   readonly table: Pick<FeedTable<Row>, 'read'>
-  /** From `FeedTable.begin`, called before anything was read that rows could make stale. */
+  /** From `FeedTable.begin`, which must be called before the caller reads any data that later rows change. */
   readonly place: FeedPlace
-  /** Gets each row once, in the order of the ids that a look brought. Must not throw. */
+  /** Gets each row once. Rows of one read come in the order of their ids. Must not throw. */
   readonly tell: (row: Row) => void
   /**
-   * Called before the next rows are told when no look has succeeded for so long that rows may have been removed unread:
-   * what is remembered of the store has to be read again. When it rejects, it is called again at the next look.
+   * Called before the next rows are delivered when no read has succeeded for 10 min, because rows may have been removed unread:
+   * everything remembered from the store has to be loaded again. When `onAway` rejects, the next read calls it again.
    */
   readonly onAway?: () => Promise<void>
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -31,11 +31,11 @@ export interface FeedReaderOptions<Row extends FeedRow> {
   readonly log: Logger
 }
 
-/** Reads one feed: every 2 s, and at once after a hint. Disposing waits for the look in progress. [LIFE-27] */
+/** Reads one feed every 2 s, and soon after a hint. Disposing waits for the read in progress. [LIFE-27] */
 export interface FeedReader extends AsyncDisposable {
-  /** Somebody says that a row of this id is committed. Reads the feed soon, unless that row was told already. */
+  /** A hint says that the row with this id is committed. Reads the feed soon, unless that row was delivered already. */
   hint(id: number): void
-  /** Age of what this node knows: seconds since the beginning of the last look that succeeded. */
+  /** Seconds since the beginning of the last successful read. */
   lagSec(): number
 }
 
@@ -69,7 +69,7 @@ export function startFeedReader<Row extends FeedRow>(options: FeedReaderOptions<
       })
   }
 
-  /** Reads until there is no more, so that a node that was away catches up at once. */
+  /** Reads until no rows are left, so that a node that was away catches up at once. */
   async function readAll(): Promise<void> {
     for (let isMore = true; isMore && !isClosed; ) {
       const startedMs = clock.monotonicMs()

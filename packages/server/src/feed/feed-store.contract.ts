@@ -38,7 +38,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       const mark = new FeedMark(place, 0)
       return mark.take(await store.changeFeed.read(mark.request(1_000, 0)), 0, 0)
     }
-    /** The rows of what `work` commits. */
+    /** Returns the rows of the commits that `work` makes. */
     const told = async (work: () => Promise<unknown>): Promise<readonly ChangeRow[]> => {
       const place = await store.changeFeed.begin()
       await work()
@@ -47,7 +47,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
     const beside = (head: DocumentHead, set: object) =>
       store.documents.write({ ...change(head, ''), set, log: { kind: 'none' }, told: { actor: 'bob' } })
 
-    it('[FEED-2] [WS-52] a creation and a change of the body tell their kind, author, version and the document as it is then', async () => {
+    it('[FEED-2] [WS-52] rows of a creation and a change of the body hold kind, author, version and the document after the change', async () => {
       const ref = newRef()
       let created: DocumentHead | undefined
       let changed: DocumentHead | undefined
@@ -72,7 +72,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(Math.abs((rows[0]?.atMs ?? 0) - Date.now())).toBeLessThan(60_000)
     })
 
-    it('[FEED-2] [PERM-2] a change of owner or shares alone is told as shared, one of the collection as updated', async () => {
+    it('[FEED-2] [PERM-2] a change of only owner or shares has the kind shared, a change of the collection the kind updated', async () => {
       const head = await create()
       const shares = [{ userId: 'bob', permission: 'view' }]
       const rows = await told(async () => {
@@ -90,7 +90,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       ])
     })
 
-    it('[FEED-2] [LIFE-12] a materialisation is told as edited when it adds to the version, and not at all otherwise', async () => {
+    it('[FEED-2] [LIFE-12] a materialisation has a row of kind edited when it raises the version, and else no row', async () => {
       const head = await create()
       const saved = { actor: 'bob', isMaterialisation: true } as const
       const log = { kind: 'live', lastSeq: 0, append: [{ actor: 'bob', update: update(1) }] } as const
@@ -105,14 +105,14 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(rows[0]).not.toHaveProperty('head')
     })
 
-    it('[WS-53] a row names the end of the log with the records of its change', async () => {
+    it('[WS-53] a row holds the end of the log after the records of its change', async () => {
       const head = await create()
       const log = { kind: 'live', lastSeq: 0, append: [1, 2].map((n) => ({ actor: 'bob', update: update(n) })) } as const
       const rows = await told(() => store.documents.write(change(head, '{"n":1}', { log, told: { actor: 'bob' } })))
       expect(rows).toMatchObject([{ kind: 'updated', seq: 2 }])
     })
 
-    it('[WS-51] [FEED-2] a deletion tells the document as it was, and the tombstone', async () => {
+    it('[WS-51] [FEED-2] the row of a deletion holds the document as it was, and the tombstone', async () => {
       const head = written(await beside(await create(), { sharedWith: [{ userId: 'bob', permission: 'view' }] }))
       let removed: Awaited<ReturnType<DocumentStore['remove']>> | undefined
       const rows = await told(async () => {
@@ -123,7 +123,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(rows).toMatchObject([{ kind: 'deleted', actor: 'ada', version: 2, before: head, tombstone }])
     })
 
-    it('[WS-52] a restore tells that the source is deleted, and then that the new document was created in its place', async () => {
+    it('[WS-52] a restore writes a row of the deleted source, and then one of the document created in its place', async () => {
       const head = written(await store.documents.write(change(await create(), '{"n":1}', { capture: { reason: 'zeroing' } })))
       const newRef = { workspaceId: head.workspaceId, id: `doc-${randomUUID()}` }
       const rows = await told(async () => {
@@ -142,7 +142,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       ])
     })
 
-    it('[FEED-2] a write that is refused, repeated or tells nobody leaves no row', async () => {
+    it('[FEED-2] a write that is refused, repeated or not to be announced leaves no row', async () => {
       const head = await create()
       const once = { request: randomUUID(), digest: 'd', answer: '{}', sinceMs: 0 }
       const first = written(await store.documents.write(change(head, '{"n":1}', { once, told: { actor: 'ada' } })))
@@ -164,7 +164,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(rows).toEqual([])
     })
 
-    it('[LIFE-29] a row of a kind that this release does not know, or a damaged one, is given as unknown and hides no other', async () => {
+    it('[LIFE-29] a row of a kind from a newer release, or a damaged row, is read as unknown and hides no other row', async () => {
       let head: DocumentHead | undefined
       const rows = await told(async () => {
         await store.addForeign({ kind: 'renamed', payload: '{"docId":"d","version":1}' })
@@ -176,7 +176,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(rows[3]).toMatchObject({ docId: head?.id })
     })
 
-    it('[FEED-3] [LIFE-30] rows are removed from the oldest on, in bounded batches: those of too long ago, and those that take too much', async () => {
+    it('[FEED-3] [LIFE-30] the oldest rows are removed first, in bounded batches: rows past their age, and rows above the bound of bytes', async () => {
       const head = await create()
       const all: FeedPlace = { top: 0, gaps: [], recent: [] }
       const keepsAll = { beforeMs: 0, mostBytes: null, limit: 1_000 }
@@ -196,7 +196,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect((await rowsSince(all)).length).toBeLessThan(3)
     })
 
-    it('[WS-51] [LIFE-27] whoever begins is told of what commits later and of nothing before, whichever ids were removed', async () => {
+    it('[WS-51] [LIFE-27] a reader that begins gets rows that commit later and none from before, also when rows were removed', async () => {
       await create()
       expect(await told(async () => undefined)).toEqual([])
       await store.changeFeed.purge({ beforeMs: Date.now() + 3_600_000, mostBytes: null, limit: 1_000 })
@@ -205,7 +205,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect((await store.changeFeed.read({ above: place.top, gaps: [], limit: 1, asksOpen: true })).lastId).toBe(place.top)
     })
 
-    it('[LIFE-5] a look says when the row was made above which it reads, so that a reader notices that it is another one or gone', async () => {
+    it('[LIFE-5] a read returns the time of the row it starts above, so that a reader notices when this row was replaced or is missing', async () => {
       await create()
       await create()
       const { top, recent } = await store.changeFeed.begin()
@@ -216,7 +216,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect([await look(top), await look(before?.id ?? 0), await look(top + 1)]).toEqual([newest?.atMs, before?.atMs, null])
     })
 
-    it('[AUTH-14] [AUTH-15] revocations are told with their times, and that a push or poll was heard to its end', async () => {
+    it('[AUTH-14] [AUTH-15] the feed holds revocations with their times, and each push or poll that was completed', async () => {
       const { top } = await store.revocationFeed.begin()
       const entries = [1, 2].map((n) => ({ jti: `odd \\ ${n} ${randomUUID()}`, revokedAtMs: n * 1000 }))
       await store.revocations.add(entries, { keep: 1_000 })
@@ -227,7 +227,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect((await store.revocationFeed.read({ above: 0, gaps: [], limit: 10, asksOpen: false })).rows).toEqual([])
     })
 
-    it('[LIFE-30] one holder at a time has the lease of a job, until its time is over or it gives it up', async () => {
+    it('[LIFE-30] one holder at a time has the lease of a job, until the lease expires or is released', async () => {
       const job = `job ${randomUUID()}`
       const { claim, release } = store.jobLeases
       expect(await claim(job, 'a', 60_000)).toEqual({ isMine: true, leftMs: 60_000 })

@@ -1,7 +1,7 @@
 /**
- * What tells other nodes at once that a row of the change feed is committed. A hint is only speed: every node reads the
- * feed every 2 s without it, so hints may be lost, doubled, late, in any order, or made up by a stranger. A hint carries
- * no content for that reason, only the id of a row, which the receiver reads from the database. [LIFE-27]
+ * Hints tell other nodes at once that a row of the change feed is committed. They only make delivery faster: every node
+ * reads the feed every 2 s anyway, so hints may be lost, doubled, late, in any order, or forged. For that reason a hint
+ * carries no content, only the id of a row, which the receiver reads from the database. [LIFE-27]
  */
 export interface FeedHints {
   /**
@@ -14,8 +14,8 @@ export interface FeedHints {
   /** Adds a listener, which must not throw; the returned function removes it. */
   onHint(listener: FeedHintListener): () => void
   /**
-   * Asks for the hints of a workspace, because this node has sockets or watches of it, until the returned function is
-   * called. Several may follow the same workspace. Hints of workspaces that nobody follows need not arrive.
+   * Subscribes to the hints of a workspace until the returned function is called, because this node has sockets or watches
+   * there. The same workspace may be followed several times. Hints of workspaces that nobody follows need not arrive.
    */
   follow(workspaceId: string): () => void
 }

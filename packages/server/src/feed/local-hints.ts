@@ -1,6 +1,6 @@
 import type { FeedHintListener, FeedHints } from './hints.port.ts'
 
-/** Hints among those in one process: at once, and to all listeners, whichever workspace they follow. */
+/** Hints within one process: delivered at once and to all listeners, whichever workspaces they follow. */
 export function createLocalHints(): FeedHints {
   const listeners = new Set<FeedHintListener>()
   return {

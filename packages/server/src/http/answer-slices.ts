@@ -14,8 +14,9 @@ export function lengthOf(parts: readonly Uint8Array[]): number {
 }
 
 /**
- * The parts of an answer as the body of a response: up to 256 KiB they are it, above they are cut into slices that the connection takes one after the other. Each
- * slice waits for a turn of `holder`, so that a long answer, or many of them, do not hold up the thread. [H10]
+ * Returns the body of an answer. Parts of up to 256 KiB together are the body as they are. Longer ones are cut into slices, which
+ * the connection takes one after the other. Each slice waits for a turn of `holder`, so that a long answer, or many of them, does
+ * not hold up the thread. [H10]
  */
 export function slicedAnswer(
   parts: readonly Uint8Array[],

@@ -123,7 +123,7 @@ export function createApp(deps: AppDeps): App {
     try {
       writeAnswer(outgoing, answer)
     } catch (thrown) {
-      // A header has a character that none can have; nothing was sent.
+      // A header contains a character that is not allowed in one, so nothing was sent.
       answer = fail(frame, thrown, deps)
       writeAnswer(outgoing, answer)
     }
@@ -321,7 +321,7 @@ export function commonHeaders(requestId: string, corsOrigins: readonly string[],
  * HTTP/1.1 on, no host. [X25, X40]
  */
 function checkHost({ incoming }: Frame): void {
-  // Two hosts are joined with a comma, which no host has.
+  // `headerOf` joins two Host headers with a comma, which no host contains.
   const host = headerOf(incoming, 'host')
   if (host === undefined ? incoming.httpVersion !== '1.0' : !isEchoableHost(host)) {
     throw new RelayError('BAD_REQUEST', 'The request needs one Host header with a host name.', { field: 'Host' })

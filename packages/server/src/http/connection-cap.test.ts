@@ -80,7 +80,7 @@ function peer(port: number, text: string): Peer {
   return { socket, received: () => received, ended }
 }
 
-/** Opens connections that are served and stay open: WebSockets, or such as wait some seconds for a further request. */
+/** Opens connections that are served and stay open: WebSockets, or connections that wait some seconds for a further request. */
 async function take(port: number, count: number, text = UPGRADE): Promise<readonly Peer[]> {
   const peers = Array.from({ length: count }, () => peer(port, text))
   for (const { received } of peers) await expect.poll(received, { timeout: patience(5_000) }).toMatch(/^HTTP\/1\.1 (200|101) /)
@@ -173,7 +173,7 @@ it('[H11] a path that is always answered is answered above the cap, and its conn
   expect(similar.received()).toMatch(/^HTTP\/1\.1 503 /)
 })
 
-it('[H11] a second request on such a connection is not handled', async () => {
+it('[H11] a second request on a connection above the cap is not handled', async () => {
   await using full = await listener(1)
   await take(full.port, 1)
   const { received, ended } = peer(full.port, `GET /livez HTTP/1.1\r\nHost: h\r\n\r\n${REQUEST}`)
@@ -226,7 +226,7 @@ it('[H11] a client that neither sends nor closes after its answer loses its conn
     .finally(() => clearInterval(drip))
 })
 
-it('[H11] connections above the answers of a second are closed without one, and counted', async () => {
+it('[H11] connections above the number of answers per second are closed without an answer, and counted', async () => {
   await using full = await listener(1, { perSec: 0 })
   await take(full.port, 1)
   const peers = Array.from({ length: 20 }, () => peer(full.port, REQUEST))
@@ -235,7 +235,7 @@ it('[H11] connections above the answers of a second are closed without one, and 
   expect(full.refused).toBe(20)
 })
 
-it('[H11] one address gets a part of the answers of a second, and all get theirs again in the next one', async () => {
+it('[H11] one address gets only a part of the answers of a second, and every address gets answers again in the next second', async () => {
   const { clock, advance } = manualTime()
   const budget = createAnswerBudget({ perSec: 5, perAddressPerSec: 3 }, clock)
   const taken = (address: string) => Array.from({ length: 10 }, () => budget.takes(address)).filter(Boolean).length

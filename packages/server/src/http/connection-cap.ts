@@ -7,7 +7,9 @@ import { systemTimers } from '../kernel/timers.ts'
 export interface RefusalLimits {
   /** Connections of all addresses that are read and answered within one second. Further ones are closed at once. */
   readonly perSec: number
-  /** The same for one address, so that a flood from one address leaves answers for the others. */
+  /**
+   * Connections of one address that are read and answered within one second, so that a flood from it leaves answers for others.
+   */
   readonly perAddressPerSec: number
   /** Connections that wait at one time for their request, or for their client to take the answer. */
   readonly held: number

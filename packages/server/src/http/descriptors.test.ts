@@ -7,17 +7,17 @@ Max open files            65536                524288               files
 Max locked memory         8388608              8388608              bytes
 `
 
-it('[H11] the limit of descriptors is the soft one, and none when it is unlimited or not told', () => {
+it('[H11] the limit of descriptors is the soft limit, and `null` when that is unlimited or missing', () => {
   expect(descriptorsIn(LIMITS)).toBe(65_536)
   expect(descriptorsIn(LIMITS.replace('65536 ', 'unlimited '))).toBeNull()
   expect(descriptorsIn('')).toBeNull()
 })
 
-it.runIf(process.platform === 'linux')('[H11] this process has a limit of descriptors or is told to have none', () => {
+it.runIf(process.platform === 'linux')('[H11] the limit of descriptors of this process is read, or is `null`', () => {
   expect(descriptorLimit() ?? 1_000_000).toBeGreaterThan(100)
 })
 
-it('[H11] too few descriptors are told with what is needed, what there is and what to do', () => {
+it('[H11] the warning of too few descriptors says what is needed, what there is and what to do', () => {
   const warning = tooFewDescriptors(10_000, 14_095)
   expect(warning).toMatch(/max_connections = 10000 needs 14096 file descriptors, and this process may open 14095\./)
   expect(warning).toMatch(/LimitNOFILE.*lower the key/)

@@ -14,7 +14,7 @@ export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(url.slice(mark + 1, end === -1 ? url.length : end))
 }
 
-/** Whether a request target names a path. Backslashes, which some parsers take for slashes, have no place before its query. */
+/** Whether a request target names a path. Backslashes, which some parsers take for slashes, are allowed in the query only. */
 export function isReadableTarget(url: string): boolean {
   const isAbsolute = url.startsWith('http://') || url.startsWith('https://')
   if (!url.startsWith('/') && !(isAbsolute && URL.canParse(url))) return false

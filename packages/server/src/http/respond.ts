@@ -88,7 +88,7 @@ export function asRelayError(thrown: unknown): RelayError {
   return thrown instanceof RelayError ? thrown : new RelayError('INTERNAL', 'The relay failed unexpectedly.')
 }
 
-/** Does the same as `errorAnswer` for a connection whose request could not be parsed, as the text to send. */
+/** Makes an error answer as the text to send, for a connection whose request could not be parsed. */
 export function rawErrorAnswer(error: RelayError, context: ErrorContext): string {
   const { status, headers, body } = errorAnswer(error, context)
   const all = { ...headers, 'Content-Length': String(Buffer.byteLength(body)) }

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Parts are sent one behind the other, without being joined first. */
+  /** Parts are sent one after the other, without being joined first. */
   readonly body: null | string | readonly Uint8Array[] | ReadableStream<Uint8Array>
 }
 

@@ -1,8 +1,8 @@
 /** Lets the tasks of several holders (workspaces, say) take turns. */
 export interface FairTurns {
   /**
-   * Calls `start` when `holder` has a turn, at once when there is one; the turn lasts until `done` is called. The
-   * returned function gives the wait up, and does nothing after `start` was called.
+   * Calls `start` when `holder` gets a turn, at once when a slot is free; the turn lasts until `done` is called. The
+   * returned function cancels the wait, and does nothing after `start` was called.
    */
   ask(holder: string, start: (done: () => void) => void): () => void
   /**
@@ -78,7 +78,7 @@ export function createFairTurns({ slots, perHolder }: TurnLimits): FairTurns {
 
   const ask: FairTurns['ask'] = (holder, start) => {
     const run = (): void => start(() => finished(holder))
-    // Nobody who may run waits while there is a free slot.
+    // While a slot is free, no task that may run is waiting, so this task overtakes none.
     if (running < slots && mayRun(holder)) {
       begin(holder, run)
       return () => undefined

@@ -46,7 +46,7 @@ it('[LIM-2] without a delay a bucket holds its burst and no more', async () => {
   expect(given(1_000)).toBe(80)
 })
 
-it('[LIM-2] a delay is seen that begins when nobody has asked for a minute', async () => {
+it('[LIM-2] a delay is noticed that begins when nobody has asked for a minute', async () => {
   const { advance, given, hold, loop } = relay()
   await advance(60_000)
   expect(loop.delayMs()).toBe(0)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Load } from './load.ts'
 
-it('a load that comes evenly is told as its rate, and decays to nothing', () => {
+it('a steady load is reported as its rate, and decays to nothing', () => {
   const load = new Load(100)
   expect(load.at(0)).toBe(0)
   for (let ms = 0; ms < 1_000; ms++) load.add(2, ms)
@@ -11,7 +11,7 @@ it('a load that comes evenly is told as its rate, and decays to nothing', () => 
   expect(load.perSecond(5_000)).toBeLessThan(0.001)
 })
 
-it('a clock that stands still or goes back does not raise a load', () => {
+it('a clock that stands still or goes back does not raise the load', () => {
   const load = new Load(100)
   load.add(1, 50)
   load.add(1, 50)

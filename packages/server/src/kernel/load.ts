@@ -1,4 +1,4 @@
-/** A decaying count: about how many items came in the last `memoryMs`. Times are monotonic, in ms. */
+/** A decaying count: approximately the number of items added in the last `memoryMs`. Times are monotonic, in ms. */
 export class Load {
   readonly #memoryMs: number
   #count = 0

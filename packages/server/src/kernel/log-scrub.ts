@@ -22,10 +22,10 @@ interface FieldName {
   readonly isSecret: boolean
 }
 
-/** Names whose look is remembered; those of the code are some dozens. */
+/** Most field names whose scrubbed form is remembered; the code uses some dozens. */
 const MOST_NAMES = 500
 
-/** Returns a function that returns the fields of a log line as they may be written. */
+/** Returns a function that removes secrets from the fields of a log line. */
 export function createFieldScrubber(): (fields: Readonly<Record<string, unknown>>) => Record<string, LoggedValue> {
   const names = new Map<string, FieldName>()
   const lookOf = (name: string): FieldName => {
@@ -67,7 +67,7 @@ function describeError(error: Error): string {
 const REDACTED = '<redacted>'
 const OMITTED = '<omitted>'
 
-/** Where this finds nothing, none of the replacements below does. Nearly every value is such a plain word or sentence. */
+/** Text in which this finds nothing needs no replacement below. Nearly every value is such a plain word or sentence. */
 const SUSPICIOUS = /eyJ|bearer|basic|[?@]|[^\x20-\x7e]|[\w-]{43}/i
 
 /** Returns text that may be written into a log line: credentials are replaced, then it is cut, then made printable. */

@@ -67,7 +67,7 @@ export function createLogger(options: LoggerOptions): Logger {
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 
-/** Makes the member `ts`. Most lines fall into the same second as the one before, whose text is kept. */
+/** Returns a function that makes the member `ts`. Keeps the text of the last second, because most lines fall into the same one. */
 function timestamps(clock: Clock): () => string {
   let second = Number.NaN
   let text = ''

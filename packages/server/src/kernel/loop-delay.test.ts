@@ -11,7 +11,7 @@ it('[OPS-4] a main loop that is never late has no delay, although its timer is d
   expect(longestDelaySecs(72, LAG_TIMER_MS)).toBeCloseTo(0.052)
 })
 
-it('[OPS-4] a main loop that was busy for 100 ms was late by at least 80 ms, which is told once', async () => {
+it('[OPS-4] a main loop that was busy for 100 ms reports a delay of at least 80 ms, once', async () => {
   using delay = new LoopDelay(systemTimers)
   await setTimeout(2 * LAG_TIMER_MS)
   const startedMs = performance.now()
@@ -21,7 +21,7 @@ it('[OPS-4] a main loop that was busy for 100 ms was late by at least 80 ms, whi
   expect(delay.takeSecs()).toBe(0)
 })
 
-it('[OPS-4] the timer is due only every 200 ms when the loop has done next to nothing for ten seconds, until it works again', async () => {
+it('[OPS-4] after ten almost idle seconds the timer is due every 200 ms, until the loop works again', async () => {
   const time = manualTime()
   let share = 0.01
   using delay = new LoopDelay(time.timers, () => share)
@@ -38,7 +38,7 @@ it('[OPS-4] the timer is due only every 200 ms when the loop has done next to no
   expect(await after(1)).toBe(RESTING_LAG_TIMER_MS)
 })
 
-it('[OPS-4] a delay before the timer changed is still told', async () => {
+it('[OPS-4] a delay from before a change of the timer is still reported', async () => {
   const time = manualTime()
   using delay = new LoopDelay(time.timers, () => 0)
   await setTimeout(2 * LAG_TIMER_MS)

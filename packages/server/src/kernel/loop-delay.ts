@@ -3,25 +3,25 @@ import type { Timers } from './timers.ts'
 
 type Histogram = ReturnType<typeof monitorEventLoopDelay>
 
-/** The delay of the main loop is how late a timer is that is due so often, */
+/** Interval of the timer whose lateness is the delay of the main loop. */
 export const LAG_TIMER_MS = 20
-/** and so often while the loop is at rest, because each turn of the timer wakes the processor. */
+/** Interval of that timer while the loop is at rest; longer, because each turn of the timer wakes the processor. */
 export const RESTING_LAG_TIMER_MS = 200
 
 const LOOK_MS = 1_000
-/** A loop that works for less than this share of a second is at rest, after so many looks in a row. */
+/** A loop is at rest when it worked for less than this share of each of the last `RESTS_AFTER_LOOKS` seconds. */
 const RESTING_SHARE = 0.05
 const RESTS_AFTER_LOOKS = 10
 
 /**
- * The longest delay of the main loop, in seconds, from the longest time between two turns of the timer. The histogram of Node counts the
- * whole time between the turns, so that of a loop that is never late is `timerMs`.
+ * Returns the longest delay of the main loop, in seconds, from the longest time between two turns of the timer. The histogram of Node
+ * records the whole time between two turns, which is `timerMs` for a loop that is never late.
  */
 export function longestDelaySecs(longestBetweenTurnsMs: number, timerMs: number): number {
   return Math.max(0, longestBetweenTurnsMs - timerMs) / 1_000
 }
 
-/** Whether the loop is at rest, from the share of each second in which it worked. Pure. */
+/** Decides whether the loop is at rest, from the share of each second in which it worked. Uses no clock. */
 export class LoopRest {
   #quietLooks = 0
 
@@ -32,8 +32,8 @@ export class LoopRest {
 }
 
 /**
- * Measures the longest delay of the loop of this thread. A delay that begins while the loop is at rest may be told 200 ms too short; all
- * others are told to within 20 ms. [OPS-4]
+ * Measures the longest delay of the loop of this thread. A delay that begins while the loop is at rest may be reported 200 ms too short; all
+ * others are accurate to 20 ms. [OPS-4]
  */
 export class LoopDelay implements Disposable {
   readonly #timers: Timers
@@ -44,7 +44,7 @@ export class LoopDelay implements Disposable {
   readonly #takeShare: () => number
   #cancel: () => void
 
-  /** `takeShare`: the share of its time in which the loop worked since the last call. */
+  /** `takeShare`: returns the share of the time since its last call in which the loop worked. */
   constructor(timers: Timers, takeShare: () => number = shareOfLoop()) {
     this.#timers = timers
     this.#takeShare = takeShare
@@ -52,12 +52,12 @@ export class LoopDelay implements Disposable {
     this.#cancel = this.#lookLater()
   }
 
-  /** How often the timer is due now, in ms. */
+  /** The current interval of the timer, in ms. */
   get timerMs(): number {
     return this.#timerMs
   }
 
-  /** The longest delay since the last call, in seconds. */
+  /** Returns the longest delay since the last call, in seconds. */
   takeSecs(): number {
     this.#note()
     this.#histogram.reset()

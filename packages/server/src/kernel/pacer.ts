@@ -22,7 +22,7 @@ export class Pacer {
 
   constructor(options: {
     readonly widestMs: number
-    /** How long the gap is at a load; `gapMs` when absent. */
+    /** Returns the length of the gap at a load; default: `gapMs`. */
     readonly gap?: (perSecond: number, widestMs: number) => number
     readonly clock: Pick<Clock, 'monotonicMs'>
     readonly timers: Timers

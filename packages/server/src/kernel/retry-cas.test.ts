@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CAS_ATTEMPTS, retryCas } from './retry-cas.ts'
 
-/** Loses its first `losses` races and then answers `stored`; `attempts` are the numbers that it was called with. */
+/** Returns a `decide` that loses its first `losses` races and then returns `stored`; `attempts` are the numbers it was called with. */
 function losing(losses: number) {
   const attempts: number[] = []
   const decide = async (attempt: number) => {
@@ -12,7 +12,7 @@ function losing(losses: number) {
 }
 
 describe('retryCas', () => {
-  it('[CONC-3] decides again after each lost race, and answers the first outcome that is no loss', async () => {
+  it('[CONC-3] decides again after each lost race, and returns the first outcome that is not a loss', async () => {
     const { attempts, decide } = losing(3)
     expect(await retryCas<string>(decide, () => 'contended')).toBe('stored')
     expect(attempts).toEqual([0, 1, 2, 3])
@@ -23,13 +23,13 @@ describe('retryCas', () => {
     expect(await retryCas<string>(decide, () => 'contended')).toBe('stored')
   })
 
-  it('[CONC-3] asks for the answer to a lost write after five losses', async () => {
+  it('[CONC-3] returns the result of `contended` after five losses', async () => {
     const { attempts, decide } = losing(CAS_ATTEMPTS)
     expect(await retryCas<string>(decide, async () => 'contended')).toBe('contended')
     expect(attempts).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('[CONC-3] throws what the answer to a lost write throws', async () => {
+  it('[CONC-3] throws the error of `contended`', async () => {
     const { decide } = losing(CAS_ATTEMPTS)
     const contended = (): never => {
       throw new Error('too many writers')

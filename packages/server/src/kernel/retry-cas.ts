@@ -1,13 +1,13 @@
-/** How often a write is tried before its caller hears that other writers were faster each time. */
+/** Most attempts of a write; afterwards its caller learns that other writers were faster each time. */
 export const CAS_ATTEMPTS = 5
 
 /**
  * Runs a compare-and-set, and runs it again each time it loses a race, at most `CAS_ATTEMPTS` times.
  *
- * `decide` reads what is stored, decides and writes; it answers `again` when somebody else wrote in between. Its errors are thrown without
- * another attempt. When every attempt loses, `contended` gives the answer or throws.
+ * `decide` reads the stored state, decides and writes; it returns `again` when somebody else wrote in between. Its errors are thrown without
+ * another attempt. When every attempt loses, `contended` returns the result or throws.
  *
- * @param decide gets the number of the attempt, from 0
+ * @param decide gets the number of the attempt; the first is 0
  */
 export async function retryCas<T>(
   decide: (attempt: number) => Promise<T | 'again'>,

@@ -30,7 +30,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
 }))
 const bytes = fc.uint8Array({ maxLength: 20 })
 const uint = fc.oneof(fc.nat(300), fc.maxSafeNat())
-/** The messages that come most often, and others like them. */
+/** The most frequent messages, and others of the same form. */
 const hotMessage = fc.oneof(
   fc.record({ kind: fc.constant('sync'), room: uint, connection: uint, join: uint, ordinal: uint, payload: bytes }),
   fc.record({ kind: fc.constant('updates'), room: uint, updates: fc.array(bytes), senders: fc.array(uint) }),
@@ -48,7 +48,7 @@ const coldMessage = fc
 const anyMessages = fc.array(fc.oneof(hotMessage, coldMessage), { maxLength: 30 }) as fc.Arbitrary<NodeMessage[]>
 
 describe('batches of messages between nodes', () => {
-  it('[LIFE-25] a batch of any messages is read as it was written', () => {
+  it('[LIFE-25] a batch of arbitrary messages is read as it was written', () => {
     const writer = new BatchWriter()
     fc.assert(
       fc.property(anyMessages, (messages) => {
@@ -58,7 +58,7 @@ describe('batches of messages between nodes', () => {
     )
   })
 
-  it('[LIFE-25] bytes that are damaged, cut or made up are read as messages or refused by the one error', () => {
+  it('[LIFE-25] damaged, cut or random bytes are read as messages or refused with LinkFrameError', () => {
     const damage = fc.record({ at: fc.nat(), by: fc.integer({ min: 1, max: 255 }), cut: fc.option(fc.nat()) })
     const damaged = fc.tuple(anyMessages, fc.array(damage, { maxLength: 4 })).map(([messages, damages]) => {
       let all = encoded(messages)
@@ -87,7 +87,7 @@ describe('batches of messages between nodes', () => {
     expect(refused).toBeGreaterThan(100)
   })
 
-  it('[LIFE-25] lengths and counts that the bytes do not hold are refused before anything is made for them', () => {
+  it('[LIFE-25] lengths and counts beyond the size of the bytes are refused before memory is allocated for them', () => {
     const huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]
     const shape = (type: number) => [0, 1, 0x6b, 1, type, 1, 0x61]
     const inputs = [
@@ -100,7 +100,7 @@ describe('batches of messages between nodes', () => {
     for (const input of inputs) expect(() => readBatch(Uint8Array.from(input))).toThrow(LinkFrameError)
   })
 
-  it('[LIFE-25] bytes are put only where their sender took them out', () => {
+  it('[LIFE-25] byte strings are put back only where the sender took them out', () => {
     const read = (head: string, count = 1) => {
       const text = Buffer.from(head)
       return readBatch(Uint8Array.from([1, text.length, ...text, count, ...Array.from({ length: count }, () => [1, 9]).flat()]))
@@ -134,14 +134,14 @@ describe('batches of messages between nodes', () => {
     expect(() => readBatch(shapes(257))).toThrow(LinkFrameError)
   })
 
-  it('[LIFE-25] more kinds of messages than a batch has shapes for are written all the same', () => {
+  it('[LIFE-25] a batch holds more kinds of messages than it may have shapes', () => {
     const messages = Array.from({ length: 2_000 }, (_, n) => ({ kind: `kind-${n % 700}`, n }))
     const writer = new BatchWriter()
     expect(readBatch(encoded(messages, writer))).toEqual(messages)
     expect(readBatch(encoded(messages, writer))).toEqual(messages)
   })
 
-  it('[LIFE-25] a name that would change what an object inherits is only ever a member', () => {
+  it('[LIFE-25] a member named __proto__ never changes the prototype of an object', () => {
     const hostile = JSON.parse('{"kind":"k","__proto__":{"isAdmin":1}}') as NodeMessage
     const [read] = readBatch(encoded([hostile]))
     expect([Object.hasOwn(read ?? {}, '__proto__'), (read as { isAdmin?: number }).isAdmin]).toEqual([true, undefined])
@@ -151,7 +151,7 @@ describe('batches of messages between nodes', () => {
     expect(() => readBatch(Uint8Array.from([1, place.length, ...place, 1, 0]))).toThrow(LinkFrameError)
   })
 
-  it('[LIFE-25] a value that is no plain value is refused and nothing of it is written', () => {
+  it('[LIFE-25] a value that is not a plain value is refused and nothing of it is written', () => {
     const writer = new BatchWriter()
     const itself: Record<string, unknown> = {}
     itself['itself'] = itself

@@ -6,7 +6,7 @@ import { linkKeys, type Role, sessionOf } from './link-secrets.ts'
 
 const BATCH_OF = 20
 const bytes = new Uint8Array(45).fill(3)
-/** What passes between nodes for each edit and each move of a cursor. */
+/** The messages that nodes exchange for each edit and each move of a cursor. */
 const kinds: readonly ((n: number) => object)[] = [
   (n) => ({ kind: 'sync', room: 12, connection: 1_000 + n, join: 1, ordinal: n, payload: bytes }),
   (n) => ({ kind: 'updates', room: 12 + n, updates: [bytes], senders: [1_000 + n] }),
@@ -30,7 +30,7 @@ it('[LIFE-25] in batches of twenty a frequent message costs both sides together 
     }
     return (took() * 1_000) / rounds / BATCH_OF
   }
-  // Once to warm up; then the best of three, as others run on this machine.
+  // One pass to warm up; then the best of three passes, because other processes run on this machine.
   pass()
   const best = Math.min(pass(), pass(), pass())
   expect(best).toBeLessThan(limitHere(best, 5))

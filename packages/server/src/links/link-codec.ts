@@ -4,15 +4,15 @@ import { LinkFrameError } from './link-frame-error.ts'
 import { fits, type MemberType, readMember, type Shape, shapeOf, writeMembers } from './link-shapes.ts'
 
 /**
- * Messages between nodes as bytes. A batch is a row of entries, each of which begins with a number:
+ * Messages between nodes as bytes. A batch is a sequence of entries, each of which begins with a number:
  *
- *     0       the definition of a shape, which gets the next number, from 2 on
- *     1       a message as text: its JSON and the byte strings that were taken out of it
+ *     0       the definition of a shape, which gets the next free number; the first is 2
+ *     1       a message as text: its JSON, and separately the byte strings of the message
  *     2, 3, … a message of that shape: only the values of its members
  *
- * The frequent messages are flat (numbers, byte strings and lists of them), so they have a shape, and cost neither JSON nor
- * the names of their members. No kind has to be listed for that, and a kind may get a new member without a change here.
- * Shapes count only within their batch.
+ * The frequent messages are flat (numbers, byte strings and lists of them), so they have a shape, and are sent without JSON and
+ * without the names of their members. Shapes are found from the messages themselves, so new kinds and new members need no change
+ * in this file. The number of a shape is valid only within its batch.
  */
 const SHAPE = 0
 const TEXT = 1
@@ -25,9 +25,9 @@ const MAX_BATCH_SHAPES = 256
 export const MAX_MESSAGE_BYTES = 100 * 1024 * 1024
 /** Most bytes of the JSON of one message, without its byte strings. Parsed, it takes many times as much memory. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024
-/** How deep objects may be nested in a message. Only a message that holds itself by mistake is deeper. */
+/** Most levels of nesting in a message. Only a message that contains itself by mistake has more. */
 const MAX_DEPTH = 200
-/** Shapes that a writer remembers of one kind. A kind with more of them is written as text. */
+/** Shapes that a writer remembers for one kind of message. Messages of that kind with a further shape are written as text. */
 const SHAPES_OF_KIND = 8
 const REMEMBERED_KINDS = 256
 
@@ -40,7 +40,7 @@ export class MessageTooLongError extends Error {
   override readonly name = 'MessageTooLongError'
 }
 
-/** Gathers messages as one batch. Messages are copied into it at once. */
+/** Gathers messages in one batch. `add` copies a message at once. */
 export class BatchWriter {
   #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #at = 0
@@ -58,8 +58,8 @@ export class BatchWriter {
   }
 
   /**
-   * Throws and adds nothing: `TypeError` for a value that is no plain value, which is a fault of the caller, and
-   * `MessageTooLongError`.
+   * Adds a message. Throws `TypeError` for a value that is not a plain value, which is a bug of the caller, and
+   * `MessageTooLongError`; the message is not added then.
    */
   add(message: NodeMessage): void {
     if (typeof message.kind !== 'string') throw new TypeError('a message has no kind')
@@ -77,8 +77,8 @@ export class BatchWriter {
   }
 
   /**
-   * Ends the batch and returns its bytes. They are overwritten by the next message unless `isGivenAway` says that they
-   * are the caller's.
+   * Ends the batch and returns its bytes. When `isGivenAway` is true the caller owns the bytes; else the next message
+   * overwrites them.
    */
   take(): { readonly bytes: Uint8Array; readonly isGivenAway: boolean } {
     const bytes = new Uint8Array(this.#buffer.buffer, this.#buffer.byteOffset, this.#at)
@@ -159,7 +159,7 @@ export class BatchWriter {
 
 /**
  * Returns the messages of a batch, in order. Byte strings are views of `bytes`. Throws `LinkFrameError`, and nothing else,
- * when the batch is not well formed; what is allocated before that is a small multiple of the batch at most.
+ * when the batch is not well formed; until then it allocates at most a small multiple of the size of the batch.
  */
 export function readBatch(bytes: Uint8Array): NodeMessage[] {
   const reader = new Reader(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length))
@@ -232,7 +232,7 @@ function isMessage(value: unknown): value is NodeMessage {
   )
 }
 
-/** Puts bytes back where the sender took them out and left a 0. */
+/** Puts bytes back in the place where the sender replaced them with a 0. */
 function putBytes(message: NodeMessage, path: unknown, bytes: Uint8Array): void {
   if (!Array.isArray(path) || path.length === 0) throw new LinkFrameError('the place of bytes is wrong')
   let at: unknown = message
@@ -275,8 +275,8 @@ interface Found {
 }
 
 /**
- * Returns the value with 0 in the place of each byte string; parts without one stay the same objects. `path`: where the
- * value is, changed on the way and as before afterwards.
+ * Returns the value with 0 in place of each byte string; parts without byte strings stay the same objects. `path` is the
+ * place of the value in the message; the function changes `path` while it runs and restores it before it returns.
  */
 function withoutBytes(value: unknown, path: (string | number)[], found: Found[]): unknown {
   switch (typeof value) {
@@ -301,7 +301,7 @@ function withoutBytes(value: unknown, path: (string | number)[], found: Found[])
 
 function itemsWithoutBytes(items: readonly unknown[], path: (string | number)[], found: Found[]): readonly unknown[] {
   let copy: unknown[] | null = null
-  // By index, so that a hole in the array is refused.
+  // Iterates by index, so that a hole in the array is refused.
   for (let i = 0; i < items.length; i++) {
     path.push(i)
     const rest = withoutBytes(items[i], path, found)

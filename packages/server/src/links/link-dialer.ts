@@ -9,7 +9,7 @@ import { dialSocket } from './link-socket.ts'
 import { type LinkTimes, redialPauseMs } from './link-times.ts'
 import { Seldom } from './seldom.ts'
 
-/** Failed dials before the first line in the log: a node that is just starting does not listen yet. */
+/** This many failed dials in a row are not logged: a node that is just starting does not listen yet. */
 const QUIET_FAILURES = 3
 
 const REASONS: Readonly<Record<NotOpened, string>> = {
@@ -28,13 +28,13 @@ export interface DialOptions {
   readonly random: Random
   readonly timers: Timers
   readonly times: LinkTimes
-  /** A number greater than all before. */
+  /** Returns a number greater than all earlier ones. */
   nextAttempt(): number
 }
 
 /**
- * Dials once and calls one function of `done` within `handshakeMs`. `expected`: the incarnation that should be there. Returns a
- * function that gives the dial up; after it neither is called.
+ * Dials once and calls one function of `done` within `handshakeMs`. `expected`: the incarnation that should answer. Returns a
+ * function that gives the dial up; afterwards no function of `done` is called.
  */
 export function dial(
   linkUrl: string,
@@ -69,7 +69,7 @@ export class LinkDialer {
   readonly #failed: Seldom
   #failures = 0
   #openedMs = 0
-  /** Gives up the dial that is under way, or the pause before the next one. */
+  /** Cancels the dial in progress, or the pause before the next dial. */
   #giveUp: () => void = () => undefined
   #isStopped = false
 
@@ -80,10 +80,10 @@ export class LinkDialer {
     this.#dial()
   }
 
-  /** The link that was opened has ended. */
+  /** To be called when the link that was opened has ended. Dials again after a pause. */
   linkEnded(): void {
     const { clock, times } = this.#options
-    // A link that ends as soon as it is open is no success.
+    // A link that ends soon after it opened counts as a failure.
     const hasLasted = clock.monotonicMs() - this.#openedMs > times.redialMostMs
     this.#failures = hasLasted ? 0 : this.#failures + 1
     this.#dialLater()

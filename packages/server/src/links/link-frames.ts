@@ -4,18 +4,18 @@ import { TAG_BYTES } from './link-secrets.ts'
 
 /** Kinds of frames. The number is the first byte of a frame before it is sealed. */
 export const BATCH = 0
-/** A part of a batch that is too long for one frame, and its last part. */
+/** A part of a batch that is too long for one frame, and the last part of such a batch. */
 export const PIECE = 1
 export const LAST_PIECE = 2
 const PING = 3
 const PONG = 4
 const CREDIT = 5
 
-/** Batches up to here travel whole, longer ones in pieces, so that pings pass in between. */
+/** Batches up to this size are sent whole; longer ones are sent in pieces, so that pings can pass between the pieces. */
 export const WHOLE_BYTES = 1024 * 1024
 export const PIECE_BYTES = 256 * 1024
 export const MAX_FRAME_BYTES = WHOLE_BYTES + 1 + TAG_BYTES
-/** A batch in pieces that grows longer ends the link. */
+/** A batch in pieces that grows beyond this size ends the link. */
 export const MAX_BATCH_BYTES = 128 * 1024 * 1024
 
 /** A frame after its seal was opened. */
@@ -23,10 +23,10 @@ export type LinkFrame =
   | { readonly kind: 'batch' | 'piece' | 'last-piece'; readonly bytes: Uint8Array }
   /** `sentMs`: the time of the ping on its sender's clock, which the pong returns unchanged. */
   | { readonly kind: 'ping' | 'pong'; readonly sentMs: number }
-  /** The other side has handled so many more sealed bytes of batches and pieces. */
+  /** The other side has handled this many more sealed bytes of batches and pieces. */
   | { readonly kind: 'credit'; readonly bytes: number }
 
-/** Throws `LinkFrameError`. Bytes are views. */
+/** Reads one frame. `bytes` in the result is a view of `frame`. Throws `LinkFrameError`. */
 export function readFrame(frame: Uint8Array): LinkFrame {
   const bytes = frame.subarray(1)
   switch (frame[0]) {

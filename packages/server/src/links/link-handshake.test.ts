@@ -36,11 +36,11 @@ function sides(given: Given = {}) {
 interface Outcome {
   readonly listener: HandshakeStep<DialerIdentity> | null
   readonly dialer: HandshakeStep<NodeIdentity> | null
-  /** All messages, in order; the first is the listener's. */
+  /** All messages of both sides, in order; the listener sends the first. */
   readonly messages: readonly Uint8Array[]
 }
 
-/** Lets two sides talk; `between` may change a message on its way, by its number. */
+/** Runs a handshake between two sides; `between` may change a message on its way, by the number of the message. */
 function talk(
   { listener, dialer }: ReturnType<typeof sides>,
   between: (message: Uint8Array, number: number) => Uint8Array = (message) => message,
@@ -68,7 +68,7 @@ function sessionsOf(outcome: Outcome): { listener: Session; dialer: Session } {
 }
 
 describe('the handshake of a link', () => {
-  it('[LIFE-25] two nodes with the same secret know each other afterwards, and what one seals the other opens', () => {
+  it('[LIFE-25] after a handshake with the same secret two nodes know each other, and one opens what the other seals', () => {
     const outcome = talk(sides())
     expect([outcome.listener, outcome.dialer]).toMatchObject([{ peer: dialerIs }, { peer: listenerIs }])
     const { listener, dialer } = sessionsOf(outcome)
@@ -80,7 +80,7 @@ describe('the handshake of a link', () => {
     }
   })
 
-  it('[LIFE-25] while a secret is being changed, nodes are linked whenever they have one in common', () => {
+  it('[LIFE-25] while the secret is being changed, two nodes are linked when they have one secret in common', () => {
     const cases: readonly (readonly [string[], string[], boolean])[] = [
       [[SECRET], [OTHER, SECRET], true],
       [[OTHER, SECRET], [SECRET], true],
@@ -98,20 +98,20 @@ describe('the handshake of a link', () => {
     }
   })
 
-  it('[LIFE-25] who dials with another secret gets a random number and nothing else', () => {
+  it('[LIFE-25] a dialer with another secret gets a random number and nothing else', () => {
     const outcome = talk(sides({ dialerSecrets: [OTHER] }))
     expect([whyOf(outcome.listener), outcome.listener?.bytes]).toEqual(['secret', null])
     expect(outcome.messages.map(({ length }) => length)).toEqual([32, 64])
-    // Two listeners give nothing that could be compared either.
+    // The number is new for each handshake, so two listeners cannot be compared by it.
     expect(talk(sides({ dialerSecrets: [OTHER] })).messages[0]).not.toEqual(outcome.messages[0])
   })
 
-  it('[LIFE-25] no name and no number of a node is sent in the clear', () => {
+  it('[LIFE-25] node_id and incarnation are never sent in the clear', () => {
     const all = Buffer.concat(talk(sides()).messages).toString('latin1')
     for (const told of ['node-of', '1.2.', 'inc', 'taken']) expect(all).not.toContain(told)
   })
 
-  it('[LIFE-25] who listens with another secret is told nothing about the dialer', () => {
+  it('[LIFE-25] a listener with another secret learns nothing about the dialer', () => {
     const { dialer } = sides()
     const false1 = new ListenerHandshake({ own: listenerIs, keys: linkKeys([OTHER]), random: systemRandom, admit: () => 'taken' })
     const proof = dialer.receive(false1.first)
@@ -119,10 +119,10 @@ describe('the handshake of a link', () => {
     expect(whyOf(dialer.receive(new Uint8Array(100)))).toBe('secret')
   })
 
-  it('[LIFE-25] a proof that is sent back to who made it is refused', () => {
+  it('[LIFE-25] a proof that is sent back to its maker is refused', () => {
     const { listener, dialer } = sides()
     const proof = dialer.receive(listener.first).bytes as Uint8Array
-    // The answer has the listener's proof in front; only the dialer's own one is at hand.
+    // An answer begins with the proof of the listener; this one has the dialer's own proof instead.
     expect(whyOf(dialer.receive(Buffer.concat([proof.subarray(32), new Uint8Array(60)])))).toBe('secret')
   })
 
@@ -156,7 +156,7 @@ describe('the handshake of a link', () => {
           return changed
         })
         expect(isChanged).toBe(true)
-        // The last message is the listener's word that it takes the link: it is linked then, and hears the dialer close.
+        // The last message says that the listener accepts the link: the listener has a link then, until the dialer closes it.
         expect(kindsOf(outcome)).toContain('closed')
         expect(outcome.dialer?.kind).not.toBe('open')
         expect(outcome.listener?.kind === 'open').toBe(number === 4)
@@ -165,18 +165,18 @@ describe('the handshake of a link', () => {
     )
   })
 
-  it('[LIFE-25] a node that dials itself notices', () => {
+  it('[LIFE-25] a node that dials itself notices it', () => {
     const outcome = talk(sides({ dialer: { ...dialerIs, inc: 7 } }))
     expect([whyOf(outcome.dialer), kindsOf(outcome)]).toEqual(['itself', ['send', 'closed']])
     expect(whyOf(talk(sides({ dialer: { ...dialerIs, inc: 7 }, expected: 8 })).dialer)).toBe('itself')
   })
 
-  it('[LIFE-25] a dialer that meets another node than it dialled opens no link', () => {
+  it('[LIFE-25] a dialer that reaches another node than it expects opens no link', () => {
     const outcome = talk(sides({ expected: 8 }))
     expect([whyOf(outcome.dialer), kindsOf(outcome)]).toEqual(['another-node', ['send', 'closed']])
   })
 
-  it('[LIFE-25] both sides know why a listener does not take a link', () => {
+  it('[LIFE-25] both sides know why a listener does not accept a link', () => {
     for (const verdict of ['unknown-node', 'wrong-way', 'late'] as const) {
       const asked: DialerIdentity[] = []
       const outcome = talk(sides({ admit: (peer) => (asked.push(peer), verdict) }))
@@ -184,7 +184,7 @@ describe('the handshake of a link', () => {
     }
   })
 
-  it('[LIFE-25] a side that has ended a handshake takes no further message', () => {
+  it('[LIFE-25] a side that has ended a handshake accepts no further message', () => {
     const { listener } = sides()
     expect(whyOf(listener.receive(new Uint8Array(64)))).toBe('secret')
     const honest = sides()
@@ -196,7 +196,7 @@ describe('the handshake of a link', () => {
 describe('the seals of a link', () => {
   const frames = (session: Session) => [1, 2, 3, 4].map((n) => session.sealer.seal(Uint8Array.of(n)))
 
-  it('[LIFE-25] a frame that comes again, too early, changed, cut or back to its maker does not open, nor does any after it', () => {
+  it('[LIFE-25] a frame that is repeated, early, changed, cut or sent back to its maker does not open, and no later frame does', () => {
     const sent = (tamper: (frames: Uint8Array[], own: Session) => Uint8Array[]) => {
       const { listener, dialer } = sessionsOf(talk(sides()))
       const arriving = tamper(frames(dialer), dialer)
@@ -224,7 +224,7 @@ describe('the seals of a link', () => {
     expect(() => dialer.opener.open(dialer.sealer.seal(Uint8Array.of(1)))).toThrow('the seal is broken')
   })
 
-  it('[LIFE-25] the two sides of a link prove and seal differently, so that nothing can be sent back to its maker', () => {
+  it('[LIFE-25] the two sides of a link make different proofs and seals, so that none can be sent back to its maker', () => {
     const [key] = linkKeys([SECRET]) as [Uint8Array]
     const nonces = { listener: new Uint8Array(32), dialer: new Uint8Array(32) }
     expect(proofOf(key, 'dialer', nonces)).not.toEqual(proofOf(key, 'listener', nonces))

@@ -13,15 +13,15 @@ import {
 } from './link-secrets.ts'
 
 /**
- * How two nodes open a link, message by message, without sockets and time:
+ * The messages with which two nodes open a link. This file uses no sockets and no timers.
  *
  *     listener   nonce
  *     dialer     nonce, one proof for each of its secrets
- *     listener   proof, and sealed from here on: who it is
- *     dialer     who it is
- *     listener   whether it takes the link
+ *     listener   its proof, then its identity; this and all later messages are sealed
+ *     dialer     its identity
+ *     listener   whether it accepts the link
  *
- * The listener proves nothing before the dialer has, so whoever can connect gets a random number and nothing else.
+ * The listener sends no proof before the dialer has sent one, so a stranger that connects gets only a random number.
  */
 
 /** What a node says about itself. It is sent sealed, so only nodes with the secret can read it. */
@@ -33,32 +33,32 @@ export interface NodeIdentity {
   readonly program: string
 }
 
-/** `attempt` counts the dials of one node, so that a handshake that was late is not taken for the newest. */
+/** `attempt` counts the dials of one node, so that a delayed handshake is not taken for the newest one. */
 export interface DialerIdentity extends NodeIdentity {
   readonly attempt: number
 }
 
-/** Whether a listener takes a link, and why not. */
+/** Whether a listener accepts a link, and if not, why. */
 export type Verdict =
   | 'taken'
   /** The incarnation is not one of the live nodes that the listener knows. */
   | 'unknown-node'
-  /** Of two nodes the one with the lower incarnation dials. */
+  /** The dialer has the higher incarnation; of two nodes the one with the lower incarnation has to dial. */
   | 'wrong-way'
-  /** A newer dial of the same node was taken before. */
+  /** A newer dial of the same node was accepted before. */
   | 'late'
 
 const VERDICTS: readonly Verdict[] = ['taken', 'unknown-node', 'wrong-way', 'late']
 
-/** Why two sides that know the secret have no link. The last two are what the dialer finds at the address. */
+/** Why two sides that share a secret have no link. `itself` and `another-node`: the dialer reached itself, or a node it did not expect. */
 export type LinkRefusal = Exclude<Verdict, 'taken'> | 'itself' | 'another-node'
 
 export type HandshakeStep<Peer> =
-  /** `isProven`: the other side has shown the secret. */
+  /** `isProven`: the other side has proved that it knows the secret. */
   | { readonly kind: 'send'; readonly bytes: Uint8Array; readonly isProven: boolean }
   /** The link is open once `bytes` are sent. */
   | { readonly kind: 'open'; readonly bytes: Uint8Array | null; readonly peer: Peer; readonly session: Session }
-  /** The socket is to be closed once `bytes` are sent. `peer`: the other side, when it has shown who it is. */
+  /** The socket is to be closed once `bytes` are sent. `peer`: the other side, when its identity is known. */
   | {
       readonly kind: 'closed'
       readonly bytes: Uint8Array | null
@@ -87,7 +87,7 @@ export class ListenerHandshake {
   /** The first message, to be sent at once. */
   readonly first: Uint8Array
 
-  /** `admit` is asked once the dialer has shown who it is. */
+  /** `admit` is called when the identity of the dialer is known. */
   constructor(options: HandshakeOptions & { readonly own: NodeIdentity; admit(peer: DialerIdentity): Verdict }) {
     this.#options = options
     this.first = options.random.bytes(NONCE_BYTES)
@@ -142,7 +142,7 @@ export class DialerHandshake {
   readonly #options: HandshakeOptions & { readonly own: DialerIdentity; readonly expected: number }
   #state: DialerState = { at: 'nonce' }
 
-  /** `expected`: the incarnation that is dialled. */
+  /** `expected`: the incarnation that should answer. */
   constructor(options: HandshakeOptions & { readonly own: DialerIdentity; readonly expected: number }) {
     this.#options = options
   }

@@ -27,7 +27,7 @@ const UPGRADE = [
   '',
 ].join('\r\n')
 
-/** Sockets of an outsider at an address of its own. */
+/** Opens sockets from an address of its own, as an outsider without the secret. */
 class Outsider implements Disposable {
   readonly sockets: Socket[] = []
   readonly #port: number
@@ -39,18 +39,18 @@ class Outsider implements Disposable {
     this.#address = address
   }
 
-  /** Opens a socket and sends something. */
+  /** Opens a socket and sends `first`. */
   open(first = ''): Socket {
     const socket = connect({ host: '127.0.0.1', port: this.#port, localAddress: this.#address })
     socket.on('error', () => undefined)
-    // What comes is thrown away, so that an end is seen.
+    // Received data is discarded; without reading, the end of the socket would not be noticed.
     socket.resume()
     if (first !== '') socket.write(first)
     this.sockets.push(socket)
     return socket
   }
 
-  /** Has so many sockets open at a time from now on: each that the node closes is followed by another, as fast as this machine is. */
+  /** Keeps `count` sockets open from now on: opens another one as soon as the node closes one. */
   flood(count: number): void {
     const openOne = (): void => {
       if (!this.#isDisposed) this.open().once('close', openOne)
@@ -70,7 +70,7 @@ class Outsider implements Disposable {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** A frame of a client, not masked in effect, that announces `length` bytes. */
+/** The header of a client's frame that announces `length` bytes; its mask is zero. */
 function frameHead(length: number): Buffer {
   const head = Buffer.alloc(14)
   head.set([0x82, 0xff])
@@ -79,7 +79,7 @@ function frameHead(length: number): Buffer {
 }
 
 describe('outsiders at the link port', () => {
-  it('[LIFE-25] thousands of connections cost the links nothing, and at most 128 of them stay open', async () => {
+  it('[LIFE-25] thousands of connections disturb no link, and at most 128 of them stay open', async () => {
     await using pair = await startPair({ high: { times: { handshakeMs: 60_000 } } })
     const { low, high } = pair
     await pair.link()
@@ -88,13 +88,13 @@ describe('outsiders at the link port', () => {
       outsider.open(n % 2 === 0 ? '' : UPGRADE)
       if (n % 100 !== 0) continue
       low.links.post(high.inc, note(n))
-      // What the system itself still holds back is not the relay's.
+      // Connections that wait in the queue of the operating system do not count.
       await until(() => outsider.sockets.every(({ connecting }) => !connecting))
     }
     await until(() => outsider.openSockets() <= 128)
     await until(() => numbersOf(high).length === 20)
     expect([statesOf(low), statesOf(high)]).toEqual([['up'], ['up']])
-    // A node at another address gets in beside them.
+    // A node at another address still gets a link.
     high.links.setPeers([
       { inc: 1, linkUrl: low.linkUrl },
       { inc: 0, linkUrl: 'ws://127.0.0.1:1' },
@@ -126,7 +126,7 @@ describe('outsiders at the link port', () => {
     await until(() => areLinked(low, high))
   })
 
-  it('[LIFE-25] who does not show the secret in time is let go, however slowly it speaks', async () => {
+  it('[LIFE-25] a connection that does not prove the secret in time is closed, however slowly it sends', async () => {
     await using node = await startNode(2, { times: { handshakeMs: 300 } })
     using outsider = new Outsider(node)
     outsider.open()
@@ -143,13 +143,13 @@ describe('outsiders at the link port', () => {
     expect(node.lines).toEqual([])
   })
 
-  it('[LIFE-25] what an outsider sends is not gathered: a giant frame, giant headers and a frame in endless parts end it', async () => {
+  it('[LIFE-25] data of an outsider is not buffered: a giant frame, giant headers or a frame in endless parts end its connection', async () => {
     await using node = await startNode(2, { times: { handshakeMs: 60_000 } })
     using outsider = new Outsider(node)
     const before = process.memoryUsage().arrayBuffers
     const writers = Array.from({ length: 100 }, (_, n) => {
       const socket = outsider.open(n % 4 === 3 ? 'GET /link HTTP/1.1\r\nx: ' : UPGRADE)
-      // A frame of 2^40 bytes, one as long as a frame may be, one in parts of a byte; headers without end.
+      // Sends a frame of 2^40 bytes, a frame of 1 MiB, a frame in parts of one byte, or headers without end.
       if (n % 4 === 0) socket.write(frameHead(2 ** 40))
       if (n % 4 === 1) socket.write(frameHead(1024 * 1024))
       if (n % 4 === 2) socket.write(Buffer.of(0x02, 0x80, 0, 0, 0, 0))
@@ -166,7 +166,7 @@ describe('outsiders at the link port', () => {
     expect(most).toBeLessThan(100 * 128 * 1024)
   })
 
-  it('[LIFE-25] there is nothing but links at the port', async () => {
+  it('[LIFE-25] the port serves nothing but links', async () => {
     await using node = await startNode(2)
     const at = (path: string) => fetch(`http://127.0.0.1:${node.links.port}${path}`)
     expect([(await at('/')).status, (await at('/link')).status, (await at('/metrics')).status]).toEqual([404, 404, 404])
@@ -178,7 +178,7 @@ describe('outsiders at the link port', () => {
     expect(node.lines).toEqual([])
   })
 
-  it('[LIFE-25] who knows another secret is refused with one line a minute', async () => {
+  it('[LIFE-25] dials with another secret are refused with one log line a minute', async () => {
     await using node = await startNode(2)
     tellOfPeers(node, 1)
     const secret = 'a secret of another cluster, of 32 characters or more'
@@ -215,11 +215,11 @@ describe('a node that misbehaves', () => {
     }
   })
 
-  it('[LIFE-25] a node that sends and never reads is let go before it costs much memory', async () => {
+  it('[LIFE-25] a node that sends and never reads loses its link before it takes much memory', async () => {
     await using node = await startNode(3, { times: { pingMs: 50, silentPings: 1_000 } })
     tellOfPeers(node, 1)
     const link = await linkedAs({ inc: 1 }, node)
-    // It never gives credit, so what this node posts waits, up to the bound.
+    // The other node never gives credit, so posted messages wait in this node, up to the bound.
     for (let n = 0; n < 1_000 && node.links.peers().length > 0; n++) {
       node.links.post(1, note(n, { bytes: new Uint8Array(PIECE_BYTES) }))
       expect(node.links.stats().bufferedBytes).toBeLessThan(80 * 1024 * 1024)
@@ -228,7 +228,7 @@ describe('a node that misbehaves', () => {
     await until(() => link.isClosed())
   })
 
-  it('[LIFE-25] a body in pieces that never ends is thrown away with its link', async () => {
+  it('[LIFE-25] a body in pieces that never ends is discarded with its link', async () => {
     await using node = await startNode(3)
     tellOfPeers(node, 1)
     const link = await linkedAs({ inc: 1 }, node)

@@ -11,14 +11,14 @@ import { createUpgrades, type LinkSocket } from './link-socket.ts'
 import type { LinkTimes } from './link-times.ts'
 import { Seldom } from './seldom.ts'
 
-/** Most connections at a time that have not shown the secret. */
+/** Most connections at a time that have not yet proved that they know the secret. */
 const MOST_UNPROVEN = 128
 const MAX_HEADER_BYTES = 4 * 1024
 
 export interface LinkListenerOptions {
   readonly own: NodeIdentity
   readonly keys: readonly LinkKey[]
-  /** An address of this machine; nothing listens at the others. */
+  /** The address of this machine to listen at; other addresses of the machine are not opened. */
   readonly host: string
   /** 0: any free port. */
   readonly port: number
@@ -27,7 +27,7 @@ export interface LinkListenerOptions {
   readonly timers: Timers
   readonly times: LinkTimes
   readonly log: Logger
-  /** Whether this node takes a link of that one. */
+  /** Decides whether this node accepts a link of the dialer. */
   admit(dialer: DialerIdentity): Verdict
   opened(link: OpenedLink<DialerIdentity>): void
 }
@@ -36,7 +36,7 @@ export interface LinkListener extends AsyncDisposable {
   readonly port: number
 }
 
-/** Listens for links of other nodes. Rejects when the address cannot be listened at. */
+/** Listens for links of other nodes. Rejects when the address or port cannot be opened. */
 export async function openLinkListener(options: LinkListenerOptions): Promise<LinkListener> {
   const { times } = options
   const unproven = new Unproven(options)
@@ -74,7 +74,7 @@ export async function openLinkListener(options: LinkListenerOptions): Promise<Li
   }
 
   function sayRefused(why: NotOpened, peer: DialerIdentity | null, raw: Socket): void {
-    // Not worth a line: a connection that sent nothing, or a node that goes away when it finds that it has dialled itself or another node.
+    // Not logged: a connection that sent nothing, or a node that leaves because it reached itself or another node than it expected.
     if (why === 'no-answer') return
     refused.note((times) =>
       options.log.warn(
@@ -103,7 +103,7 @@ function listen(server: Server, { host, port }: LinkListenerOptions): Promise<vo
     server.once('error', reject)
     server.listen({ host, port, exclusive: true }, () => {
       server.off('error', reject)
-      // Errors of accepting, such as too many open files, concern one connection.
+      // Errors of accepting, such as too many open files, affect only one connection.
       server.on('error', () => undefined)
       resolve()
     })
@@ -111,12 +111,12 @@ function listen(server: Server, { host, port }: LinkListenerOptions): Promise<vo
 }
 
 /**
- * Connections that have not shown the secret. Their number and their time are bounded. Above the bound the oldest connection of
- * the address with most of them is closed, so that a flood from one address does not keep out nodes at other addresses.
+ * Connections that have not yet proved that they know the secret. Their number and their time are bounded. Above the bound, the
+ * address with most such connections loses its oldest one, so that a flood from one address does not keep out nodes at others.
  */
 class Unproven {
   readonly #options: Pick<LinkListenerOptions, 'timers' | 'times'>
-  /** By address; connections and what cancels their deadline, the oldest first. */
+  /** The connections of each address, oldest first, each with a function that cancels its deadline. */
   readonly #byAddress = new Map<string, Map<Socket, () => void>>()
   #count = 0
 
@@ -138,7 +138,7 @@ class Unproven {
     if (this.#count > MOST_UNPROVEN) this.#letOneGo()
   }
 
-  /** The connection has shown the secret. */
+  /** To be called when a connection has proved that it knows the secret. */
   delete(raw: Socket): void {
     this.#remove(raw, raw.remoteAddress ?? '')
   }

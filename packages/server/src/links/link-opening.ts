@@ -2,7 +2,7 @@ import type { HandshakeStep, LinkRefusal } from './link-handshake.ts'
 import type { Session } from './link-secrets.ts'
 import type { LinkSocket } from './link-socket.ts'
 
-/** A link whose two sides know who they are. */
+/** A link whose two sides know each other. */
 export interface OpenedLink<Peer> {
   readonly socket: LinkSocket
   readonly session: Session
@@ -10,8 +10,8 @@ export interface OpenedLink<Peer> {
 }
 
 /**
- * Why no link was opened. `no-answer`: the other side sent nothing, or went away after it had shown the secret; `secret`: the two sides have
- * no secret in common.
+ * Why no link was opened. `no-answer`: the other side sent nothing, or left after it had proved the secret; `secret`: the two
+ * sides have no secret in common.
  */
 export type NotOpened = 'no-answer' | 'secret' | LinkRefusal
 

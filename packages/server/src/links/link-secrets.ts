@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual
 import { LinkFrameError } from './link-frame-error.ts'
 
 /**
- * Protects a link. Without one of the cluster's secrets nobody can open a link or read one, and whoever changes, repeats, drops
- * or reorders its frames ends it.
+ * The cryptography of a link. Only someone with a secret of the cluster can open or read a link. A frame that is changed,
+ * repeated, dropped or moved in the order ends the link.
  */
 
 export const NONCE_BYTES = 32
@@ -14,7 +14,7 @@ export const TAG_BYTES = 16
 
 const KEY_BYTES = 32
 const IV_BYTES = 12
-/** Part of every derivation, so that a secret that is used for something else as well gives other keys there. */
+/** Part of every key derivation, so that the same secret gives other keys when it is also used for something else. */
 const PROTOCOL = 'docrelay-link.1'
 
 export type Role = 'dialer' | 'listener'
@@ -32,12 +32,12 @@ export interface Nonces {
   readonly dialer: Uint8Array
 }
 
-/** Proves that this side knows the secret. The role is part of the proof, so that it is worth nothing when it is sent back to its maker. */
+/** Returns the proof that this side knows the secret. It includes the role, so a proof that is sent back to its maker is not valid. */
 export function proofOf(key: LinkKey, role: Role, { listener, dialer }: Nonces): Uint8Array {
   return createHmac('sha256', key).update(`${PROTOCOL} ${role}\n`).update(listener).update(dialer).digest()
 }
 
-/** Returns the key with which one of the proofs was made, else null. Takes the same time whichever key that is. */
+/** Returns the key with which one of the proofs was made, or null. Takes the same time whichever key it is. */
 export function provenKey(keys: readonly LinkKey[], role: Role, nonces: Nonces, proofs: readonly Uint8Array[]): LinkKey | null {
   let proven: LinkKey | null = null
   for (const key of keys) {
@@ -53,7 +53,7 @@ export interface Session {
   readonly opener: Opener
 }
 
-/** Each direction has a key of its own, so that a frame that is sent back to its maker does not open. */
+/** Derives the keys of a link. Each direction has its own, so that a frame that is sent back to its maker does not open. */
 export function sessionOf(key: LinkKey, role: Role, { listener, dialer }: Nonces): Session {
   const salt = Buffer.concat([listener, dialer])
   const keyOf = (from: Role) => new Uint8Array(hkdfSync('sha256', key, salt, `${PROTOCOL} from ${from}`, KEY_BYTES))
@@ -63,13 +63,13 @@ export function sessionOf(key: LinkKey, role: Role, { listener, dialer }: Nonces
   }
 }
 
-/** Counts frames; as both sides count, the number is not sent, and a frame opens only in its place in the order. */
+/** Counts frames. Both sides count, so the number is not sent, and a frame opens only at its place in the order. */
 class FrameCounter {
   readonly iv = Buffer.alloc(IV_BYTES)
   #low = 0
   #high = 0
 
-  /** Sets `iv` for the next frame. One key never sees the same one twice: 2^48 frames are more than any link lives. */
+  /** Sets `iv` for the next frame. It never repeats for one key: no link lives long enough for 2^48 frames. */
   next(): Buffer {
     this.iv.writeUInt32BE(this.#high, 4)
     this.iv.writeUInt32BE(this.#low, 8)
@@ -88,7 +88,7 @@ export class Sealer {
     this.#key = key
   }
 
-  /** Returns one frame with the parts, one after the other. */
+  /** Returns the concatenated parts as one sealed frame. */
   seal(...parts: readonly Uint8Array[]): Uint8Array {
     const cipher = createCipheriv('aes-256-gcm', this.#key, this.#counter.next(), { authTagLength: TAG_BYTES })
     const sealed: Uint8Array[] = parts.map((part) => cipher.update(part))
@@ -107,7 +107,7 @@ export class Opener {
   }
 
   /**
-   * Throws `LinkFrameError` for everything but the next frame of the other side. After that no frame opens any more.
+   * Opens the next frame of the other side. Throws `LinkFrameError` for anything else; afterwards no frame opens any more.
    */
   open(frame: Uint8Array): Uint8Array {
     if (this.#isBroken) throw new LinkFrameError('behind a broken seal')

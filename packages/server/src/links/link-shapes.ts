@@ -2,7 +2,7 @@ import { type Reader, writeVarUint } from '@docrelay/protocol/bytes'
 import type { NodeMessage } from '../sync/node-links.port.ts'
 import { LinkFrameError } from './link-frame-error.ts'
 
-/** Types of the members of a flat message. The numbers are sent. */
+/** Types of the members of a flat message. These numbers are sent over the link, so they must not change. */
 const UINT = 0
 const BYTES = 1
 const BYTES_LIST = 2
@@ -10,13 +10,13 @@ const UINT_LIST = 3
 const BOOLEAN = 4
 export type MemberType = typeof UINT | typeof BYTES | typeof BYTES_LIST | typeof UINT_LIST | typeof BOOLEAN
 
-/** Names and types of the members of a flat message, `kind` left out. Members in another order are another shape. */
+/** Names and types of the members of a flat message, except `kind`. Members in another order make another shape. */
 export interface Shape {
   readonly kind: string
   readonly members: readonly (readonly [name: string, type: MemberType])[]
-  /** How many bytes the members of a message of this shape take at most. */
+  /** The most bytes that the members of the message can take. */
   mostBytes(message: NodeMessage): number
-  /** The number that the shape has in the batch that is being written; 0 when it has none yet. */
+  /** The number of this shape in the batch that is being written; 0 while it has none. */
   number: number
 }
 
@@ -24,10 +24,10 @@ type Members = Readonly<Record<string, unknown>>
 
 const MOST_MEMBERS = 16
 const LONGEST_NAME = 64
-/** The longest varUint. */
+/** Bytes of the longest varUint. */
 const UINT_BYTES = 8
 
-/** Returns the shape of a message whose members all have one of the types, else null. */
+/** Returns the shape of a message whose members all have one of the types above, or null. */
 export function shapeOf(message: NodeMessage): Shape | null {
   const names = Object.keys(message).filter((name) => name !== 'kind')
   if (names.length === 0 || names.length > MOST_MEMBERS || !isShort(message.kind)) return null
@@ -47,7 +47,7 @@ export function fits(shape: Shape, message: NodeMessage): boolean {
   return Object.keys(message).length === shape.members.length + 1
 }
 
-/** Writes the members one after the other and returns the position behind them. */
+/** Writes the members in order and returns the position after the last one. */
 export function writeMembers(target: Uint8Array, position: number, shape: Shape, message: NodeMessage): number {
   let at = position
   for (const [name, type] of shape.members) {
@@ -143,7 +143,7 @@ function isOf(value: unknown, type: MemberType): boolean {
     case UINT_LIST:
     case BYTES_LIST:
       if (!Array.isArray(value)) return false
-      // By index: `every` would pass over a hole.
+      // Iterates by index, because `every` skips holes.
       for (let i = 0; i < value.length; i++)
         if (!(type === UINT_LIST ? isUint(value[i]) : value[i] instanceof Uint8Array)) return false
       return true

@@ -3,34 +3,34 @@ import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
 import { MAX_FRAME_BYTES } from './link-frames.ts'
 
-/** The one file of the links that knows the WebSocket library. */
+/** The only file of the links that uses the WebSocket library. */
 
 export const LINK_PATH = '/link'
 export const LINK_PROTOCOL = 'docrelay-link.1'
 
-/** Most bytes that a connection may send before it has shown the secret; the messages of a handshake are far shorter. */
+/** Most bytes that a connection may send before it has proved the secret; the messages of a handshake are far shorter. */
 const UNPROVEN_BYTES = 4 * 1024
-/** A frame of a link is one fragment, and is read as few chunks. */
+/** Limits for received frames. A node sends each frame as one fragment, which arrives in few chunks. */
 const MAX_FRAGMENTS = 64
 const MAX_BUFFERED_CHUNKS = 256
 
 export interface LinkSocketEvents {
   message(bytes: Uint8Array): void
-  /** Called once, and last. */
+  /** Called once; no other event follows. */
   closed(): void
 }
 
-/** A WebSocket between two nodes. Its messages are bytes; anything else ends it. */
+/** A WebSocket between two nodes. Its messages are binary; a text message ends the socket. */
 export interface LinkSocket {
-  /** From now on `events` are called; a second call replaces the first. */
+  /** Sends events to `events` from now on; a second call replaces the listener of the first. */
   hear(events: LinkSocketEvents): void
   /** Does nothing once the socket is closed. */
   send(bytes: Uint8Array): void
-  /** Bytes that were sent and have not left this process. */
+  /** The number of bytes that were sent and have not left this process yet. */
   bufferedBytes(): number
-  /** The other side has shown the secret: its bytes are no longer limited here. */
+  /** To be called when the other side has proved the secret: ends the limit on its bytes. */
   trust(): void
-  /** Ends the socket when everything that was sent has left. */
+  /** Ends the socket when all sent bytes have left. */
   close(): void
   /** Ends the socket now. */
   destroy(): void
@@ -42,7 +42,7 @@ export function dialSocket(linkUrl: string, handshakeMs: number): LinkSocket {
     ...SHARED,
     handshakeTimeout: handshakeMs,
     followRedirects: false,
-    // Masks protect proxies from what browsers send. Sealed frames look random to everybody, so masking is only work.
+    // Masks protect proxies from data that browsers choose. Sealed frames look random, so a zero mask saves that work.
     generateMask: (mask: Buffer) => void mask.fill(0),
   }
   const url = new URL(linkUrl)
@@ -84,7 +84,7 @@ class Socket implements LinkSocket {
   #events: LinkSocketEvents | null = null
   #trust: () => void = () => undefined
 
-  /** `raw`: of a socket that was accepted; its bytes are counted until it is trusted. */
+  /** `raw`: the TCP socket of an accepted connection; its bytes are counted until `trust`. */
   constructor(webSocket: WebSocket, raw?: Duplex) {
     this.#webSocket = webSocket
     if (raw !== undefined) {
@@ -100,7 +100,7 @@ class Socket implements LinkSocket {
       if (!isBinary || !(data instanceof Uint8Array)) this.destroy()
       else this.#events?.message(data)
     })
-    // Every error is followed by the close.
+    // `close` follows every error.
     webSocket.on('error', () => undefined)
     webSocket.once('close', () => this.#events?.closed())
   }
@@ -130,5 +130,5 @@ class Socket implements LinkSocket {
   }
 }
 
-/** A failed write is followed by the close. */
+/** Callback for writes that ignores errors: `close` follows every failed write. */
 const NO_ERROR = (): void => undefined

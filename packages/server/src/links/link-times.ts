@@ -1,23 +1,23 @@
 import type { Random } from '../kernel/ids.ts'
 
-/** The times of a link. Tests scale them. */
+/** The times of a link. Tests use other values. */
 export interface LinkTimes {
   /** Time between two pings of one side. */
   readonly pingMs: number
   /**
-   * After so many pings in a row of its own, between which nothing came, a side takes the link for dead. Pings are counted,
-   * not time, so that a process that was stopped for long reads what came meanwhile before it decides.
+   * A side takes the link for dead after it sent this many pings in a row and received nothing. It counts pings and not time,
+   * so that a process that was paused first reads what arrived meanwhile.
    */
   readonly silentPings: number
-  /** From the connection until both sides have shown the secret. */
+  /** Most time from the connection until both sides have proved the secret. */
   readonly handshakeMs: number
   readonly redialFirstMs: number
   readonly redialMostMs: number
-  /** How long a link that is being closed may take to send the bytes that are in its socket. */
+  /** Most time in which a closing link may send the bytes in its socket. */
   readonly closeMs: number
 }
 
-/** Dead after 2 s without anything. */
+/** The times in production: a link counts as dead after 2 s in which nothing arrived. */
 export const LINK_TIMES: LinkTimes = {
   pingMs: 500,
   silentPings: 4,
@@ -28,8 +28,8 @@ export const LINK_TIMES: LinkTimes = {
 }
 
 /**
- * The pause before the next dial after so many that failed in a row. It doubles up to the bound, and is shortened by up to
- * a half at random, so that nodes that lost each other at the same moment do not dial in step.
+ * Returns the pause before the next dial after this many failures in a row. The pause doubles up to `redialMostMs`, and is
+ * shortened by up to a half at random, so that nodes that lost their links at the same moment do not dial at the same moments.
  */
 export function redialPauseMs(failures: number, times: LinkTimes, random: Pick<Random, 'integer'>): number {
   const fullMs = Math.min(times.redialMostMs, times.redialFirstMs * 2 ** Math.min(failures, 16))

@@ -13,7 +13,7 @@ const [key] = linkKeys(['a secret of the cluster in tests, of 32 characters or m
 const nonces = { listener: new Uint8Array(32), dialer: new Uint8Array(32) }
 const sessionFor = (role: Role): Session => sessionOf(key, role, nonces)
 
-/** A link whose other side is the test: it gets the frames, and makes its own. */
+/** A link whose other side is the test, which reads the sent frames and sends its own. */
 class OneSide {
   readonly time: ManualTime = manualTime()
   readonly sent: Uint8Array[] = []
@@ -59,12 +59,12 @@ class OneSide {
     })
   }
 
-  /** The input of this round of the event loop has been handled. */
+  /** Ends a round of the event loop: runs what the link scheduled with `soon`. */
   turn(): void {
     for (const run of this.#soon.splice(0)) run()
   }
 
-  /** A frame of the other side. */
+  /** Lets a frame of the other side arrive. */
   arrives(...parts: readonly Uint8Array[]): void {
     this.#events?.message(this.#far.sealer.seal(...parts))
   }
@@ -73,12 +73,12 @@ class OneSide {
     this.#events?.message(frame)
   }
 
-  /** Kinds of the frames that were sent since the last call. */
+  /** Returns the kinds of the frames that were sent since the last call. */
   sentKinds(): readonly string[] {
     return this.sent.splice(0).map((frame) => readFrame(frame).kind)
   }
 
-  /** What the other side does with frames that it has handled. */
+  /** Gives credit for the frames, as the other side does when it has handled them. */
   creditFor(frames: readonly Uint8Array[]): void {
     this.arrives(creditFrame(frames.reduce((sum, { length }) => sum + length + 16, 0)))
   }
@@ -93,7 +93,7 @@ function batchOf(...messages: readonly NodeMessage[]): Uint8Array {
 const PIECE_OF_ZEROS = new Uint8Array(PIECE_BYTES)
 
 describe('a link', () => {
-  it('[LIFE-25] after a quiet time a message leaves at once, with what else was posted in this turn', () => {
+  it('[LIFE-25] after a quiet time a message leaves at once, together with others posted in the same round of the event loop', () => {
     const side = new OneSide()
     for (let n = 0; n < 20; n++) side.link.post(note(n))
     expect(side.sent).toEqual([])
@@ -133,7 +133,7 @@ describe('a link', () => {
     expect(side.sentKinds()).toEqual([])
     await side.time.advance(1)
     expect(side.sentKinds()).toEqual(['ping'])
-    // Whatever comes shows that the other side is there.
+    // Any frame shows that the other side is alive.
     side.arrives(Uint8Array.of(BATCH), batchOf(note(1)))
     await side.time.advance(2_000)
     expect(side.ended).toBeNull()
@@ -155,7 +155,7 @@ describe('a link', () => {
     expect([side.link.stats().rttMs, side.ended]).toEqual([30, null])
   })
 
-  it('[LIFE-25] a link sends no more than its credit, keeps the rest in order, and goes on when there is credit again', () => {
+  it('[LIFE-25] a link sends no more than its credit, queues the rest in order, and goes on when it gets credit', () => {
     const side = new OneSide()
     const count = 3 * (CREDIT_BYTES / PIECE_BYTES)
     for (let n = 0; n < count; n++) side.link.post(note(n, { bytes: PIECE_OF_ZEROS }))
@@ -176,7 +176,7 @@ describe('a link', () => {
     expect(side.link.stats().bufferedBytes).toBe(0)
   })
 
-  /** Posts a message every so many ms for two seconds; returns how many frames left in the second one. */
+  /** Posts a message every `everyMs` for two seconds; returns how many frames left in the last second. */
   async function framesOfASecond(everyMs: number): Promise<number> {
     const side = new OneSide()
     for (let ms = 0; ms < 2_000; ms += everyMs) {
@@ -188,15 +188,15 @@ describe('a link', () => {
     return side.sentKinds().filter((kind) => kind === 'batch').length
   }
 
-  it('[LIFE-25] 500 messages a second leave as a hundred frames at most, as a frame costs far more than a message in it', async () => {
+  it('[LIFE-25] 500 messages a second leave in at most a hundred frames', async () => {
     expect(await framesOfASecond(2)).toBeLessThanOrEqual(100)
   })
 
-  it('[LIFE-25] 50 messages a second leave one by one, as none follows soon', async () => {
+  it('[LIFE-25] 50 messages a second leave in a frame each', async () => {
     expect(await framesOfASecond(20)).toBe(50)
   })
 
-  it('[LIFE-25] without credit small messages gather in few batches, which leave when there is credit', () => {
+  it('[LIFE-25] without credit small messages gather in few batches, which leave when credit arrives', () => {
     const side = new OneSide()
     while (!side.link.isFull) side.link.post(note(0, { bytes: PIECE_OF_ZEROS }))
     side.link.post(note(0, { bytes: PIECE_OF_ZEROS }))
@@ -210,7 +210,7 @@ describe('a link', () => {
     expect(side.sentKinds()).toEqual(['batch', 'batch'])
   })
 
-  it('[LIFE-25] who posts on and on to a peer that does not read loses the link, and no memory', () => {
+  it('[LIFE-25] a link to a peer that does not read ends before its queue takes more than 80 MiB', () => {
     const side = new OneSide()
     let posted = 0
     for (; side.ended === null && posted < 1_000; posted++) side.link.post(note(posted, { bytes: PIECE_OF_ZEROS }))
@@ -220,7 +220,7 @@ describe('a link', () => {
     expect([side.link.stats().bufferedBytes, side.link.isFull]).toEqual([0, false])
   })
 
-  it('[LIFE-25] one body that is longer than what may wait does not cost the link, nor do small messages behind it', () => {
+  it('[LIFE-25] one body above the bound of the queue does not end the link, nor do small messages behind it', () => {
     const side = new OneSide()
     side.link.post(note(0, { body: new Uint8Array(80_000_000) }))
     for (let n = 0; n < 100; n++) side.link.post(note(n))
@@ -228,7 +228,7 @@ describe('a link', () => {
     expect([side.ended, side.link.isFull]).toEqual([null, true])
   })
 
-  it('[LIFE-25] a peer that asks and does not read loses the link before its answers take memory', () => {
+  it('[LIFE-25] a peer that sends pings and does not read loses the link before the answers take much memory', () => {
     const side = new OneSide()
     for (let n = 0; n < 10_000 && side.ended === null; n++) {
       side.buffered += 5_000
@@ -239,7 +239,7 @@ describe('a link', () => {
     expect(side.buffered).toBeLessThan(12 * 1024 * 1024)
   })
 
-  it('[LIFE-25] a link gives credit for what it has handled: at once for 512 KiB, with the next ping for less', async () => {
+  it('[LIFE-25] a link gives credit for handled bytes: at once for 512 KiB, with the next ping for less', async () => {
     const side = new OneSide()
     const credits = () => side.sent.splice(0).flatMap((frame) => (readFrame(frame).kind === 'credit' ? [readFrame(frame)] : []))
     const small = batchOf(note(1))
@@ -252,10 +252,10 @@ describe('a link', () => {
   })
 
   const wrongFrames: readonly (readonly [string, readonly (readonly Uint8Array[])[]])[] = [
-    ['no kind', [[]]],
-    ['an unknown kind', [[Uint8Array.of(99)]]],
-    ['a batch that is none', [[Uint8Array.of(BATCH), Uint8Array.of(7, 7, 7)]]],
-    ['pieces of a batch that is none', [[Uint8Array.of(LAST_PIECE), Uint8Array.of(7, 7, 7)]]],
+    ['a frame without a kind', [[]]],
+    ['a frame of an unknown kind', [[Uint8Array.of(99)]]],
+    ['a malformed batch', [[Uint8Array.of(BATCH), Uint8Array.of(7, 7, 7)]]],
+    ['a malformed batch in pieces', [[Uint8Array.of(LAST_PIECE), Uint8Array.of(7, 7, 7)]]],
     ['an empty piece', [[Uint8Array.of(PIECE)]]],
     [
       'a batch between pieces',
@@ -266,7 +266,7 @@ describe('a link', () => {
     ],
     ['a ping that is cut off', [[timeFrame('ping', 1).subarray(0, 5)]]],
     ['a credit that is cut off', [[Uint8Array.of(5, 0x80)]]],
-    ['a credit with something behind it', [[Uint8Array.of(5, 0, 0)]]],
+    ['a credit followed by more bytes', [[Uint8Array.of(5, 0, 0)]]],
     ['credit for more than was sent', [[creditFrame(1)]]],
   ]
   for (const [name, frames] of wrongFrames)
@@ -276,7 +276,7 @@ describe('a link', () => {
       expect([side.ended, side.messages]).toEqual(['bad-frame', []])
     })
 
-  it('[LIFE-25] a frame without a seal, or in the wrong place of the order, ends the link', () => {
+  it('[LIFE-25] a frame without a seal, or out of order, ends the link', () => {
     for (const frame of [new Uint8Array(0), new Uint8Array(40), sessionFor('dialer').sealer.seal(Uint8Array.of(BATCH))]) {
       const side = new OneSide()
       side.arrivesRaw(frame)
@@ -284,14 +284,14 @@ describe('a link', () => {
     }
   })
 
-  it('[LIFE-25] a batch in pieces without end takes bounded memory and ends the link', () => {
+  it('[LIFE-25] an endless batch in pieces takes bounded memory and ends the link', () => {
     const side = new OneSide()
     let pieces = 0
     for (; side.ended === null && pieces < 1_000; pieces++) side.arrives(Uint8Array.of(PIECE), PIECE_OF_ZEROS)
     expect([side.ended, (pieces - 1) * PIECE_BYTES]).toEqual(['bad-frame', MAX_BATCH_BYTES])
   })
 
-  it('[LIFE-25] when a listener ends the link, the rest of the batch is not handed on', () => {
+  it('[LIFE-25] when a listener ends the link, the rest of the batch is not delivered', () => {
     const side = new OneSide((_message, { link }) => link.end('left'))
     side.arrives(Uint8Array.of(BATCH), batchOf(note(1), note(2)))
     expect([side.messages, side.ended]).toEqual([[note(1)], 'left'])

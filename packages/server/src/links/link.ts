@@ -20,47 +20,47 @@ import type { Session } from './link-secrets.ts'
 import type { LinkSocket } from './link-socket.ts'
 import type { LinkTimes } from './link-times.ts'
 
-/** So many bytes may be on their way in one direction; what is posted beyond that waits here. */
+/** Most sent bytes that the other side has not yet credited; further batches wait in this process. */
 export const CREDIT_BYTES = 8 * 1024 * 1024
-/** A receiver gives credit whenever it has handled so many bytes, and with each ping. */
+/** A receiver gives credit whenever it has handled this many bytes, and with each ping. */
 const CREDIT_STEP_BYTES = 512 * 1024
-/** A link ends when more than this waits, the longest waiting batch not counted. */
+/** A link ends when more bytes than this wait for credit, the longest waiting batch not counted. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
-/** Only short frames are sent without credit, so more than this in the socket means that the other side sends and does not read. */
+/** Only short frames need no credit, so more bytes than this in the socket mean that the other side sends and does not read. */
 const MOST_BUFFERED_BYTES = CREDIT_BYTES + 2 * WHOLE_BYTES
-/** A batch of this size leaves at once. */
+/** A batch that has reached this size is sent at once. */
 const FULL_BATCH_BYTES = PIECE_BYTES
 
 export type LinkEnd =
   /** The other side, or the network, ended the socket. */
   | 'closed'
-  /** Nothing came for too long. */
+  /** Nothing arrived for too long. */
   | 'silent'
-  /** A frame was not well formed, or not of this link. */
+  /** A frame was not well formed, or its seal did not open. */
   | 'bad-frame'
-  /** The other side did not read while this one went on posting. */
+  /** Too many bytes waited, because the other side did not read. */
   | 'overrun'
-  /** A newer link of the same node has been taken. */
+  /** A newer link of the same node was accepted. */
   | 'replaced'
-  /** The node is no longer one of the live ones. */
+  /** The peer is no longer a live node. */
   | 'left'
-  /** This node ends. */
+  /** This node closed its links. */
   | 'stopped'
 
 export interface LinkEvents {
   message(message: NodeMessage): void
-  /** There is room again after the link was full. */
+  /** The link was full and has room again. */
   drained(): void
-  /** Called once, and last. */
+  /** Called once; no other event follows. */
   ended(why: LinkEnd): void
 }
 
 export interface LinkStats {
   readonly sentBytes: number
   readonly receivedBytes: number
-  /** What was posted and is not known to have been handled by the other side. */
+  /** Bytes that were posted and that the other side has not yet confirmed as handled. */
   readonly bufferedBytes: number
-  /** Of the last ping; null before the first answer. */
+  /** Round trip of the newest answered ping; null before the first answer. */
   readonly rttMs: number | null
 }
 
@@ -71,7 +71,7 @@ export interface LinkOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly timers: Timers
   readonly times: LinkTimes
-  /** Runs a step after the input of this round of the event loop, so that all of its messages share a batch. */
+  /** Runs a function after the input of this round of the event loop is handled, so that messages of the round share a batch. */
   readonly soon: (run: () => void) => void
 }
 
@@ -81,24 +81,24 @@ interface Waiting {
 }
 
 /**
- * A link whose two sides have shown who they are. It gathers messages into batches, seals them, bounds how many bytes are on
- * their way, and notices when the other side is gone. [LIFE-25]
+ * An open link. It gathers messages into batches, seals them, bounds how many bytes are on their way, and notices when the
+ * other side is gone. [LIFE-25]
  */
 export class Link {
   readonly #options: LinkOptions
   readonly #batch = new BatchWriter()
   readonly #pacer: Pacer
-  /** Messages that were posted since the pacer was asked last. */
+  /** Messages that were posted since the last request to the pacer. */
   #gathered = 0
-  /** Frames without credit, in order. */
+  /** Frames that wait for credit, in order. */
   readonly #waiting: Waiting[] = []
   #waitingBytes = 0
-  /** The longest batch since nothing waited. */
+  /** Bytes of the longest batch that has waited since the queue was empty. */
   #longestBytes = 0
-  /** Sealed bytes that were sent and not yet credited. */
+  /** Sent sealed bytes for which no credit has arrived. */
   #onItsWay = 0
   #isFull = false
-  /** Sealed bytes that were handled and not yet credited. */
+  /** Handled sealed bytes for which this side has not given credit. */
   #owed = 0
   #pieces: Uint8Array[] = []
   #piecesBytes = 0
@@ -111,7 +111,7 @@ export class Link {
   #cancelClose: () => void = () => undefined
   readonly #ended = Promise.withResolvers<void>()
 
-  /** Takes over the socket. */
+  /** The link owns the socket from now on. */
   constructor(options: LinkOptions) {
     this.#options = options
     const { clock, timers, socket } = options
@@ -129,7 +129,7 @@ export class Link {
     return this.#isFull
   }
 
-  /** Throws `TypeError` and `MessageTooLongError` for messages that cannot be sent, which changes nothing. */
+  /** Sends a message soon. Throws `TypeError` or `MessageTooLongError` for a message that cannot be sent; nothing changes then. */
   post(message: NodeMessage): void {
     if (this.#isEnded) return
     this.#batch.add(message)
@@ -148,7 +148,7 @@ export class Link {
     }
   }
 
-  /** Sends what was posted, as far as there is credit for it, and ends when it has left, after `closeMs` at the latest. */
+  /** Sends the posted messages for which there is credit, and ends the link when they have left, after `closeMs` at the latest. */
   close(): void {
     if (this.#isEnded) return
     this.#flush()
@@ -190,7 +190,7 @@ export class Link {
 
   #flush(): void {
     if (this.#batch.count === 0 || this.#isEnded) return
-    // Nothing leaves before what waits for credit, so the batch may as well grow.
+    // The batch could not be sent before the frames that wait for credit, so it goes on growing.
     if (this.#waiting.length > 0 && !this.#isBatchFull()) return
     const { bytes, isGivenAway } = this.#batch.take()
     this.#longestBytes = Math.max(this.#longestBytes, bytes.length)
@@ -202,14 +202,14 @@ export class Link {
       }
   }
 
-  /** Sends bytes when there is credit, else lets them wait. `isOwn`: nobody else changes them. */
+  /** Sends bytes when there is credit, else queues them. `isOwn`: nobody else changes the bytes, so they need no copy. */
   #put(type: number, bytes: Uint8Array, isOwn: boolean): void {
     if (this.#waiting.length === 0 && this.#hasCredit()) return this.#sendCounted({ type, bytes })
     this.#waiting.push({ type, bytes: isOwn ? bytes : bytes.slice() })
     this.#waitingBytes += bytes.length
   }
 
-  /** A frame may exceed the credit, so that what is on its way is at most the credit and one frame. */
+  /** The last frame may exceed the credit, so at most the credit and one frame are on their way. */
   #hasCredit(): boolean {
     return this.#onItsWay < CREDIT_BYTES
   }
@@ -278,7 +278,7 @@ export class Link {
   }
 
   #piece(bytes: Uint8Array, isLast: boolean): void {
-    // Endless empty pieces would take memory, although their bytes stay within the bound.
+    // Without this check an endless series of empty pieces would take memory and never reach the bound on bytes.
     if (!isLast && bytes.length !== PIECE_BYTES) throw new LinkFrameError('a piece of another length')
     this.#piecesBytes += bytes.length
     if (this.#piecesBytes > MAX_BATCH_BYTES) throw new LinkFrameError('a batch is too long')

@@ -16,7 +16,7 @@ import {
   until,
 } from './testing/linked-nodes.ts'
 
-/** So that a link whose messages are held is not taken for dead. */
+/** Prevents that a link counts as dead while its messages are held back. */
 const PATIENT = { silentPings: 1_000 }
 
 for (const [name, delayMs] of [
@@ -47,7 +47,7 @@ for (const [name, delayMs] of [
   })
 
 describe('links over the network', () => {
-  it('[LIFE-25] a link that is cut after any number of bytes comes up again, and what arrived of it is a beginning', async () => {
+  it('[LIFE-25] a link cut after any number of bytes comes up again, and the messages that arrived are the first ones posted', async () => {
     await using pair = await startPair({ low: { times: { redialFirstMs: 5, redialMostMs: 20 } } })
     const { low, high, proxy } = pair
     await pair.link()
@@ -56,7 +56,7 @@ describe('links over the network', () => {
       proxy.cutAfter(bytes)
       for (let n = 0; n < 60; n++) low.links.post(high.inc, note(n, { bytes: new Uint8Array(1_000) }))
       await until(() => statesOf(high).at(-1) === 'down' || statesOf(high).length > links)
-      // A cut may also have hit a handshake; in the end the two are linked, once.
+      // A cut may also have hit a handshake; in the end the two nodes have one link.
       await until(() => areLinked(low, high))
       const arrived = numbersOf(high).slice(before)
       expect(arrived).toEqual(Array.from(arrived, (_, n) => n))
@@ -68,7 +68,7 @@ describe('links over the network', () => {
     expect(low.links.stats().links).toBe(1)
   })
 
-  it('[LIFE-25] a link on which nothing comes one way is down at both sides soon after, and comes up again', async () => {
+  it('[LIFE-25] a link on which one direction is silent goes down at both sides, and comes up again', async () => {
     const times = { pingMs: 20, handshakeMs: 200, redialFirstMs: 5, redialMostMs: 40 }
     for (const way of ['out', 'back'] as const) {
       await using pair = await startPair({ low: { times }, high: { times } })
@@ -101,7 +101,7 @@ describe('links over the network', () => {
     await until(() => !low.links.isFull(high.inc) && (low.links.stats().rttSeconds ?? 0) > 0.01)
   })
 
-  it('[LIFE-25] a newer link of a node takes the place of the one that it has; a handshake that was late does not', async () => {
+  it('[LIFE-25] a newer link of a node replaces its older link; a delayed handshake does not', async () => {
     await using node = await startNode(2)
     expect(await dialAs({ inc: 1 }, node)).toBe('unknown-node')
     tellOfPeers(node, 1)
@@ -118,7 +118,7 @@ describe('links over the network', () => {
     expect(await dialAs({ inc: 3 }, node)).toBe('wrong-way')
   })
 
-  it('[LIFE-25] nodes with another secret are not linked, and each says so once, not at every try', async () => {
+  it('[LIFE-25] nodes with different secrets are not linked, and each logs it once, not at every dial', async () => {
     const times = { redialFirstMs: 1, redialMostMs: 2 }
     const low = { secrets: ['a secret that the others do not know, 32 characters'], times }
     await using pair = await startPair({ low, high: { times } })
@@ -131,7 +131,7 @@ describe('links over the network', () => {
     expect([pair.low.heard, pair.high.heard]).toEqual([[], []])
   })
 
-  it('[LIFE-25] the secret is changed node by node without an end of the links', async () => {
+  it('[LIFE-25] the secret can be changed node by node while the links stay up', async () => {
     const [old, fresh] = [TEST_SECRET, 'the next secret, which has 32 characters or more']
     const steps: readonly (readonly [readonly string[], readonly string[]])[] = [
       [[old], [old, fresh]],
@@ -149,7 +149,7 @@ describe('links over the network', () => {
     }
   })
 
-  it('[LIFE-25] a node that has left is no peer any more, and is refused until it is live again', async () => {
+  it('[LIFE-25] a node that has left loses its link, and is refused until it is live again', async () => {
     const times = { redialFirstMs: 2, redialMostMs: 5 }
     await using pair = await startPair({ low: { times }, high: { times } })
     const { low, high } = pair
@@ -166,19 +166,19 @@ describe('links over the network', () => {
     expect(low.links.peers()).toEqual([])
   })
 
-  it('[LIFE-25] a node finds out whether its own address leads to itself, and does not log its own dials as those of a stranger', async () => {
+  it('[LIFE-25] a node finds out whether its own link_url leads to itself, and does not log its own dials as refused', async () => {
     await using one = await startNode(1)
     expect(await one.links.dialOwnUrl()).toBe('no-answer')
     const { port } = one.links
     await one[Symbol.asyncDispose]()
     await using two = await startNode(2, { port })
-    // The listener notices the end of a dial later than the dialer, but before it has answered a few more.
+    // The listener notices the end of a dial later than the dialer does, but before it has answered a few more dials.
     for (let i = 0; i < 5; i++) expect(await two.links.dialOwnUrl()).toBe('itself')
     expect(two.lines).toEqual([])
     await expect(startNode(3, { port })).rejects.toThrow('EADDRINUSE')
   })
 
-  it('[LIFE-25] a message that is too long, and a listener that fails, are told to the log and harm nothing else', async () => {
+  it('[LIFE-25] a message that is too long and a listener that throws are logged and harm nothing else', async () => {
     await using pair = await startPair()
     const { low, high } = pair
     await pair.link()
@@ -193,7 +193,7 @@ describe('links over the network', () => {
     expect([errors(low), errors(high)]).toEqual([['link.message_too_long'], ['link.listener_failed']])
   })
 
-  it('[LIFE-28] what was posted before a node ends its links still arrives', async () => {
+  it('[LIFE-28] messages posted before a node ends its links still arrive', async () => {
     await using pair = await startPair()
     await pair.link()
     for (let n = 0; n < 500; n++) pair.low.links.post(2, note(n, { bytes: new Uint8Array(n % 50 === 0 ? 100_000 : 10) }))
@@ -202,7 +202,7 @@ describe('links over the network', () => {
     expect(numbersOf(pair.high)).toEqual(Array.from({ length: 500 }, (_, n) => n))
   })
 
-  it('[OPS-4] the totals have the links, the bytes in both directions, the bytes on their way, and the time of a round trip', async () => {
+  it('[OPS-4] the totals hold the links, the bytes in both directions, the bytes on their way, and the round trip', async () => {
     await using pair = await startPair({ low: { times: { pingMs: 20 } }, high: { times: { pingMs: 20 } } })
     const { low, high, proxy } = pair
     const none = { links: 0, sentBytes: 0, receivedBytes: 0, bufferedBytes: 0, rttSeconds: null }

@@ -14,7 +14,7 @@ import type { NotOpened, OpenedLink } from './link-opening.ts'
 import { linkKeys, MOST_SECRETS } from './link-secrets.ts'
 import { LINK_TIMES, type LinkTimes } from './link-times.ts'
 
-/** A live node as the registry tells it. */
+/** A live node, as the registry knows it. */
 export interface LinkPeer {
   readonly inc: Incarnation
   /** `ws://<host>:<port>`. */
@@ -27,7 +27,7 @@ export interface LinkPeer {
  */
 export interface LinkTotals {
   readonly links: number
-  /** Sealed bytes, without what WebSocket and TCP add. Never falls. */
+  /** Sealed bytes, without the overhead of WebSocket and TCP. Never falls. */
   readonly sentBytes: number
   readonly receivedBytes: number
   readonly bufferedBytes: number
@@ -35,18 +35,18 @@ export interface LinkTotals {
   readonly rttSeconds: number | null
 }
 
-/** The links of this node, over the network. */
+/** The links of this node over the network. */
 export interface NodeLinkService extends NodeLinks, AsyncDisposable {
-  /** Where the listener listens. */
+  /** The port of the listener. */
   readonly port: number
   /**
-   * Tells which nodes live; this node may be among them. Called each time the registry has read them. Links to all other nodes
-   * end, and links of those are refused. Before the first call there are no links.
+   * Sets which nodes are live; this node may be among them. Called each time the registry has read them. Links to nodes that
+   * are not listed end, and their dials are refused. Before the first call there are no links.
    */
   setPeers(peers: readonly LinkPeer[]): void
   /**
-   * Dials the own `link_url`. Resolves within `handshakeMs`: with `itself` when all is well, else with the reason why other
-   * nodes cannot reach this one there either.
+   * Dials the own `link_url`. Resolves within `handshakeMs`: with `itself` when this node answers, else with the reason why
+   * other nodes cannot reach this one there either.
    */
   dialOwnUrl(): Promise<NotOpened>
   stats(): LinkTotals
@@ -54,11 +54,11 @@ export interface NodeLinkService extends NodeLinks, AsyncDisposable {
 
 export interface NodeLinksOptions {
   readonly own: NodeIdentity
-  /** What other nodes dial. Its host is where this node listens. */
+  /** The URL that other nodes dial. This node listens at its host. */
   readonly linkUrl: string
   /** 0: any free port. */
   readonly port: number
-  /** One, or two while it is being changed; links are opened with any that both sides have. */
+  /** One secret, or two while it is being changed; a link opens with any secret that both sides have. */
   readonly secrets: readonly string[]
   readonly random: Random
   readonly clock: Clock
@@ -68,7 +68,7 @@ export interface NodeLinksOptions {
   readonly soon?: (run: () => void) => void
 }
 
-/** Opens the listener. Rejects when the host of `linkUrl` is no address of this machine, or its port is taken. */
+/** Opens the listener. Rejects when the host of `linkUrl` is not an address of this machine, or `port` is taken. */
 export async function openNodeLinks(options: NodeLinksOptions): Promise<NodeLinkService> {
   if (options.secrets.length === 0 || options.secrets.length > MOST_SECRETS)
     throw new TypeError(`a node has one or ${MOST_SECRETS} secrets`)
@@ -80,9 +80,9 @@ export async function openNodeLinks(options: NodeLinksOptions): Promise<NodeLink
 interface Peer {
   readonly linkUrl: string
   link: Link | null
-  /** Of a node that this one has to dial. */
+  /** The dialer, when this node has to dial the peer. */
   dialer: LinkDialer | null
-  /** The newest dial of this peer that was taken. */
+  /** The number of the newest accepted dial of this peer. */
   attempt: number
 }
 
@@ -92,7 +92,7 @@ class Links implements NodeLinkService {
   readonly #peers = new Map<Incarnation, Peer>()
   #listener: LinkListener | null = null
   #isStopping = false
-  /** Bytes of links that have ended. */
+  /** Sent bytes of links that have ended. */
   #sentBytes = 0
   #receivedBytes = 0
   readonly #messageListeners: ((peer: Incarnation, message: NodeMessage) => void)[] = []
@@ -259,7 +259,7 @@ class Links implements NodeLinkService {
     const level = why === 'bad-frame' || why === 'overrun' ? 'warn' : 'info'
     this.#options.log[level]('link.down', 'The link to a node is down.', { peer: inc, why })
     this.#tell(this.#downListeners, inc)
-    // A listener may have dropped the node.
+    // A listener of `onDown` may have removed the peer.
     if (this.#peers.get(inc) === peer && !this.#isStopping) peer.dialer?.linkEnded()
   }
 
@@ -271,7 +271,7 @@ class Links implements NodeLinkService {
     for (const listener of listeners) this.#safely(() => listener(inc))
   }
 
-  /** A listener that throws is a fault in this program. It is logged, so that a message of a peer cannot end the process. */
+  /** A listener that throws is a bug of this program. The error is logged, so that a message of a peer cannot end the process. */
   #safely(run: () => void): void {
     try {
       run()

@@ -2,7 +2,7 @@ import type { NodeLinks, NodeMessage } from '../sync/node-links.port.ts'
 import type { Incarnation } from '../sync/ownership.port.ts'
 import type { LinkPeer, LinkTotals, NodeLinkService } from './node-links.ts'
 
-/** The links of this process over all its incarnations. While it has none, it has no links. [LIFE-27] */
+/** The links of this process over all its incarnations. A process without an incarnation has no links. [LIFE-27] */
 export interface OwnLinks extends NodeLinks, AsyncDisposable {
   /** Opens the links of an incarnation, after those of the one before have ended. Rejects when the listener cannot be opened. */
   become(inc: Incarnation): Promise<void>
@@ -10,9 +10,9 @@ export interface OwnLinks extends NodeLinks, AsyncDisposable {
   end(): Promise<void>
   /** See `NodeLinkService.setPeers`. Does nothing while there are no links. */
   setPeers(peers: readonly LinkPeer[]): void
-  /** Whether this node reached its own link_url when it tried last; `null` while it has not. [OPS-2] */
+  /** Whether this node reached its own link_url at the last attempt; `null` before the first attempt. [OPS-2] */
   readonly reachesItself: boolean | null
-  /** Dials the own link_url. */
+  /** Dials the own link_url, which updates `reachesItself`. */
   look(): Promise<void>
   stats(): LinkTotals
 }
@@ -27,7 +27,7 @@ export function createOwnLinks(open: (inc: Incarnation) => Promise<NodeLinkServi
 class Links implements OwnLinks {
   readonly #open: (inc: Incarnation) => Promise<NodeLinkService>
   #now: NodeLinkService | null = null
-  /** Changes happen one after the other; never rejects. */
+  /** Changes of the links run one after the other in this promise; it never rejects. */
   #turn: Promise<void> = Promise.resolve()
   /** Bytes of the links of earlier incarnations. */
   #past = NO_LINKS
@@ -118,7 +118,7 @@ class Links implements OwnLinks {
   async #close(): Promise<void> {
     const links = this.#now
     if (links === null) return
-    // While the links end, their listeners still hear that they are down.
+    // While the links end, listeners are still told that they go down.
     await links[Symbol.asyncDispose]()
     this.#now = null
     this.#reachesItself = null

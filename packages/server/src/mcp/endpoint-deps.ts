@@ -15,8 +15,8 @@ export interface EndpointDeps {
   readonly readCredential: ReadCredential
   readonly takeRate: TakeRate
   /**
-   * Where several nodes serve the same sessions: the keys that seal their ids, the first of which is used, and what is kept of them.
-   * [MCP-31]
+   * For nodes that serve the same sessions: the keys that seal session ids, of which the first one seals new ids, and the facts
+   * that are kept of sessions. `null` for a single node. [MCP-31]
    */
   readonly sharedSessions: { readonly keys: readonly Uint8Array[]; readonly facts: SessionFacts } | null
   /** Replaces the limits of MCP-34 in tests. */

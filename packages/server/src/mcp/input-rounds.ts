@@ -42,8 +42,8 @@ export interface InputRounds {
 }
 
 /**
- * `keys` seal the state: the first is used, all are accepted. Several nodes have the same keys, so that any of them can take the next
- * round; two while their secret is replaced.
+ * `keys` seal the state: the first one seals, each of them opens. Several nodes have the same keys, so that any of them can take
+ * the next round. There are two keys while the secret is replaced.
  */
 export function createInputRounds({ keys, clock }: { readonly keys: readonly Uint8Array[]; readonly clock: Clock }): InputRounds {
   const [key] = keys

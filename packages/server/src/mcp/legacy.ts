@@ -72,7 +72,7 @@ const subscribe: Method = async (params, context, { content }) => {
       limit: MAX_SUBSCRIPTIONS,
     })
   }
-  // Another node may have told of it already.
+  // Another node may have added this subscription meanwhile.
   if (session.subscriptions.has(uri)) return {}
   session.subscriptions.add(uri)
   session.stream?.watch.add(uri)

@@ -58,7 +58,7 @@ describe('calls that wait for their token', () => {
     expect(told.at(-1)).toBe('g at once')
   })
 
-  it('[AG-87] they get it in the order in which they came also from a bucket that answers later', async () => {
+  it('[AG-87] they get it in the order in which they came, also from a bucket that answers later', async () => {
     const { time, told, call } = rateOf({ ratePerSec: 2, burst: 1 }, 'later')
     for (const name of ['a', 'b', 'c', 'd']) call(name)
     await time.advance(1_600)

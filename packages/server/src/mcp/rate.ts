@@ -25,8 +25,8 @@ export interface Price {
 export type Taken = { readonly kind: 'taken' } | { readonly kind: 'wait'; wait(signal: AbortSignal): Promise<void> }
 
 /**
- * `mayWait`: the caller is one that waits rather than gets an error that its client does not repeat. Answers at once where the limiter
- * does. [AG-87]
+ * `mayWait`: the call may wait for its tokens, because its client would not repeat it after an error. Answers at once where the
+ * limiter does. [AG-87]
  */
 export type TakeRate = (workspaceId: string, price: Price, mayWait: boolean) => Taken | Promise<Taken>
 
@@ -71,7 +71,10 @@ export function createRate({ limiter, buckets, keyOf, peopleShare, timers, refus
     if (queues.get(key) === queue) queues.delete(key)
   }
 
-  /** Answers the first call of the queue and removes it. `false`: it waits on, and the queue is served again when its token is due. */
+  /**
+   * Answers the first call of the queue and removes it. Returns false when that call waits on; the queue is then served again
+   * when the token is due.
+   */
   function answer(key: string, queue: Waiting[], first: Waiting, outcome: Taking): boolean {
     if (!outcome.taken && outcome.retryAfterMs <= first.leftMs) {
       const delayMs = outcome.retryAfterMs

@@ -36,7 +36,7 @@ export interface RegistryDeps {
   readonly metrics: Pick<Metrics, 'add'>
   /** What callers saw before; absent: nothing is remembered. [AG-17] */
   readonly glances?: GlanceDeps
-  /** Absent: what took the place of a deleted document is not told. */
+  /** Finds the document that took the place of a deleted one. When absent, no failure names it. */
   readonly successorOf?: Successor
 }
 

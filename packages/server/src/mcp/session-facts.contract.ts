@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { SessionFacts, SessionHint } from './session-facts.port.ts'
 
-/** Several nodes that share the facts. `limit` is how many sessions of an owner keep facts. */
+/** Opens nodes that share the facts. `limit` is the number of sessions of one owner that keep facts. */
 export interface OpenSessionFacts {
   open(limit?: number): Promise<SessionFacts>
 }
@@ -16,7 +16,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
     })
     const NOTHING = { isClosed: false, logLevel: null, subscriptions: [] }
 
-    it('[MCP-31] what one node is told of a session, every other one reads', async () => {
+    it('[MCP-31] every node reads what another node was told of a session', async () => {
       const [one, other] = [await nodes.open(), await nodes.open()]
       expect(await other.read(session)).toEqual(NOTHING)
       await one.setLogLevel(session, 'ann', 'debug')
@@ -33,7 +33,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect((await one.read(session))?.subscriptions).toEqual(['relay://doc/b'])
     })
 
-    it('[MCP-38] a session has at most so many subscriptions, also when several nodes add them at once', async () => {
+    it('[MCP-38] a session has at most the given number of subscriptions, also when several nodes add them at once', async () => {
       const [one, other] = [await nodes.open(), await nodes.open()]
       await one.setLogLevel(session, 'ann', 'debug')
       const outcomes = await Promise.all(
@@ -53,7 +53,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect(await other.read(session)).toEqual({ isClosed: true, logLevel: null, subscriptions: [] })
     })
 
-    it('[MCP-34] a closed session stays closed when its owner goes on with more sessions than keep facts', async () => {
+    it('[MCP-34] a closed session stays closed when its owner uses more other sessions than keep facts', async () => {
       const facts = await nodes.open(2)
       const owner = `${session} ann`
       await facts.setLogLevel(session, owner, 'debug')
@@ -62,7 +62,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect(await facts.read(session)).toEqual({ isClosed: true, logLevel: null, subscriptions: [] })
     })
 
-    it('[MCP-34] above the limit of an owner the session that was changed first loses its facts, and those of other owners none', async () => {
+    it('[MCP-34] above the limit of an owner the session that was changed longest ago loses its facts, and sessions of other owners keep theirs', async () => {
       const facts = await nodes.open(2)
       const [a, b, c, others] = ['a', 'b', 'c', 'others'].map((each) => `${session}-${each}`) as [string, string, string, string]
       await facts.setLogLevel(others, `${session} ben`, 'debug')

@@ -1,4 +1,4 @@
-/** What clients told a session after its beginning. */
+/** What clients changed in a session after its start. */
 export interface KeptFacts {
   readonly isClosed: boolean
   /** `null`: none was set. */
@@ -8,7 +8,7 @@ export interface KeptFacts {
 
 /** News of a session for the node that has its stream or runs its request. */
 export type SessionHint =
-  /** A stream was opened elsewhere, which takes over. [MCP-37] */
+  /** A node opened a stream, which takes the session over. [MCP-37] */
   | { readonly kind: 'stream'; readonly token: string }
   /** The client cancelled a request, which some other node may run. [MCP-15] */
   | { readonly kind: 'cancel'; readonly requestId: string | number }
@@ -18,8 +18,8 @@ export type SessionHint =
 export type Subscribing = 'added' | 'had' | 'full'
 
 /**
- * Facts of sessions that all nodes share, by name of the session. They are no truth: a fact that was lost leaves a session without
- * subscriptions, and verbs answer `null` while nobody can be asked. No verb rejects. [MCP-32, LIFE-27]
+ * Facts of sessions that all nodes share, by name of the session. Nothing relies on them: a session whose facts are lost has no
+ * subscriptions, and verbs answer `null` while the bus does not answer. No verb rejects. [MCP-32, LIFE-27]
  */
 export interface SessionFacts {
   /** Facts are kept for 24 h from this call on; those of a closed session for an hour from its end. [MCP-34] */
@@ -33,7 +33,7 @@ export interface SessionFacts {
   close(name: string): Promise<void>
   /** Tells all who listen to this session, this node included. It may be lost. */
   tell(name: string, hint: SessionHint): void
-  /** Listens until the returned function is called. What is no hint is ignored. */
+  /** Listens until the returned function is called. Messages that are no hints are ignored. */
   listen(name: string, listener: (hint: SessionHint) => void): () => void
   /** Calls the listener whenever hints may have been lost. */
   onGap(listener: () => void): void

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Random } from '../kernel/ids.ts'
 
-/** What a session id tells the node that issued it, and every other one with the same secret. */
+/** What a session id tells the node that issued it, and every other node with the same secret. */
 export interface SealedFacts {
   readonly version: string
   readonly clientName: string | null

@@ -16,7 +16,7 @@ const FACTS = { version: '2025-06-18', clientName: 'Tester "é" 😀' }
 const ICONS = 'relay://icons'
 
 describe('ids of sessions that any node reads', () => {
-  it('[MCP-31] an id has 128 random bits in visible ASCII, and tells version and name of the client to who has the key', () => {
+  it('[MCP-31] an id has 128 random bits in visible ASCII, and tells version and name of the client to whoever has the key', () => {
     const ids = [1, 2].map(() => sealSession(FACTS, 'ann', OLD, systemRandom))
     expect(ids[0]).toMatch(/^[!-~]+$/)
     expect(Buffer.from(ids[0]?.split('.')[0] ?? '', 'base64url')).toHaveLength(16)
@@ -30,7 +30,7 @@ describe('ids of sessions that any node reads', () => {
     expect([[NEW, OLD], [OLD, NEW], [NEW]].map((keys) => openSession(id, 'ann', keys))).toEqual([FACTS, FACTS, null])
   })
 
-  it('[MCP-32] an id of another principal, a changed one and a made up one say nothing', () => {
+  it('[MCP-32] ids of another principal, changed ids and made-up ids tell nothing', () => {
     const id = sealSession(FACTS, 'ann', OLD, systemRandom)
     const other = sealSession(FACTS, 'ann', OLD, systemRandom)
     const [name, sealed] = id.split('.') as [string, string]
@@ -72,7 +72,7 @@ describe('sessions of several nodes', () => {
     relay.send(legacy('resources/subscribe', { uri }, { ...at, headers }))
   const get = (headers: Record<string, string>, at: typeof A | typeof B) => relay.stream({ ...at, method: 'GET', headers })
 
-  it('[MCP-31] [MCP-37] a session that one node issued is served by another: its stream carries what was subscribed anywhere, before and after', async () => {
+  it('[MCP-31] [MCP-37] a session that one node issued is served by another: its stream carries what was subscribed at any node, before and after it began', async () => {
     await start()
     const headers = await initialize(A)
     expect((await subscribe(ICONS, headers, A)).status).toBe(200)
@@ -130,7 +130,7 @@ describe('sessions of several nodes', () => {
     }
   })
 
-  it('[MCP-38] 100 subscriptions of a session are counted over nodes', async () => {
+  it('[MCP-38] the 100 subscriptions of a session are counted over all nodes', async () => {
     await start()
     const headers = await initialize(A)
     for (let i = 0; i < 100; i++) await subscribe(`relay://doc/${i}`, headers, i % 2 === 0 ? A : B)
@@ -170,7 +170,7 @@ describe('sessions of several nodes', () => {
       .toBeGreaterThan(0)
   })
 
-  it('[MCP-32] a session of nodes with another secret is served as none', async () => {
+  it('[MCP-32] a request that names a session of nodes with another secret is served without a session', async () => {
     await start([[OLD], [NEW]])
     const headers = await initialize(A)
     expect((await subscribe(ICONS, headers, A)).json).toMatchObject({ result: {} })
@@ -179,7 +179,7 @@ describe('sessions of several nodes', () => {
     expect((await relay.send(legacy('ping', undefined, { ...A, headers }))).status).toBe(200)
   })
 
-  it('[MCP-34] what a node forgets of a session for want of room, it reads again', async () => {
+  it('[MCP-34] a session that a node forgets for want of room is read again', async () => {
     bus = new MemorySessionFacts()
     const { clock } = manualTime()
     const limits = { sessions: 3, perPrincipal: 2, closedIds: 10 }

@@ -153,14 +153,17 @@ class SharedSessions implements Sessions {
         return void this.#refresh(session)
       case 'stream': {
         const own = this.#announced.get(session)
-        // All nodes hear the streams in the same order; the last one has the session.
+        // All nodes hear the announcements of streams in the same order, and the stream that was announced last stays.
         if (own?.token === hint.token) own.isHeard = true
         else if (own?.isHeard === true) session.stream?.close()
       }
     }
   }
 
-  /** Hints that were sent while the bus was down are lost. A few sessions at a time: a flood of questions would end the connection again. */
+  /**
+   * Hints that were sent while the bus was down are lost, so the node asks about each session with a stream. It asks about a few
+   * at a time, because a flood of questions would end the connection again.
+   */
   async #catchUp(): Promise<void> {
     const gap = ++this.#gaps
     const streaming = [...this.#live.oldestFirst()].map(({ session }) => session).filter(({ stream }) => stream !== null)

@@ -17,17 +17,17 @@ const times = fc.record({ sentMs: fc.nat(60_000), tookMs: fc.nat(20_000), sinceM
 
 describe('what a node may do while the database is silent', () => {
   it.each([
-    ['an answer of this moment', { sentMs: 1_000, answeredMs: 1_010 }, 1_010, 'serve'],
-    ['3.9 s without an answer', { sentMs: 1_000, answeredMs: 1_010 }, 5_009, 'serve'],
-    ['4 s without an answer', { sentMs: 1_000, answeredMs: 1_010 }, 5_010, 'refuse'],
-    ['10 s since the last answered heartbeat was sent', { sentMs: 1_000, answeredMs: 1_010 }, 11_000, 'suspend'],
-    ['an answer that took 9 s', { sentMs: 1_000, answeredMs: 10_000 }, 10_000, 'serve'],
-    ['an answer that took 9 s, one second later', { sentMs: 1_000, answeredMs: 10_000 }, 11_000, 'suspend'],
-  ] as const)('[LIFE-27] %s', (_, answered, nowMs, permission) => {
+    ['serves at the moment of an answer', { sentMs: 1_000, answeredMs: 1_010 }, 1_010, 'serve'],
+    ['serves after 3.9 s without an answer', { sentMs: 1_000, answeredMs: 1_010 }, 5_009, 'serve'],
+    ['refuses after 4 s without an answer', { sentMs: 1_000, answeredMs: 1_010 }, 5_010, 'refuse'],
+    ['suspends 10 s after it sent the last answered heartbeat', { sentMs: 1_000, answeredMs: 1_010 }, 11_000, 'suspend'],
+    ['serves when an answer that took 9 s arrives', { sentMs: 1_000, answeredMs: 10_000 }, 10_000, 'serve'],
+    ['suspends one second after an answer that took 9 s', { sentMs: 1_000, answeredMs: 10_000 }, 11_000, 'suspend'],
+  ] as const)('[LIFE-27] a node %s', (_, answered, nowMs, permission) => {
     expect(permissionOf(answered, nowMs)).toBe(permission)
   })
 
-  it('[LIFE-27] with time alone a node only loses permissions, and has given up its documents 5 s before its lease is over', () => {
+  it('[LIFE-27] as time passes a node only loses permissions, and it gives up its documents 5 s before its lease ends', () => {
     const ranks = { serve: 0, refuse: 1, suspend: 2 }
     fc.assert(
       fc.property(times, fc.nat(30_000), ({ sentMs, tookMs, sinceMs }, moreMs) => {
@@ -41,7 +41,7 @@ describe('what a node may do while the database is silent', () => {
     )
   })
 
-  it('[LIFE-27] only differences of times count', () => {
+  it('[LIFE-27] the permission depends only on differences between times', () => {
     fc.assert(
       fc.property(times, fc.integer({ min: -1_000_000, max: 1_000_000 }), ({ sentMs, tookMs, sinceMs }, shiftMs) => {
         const nowMs = sentMs + tookMs + sinceMs
@@ -52,12 +52,12 @@ describe('what a node may do while the database is silent', () => {
     )
   })
 
-  it('[LIFE-27] a node refuses before it gives anything up', () => {
+  it('[LIFE-27] a node refuses before it suspends, and suspends before its lease ends', () => {
     expect(REFUSE_MS).toBeLessThan(SUSPEND_MS)
     expect(SUSPEND_MS).toBeLessThan(LEASE_MS)
   })
 
-  it('[LIFE-26] a node takes nothing from others before three of its heartbeats in a row have worked', () => {
+  it('[LIFE-26] a node takes over nothing before three of its heartbeats in a row were answered', () => {
     const after = (inRow: number): Heartbeat => ({ atMs: 0, inRow, robbed: 0, peers: [] })
     const answered = { sentMs: 900, answeredMs: 1_000 }
     expect([1, 2, 3, 4].map((inRow) => mayTakeOver(after(inRow), answered, 2_000))).toEqual([false, false, true, true])
@@ -73,17 +73,17 @@ describe('which links a node needs', () => {
   })
 
   it.each([
-    ['no peer', 1, [], [], false],
-    ['two nodes without their link, the older one', 1, [2], [], false],
-    ['two nodes without their link, the younger one', 2, [1], [], true],
-    ['two nodes with their link', 2, [1], [1], false],
-    ['three nodes with one link', 3, [1, 2], [2], false],
-    ['three nodes without a link, the oldest too', 1, [2, 3], [], true],
-    ['four nodes in two halves, in the one of the oldest', 4, [1, 2, 3], [1], false],
-    ['four nodes in two halves, in the other one', 2, [1, 3, 4], [3], true],
-    ['five nodes with two links', 5, [1, 2, 3, 4], [1, 4], false],
-    ['five nodes with one link', 1, [2, 3, 4, 5], [5], true],
-    ['a link to a peer that is not live', 3, [1, 2], [9], true],
+    ['a node without peers has enough links', 1, [], [], false],
+    ['the older of two nodes has enough without their link', 1, [2], [], false],
+    ['the younger of two nodes lacks their link', 2, [1], [], true],
+    ['the younger of two nodes has enough with their link', 2, [1], [1], false],
+    ['the youngest of three nodes has enough with one link', 3, [1, 2], [2], false],
+    ['the oldest of three nodes without a link lacks links', 1, [2, 3], [], true],
+    ['of two halves of four nodes the one with the oldest has enough', 4, [1, 2, 3], [1], false],
+    ['of two halves of four nodes the one without the oldest lacks links', 2, [1, 3, 4], [3], true],
+    ['one of five nodes has enough with two links', 5, [1, 2, 3, 4], [1, 4], false],
+    ['one of five nodes lacks links with one link', 1, [2, 3, 4, 5], [5], true],
+    ['a link to a peer that is not live does not count', 3, [1, 2], [9], true],
   ] as const)('[OPS-2] %s', (_, inc, live, linked, lacks) => {
     expect(lacksLinks({ inc, live, linked })).toBe(lacks)
   })
@@ -94,7 +94,7 @@ describe('which links a node needs', () => {
     linked: fc.uniqueArray(fc.nat(9), { maxLength: 9 }),
   })
 
-  it('[OPS-2] another link never makes a node lack links', () => {
+  it('[OPS-2] an additional link never makes a node lack links', () => {
     fc.assert(
       fc.property(mesh, fc.nat(9), ({ inc, live: all, linked }, more) => {
         const live = all.filter((peer) => peer !== inc)
@@ -104,7 +104,7 @@ describe('which links a node needs', () => {
     )
   })
 
-  /** All ways to divide nodes into parts. */
+  /** Returns all ways to divide nodes into parts. */
   function divisions(nodes: readonly number[]): readonly (readonly number[])[][] {
     const [first, ...others] = nodes
     if (first === undefined) return [[]]
@@ -113,7 +113,7 @@ describe('which links a node needs', () => {
       ...parts.map((part, i) => [...parts.slice(0, i), [first, ...part], ...parts.slice(i + 1)]),
     ])
   }
-  /** Which parts stay when nodes are linked within their parts alone, and each sees that all others are alive. */
+  /** Returns the parts that have enough links when nodes are linked only within their part and every node sees all others alive. */
   function staying(parts: readonly (readonly number[])[]): readonly (readonly number[])[] {
     const all = parts.flat()
     const lacks = (inc: number, part: readonly number[]): boolean =>
@@ -123,7 +123,7 @@ describe('which links a node needs', () => {
   }
 
   it.each([1, 2, 3, 4, 5, 6])(
-    '[OPS-2] of %i nodes in two parts exactly one part stays, and of more parts at most one',
+    '[OPS-2] of %i nodes in two parts exactly one part goes on, and of more parts at most one',
     (count) => {
       const counts = new Map<number, Set<number>>()
       for (const parts of divisions(Array.from({ length: count }, (_, n) => n + 1))) {

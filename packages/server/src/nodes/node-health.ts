@@ -2,29 +2,29 @@ import type { Incarnation } from '../sync/ownership.port.ts'
 import type { Heartbeat, Peer } from './registry.port.ts'
 import { SILENT_MS } from './registry.port.ts'
 
-/** After so long without an answer of the database a node refuses JOINs and reads of live documents. [LIFE-27] */
+/** When the database has not answered for this long, a node refuses JOINs and reads of live documents. [LIFE-27] */
 export const REFUSE_MS = 4_000
-/** A node drops its documents so long after it sent the last heartbeat that was answered: well before its lease of 15 s is over. [LIFE-27] */
+/** A node drops its documents this long after it sent the last answered heartbeat, well before its 15 s lease ends. [LIFE-27] */
 export const SUSPEND_MS = 10_000
-/** So long may a node be in too small a part of the live nodes. [OPS-2] */
+/** A node that has had links to too few live nodes for this long is cut off. [OPS-2] */
 export const UNLINKED_MS = 5_000
 /**
- * After an outage of the database all leases may be over although their nodes are well. So a node takes no document from another one before
- * this many of its own heartbeats have worked in a row: by then the heartbeats of the others have had time to work, too.
+ * After an outage of the database every lease may have ended although the nodes are well. A node therefore takes over no
+ * document until this many of its heartbeats in a row were answered: by then the other nodes have had time for one, too.
  */
 const BEATS_BEFORE_TAKEOVER = 3
-/** A node whose newest answer is older than this takes no documents from others: the next heartbeat may be failing. */
+/** A node whose newest answer is older than this takes over no documents: its next heartbeat may be failing. */
 const OVERDUE_MS = 2_000
 
 /** The newest heartbeat that was answered, on this node's monotonic clock. */
 export interface Answered {
-  /** When its statement was sent, or a little earlier. The lease may begin here, whatever the database's clock says. */
+  /** When its statement was sent, or a little earlier. The lease began no earlier, whatever the database's clock says. */
   readonly sentMs: number
   readonly answeredMs: number
 }
 
 /**
- * What a node may still do as its heartbeats are answered.
+ * What a node may do, given how its heartbeats are answered.
  * - `serve`: everything.
  * - `refuse`: no JOINs and no reads of live documents; another node may own them by now.
  * - `suspend`: nothing; it gives up all documents.
@@ -37,7 +37,7 @@ export function permissionOf({ sentMs, answeredMs }: Answered, nowMs: number): P
   return nowMs - answeredMs >= REFUSE_MS ? 'refuse' : 'serve'
 }
 
-/** Whether a node that may serve may also take documents from others, as the heartbeat that was answered last tells. */
+/** Whether a node that may serve may also take over documents, by its newest answered heartbeat. */
 export function mayTakeOver({ inRow }: Heartbeat, { answeredMs }: Answered, nowMs: number): boolean {
   return inRow >= BEATS_BEFORE_TAKEOVER && nowMs - answeredMs < OVERDUE_MS
 }
@@ -56,8 +56,8 @@ export interface Links {
 }
 
 /**
- * Whether this node and the live peers that it is linked with are too few: less than half of all live nodes, or exactly half without the oldest
- * one. So of two parts that are not linked with each other exactly one stays, whatever their sizes. [OPS-2]
+ * Whether this node and the live peers it has links to are too few: less than half of all live nodes, or exactly half
+ * without the oldest one. So when two parts have no link between them, exactly one part goes on, whatever their sizes. [OPS-2]
  */
 export function lacksLinks({ inc, live, linked }: Links): boolean {
   const part = [inc, ...live.filter((peer) => linked.includes(peer))]
@@ -71,7 +71,7 @@ export function lackingSince(since: number | null, lacks: boolean, nowMs: number
   return lacks ? (since ?? nowMs) : null
 }
 
-/** Whether a node that lacks links since then is cut off: it takes no new work and gives up its documents. [OPS-2] */
+/** Whether a node that has lacked links since `since` is cut off: it takes no new work and gives up its documents. [OPS-2] */
 export function isCutOff(since: number | null, nowMs: number): boolean {
   return since !== null && nowMs - since >= UNLINKED_MS
 }

@@ -23,16 +23,16 @@ let calls: string[]
 let linked: number[]
 let reachesItself: boolean | null
 
-/** A registry whose database answers each heartbeat at once, unless a test says otherwise. Beats with every pulse. */
+/** A registry whose database answers each heartbeat at once, unless a test says otherwise. Every pulse sends a heartbeat. */
 class FakeRegistry implements NodeRegistry {
   inc = 10
   peers: Peer[] = []
   robbed = 0
-  /** Heartbeats and registrations are not answered. */
+  /** When true, heartbeats and registrations are not answered. */
   silent = false
   gone = false
   taken: string | null = null
-  /** Answers arrive so long after they were sent. */
+  /** Answers arrive this long after their heartbeat was sent. */
   tookMs = 0
   readonly formers: (number | undefined)[] = []
   readonly left: number[] = []
@@ -95,7 +95,7 @@ const newLife = (): NodeLife =>
     },
   })
 
-/** A node that has served for a while; what led to it is not in `calls`. */
+/** Starts a node and lets it serve; `calls` holds only what happens afterwards. */
 async function serving(): Promise<NodeLife> {
   const life = newLife()
   await life.start()
@@ -104,7 +104,7 @@ async function serving(): Promise<NodeLife> {
   return life
 }
 
-/** What changed, without the peers that each heartbeat tells. */
+/** The callbacks that were called, without `onPeers`, which comes with each heartbeat. */
 const changes = (): readonly string[] => calls.filter((call) => !call.startsWith('peers'))
 
 describe('the start of a node', () => {
@@ -119,7 +119,7 @@ describe('the start of a node', () => {
     expect(life.mayTakeOver).toBe(true)
   })
 
-  it('[CFG-10] a node whose place is taken does not start', async () => {
+  it('[CFG-10] a node whose node_id is taken does not start', async () => {
     database.taken = 'somebody lives there'
     await expect(newLife().start()).rejects.toThrow('somebody lives there')
     expect(time.waiting()).toBe(0)
@@ -208,7 +208,7 @@ describe('a node and its row', () => {
     expect(time.waiting()).toBe(0)
   })
 
-  it('[LIFE-26] a node learns that others have taken documents from it, once for each time', async () => {
+  it('[LIFE-26] a node is notified once each time a heartbeat shows that others took documents from it', async () => {
     await serving()
     database.robbed = 2
     await time.advance(2_000)
@@ -272,7 +272,7 @@ describe('a node and its links', () => {
     expect(changes()).toEqual([])
   })
 
-  it('[OPS-2] a node whose peer was killed goes on, as that is silent before the 5 s are over', async () => {
+  it('[OPS-2] a node whose peer was killed goes on, because the peer is silent before the 5 s are over', async () => {
     database.peers = [peer(3)]
     linked = [3]
     await serving()
@@ -292,7 +292,7 @@ describe('a node and its links', () => {
   })
 })
 
-it('[OPS-4] the metrics count nodes by state, this one too, and tell the age of the heartbeat', async () => {
+it('[OPS-4] the metrics count nodes by state, including this one, and give the age of the heartbeat', async () => {
   database.peers = [peer(1), peer(2, { state: 'draining' }), peer(3, { silentMs: 4_000 })]
   linked = [1, 2, 3]
   const life = await serving()
@@ -319,16 +319,16 @@ it('[OPS-4] the metrics count nodes by state, this one too, and tell the age of 
 })
 
 describe('what a node knows of the others', () => {
-  it('[LIFE-25] the newest heartbeat of another node, not taken for newer than it may be', async () => {
+  it('[LIFE-25] a node never takes the newest heartbeat of another node for newer than it is', async () => {
     database.peers = [peer(2, { silentMs: 700 }), peer(3)]
     const life = await serving()
-    // The last pulse was at this moment, or up to half a second before.
+    // The last pulse was at this moment or up to 500 ms earlier.
     const nowMs = time.clock.monotonicMs()
     expect([life.hasBeatSince(2, nowMs - 1_200), life.hasBeatSince(2, nowMs - 699)]).toEqual([true, false])
     expect([life.hasBeatSince(4, 0), newLife().hasBeatSince(2, 0)]).toEqual([false, false])
   })
 
-  it('[LIFE-28] which of them are ending', async () => {
+  it('[LIFE-28] a node knows which other nodes are ending', async () => {
     database.peers = [peer(2), peer(3, { state: 'draining' })]
     const life = await serving()
     expect([2, 3, 4].map((inc) => life.isDraining(inc))).toEqual([false, true, false])

@@ -14,9 +14,9 @@ import {
 } from './node-health.ts'
 import type { Beating, Heartbeat, NodeDescription, NodeRegistry, NodeState, Peer } from './registry.port.ts'
 
-/** Time between two pulses, with which the main thread tells the registry that it runs. It also decides anew what the node may do. */
+/** Time between two pulses. A pulse tells the registry that the main thread runs, and decides anew what the node may do. */
 const PULSE_MS = 500
-/** The same until the first heartbeat is answered, so that a start is short. */
+/** Time between two pulses until the first heartbeat is answered, so that a start is short. */
 const FIRST_PULSES_MS = 50
 const REGISTER_AGAIN_MS = 1_000
 
@@ -65,7 +65,7 @@ export interface NodeLifeOptions {
   readonly callbacks: NodeCallbacks
 }
 
-/** A registration and what is known of it. */
+/** A registration of this process and its heartbeats. */
 interface Incarnate {
   readonly inc: Incarnation
   /** Null until the first heartbeat is answered. */
@@ -130,15 +130,15 @@ export class NodeLife implements AsyncDisposable {
     return this.peers.some((peer) => peer.inc === inc && peer.state === 'draining')
   }
 
-  /** Whether this node knows of a heartbeat of another one that was sent at this time of its own monotonic clock or later. */
+  /** Whether this node knows of a heartbeat that node `inc` sent at `monotonicMs`, by this node's clock, or later. */
   hasBeatSince(inc: Incarnation, monotonicMs: number): boolean {
     const newest = this.#self?.newest
     const peer = newest?.peers.find((one) => one.inc === inc)
-    // The statement that read the row was sent at `atMs` or later, so the heartbeat is not older than this says.
+    // The statement that read the peers was sent at `atMs` or later, so the heartbeat was sent at this time or later.
     return newest != null && peer !== undefined && newest.atMs - peer.silentMs >= monotonicMs
   }
 
-  /** Time in ms since the newest answered heartbeat was sent, also of an earlier incarnation; since the start before the first. */
+  /** Time in ms since the newest answered heartbeat of any incarnation was sent; before the first one, since the start. */
   get heartbeatAgeMs(): number {
     return this.#options.clock.monotonicMs() - this.#lastSentMs
   }
@@ -179,7 +179,7 @@ export class NodeLife implements AsyncDisposable {
       )
   }
 
-  /** A failure costs nothing: the other nodes notice the end of this one when its links end. */
+  /** A failure is ignored: the other nodes notice that this one has ended when its links end. */
   async #tellDraining(): Promise<void> {
     if (this.#self !== null) await this.#options.registry.drain(this.#self.inc).catch(() => undefined)
   }
@@ -213,7 +213,7 @@ export class NodeLife implements AsyncDisposable {
   #look(): void {
     if (this.#phase === 'ended') return
     this.#again(this.#phase === 'joining' ? FIRST_PULSES_MS : PULSE_MS)
-    // Before the pulse: after a pause of the process the newest answer is old, and the node may have lost its documents.
+    // Judges before the pulse: after a pause of the process the newest answer is old, and the node may have lost its documents.
     this.#judge()
     void this.#pulse()
   }

@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net'
 
-/** The part of what `os.networkInterfaces()` returns that matters here. */
+/** The part of the result of `os.networkInterfaces()` that is used here. */
 export type Interfaces = Readonly<
   Record<string, readonly { readonly address: string; readonly family: string; readonly internal: boolean }[] | undefined>
 >
@@ -12,8 +12,8 @@ PRIVATE.addSubnet('192.168.0.0', 16, 'ipv4')
 PRIVATE.addSubnet('fc00::', 7, 'ipv6')
 
 /**
- * The default of `[cluster] link_url`: the first private address of this machine, IPv4 before IPv6; null when there is none. Where a machine is in two
- * private networks it may be the wrong one, so operators set the key there. [CFG-10]
+ * The default of `[cluster] link_url`: the first private address of this machine, IPv4 before IPv6; null when there is none.
+ * On a machine in two private networks this may be the wrong address, so operators set the key there. [CFG-10]
  */
 export function ownLinkUrl(interfaces: Interfaces, port: number): string | null {
   const own = Object.values(interfaces)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it, type TestContext } from 'vitest'
 import { type Heartbeat, type NodeRegistry, type Peer, SILENT_MS } from './registry.port.ts'
 
-/** A store that several processes use. */
+/** A store that several processes share. */
 export interface OpenNodeStore extends AsyncDisposable {
   /** The registry of another process. `kill` ends that process as kill -9 does: its row stays. */
   process(): Promise<{ readonly nodes: NodeRegistry; kill(): Promise<void> }>
@@ -12,10 +12,10 @@ export interface OpenNodeStore extends AsyncDisposable {
 }
 
 const PULSE_MS = 200
-/** A test that waits for a silence of 3 s. */
+/** The time limit of a test that waits until a node is silent. */
 const SILENCE_TEST_MS = 30_000
 
-/** Registers what every driver of `NodeRegistry` keeps to. The tests mostly wait, so they run beside each other, each with nodes of its own. */
+/** Registers the contract of every driver of `NodeRegistry`. The tests mostly wait, so they run concurrently, each with its own nodes. */
 export function describeNodeRegistryContract(name: string, open: () => Promise<OpenNodeStore>): void {
   describe.concurrent(`NodeRegistry: ${name}`, () => {
     let store: OpenNodeStore
@@ -56,7 +56,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
     }
     const soon = { timeout: 5_000, interval: 50 }
 
-    it('[LIFE-26] each registration gets an incarnation that none had before, also after all have left', async (test) => {
+    it('[LIFE-26] each registration gets a new incarnation, also after all nodes have left', async (test) => {
       const { expect } = test
       const { nodes } = await startNode(test)
       const given: number[] = []
@@ -70,7 +70,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
       expect(new Set(given).size).toBe(3)
     })
 
-    it('[LIFE-26] nodes learn of each other, of their state and of those that leave, by their heartbeats', async (test) => {
+    it('[LIFE-26] heartbeats tell a node which other nodes there are, their state, and which have left', async (test) => {
       const { expect } = test
       const [a, b] = [await startNode(test), await startNode(test)]
       await expect.poll(() => a.peer(b.inc), soon).toMatchObject({ ...b.node, state: 'up' })
@@ -84,7 +84,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
     })
 
     it(
-      '[LIFE-26] heartbeats follow each other within a second, and end 2 s after the main thread has pulsed last',
+      '[LIFE-26] heartbeats go on while the main thread pulses, and end 2 s after its last pulse',
       async (test) => {
         const { expect } = test
         const [a, b] = [await startNode(test), await startNode(test)]
@@ -106,7 +106,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
       SILENCE_TEST_MS,
     )
 
-    it('[LIFE-26] a node whose lease is over is no peer, until its next heartbeat', async (test) => {
+    it('[LIFE-26] a node whose lease is over is no peer until its next heartbeat', async (test) => {
       const { expect } = test
       const [a, b] = [await startNode(test), await startNode(test)]
       await expect.poll(() => a.peer(b.inc), soon).toBeDefined()
@@ -125,7 +125,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
         .toBeDefined()
     })
 
-    it('[LIFE-27] a heartbeat tells after which pulse it was sent, and how many worked in a row', async (test) => {
+    it('[LIFE-27] a heartbeat tells after which pulse it was sent, and how many in a row were answered', async (test) => {
       const { expect } = test
       const a = await startNode(test)
       await expect.poll(async () => (await a.newest())?.inRow, soon).toBe(2)
@@ -137,7 +137,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
     })
 
     it(
-      '[LIFE-26] a silence of the main thread ends the row of heartbeats that worked',
+      '[LIFE-26] a silence of the main thread restarts the count of heartbeats answered in a row',
       async (test) => {
         const { expect } = test
         const a = await startNode(test)
@@ -150,7 +150,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
       SILENCE_TEST_MS,
     )
 
-    it('[LIFE-26] a heartbeat tells how often others have taken documents', async (test) => {
+    it('[LIFE-26] a heartbeat tells how often others have taken documents from the node', async (test) => {
       const { expect } = test
       const a = await startNode(test)
       await expect.poll(async () => (await a.newest())?.robbed, soon).toBe(0)
@@ -160,7 +160,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
     })
 
     it(
-      '[CFG-10] a second process under one node_id is refused while the heartbeat of the first moves, and replaces it when that ended',
+      '[CFG-10] a second process with the same node_id is refused while the first one has heartbeats, and replaces it after it ended',
       async (test) => {
         const { expect } = test
         const first = await startNode(test)
@@ -183,7 +183,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
         const first = await startNode(test)
         await expect.poll(() => first.newest(), soon).not.toBeNull()
         first.hang()
-        // Nothing is sent any more from 2 s after the last pulse on.
+        // Heartbeats end 2 s after the last pulse.
         await new Promise((resolve) => setTimeout(resolve, 2_500))
         const second = await startNode(test, first.node)
         await expect.poll(() => first.pulse(), soon).toEqual({ kind: 'gone' })
@@ -192,7 +192,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
       SILENCE_TEST_MS,
     )
 
-    it('[LIFE-27] a process takes the place of its own earlier incarnation at once', async (test) => {
+    it('[LIFE-27] a process replaces its own earlier incarnation at once', async (test) => {
       const { expect } = test
       const a = await startNode(test)
       const startedMs = performance.now()
@@ -205,7 +205,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
       await a.nodes.leave(registered.inc)
     })
 
-    it('[CFG-10] of two processes that start under one node_id at once one is refused', async (test) => {
+    it('[CFG-10] one of two processes that start with the same node_id at once is refused', async (test) => {
       const { expect } = test
       const node = another()
       const both = await Promise.allSettled([startNode(test, node), startNode(test, node)])

@@ -3,16 +3,16 @@ import type { Incarnation } from '../sync/ownership.port.ts'
 /** The time after its last heartbeat for which a node owns its documents against everybody, by the database's clock. [LIFE-26] */
 export const LEASE_MS = 15_000
 /**
- * A node whose last heartbeat is older than this is silent: its node_id may be taken over, and a document of a silent owner that cannot be
- * reached as well. By the database's clock, or by watching the row. [LIFE-26, CFG-10]
+ * A node whose last heartbeat is older than this is silent: another process may take its node_id, and a node that cannot reach it
+ * may take over its documents. The age is told by the database's clock, or by watching the row. [LIFE-26, CFG-10]
  */
 export const SILENT_MS = 3_000
 /** Heartbeats go on for this long after the newest pulse of the main thread, so that a node whose main thread hangs does not seem alive. */
 export const PULSE_VALID_MS = 2_000
 
-/** What a node tells the others of itself. */
+/** What a node tells the other nodes about itself. */
 export interface NodeDescription {
-  /** `[cluster] node_id`: the same for each start of one node, and another for each node. */
+  /** `[cluster] node_id`: unique to the node, and the same at each of its starts. */
   readonly nodeId: string
   /** Where other nodes reach the links of this one: `ws://<host>:<port>`. */
   readonly linkUrl: string
@@ -40,7 +40,7 @@ export type Registration =
 export interface Heartbeat {
   /** The `atMs` of the newest pulse that had arrived when the statement was sent: the statement was sent then or later. */
   readonly atMs: number
-  /** How many heartbeats worked up to this one, without one between them that failed or was left out. */
+  /** How many heartbeats in a row were answered, this one included; one that failed or was left out restarts the count. */
   readonly inRow: number
   /** How often other nodes have taken a document from this incarnation. */
   readonly robbed: number
@@ -50,24 +50,24 @@ export interface Heartbeat {
 export type Beating =
   /** `newest` is null until the first heartbeat is answered. */
   | { readonly kind: 'beating'; readonly newest: Heartbeat | null }
-  /** The row is not there any more, so the documents of this incarnation are free: it must drop them and register again. */
+  /** The row no longer exists, so the documents of this incarnation are free: the node must drop them and register again. */
   | { readonly kind: 'gone' }
 
 /**
- * The row of this node in the table of all nodes, and its heartbeat of once a second, which runs beside the main thread on a connection of its
- * own, so that neither a commit nor a long read delays it. One row for each process. [LIFE-26, CFG-10]
+ * The row of this node in the table of all nodes, and its heartbeat once a second. The heartbeat runs beside the main thread on a
+ * connection of its own, so that neither a commit nor a long read delays it. Each process has one row. [LIFE-26, CFG-10]
  */
 export interface NodeRegistry {
   /**
-   * Writes the row; its lease begins, and heartbeats as soon as `pulse` is called. Takes the place of a row with the same node_id whose heartbeat
-   * does not move for 3 s, and of `former`, an earlier incarnation of this process, at once. The first node of several raises the format of the
-   * store, so that no program without the fence starts beside it. [LIFE-29]
+   * Writes the row, which begins the lease; heartbeats begin with the first `pulse`. Replaces a row with the same node_id once its
+   * heartbeat has not changed for 3 s, and `former`, an earlier incarnation of this process, at once. The first node of several
+   * raises the format of the store, so that no program without the fence starts beside it. [LIFE-29]
    *
    * @throws Error when the database does not answer
    */
   register(node: NodeDescription, former?: Incarnation): Promise<Registration>
   /**
-   * Tells that the main thread runs: heartbeats go on for 2 s. Returns what the newest answered one told. Never waits for the database.
+   * Reports that the main thread runs, so heartbeats go on for 2 s. Returns the newest answered one. Never waits for the database.
    *
    * @param atMs the caller's monotonic clock, which comes back in `Heartbeat.atMs`
    */

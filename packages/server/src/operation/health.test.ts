@@ -102,7 +102,7 @@ describe('health over HTTP', () => {
 })
 
 describe('readiness', () => {
-  it('[OPS-2] [LIFE-27] each check that is not ok makes the relay unavailable, except the bus, which nodes share', async () => {
+  it('[OPS-2] [LIFE-27] each failed check makes the relay unavailable, except the bus, which nodes share', async () => {
     for (const name of CHECKS) {
       const { status, checks } = await createReadiness(allOk({ [name]: () => ({ ok: false, detail: 'down' }) }), manualTime())()
       expect([name, status, checks[name]]).toEqual([name, name === 'bus' ? 'ok' : 'unavailable', { ok: false, detail: 'down' }])
@@ -128,7 +128,7 @@ describe('readiness', () => {
     expect(runs).toBe(2)
   })
 
-  it('[LIFE-27] [OPS-2] a bus that does not answer is shown and leaves the node ready, while every other failed check does not', async () => {
+  it('[LIFE-27] [OPS-2] a node whose bus does not answer shows it and stays ready, and any other failed check makes it unavailable', async () => {
     const down = () => ({ ok: false, detail: 'down' })
     const withoutBus = await createReadiness(allOk({ bus: down }), manualTime())()
     expect([withoutBus.status, withoutBus.checks.bus]).toEqual(['ok', { ok: false, detail: 'down' }])

@@ -7,7 +7,7 @@ export interface CheckOutcome {
   readonly detail?: string
 }
 
-/** In the order in which they are shown. Only one of several nodes has `cluster`. */
+/** All checks, in the order in which they are shown. Only one of several nodes has `cluster`. */
 export const CHECKS = ['storage', 'log', 'bus', 'blobs', 'keys', 'cluster', 'draining'] as const
 export type CheckName = (typeof CHECKS)[number]
 export type Check = () => CheckOutcome | Promise<CheckOutcome>
@@ -15,7 +15,7 @@ export type Check = () => CheckOutcome | Promise<CheckOutcome>
 type PerCheck<T> = Readonly<Record<Exclude<CheckName, 'cluster'>, T> & { cluster?: T }>
 export type Checks = PerCheck<Check>
 
-/** Tells and does not count: all nodes share the bus, and none must be taken out of the load balancer because it is down. [LIFE-27] */
+/** This check is shown and does not affect readiness: all nodes share the bus, so its outage must not take nodes out of the load balancer. [LIFE-27] */
 const INFORMS: CheckName = 'bus'
 
 export interface Readiness {

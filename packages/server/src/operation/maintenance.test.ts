@@ -215,7 +215,7 @@ it('[OPS-3] [OPS-4] totals are counted once a minute, and less often when counti
   }
 })
 
-it('[LIFE-30] a job of one node runs where its lease is, and the others do nothing until the next look', async () => {
+it('[LIFE-30] a job runs on the node that has its lease, and the other nodes do nothing until the next run', async () => {
   const done: string[] = []
   let isMine = true
   const job = { name: 'totals', everyMs: 1_000, run: async () => done.push('ran') > 0 }
@@ -231,7 +231,7 @@ it('[LIFE-30] a job of one node runs where its lease is, and the others do nothi
   expect(byOne).toMatchObject({ name: 'totals', everyMs: 1_000 })
 })
 
-it('[OPS-3] totals that another node computes are 0 here, so that a sum over the nodes is right', async () => {
+it('[OPS-3] totals that another node exports are 0 on this node', async () => {
   const shown = new Map<string, number>()
   const metrics = { set: (name: string, ...values: readonly unknown[]) => void shown.set(name, Number(values[0])) }
   const totals = { documentBytes: 10, blobBytes: 5, unownedDocuments: 1, recoveryPoints: 2 }

@@ -85,9 +85,9 @@ export function rememberedJob(store: Pick<DocumentStore, 'purgeRemembered'>, clo
   }
 }
 
-/** [FEED-3] */
+/** Most bytes of the change feed; above them its oldest rows are removed. [FEED-3] */
 const MOST_FEED_BYTES = 1024 ** 3
-/** The set of revocations itself is kept; nodes read what is new within seconds. [AUTH-14] */
+/** Rows of the revocation feed are kept for this long; nodes read them within seconds. The set of revocations itself is kept. [AUTH-14] */
 const REVOCATIONS_TOLD_MS = 15 * 60_000
 
 interface PurgesFeed {
@@ -104,7 +104,7 @@ export function changeFeedJob(feed: PurgesFeed, clock: Clock, keepDays: number):
   }
 }
 
-/** Removes rows that every node has been told of long ago. [AUTH-14] */
+/** Removes rows of the revocation feed that every node has read long ago. [AUTH-14] */
 export function revocationFeedJob(feed: PurgesFeed, clock: Clock): MaintenanceJob {
   return {
     name: 'revocation feed',
@@ -114,8 +114,8 @@ export function revocationFeedJob(feed: PurgesFeed, clock: Clock): MaintenanceJo
 }
 
 /**
- * A job that one of several nodes is enough for, and that is more than one transaction. `claim` takes or renews its lease; a node that does
- * not get it calls `otherwise` and has nothing to do until the next look. [LIFE-30]
+ * Makes a job that only one of several nodes runs, for a job of more than one transaction. `claim` takes or renews the lease of the job. A
+ * node that does not get the lease calls `otherwise` and does nothing until the next run. [LIFE-30]
  */
 export function onOneNode(
   job: MaintenanceJob,
@@ -174,8 +174,8 @@ export function callRecordsJob(given: {
 /**
  * Settles documents that nobody has open and whose bodies lack edits: a process that ended abruptly leaves such
  * documents, and without this job blobs of their workspaces could not be released until somebody opened them. A
- * document that cannot be settled is tried again in the next run. What another node of several has open, that node
- * settles itself. [LIFE-30]
+ * document that cannot be settled is tried again in the next run. Documents that another live node owns are left to that
+ * node. [LIFE-30]
  */
 export function settlingJob(
   store: Pick<DocumentStore, 'behind'>,
@@ -205,7 +205,7 @@ export function shareLinkJob(store: Pick<ShareLinkStore, 'purgeExpired'>, clock:
   }
 }
 
-/** What one node computes for all, so that a sum over the nodes is right. [OPS-3] */
+/** Metrics that only one node exports, so that a sum over the nodes is right. [OPS-3] */
 const OF_ONE_NODE = [
   'relay_storage_bytes_total',
   'relay_doc_bytes_total',
@@ -213,7 +213,7 @@ const OF_ONE_NODE = [
   'relay_version_points_total',
 ] as const
 
-/** Another node exports the totals now. */
+/** Sets the totals to 0, because another node exports them now. */
 export function clearTotals(metrics: Pick<Metrics, 'set'>): void {
   for (const name of OF_ONE_NODE) metrics.set(name, 0)
 }

@@ -38,7 +38,7 @@ export type CaptureOutcome =
    */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'gone' }
-  /** This node does not own the document any more since `epoch`; no point was taken. [LIFE-26] */
+  /** The tenure of `epoch` is over; no point was taken. [LIFE-26] */
   | { readonly kind: 'fenced' }
 
 export interface RestoreRequest {
@@ -50,7 +50,7 @@ export interface RestoreRequest {
   /** The body of the new document: the point's content under the new id and title. */
   readonly body: StoredBody
   readonly nowMs: number
-  /** Who restores it, for other nodes. [FEED-2] */
+  /** Who restores the document, for other nodes. [FEED-2] */
   readonly actor?: string
 }
 
@@ -70,8 +70,8 @@ export interface RecoveryStore {
   list(key: number): Promise<readonly PointHead[]>
   read(key: number, pointId: string): Promise<PointRecord>
   /**
-   * Keeps the stored body as a point. The caller has stored the live document before; the owner of one names the `epoch`
-   * in which it acquired the document, which is compared.
+   * Keeps the stored body as a point. The caller has stored the live document before. The owner of the document passes the
+   * `epoch` of its tenure, which is compared.
    */
   capture(key: number, reason: CaptureReason, nowMs: number, epoch?: number): Promise<CaptureOutcome>
   /**

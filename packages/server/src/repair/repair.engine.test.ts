@@ -208,7 +208,7 @@ describe.each(engines)('relay repair of a log with missing or damaged records, o
     expect(await repaired(url, id)).toMatchObject({ kind: 'sound' })
   })
 
-  it('[CFG-11] nodes that use the store are told of a repair, with the new end of the log; a relay that is alone is not', async () => {
+  it('[CFG-11] a repair adds a feed row with the new end of the log when several nodes use the store, and none for a single relay', async () => {
     for (const [id, told] of [
       ['alone', []],
       ['shared', [{ kind: 'repaired', docId: 'shared', seq: 7, isOwn: false }]],

@@ -152,7 +152,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       expect(await find([first], 'words')).toMatchObject({ stale: [first.head.key], cutOff: false })
       await filled(first)
       const second = await rewrite(first, textOf('first', ...paragraphs('new words')))
-      // An index that has looked at it by itself meanwhile has the new words.
+      // An index that has read the document by itself meanwhile has the new words.
       const { groups, stale } = await find([second], 'old')
       expect(stale.length === 0 ? groups : stale).toEqual(stale.length === 0 ? [] : [second.head.key])
       await filled(second)

@@ -102,7 +102,7 @@ describe('a search', () => {
     expect(limits).toEqual([1_000])
   })
 
-  it('[AG-63] a search in one document that cannot be settled looks after 3 s at what is stored, and counts it as behind', async () => {
+  it('[AG-63] a search in one document that cannot be settled searches its stored body after 3 s, and counts it as behind', async () => {
     const documents = {
       head: () => new Promise<never>(() => undefined),
       get: () => Promise.reject(new RelayError('NOT_FOUND', 'gone')),

@@ -56,7 +56,7 @@ export interface Search {
   search(access: Access, request: SearchRequest, left?: AbortSignal): Promise<SearchAnswer>
 }
 
-/** A search in one document waits so long for its edits to be stored before it begins. [AG-63] */
+/** A search in one document waits at most this long for the edits of the document to be stored before it begins. [AG-63] */
 const SETTLE_ONE_MS = 3000
 /** A search ends after this time with what it found. [AG-63] */
 const MOST_MS = 2000
@@ -118,7 +118,7 @@ export function createSearch(deps: SearchDeps): Search {
     return { heads: (await list()).heads, behind: edited.length - settled }
   }
 
-  /** The one document to search, with every edit applied before the search; as it is stored when it cannot be settled in time. [LIFE-11] */
+  /** Returns the document to search, with every edit applied before the search, or as it is stored when settling takes too long. [LIFE-11] */
   async function one(
     access: Access,
     docId: string,

@@ -2,20 +2,20 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { NodeLinks, NodeMessage } from './node-links.port.ts'
 import type { Incarnation } from './ownership.port.ts'
 
-/** Two nodes that the suite may link, and what lies between them. */
+/** Two nodes, and the means to control the link between them. */
 export interface LinkedPair extends AsyncDisposable {
   readonly a: { readonly inc: Incarnation; readonly links: NodeLinks }
   readonly b: { readonly inc: Incarnation; readonly links: NodeLinks }
-  /** Links the two; resolves when both have said so. Also after `cut`. */
+  /** Links the two nodes, also after `cut`; resolves when both have reported the link as up. */
   link(): Promise<void>
-  /** Breaks the link; resolves when both have said so. */
+  /** Breaks the link; resolves when both nodes have reported it as down. */
   cut(): Promise<void>
-  /** Nothing passes from `a` to `b` until `release`, without the link going down. */
+  /** Holds back everything that `a` sends to `b` until `release`. The link stays up. */
   hold(): void
   release(): void
-  /** Resolves when the condition holds; what was posted arrives meanwhile. */
+  /** Resolves when the condition holds. Messages that were posted arrive meanwhile. */
   until(holds: () => boolean): Promise<void>
-  /** What may be on its way in one direction before a link is full, about. */
+  /** About how many bytes may be on their way in one direction before a link is full. */
   readonly fullBytes: number
 }
 
@@ -23,7 +23,7 @@ type Value = { readonly [name: string]: unknown }
 
 const message = (kind: string, members: Value): NodeMessage => ({ kind, ...members }) as NodeMessage
 
-/** What the rest of the relay may rely on, whatever lies between two nodes. [LIFE-25] */
+/** Registers what the rest of the relay may rely on with every implementation of `NodeLinks`. [LIFE-25] */
 export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>): void {
   describe(`NodeLinks: ${name}`, () => {
     let pair: LinkedPair
@@ -47,7 +47,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       return atB.slice(before)
     }
 
-    it('[LIFE-25] nodes that are not linked are no peers, and what is posted to them is dropped', async () => {
+    it('[LIFE-25] nodes that are not linked are not among the peers, and messages to them are dropped', async () => {
       expect([pair.a.links.peers(), pair.b.links.peers()]).toEqual([[], []])
       pair.a.links.post(pair.b.inc, message('note', { n: 1 }))
       pair.a.links.post(999, message('note', { n: 1 }))
@@ -81,7 +81,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       for (const [i, size] of sizes.entries()) expect(bytesOf(i * 50)).toEqual(new Uint8Array(size).fill(i * 50))
     })
 
-    it('[LIFE-25] a message arrives as it was posted, members that are undefined left out', async () => {
+    it('[LIFE-25] a message arrives as it was posted, without the members that are undefined', async () => {
       await pair.link()
       const bytes = Uint8Array.of(1, 2, 3, 4)
       const values: Value[] = [
@@ -99,7 +99,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(Object.getPrototypeOf((last as { bytes: object }).bytes)).toBe(Uint8Array.prototype)
     })
 
-    it('[LIFE-25] what the caller changes after `post` does not change the message', async () => {
+    it('[LIFE-25] changes that the caller makes after `post` do not reach the message', async () => {
       await pair.link()
       const bytes = Uint8Array.of(1)
       const posted = { kind: 'note', list: [1], bytes }
@@ -110,7 +110,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atB[1]).toEqual({ kind: 'note', list: [1], bytes: Uint8Array.of(1) })
     })
 
-    it('[LIFE-25] a value that is no plain value is refused at the caller and harms no other message', async () => {
+    it('[LIFE-25] a value that is not plain throws at the caller and harms no other message', async () => {
       await pair.link()
       const post = (members: Value) => () => pair.a.links.post(pair.b.inc, message('note', members))
       for (const value of [Number.NaN, Number.POSITIVE_INFINITY, () => 1, new Map(), new Date(0), 1n, [undefined]])
@@ -118,12 +118,12 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(await through(message('note', { n: 1 }))).toEqual([{ kind: 'note', n: 1 }])
     })
 
-    it('[LIFE-29] a kind that nobody knows is handed on like any other', async () => {
+    it('[LIFE-29] a message of an unknown kind is delivered like any other', async () => {
       await pair.link()
       expect(await through(message('of-the-next-version', { n: [1] }))).toEqual([{ kind: 'of-the-next-version', n: [1] }])
     })
 
-    it('[LIFE-25] listeners may post while they are told something', async () => {
+    it('[LIFE-25] a listener may post while it is called', async () => {
       await pair.link()
       pair.b.links.onMessage((peer, { kind }) => kind === 'ask' && pair.b.links.post(peer, message('answer', {})))
       pair.a.links.post(pair.b.inc, message('ask', {}))
@@ -131,7 +131,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atA).toEqual(['up', { kind: 'answer' }])
     })
 
-    it('[LIFE-25] each side is told once that a link is down, and nothing of it comes after that', async () => {
+    it('[LIFE-25] each side is told once that a link is down, and no message of that link comes afterwards', async () => {
       await pair.link()
       for (let n = 0; n < 50; n++) pair.a.links.post(pair.b.inc, message('note', { n }))
       await pair.cut()
@@ -143,7 +143,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atA.filter((each) => typeof each === 'string')).toEqual(['up', 'down', 'up'])
       expect(atB.filter((each) => typeof each === 'string')).toEqual(['up', 'down', 'up'])
       expect([whenDown[0]?.at(-1), whenDown[1]?.at(-1)]).toEqual(['down', 'down'])
-      // What arrived of the first link is a beginning of what was posted.
+      // The messages that arrived over the first link are the first ones that were posted, without a gap.
       const first = atB.slice(1, atB.indexOf('down')).map((each) => (each as { n: number }).n)
       expect(first).toEqual(Array.from(first, (_, n) => n))
       expect(atB).not.toContainEqual({ kind: 'lost' })

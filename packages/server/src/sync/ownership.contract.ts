@@ -6,7 +6,7 @@ import type { RecoveryStore } from '../recovery/recovery-store.port.ts'
 import type { Incarnation, Ownership, Tenure } from './ownership.port.ts'
 import type { AppendRecord, UpdateLog } from './update-log.port.ts'
 
-/** What one node has of a store that it shares with others. */
+/** The ports of one node to a store that it shares with others. */
 export interface NodeStores {
   readonly inc: Incarnation
   readonly ownership: Ownership
@@ -17,7 +17,7 @@ export interface NodeStores {
 
 /** A store that nodes share. Heartbeats happen only as the tests say. */
 export interface OpenNodes extends AsyncDisposable {
-  /** Registers a node, whose heartbeat is of now. */
+  /** Registers a node with a heartbeat of this moment. */
   join(): Promise<NodeStores>
   /** Makes the last heartbeat of a node older. */
   silence(inc: Incarnation, ms: number): Promise<void>
@@ -92,7 +92,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect((await b.documents.list(document.workspaceId)).map((head) => head.owner)).toEqual([null])
       })
 
-      it('[LIFE-26] a document of a live node answers owned, and stays as it is', async () => {
+      it('[LIFE-26] acquiring a document of another live node answers owned, and changes nothing', async () => {
         await acquire(a)
         expect(await b.ownership.acquire(key)).toEqual({ kind: 'owned', by: { owner: a.inc, epoch: 1 } })
         expect(await append(a, 0, 1)).toBe('appended')
@@ -106,7 +106,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect(await append(a, 0, 2)).toBe('appended')
       })
 
-      it('[LIFE-26] a document is taken from a node whose lease is over, which its row counts', async () => {
+      it('[LIFE-26] a document is taken from a node whose lease is over, and the row of that node counts it', async () => {
         await acquire(a)
         expect(await takeFromDead(b, a)).toEqual({ owner: b.inc, epoch: 2, takeovers: 1 })
         expect(await store.robbedOf(a.inc)).toBe(1)
@@ -118,7 +118,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect(await acquire(b)).toEqual({ owner: b.inc, epoch: 2, takeovers: 1 })
       })
 
-      it('[LIFE-23] a document that was deleted answers gone', async () => {
+      it('[LIFE-23] acquire, release and handOver answer gone for a deleted document', async () => {
         await a.documents.remove(document, key, 1)
         expect(await a.ownership.acquire(key)).toEqual({ kind: 'gone' })
         expect(await a.ownership.release(key, 1)).toBe('gone')
@@ -127,7 +127,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
     })
 
     describe('robbing an owner that cannot be reached', () => {
-      it('[LIFE-26] a document is taken as it was seen when the heartbeat of its owner is older than 3 s', async () => {
+      it('[LIFE-26] a document with the tenure that was seen is taken from an owner whose heartbeat is older than 3 s', async () => {
         const seen = await acquire(a)
         await store.silence(a.inc, 3500)
         expect(await b.ownership.acquire(key)).toEqual({ kind: 'owned', by: { owner: a.inc, epoch: 1 } })
@@ -141,7 +141,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect((await b.ownership.acquire(key, seen)).kind).toBe('owned')
       })
 
-      it('[LIFE-26] a document that has another tenure than was seen is not taken', async () => {
+      it('[LIFE-26] a document with another tenure than the one that was seen is not taken', async () => {
         const seen = await acquire(a)
         await acquire(a)
         await store.silence(a.inc, 3500)
@@ -168,7 +168,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
       }
     })
 
-    it('[LIFE-26] whoever acquires a document learns whether it was taken from another node, and whether that was silent or had ended', async () => {
+    it('[LIFE-26] an acquiring node learns whether the document was taken from another node, and whether that node was silent or had ended', async () => {
       const how = async (node: NodeStores, seen?: Tenure) => {
         const outcome = await node.ownership.acquire(key, seen)
         return outcome.kind === 'acquired' ? (outcome.taken ?? 'from nobody') : outcome.kind
@@ -184,7 +184,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
       expect(await how(b)).toBe('from nobody')
     })
 
-    it('[LIFE-26] five takeovers in a row are all counted, as those of a document that ends its nodes', async () => {
+    it('[LIFE-26] five takeovers in a row are all counted, as happen to a document that ends its owners', async () => {
       await acquire(a)
       const counts: number[] = []
       for (const [taker, dead] of [
@@ -253,21 +253,21 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         await takeFromDead(b, a)
       })
 
-      it('[LIFE-26] its append is refused, and so is a catch-up', async () => {
+      it('[LIFE-26] an append of a former owner is refused, and so is its catch-up', async () => {
         expect(await append(a, 1, 1)).toBe('fenced')
         expect(await a.updates.append([{ ...record(1, 1), catchUp: { version: 1 } }])).toEqual([{ kind: 'fenced' }])
         expect(await lengthOfLog()).toBe(1)
         expect((await headNow()).bodyAhead).toBe(true)
       })
 
-      it('[LIFE-26] its append is refused beside the append of another document, which is stored', async () => {
+      it('[LIFE-26] an append of a former owner is refused, while one of another document in the same call is stored', async () => {
         const other = written(await a.documents.write(creation({ workspaceId: randomUUID(), id: 'other' })))
         await a.ownership.acquire(other.key)
         const outcomes = await a.updates.append([record(1, 1), { ...record(0, 1), key: other.key }, record(2, 1)])
         expect(outcomes).toEqual([{ kind: 'fenced' }, { kind: 'appended', seq: 1 }, { kind: 'fenced' }])
       })
 
-      it('[LIFE-26] its save is refused, also when the version has changed since', async () => {
+      it('[LIFE-26] a save of a former owner is refused, also when the version has changed since', async () => {
         const save = (head: DocumentHead) => a.documents.write(change(head, '{"zombie":1}', live(1, 1)))
         expect(await save(document)).toEqual({ kind: 'fenced', current: await headNow() })
         const saved = written(await b.documents.write(change(document, '{"n":2}', live(1, 2))))
@@ -275,33 +275,33 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect(await headNow()).toEqual(saved)
       })
 
-      it('[LIFE-26] its edit, which appends and saves at once, is refused', async () => {
+      it('[LIFE-26] an edit of a former owner, which appends and saves at once, is refused', async () => {
         const edit = change(document, '{"zombie":1}', live(1, 1, update(9)))
         expect((await a.documents.write(edit)).kind).toBe('fenced')
         expect(await lengthOfLog()).toBe(1)
         expect((await b.documents.write(change(document, '{"n":2}', live(1, 2, update(9))))).kind).toBe('written')
       })
 
-      it('[LIFE-26] its snapshot is refused', async () => {
+      it('[LIFE-26] a snapshot of a former owner is refused', async () => {
         const snapshot = { update: update(1), stateVector: update(2), throughSeq: 1 }
         expect(await a.updates.compact(key, snapshot, 1)).toBe('fenced')
         expect(await b.updates.compact(key, snapshot, 2)).toBe('stored')
       })
 
-      it('[LIFE-26] its rebuilt log is refused', async () => {
+      it('[LIFE-26] a rebuilt log of a former owner is refused', async () => {
         const rebuilt = { lastSeq: 1, update: update(1), stateVector: update(2), detail: 'undecodable', nowMs: 1 }
         expect(await a.updates.rebuild(key, rebuilt, 1)).toBe('fenced')
         expect(await lengthOfLog()).toBe(1)
         expect(await b.updates.rebuild(key, rebuilt, 2)).toBe('rebuilt')
       })
 
-      it('[LIFE-26] its recovery point is refused', async () => {
+      it('[LIFE-26] a recovery point of a former owner is refused', async () => {
         expect(await a.recovery.capture(key, 'last-leave', 9, 1)).toEqual({ kind: 'fenced' })
         expect(await a.recovery.list(key)).toEqual([])
         expect(await b.recovery.capture(key, 'last-leave', 9, 2)).toMatchObject({ kind: 'captured' })
       })
 
-      it('[LIFE-26] after it acquires the document again, what it began before stays refused', async () => {
+      it('[LIFE-26] writes that a former owner began stay refused after it acquires the document again', async () => {
         await store.silence(b.inc, LEASE_MS + 1000)
         expect(await acquire(a)).toMatchObject({ epoch: 3 })
         const outcomes = await a.updates.append([record(1, 1), record(1, 3), record(2, 3), record(3, 1)])
@@ -333,7 +333,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect((await b.documents.write(change(document, '{"n":2}'))).kind).toBe('written')
       })
 
-      it('[LIFE-13] a change beside the body of a document of another node is stored', async () => {
+      it('[LIFE-13] a change of the shares of a document that another node owns is stored', async () => {
         await acquire(a)
         const share = change(document, '', { set: { sharedWith: ['ben'] }, log: { kind: 'none' } })
         expect((await b.documents.write(share)).kind).toBe('written')

@@ -4,9 +4,10 @@ export type { Incarnation, Tenure }
 
 export type AcquireOutcome =
   /**
-   * `owner`: this node. `lastSeq`: the end of the log, to which nobody but this node can add from now on. `takeovers`: how often the document was
-   * taken from a node that had not given it up, within 10 min and since the last release or handover; a document that ends
-   * processes shows here. `taken`: it was taken from another node now, which was silent, or whose lease was over or row gone.
+   * The node `owner`, which is this one, owns the document from now on. `lastSeq`: the end of the log, to which no other node can
+   * append. `takeovers`: how often the document was taken from a node that had not given it up, within 10 min and since the last
+   * release or hand-over; a document that makes its owners crash shows here. `taken`: set when the document was taken from
+   * another node just now, which was `silent` for more than 3 s, or had `ended`: its lease was over or its row gone.
    */
   | {
       readonly kind: 'acquired'
@@ -16,18 +17,18 @@ export type AcquireOutcome =
       readonly takeovers: number
       readonly taken?: 'silent' | 'ended'
     }
-  /** Another node owns the document, and may not be robbed of it. */
+  /** Another node owns the document, which may not be taken from it now. */
   | { readonly kind: 'owned'; readonly by: Tenure }
   | { readonly kind: 'gone' }
 
 /**
- * Which node owns which document. A node owns a document from `acquire` until `release`, `handOver` or until another node
- * takes it; every append and save names the epoch, and the statement that stores it compares it, so a node that lost a
- * document without noticing stores nothing more. All times are those of the database. [LIFE-25, LIFE-26]
+ * Which node owns which document. A node owns a document from `acquire` until `release`, `handOver` or until another node takes
+ * it; every append and save names the epoch, which the storing statement compares, so that a node that lost a document without
+ * noticing stores nothing more. All times are those of the database. [LIFE-25, LIFE-26]
  *
- * What a promise resolves with is durable. The verbs reject with RelayError UNAVAILABLE when nothing was changed (also in a
- * relay that is not one of several nodes), and with NOT_PERSISTED when the outcome is not known: then `acquire` is called
- * again, which begins a new epoch also when the first call had succeeded.
+ * What a promise resolves with is durable. The verbs reject with RelayError UNAVAILABLE when nothing was changed (also in a relay
+ * that is not one of several nodes), and with NOT_PERSISTED when the outcome is not known: then `acquire` is called again, which
+ * begins a new epoch even if the first call had succeeded.
  */
 export interface Ownership {
   /**
@@ -38,7 +39,7 @@ export interface Ownership {
    */
   acquire(key: number, seen?: Tenure): Promise<AcquireOutcome>
   /**
-   * Gives a document up that needs no owner. `fenced`: this tenure is over already, because another one has begun or
+   * Gives up a document that needs no owner any more. `fenced`: this tenure is over already, because another one has begun or
    * because it was given up before.
    */
   release(key: number, epoch: number): Promise<'released' | 'fenced' | 'gone'>

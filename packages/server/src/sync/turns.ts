@@ -59,7 +59,7 @@ export class Turns<Work> {
   readonly #workspaces = new Debts<string>()
   readonly #connections = new Debts<number>()
   readonly #spent = new Map<string, number>()
-  /** None of them is above this. */
+  /** No time in `#spent` is above this. */
   #mostSpentMs = 0
   #size = 0
 
@@ -128,7 +128,7 @@ export class Turns<Work> {
 
   /** What workspaces used here and was not answered before, for the other processors; sums below `leastMs` wait until they have grown. */
   takeSpent(leastMs = 0): readonly (readonly [string, number])[] {
-    // Asked after every turn, and mostly nobody has used enough.
+    // This runs after every turn, and mostly no workspace has used enough.
     if (this.#mostSpentMs < leastMs) return []
     const told = [...this.#spent].filter(([, ms]) => ms >= leastMs)
     for (const [workspaceId] of told) this.#spent.delete(workspaceId)

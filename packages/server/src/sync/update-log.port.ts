@@ -21,8 +21,8 @@ export interface AppendRecord {
   /** What the room remembers of removed blocks since its last record, for `LoadedLog.removals`. [AG-110] */
   readonly removals?: string
   /**
-   * The epoch in which this node acquired the document. The appending statement compares it, and the owner. Absent in a
-   * relay that is not one of several nodes: then neither is compared. [LIFE-26]
+   * The epoch of this node's tenure. The appending statement compares it and the owner. Absent in a relay that is alone: then
+   * neither is compared. [LIFE-26]
    */
   readonly epoch?: number
 }
@@ -41,7 +41,7 @@ export type AppendOutcome =
   | { readonly kind: 'gone' }
   /** The log does not end at `afterSeq`, or a catch-up met another version: nothing was written. */
   | { readonly kind: 'conflict' }
-  /** This node does not own the document any more since `epoch`: nothing was written, and nothing of this tenure ever will be. */
+  /** The tenure with this `epoch` is over: nothing was written, and nothing that names it ever will be. */
   | { readonly kind: 'fenced' }
 
 export interface LogRecord {

@@ -26,22 +26,22 @@ export type PresenceClocks = readonly (readonly [client: number, clock: number])
  * `join` counts its joins, so that what belongs to an earlier one can be told apart and dropped.
  */
 export type ToWorker =
-  /** Loads the document; answered by `opened`. What follows for the room waits until then. */
+  /** Loads the document; answered by `opened`. Later messages for the room wait until then. */
   | {
       readonly kind: 'open'
       readonly room: number
       readonly ref: DocumentRef
       readonly key: number
-      /** Of the home that had the room before. */
+      /** What others have already seen of presence in this document. [WS-47] */
       readonly clocks?: PresenceClocks
-      /** The acquisition by which this node owns the document; absent for a relay that is alone. [LIFE-26] */
+      /** The epoch by which this node owns the document; absent in a relay that is alone. [LIFE-26] */
       readonly epoch?: number
       /**
-       * The members have everything of the log up to here, and may lack what another owner stored since: they get it before all other
-       * updates. [LIFE-25]
+       * The members have the log through this sequence, and may lack what another owner stored later: they get that before all
+       * other updates. [LIFE-25]
        */
       readonly since?: number
-      /** The tenure in which the members got that; counts only where another node opens the room. */
+      /** The epoch of the tenure in which the members got `since`; used only when another node opens the room. */
       readonly sinceEpoch?: number
     }
   /** The room answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
@@ -54,13 +54,13 @@ export type ToWorker =
       /** True when the client named the lineage of its copy: its updates are not compared with those of deleted documents. [WS-62] */
       readonly knowsLineage: boolean
       /**
-       * True when the room has moved here with everything that it had of this connection: the connection is not asked for its edits again,
-       * and does not notice the move. [C8]
+       * True when the room has moved here with everything that it had of this connection: the connection is not asked for its
+       * edits again, and does not notice the move. [C8]
        */
       readonly resumes?: boolean
       /**
-       * The ordinal of the last message of a connection that was joined before the room was opened again. What it sends waits until it has
-       * sent the step2 that it is asked for. [LIFE-6]
+       * For a connection that was joined before the room was opened again: the ordinal of its last message. Later messages of the
+       * connection wait until it has sent the step2 that it is asked for. [LIFE-6]
        */
       readonly again?: number
     } & MemberRights)
@@ -77,7 +77,7 @@ export type ToWorker =
       readonly payload: Uint8Array
     }
   | { readonly kind: 'awareness'; readonly room: number; readonly connection: number; readonly payload: Uint8Array }
-  /** What connections of another node have seen of presence, when the room opens for them. [WS-47] */
+  /** The presence clocks that connections of another node have seen; sent when the room opens for them. [WS-47] */
   | { readonly kind: 'clocks'; readonly room: number; readonly clocks: PresenceClocks }
   /** Send this connection a step1 now: a drop for rate or chunks has passed. [WS-29] */
   | { readonly kind: 'resync'; readonly room: number; readonly connection: number }
@@ -102,15 +102,15 @@ export type RoomTask =
   /** Takes the presence of agents away for good: the relay stops. [PRES-3] */
   | { readonly kind: 'end-agents' }
   /**
-   * Materialises and closes the room at a moment when every edit is durable; `reload` follows, after which the document is opened where it
-   * belongs by then. Refused (`busy`) while a call waits. [C8]
+   * Materialises and closes the room at a moment when every edit is durable; `reload` follows, and the document is opened in the
+   * home where it belongs by then. Refused (`busy`) while a call waits. [C8]
    */
   | {
       readonly kind: 'hand-over'
       /** The next owner stores the body, so that only the log has to be durable here. [LIFE-28] */
       readonly bodyLater?: true
     }
-  /** What the log got after `since`, for members of another node that may lack it. [LIFE-25] */
+  /** Reads the records of the log after `since`, for members at another node that may lack them. [LIFE-25] */
   | { readonly kind: 'missed'; readonly since: number }
   /** Materialises, compacts and forgets the room; refused (`busy`) when someone joined meanwhile. [LIFE-17] */
   | { readonly kind: 'evict' }
@@ -125,17 +125,17 @@ export type FromWorker =
       readonly kind: 'opened'
       readonly room: number
       /**
-       * `elsewhere`: nothing was built, because the document exceeds what this home allows; another home is to open it. [C8] `fenced`: this
-       * node does not own the document any more. [LIFE-26]
+       * `elsewhere`: nothing was built, because the document exceeds what this home allows; another home is to open it. [C8]
+       * `fenced`: this node does not own the document any more. [LIFE-26]
        */
       readonly outcome: 'opened' | 'gone' | 'elsewhere' | 'fenced' | NotLoaded
       /** Large or slow to load: the next time it is opened apart from small ones. [C8] */
       readonly heavy?: boolean
       /** The log lacks content, so that joiners may only read until `mended`. [LIFE-5] */
       readonly hasGap?: boolean
-      /** The end of the log that was loaded; absent for a relay that is alone. */
+      /** The end of the log that was loaded; absent in a relay that is alone. */
       readonly seq?: number
-      /** The tenure of the node that opened the room, when that is another one. */
+      /** The epoch of the tenure of the node that opened the room, when that is another node. */
       readonly epoch?: number
     }
   /** The gap in the log of a room is closed; everybody joined may do what the shares say. [LIFE-5] */
@@ -147,8 +147,8 @@ export type FromWorker =
       readonly updates: readonly Uint8Array[]
       readonly senders: readonly number[]
       /**
-       * The log up to here is durable, and all of it is in this message or in earlier ones; absent for a relay that is alone. What was told
-       * but is not durable may never be: another owner may give its place in the log to something else. [LIFE-25]
+       * The log is durable through this sequence, and all of it is in this message or in earlier ones; absent in a relay that is
+       * alone. Updates beyond it may never become durable: another owner may store other records under their sequences. [LIFE-25]
        */
       readonly durableSeq?: number
     }
@@ -194,40 +194,44 @@ export type FromWorker =
   /** Processor time that workspaces used of this worker since the last message of this kind, in ms. [G9] */
   | { readonly kind: 'spent'; readonly workspaces: readonly (readonly [string, number])[] }
   /**
-   * The log refused a write, or its answer was lost, and the room is closed. With `clocks` the document is opened again under another epoch, and
-   * what connections keep is handed over again. Otherwise writers get ERR_NOT_PERSISTED, the room's sockets close 1012 room-reset, and the room
-   * is forgotten. [LIFE-6, LIFE-26]
+   * The log refused a write, or its answer was lost, and the room is closed. With `clocks` the document is opened again under
+   * another epoch, and the frames that connections keep are handed over again. Otherwise writers get ERR_NOT_PERSISTED, the
+   * room's sockets close 1012 room-reset, and the room is forgotten. [LIFE-6, LIFE-26]
    */
   | {
       readonly kind: 'reset'
       readonly room: number
       readonly writers: readonly { readonly connection: number; readonly ordinal: number }[]
-      /** Absent where the relay is alone, and when something else than the room has changed the log. */
+      /** Absent in a relay that is alone, and when something other than the room has changed the log. */
       readonly clocks?: PresenceClocks
     }
   /**
-   * The live copy was thrown away and holds nothing that is not in the log: the document is loaded again and everybody stays joined, but for the
-   * connection `without`, whose write broke it (0: nobody, the room moves to another worker). [C8, C10]
+   * The live copy was thrown away and holds nothing that is not in the log: the document is loaded again and everybody stays
+   * joined, but for the connection `without`, whose write broke it (0: no connection, since the room moves to another home). [C8,
+   * C10]
    */
   | {
       readonly kind: 'reload'
       readonly room: number
       readonly without: number
       readonly clocks?: PresenceClocks
-      /** From another node: the room moved there with everything that it had of its connections. */
+      /** Only from another node: the room moved between homes of that node, with everything that it had of its connections. */
       readonly resumes?: boolean
     }
-  /** From another node: the document was deleted, and the room is closed. [LIFE-23] */
+  /** Only from another node: the document was deleted, and the room is closed. [LIFE-23] */
   | { readonly kind: 'deleted'; readonly room: number }
   /**
-   * Another node owns the document: nothing more of this room is stored, and the room is forgotten here. The document is opened where it is
-   * owned, and everybody stays joined. [LIFE-26]
+   * Another node owns the document: nothing more of this room is stored, and its home forgets it. The room is opened at the
+   * owner, and everybody stays joined. [LIFE-26]
    */
   | { readonly kind: 'fenced'; readonly room: number }
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
   /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
   | { readonly kind: 'drained' }
-  /** Twice a second while the home has rooms, and once after the last. `counters` are running totals since the worker started, `appendSeconds` the appends since the report before. */
+  /**
+   * Sent twice a second while the home has rooms, and once after its last room has closed. `counters` are running totals since
+   * the worker started, `appendSeconds` the appends since the report before.
+   */
   | {
       readonly kind: 'report'
       readonly cacheBytes: number
@@ -237,11 +241,11 @@ export type FromWorker =
     }
 
 export type TaskOutcome =
-  /** `epoch`: the acquisition under which another node has settled the document. [LIFE-11] */
+  /** `epoch`: the epoch of the tenure in which another node has settled the document. [LIFE-11] */
   | { readonly kind: 'settled'; readonly version: number; readonly epoch?: number }
   | { readonly kind: 'put'; readonly outcome: PutOutcome }
   | { readonly kind: 'edit'; readonly outcome: EditOutcome }
-  /** The caller did before the commit, so nothing was written. [MCP-15] */
+  /** The caller gave up before the commit, so nothing was written. [MCP-15] */
   | { readonly kind: 'given-up' }
   /** One Yjs v1 update of the whole state, and the stored version of it. */
   | { readonly kind: 'encoded'; readonly version: number; readonly update: Uint8Array }

@@ -8,10 +8,10 @@ import { createDocument, openTestStorage, until } from './testing/worker-harness
 import type { FromWorker, RoomTask, TaskOutcome } from './worker-messages.ts'
 import type { WorkerPool } from './worker-pool.port.ts'
 
-/** A home on the storage of the suite. */
+/** Opens homes on the storage of the suite. */
 export type OpenHomes = (storage: Storage) => WorkerPool & AsyncDisposable
 
-/** What the gateway may rely on, wherever a room is. [C2, C8] */
+/** Registers what the gateway may rely on, whatever the home of a room is. [C2, C8] */
 export function workerPoolContract(name: string, openHomes: OpenHomes): void {
   describe(`WorkerPool: ${name}`, () => {
     let storage: Storage
@@ -33,7 +33,7 @@ export function workerPoolContract(name: string, openHomes: OpenHomes): void {
     const of = <K extends FromWorker['kind']>(kind: K) =>
       got.flatMap(({ message }) => (message.kind === kind ? [message as Extract<FromWorker, { kind: K }>] : []))
 
-    /** Opens the room with one connection, which has the number of the room. */
+    /** Opens a room and joins one connection, which has the same number as the room. */
     async function open(head: DocumentHead, given: { readonly room?: number; readonly resumes?: boolean } = {}) {
       const { room = ++rooms, resumes = false } = given
       const ref = { workspaceId: head.workspaceId, id: head.id }
@@ -83,7 +83,7 @@ export function workerPoolContract(name: string, openHomes: OpenHomes): void {
       return doc.getText('t').toString()
     }
 
-    it('[C2] a document opens, and who joins gets a step1', async () => {
+    it('[C2] a document opens, and a connection that joins gets a step1', async () => {
       const at = await open(await createDocument(storage.documents))
       await until(() => stepsTo(at.room).length > 0)
       expect(stepsTo(at.room)).toEqual([SYNC.step1])
@@ -98,7 +98,7 @@ export function workerPoolContract(name: string, openHomes: OpenHomes): void {
       expect(of('opened').find((message) => message.room === room)?.outcome).toBe('gone')
     })
 
-    it('[LIFE-2] [WS-40] edits are handled in order, told to others, and settled when they are in the store', async () => {
+    it('[LIFE-2] [WS-40] edits are handled in order, sent to others, and settled when they are in the store', async () => {
       const head = await createDocument(storage.documents)
       const at = await open(head)
       const { type } = textEditor()
@@ -111,7 +111,7 @@ export function workerPoolContract(name: string, openHomes: OpenHomes): void {
       expect(doc.getText('t').toString()).toBe(await stored(head))
     })
 
-    it('[WS-33] an update that the guard refuses is refused by its ordinal, and the next one is taken', async () => {
+    it('[WS-33] the refusal of an update by the guard names its ordinal, and the next update is applied', async () => {
       const head = await createDocument(storage.documents)
       const at = await open(head)
       const { type } = textEditor()
@@ -124,7 +124,7 @@ export function workerPoolContract(name: string, openHomes: OpenHomes): void {
       expect(await stored(head)).toBe('good')
     })
 
-    it('[LIFE-17] a room is evicted when nobody is joined, and a task of it fails afterwards', async () => {
+    it('[LIFE-17] a room is evicted only when nobody is joined, and its tasks fail afterwards', async () => {
       const at = await open(await createDocument(storage.documents))
       expect(await run(at, { kind: 'evict' })).toEqual({ kind: 'busy' })
       homes.post(at.home, { kind: 'leave', room: at.room, connection: at.room })
@@ -132,7 +132,7 @@ export function workerPoolContract(name: string, openHomes: OpenHomes): void {
       expect(await run(at, { kind: 'settle' })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
     })
 
-    it('[C8] a room hands its document over when all is durable, and who resumes in the next home is asked for nothing', async () => {
+    it('[C8] a room hands its document over when every edit is durable, and a connection that resumes in the next home gets no step1', async () => {
       const head = await createDocument(storage.documents)
       const at = await open(head)
       const { doc, type } = textEditor()

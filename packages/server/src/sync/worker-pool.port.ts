@@ -7,7 +7,7 @@ export interface EndedRun {
   readonly room: number
   readonly connection: number
   readonly join: number
-  /** 0 when the message bears no write. */
+  /** 0 when the message carries no write. */
   readonly ordinal: number
 }
 
@@ -15,17 +15,17 @@ export interface EndedRun {
 export type MoveReason = 'must' | 'may'
 
 /**
- * The homes of rooms, by number: the main loop for light rooms (-1), the document workers (from 0 on), and other nodes (below -1). `workers/room-homes.ts` opens them. Messages to a
- * room arrive in order, and what is posted to a worker that ends is lost. [C2, C8]
+ * The homes of rooms, by number: the main loop for light rooms (-1), the document workers (from 0 on), and other nodes (below
+ * -1). `workers/room-homes.ts` opens them. Messages to a room arrive in order. Messages to a worker that ends are lost. [C2, C8]
  */
 export interface WorkerPool {
   /** Returns the home for this document, whose stored body has about `sizeBytes`. */
   homeFor(ref: DocumentRef, sizeBytes?: number): number
-  /** Has a document opened apart from all others for the next ten minutes, since it may be what ended nodes. [LIFE-26] */
+  /** Has a document opened apart from all others for the next ten minutes, because it may have ended nodes. [LIFE-26] */
   keepApart(ref: DocumentRef): void
   /**
-   * Whether a home takes this message. When it does not, the room has to move before the message can be handled, and its document does not
-   * come back for a while. [C8]
+   * Whether a home takes this message. When it does not, the room has to move before the message can be handled, and its document
+   * stays out of this home for a while. [C8]
    */
   takes(home: number, message: ToWorker): boolean
   post(home: number, message: ToWorker): void
@@ -40,17 +40,20 @@ export interface WorkerPool {
 export interface NodeHomes extends WorkerPool {
   /** Called when a node is not linked any more: what was posted to it may be lost, and nothing more comes from it. */
   onLost(listener: (home: number) => void): void
-  /** Whether so much is on its way to a home that nothing should be read that makes more; `onDrained` tells when it may go on. [WS-12] */
+  /**
+   * Whether so much is on its way to a home that sockets which send to it should not be read; `onDrained` tells when they may be
+   * again. [WS-12]
+   */
   isFull(home: number): boolean
   onDrained(listener: (home: number) => void): void
 }
 
-/** The home that another node is. */
+/** Returns the home that stands for another node. */
 export function homeOfNode(node: Incarnation): number {
   return -1 - node
 }
 
-/** The node that a home is; `null` for a home of this node. */
+/** Returns the node for which a home stands; `null` for a home of this node. */
 export function nodeOfHome(home: number): Incarnation | null {
   return home < -1 ? -1 - home : null
 }

@@ -1,7 +1,10 @@
 import type { TokenOptions } from '../auth/testing/test-issuer.ts'
 import type { RelayUnderTest } from './relay-under-test.ts'
 
-/** The same relay, whose tokens are for this workspace unless their claims say otherwise. `clients`: gets what ends each client that is opened. */
+/**
+ * Returns the relay with tokens for this workspace, unless their claims say otherwise. `clients` gets the function that ends each
+ * client that is opened.
+ */
 export function inWorkspace<R extends RelayUnderTest>(relay: R, workspace: string, clients: (() => void)[]): R {
   const within = (claims: TokenOptions = {}): TokenOptions => ({ workspace, ...claims })
   const members: Pick<RelayUnderTest, 'token' | 'rest' | 'sync'> = {
@@ -13,6 +16,6 @@ export function inWorkspace<R extends RelayUnderTest>(relay: R, workspace: strin
       return client
     },
   }
-  // What moves with a restart stays what the relay itself tells.
+  // Everything else, such as the address after a restart, is read from the relay itself.
   return Object.assign(Object.create(relay) as R, members)
 }

@@ -1,6 +1,6 @@
 /**
- * A session of the legacy leg of a client with this title. Answers what a tool answers, a failure too. `url`: the address, or what tells it for
- * each request.
+ * Opens a session of the legacy leg for a client with this title. Its calls return what a tool answers, a failure too. `url` is
+ * the address, or a function that returns it for each request.
  */
 export async function mcpSession(url: string | (() => string), bearer: string, title: string) {
   let id = 0

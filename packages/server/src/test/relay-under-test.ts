@@ -38,8 +38,8 @@ export interface RelayUnderTest extends AsyncDisposable {
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number>
   /**
-   * Starts again on the same data and port, with `env` in the place of the variables given at first, `args` after `serve`, and the program of
-   * this state of the sources or the one given.
+   * Starts again on the same data and port, with `env` in place of the first variables and `args` after `serve`. Runs `program`,
+   * or the one of these sources when absent.
    */
   restart(env?: Readonly<Record<string, string>>, args?: readonly string[], program?: string): Promise<void>
 }
@@ -52,9 +52,9 @@ interface RelayOptions {
   readonly mcp?: 'local' | 'public'
   /** After `serve`, at the first start. */
   readonly args?: readonly string[]
-  /** Started at first; that of this state of the sources when absent. */
+  /** The program that is started first; the one of these sources when absent. */
   readonly program?: string
-  /** Of several relays whose tokens are the same; one of its own when absent. */
+  /** The issuer of several relays that accept the same tokens; the relay has an issuer of its own when absent. */
   readonly issuer?: TestIssuer
   /** Gets the lines of its log, which can so be read before it is ready. */
   readonly logLines?: string[]

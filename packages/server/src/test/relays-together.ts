@@ -47,7 +47,8 @@ export async function startRelaysTogether(
         RELAY_DATA_DIR: join(folder, `node-${nth}`),
         RELAY_BLOBS_URL: `file:${join(folder, 'blobs')}`,
         RELAY_STORAGE_URL: storageUrl,
-        // These nodes have neither a bus nor an object store, which the configuration of several asks for.
+        // The configuration of several nodes requires a bus and an object store, which these nodes lack. So it is read as that of
+        // a single node, and `singleNode` is changed below.
         RELAY_CLUSTER_SINGLE_NODE: 'true',
         RELAY_CLUSTER_SECRET: 'a secret of all nodes of one test',
         RELAY_CLUSTER_LINK_PORT: String(linkPort),

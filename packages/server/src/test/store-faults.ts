@@ -24,7 +24,7 @@ function sqliteFaults(path: string): StoreFaults {
   return {
     async refuseRecordsWith(text) {
       const hex = Buffer.from(text).toString('hex')
-      // A record is first stored in either of them, by its length.
+      // A record is first stored in one of these tables, by its length.
       for (const table of ['updates_recent', 'updates_settled']) {
         db.exec(
           `create trigger refused_in_${table} before insert on ${table} when instr(new.bytes, x'${hex}') > 0

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** `out`: from who connects to the target; `back`: the other way. */
+/** `out`: to the target; `back`: from the target. */
 export type ProxyWay = 'out' | 'back'
 
 /** A TCP proxy on a port of 127.0.0.1 that a test can break. */
@@ -18,15 +18,17 @@ export interface TcpProxy extends AsyncDisposable {
   hold(): void
   release(): void
   /**
-   * Accepts connections and forwards nothing: in neither direction, or only not in the given one, as a network does that
-   * loses what goes one way. What is sent meanwhile is lost.
+   * Accepts connections and forwards nothing, in the given direction or in both, as a network that loses packets does. What is
+   * sent meanwhile is lost.
    */
   silent(way?: ProxyWay): void
   /** Forwards again; what is connected while it was silent is reset. */
   up(): Promise<void>
-  /** From now on everything takes so much longer, in each direction. */
+  /** From now on everything takes `ms` longer, in each direction. */
   delay(ms: number): void
-  /** Resets every connection once so many more bytes have been forwarded, in both directions together; those bytes arrive. */
+  /**
+   * Resets every connection once `bytes` more bytes have been forwarded, in both directions together. Those bytes still arrive.
+   */
   cutAfter(bytes: number): void
 }
 

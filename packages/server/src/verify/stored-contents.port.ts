@@ -62,9 +62,9 @@ export interface StoredContents extends AsyncDisposable {
   eachDocument(work: (document: StoredDocument) => Promise<void>): Promise<void>
   /** Yields the blobs that workspaces hold, each hash once. */
   grants(): AsyncIterable<StoredGrant>
-  /** Whether a workspace holds the blob now, with its bytes under the same name. */
+  /** Whether a workspace still holds the blob, with its bytes under the same name. */
   isStillGranted(grant: StoredGrant): Promise<boolean>
-  /** Whether a row refers to the object: a grant, a running upload, or one that waits for its removal. */
+  /** Whether a row refers to the object: a grant, a running upload, or a struck object that waits for its removal. */
   knowsObject(object: string, hash: string): Promise<boolean>
   /** Number of damaged logs whose bytes were kept for later inspection. [YDOC-11] */
   setAsideCount(): Promise<number>

@@ -28,7 +28,7 @@ export function receiveBytes(store: Pick<BlobStore, 'receive'>, bytes: Uint8Arra
   return store.receive(inPieces(bytes), () => {})
 }
 
-/** Stores bytes under a name, their hash if none is given; answers the name. */
+/** Stores bytes under a name (default: their hash) and returns the name. */
 export async function keepBytes(
   store: Pick<BlobStore, 'receive'>,
   bytes: Uint8Array,

@@ -22,21 +22,21 @@ export interface BlobNode {
   readonly ledger: StorageHost['blobs']
   /** Collects until nothing is left to collect. */
   collect(): Promise<void>
-  /** Called by the collector of this node before each of these steps, and awaited. */
+  /** The collector of this node calls this before each of its steps, and waits for it. */
   pause: (before: CollectorStep) => Promise<void>
 }
 
 export type CollectorStep = 'strike' | 'remove' | 'forget'
 
-/** Two nodes on one PostgreSQL and one object store, with one clock that moves only when a test says so. */
+/** Two nodes on one PostgreSQL and one object store, with one clock that only the test moves. */
 export interface BlobNodes extends AsyncDisposable {
   readonly nodes: readonly [BlobNode, BlobNode]
   readonly time: ManualTime
-  /** Does what a client does with an upload URL, whose signature would tell the true time. */
+  /** Uploads as a client does with an upload URL. No real URL is used, because its signature needs the true time. */
   put(stagingKey: string, bytes: Uint8Array): Promise<void>
 }
 
-/** Returns a string with the reason when this machine has no PostgreSQL. */
+/** Opens the two nodes. Returns a string with the reason when this machine has no PostgreSQL. */
 export async function openBlobNodes(): Promise<BlobNodes | string> {
   await using opened = new AsyncDisposableStack()
   const database = await openPostgresUnderTest()

@@ -40,7 +40,7 @@ export interface BlobWorkspace extends AsyncDisposable {
   /** Paths of the files there are. */
   files(): readonly string[]
   upload(access: Access, bytes: Uint8Array, more?: { readonly mimeType?: string; readonly hash?: string }): Promise<string>
-  /** The stored bytes of a blob that the workspace `acme` holds; `null` when it holds none, or they are missing. */
+  /** Returns the bytes of a blob of the workspace `acme`; `null` when the workspace does not hold it or the bytes are missing. */
   bytes(hash: string): Promise<Uint8Array | null>
   /** The path of the file with these bytes. */
   fileOf(hash: string): Promise<string>

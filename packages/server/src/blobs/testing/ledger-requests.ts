@@ -23,7 +23,7 @@ export const aGrant = (workspaceId: string, hash: string, more: Partial<GrantReq
   ...more,
 })
 
-/** Grants a blob as an upload does, with an object that was announced for this request alone. */
+/** Grants a blob as an upload does, with an object that is announced for this request only. */
 export async function granted(ledger: Pick<BlobLedger, 'announce' | 'grant'>, request: GrantRequest): Promise<GrantOutcome> {
   const object = newObject(request.hash, systemRandom)
   await ledger.announce(object, request.nowMs + 600_000)

@@ -1,14 +1,14 @@
 import { PERSON_WRITES_MS } from '../../access/rate-limiter.port.ts'
 import { type Script, scriptOf } from './redis.ts'
 
-/** A node counts as using the buckets for this long after its last sign. */
+/** A node counts as using the shared buckets for this long after its last JOIN. */
 const ALIVE_MS = 750
-/** After an outage all nodes have found the bus again within this time after the first one: the time between two tries and that of one try. */
+/** After an outage all nodes reconnect within this time after the first one: the pause between two attempts plus the time of one. */
 const RETURN_MS = 1_500
-/** Buckets that give less than a token in a second are never emptied: nobody should wait a minute because the bus was restarted. */
+/** Buckets with a lower rate, in tokens per second, never start empty: nobody should wait a minute because the bus was restarted. */
 export const SLOW_PER_SEC = 1
 
-/** The server's time in ms, with fractions, or the time that a test gives as last argument. */
+/** Sets `now` to the server's time in ms, with fractions, or to the time that a test passes as the last argument. */
 const NOW = `
 local now = tonumber(ARGV[#ARGV])
 if not now then
@@ -17,8 +17,8 @@ if not now then
 end`
 
 /**
- * The moment from which the buckets count, in ms of the server; they are empty then. Without a value that can be right it is nil: the
- * server was emptied, its clock went back, or somebody else wrote the key.
+ * Sets `since` to the time at which the buckets begin to count, in ms of the server; the buckets are empty at that time. Sets it to nil
+ * when the key has no plausible value: the server was emptied, its clock went back, or somebody else wrote the key.
  */
 const SINCE = `
 local since = redis.pcall('GET', KEYS[2])
@@ -26,12 +26,12 @@ since = type(since) == 'string' and tonumber(since) or nil
 if since and not (since <= now + ${RETURN_MS}) then since = nil end`
 
 /**
- * Tells that a node uses the buckets, and from when on they count. After an outage of all nodes that is later than now: until then each
- * spends its own part, so that nobody takes from the buckets while another one still spends. An outage of one node changes nothing for the
- * others.
+ * Announces that a node uses the shared buckets, and returns when they begin to count. After an outage of all nodes they begin only some
+ * time later: until then each node spends its own part, so that no node takes from the shared buckets while another still spends its
+ * part. An outage of one node changes nothing for the others.
  *
- * Keys: a node is alive; since. Arguments: whether this node `starts`, `returns` from an outage or `stays`; until when this call is worth
- * something, in ms of the server, 0 without end; the time. Answers: ms until the buckets count; the server's time.
+ * Keys: `bus:alive`; `bus:since`. Arguments: whether this node `starts`, `returns` from an outage or `stays`; the time in ms of the server
+ * after which this call has no effect, 0 for never; the time. Answers: ms until the buckets count; the server's time.
  */
 export const JOIN: Script = scriptOf(`${NOW}
 local stale = tonumber(ARGV[2])
@@ -48,11 +48,12 @@ return {math.max(0, math.ceil(since - now)), string.format('%.17g', now)}
 `)
 
 /**
- * Takes tokens from a bucket: the sums and shares of \`drivers/memory-limits.ts\`, which passes the same contract. [LIM-2, AG-86]
+ * Takes tokens from a bucket. It computes the same as `drivers/memory-limits.ts`, which passes the same contract. [LIM-2, AG-86]
  *
- * Keys: the bucket; since. Arguments: tokens per second; burst; the least number of tokens that helps; how many are asked for; how many
- * more are welcome; who takes; the share of the burst that an agent leaves; the time. Answers: tokens given, -1 while the buckets do not
- * count yet; ms until as many as the least are there, or until the buckets count; how many tokens are left for anybody; the server's time.
+ * Keys: the bucket; `bus:since`. Arguments: tokens per second; burst; the fewest tokens that are of use; how many are asked for; how many
+ * more may be given in advance; the kind of taker; the percentage of the burst that an agent leaves; the time. Answers: tokens given, -1
+ * while the buckets do not count yet; ms until the fewest useful tokens are available, or until the buckets count; how many tokens are
+ * left for all; the server's time.
  */
 export const TAKE: Script = scriptOf(`${NOW}${SINCE}
 if not since then
@@ -128,9 +129,9 @@ return {0, math.max(1, math.ceil(wait)), string.format('%.17g', tokens), stamp}
 `)
 
 /**
- * Gives tokens back that were taken and not spent. A bucket that was emptied meanwhile gets nothing.
+ * Gives back tokens that were taken and not spent. A bucket that was emptied after they were taken gets nothing.
  *
- * Keys: the bucket; since. Arguments: burst; how many; when they were taken, in ms of the server.
+ * Keys: the bucket; `bus:since`. Arguments: burst; how many tokens; when they were taken, in ms of the server.
  */
 export const GIVE_BACK: Script = scriptOf(`
 local stored = redis.pcall('GET', KEYS[1])

@@ -11,13 +11,13 @@ function takes(share: LocalShare, count: number, taker: Taker): number {
   return Array.from({ length: count }, () => share.take('write:w', BUCKET, 1, taker)).filter(({ taken }) => taken).length
 }
 
-it('[AG-86] [LIFE-27] without Redis people keep their share of the part of their own node, and agents of another node do not touch it', async () => {
+it('[AG-86] [LIFE-27] without Redis each node keeps the share of its own people, whatever agents on another node take', async () => {
   const time = manualTime()
   const [here, there] = [openLocalShare(time.clock, () => 2), openLocalShare(time.clock, () => 2)]
   expect([takes(here, 1, PERSON), takes(there, 1, AGENT)]).toEqual([0, 0])
   await time.advance(10_000)
   expect(takes(here, 1, PERSON)).toBe(1)
-  // Half of 80 is the part of a node, and half of that its people's.
+  // The part of a node is half of 80; half of the part is kept for people.
   expect([takes(here, 100, AGENT), takes(there, 100, AGENT)]).toEqual([19, 40])
   expect(takes(here, 100, PERSON)).toBe(20)
 })

@@ -11,7 +11,7 @@ if (typeof found === 'string') process.stderr.write(`skipped: ${found}\n`)
 describe.skipIf(typeof found === 'string')('hints over Redis', () => {
   const server = found as RedisUnderTest
   const opened: Redis[] = []
-  /** Resolves when the server has handled everything that was sent before. */
+  /** A script that returns after the server has handled everything that was sent before. */
   const arrived = scriptOf('return 1')
 
   const node = async () => {
@@ -38,7 +38,7 @@ describe.skipIf(typeof found === 'string')('hints over Redis', () => {
     expect(stranger.heard).toEqual([])
   })
 
-  it('[LIFE-27] a workspace is followed until the last of those who follow it has left, and leaving twice leaves once', async () => {
+  it('[LIFE-27] a workspace is followed until its last follower leaves, and leaving twice counts once', async () => {
     const [sender, follower] = [await node(), await node()]
     const [first, second] = [follower.hints.follow('ws'), follower.hints.follow('ws')]
     await follower.arrived()

@@ -1,10 +1,10 @@
 import type { FeedHintListener, FeedHints } from '../../feed/hints.port.ts'
 import type { Redis } from './redis.ts'
 
-/** A positive integer as it is written by `String`, below 10^16. */
+/** A positive integer below 10^16, as `String` writes it. */
 const ID = /^[1-9]\d{0,15}$/
 
-/** Hints over channels of the bus, one for each workspace. What is no id is ignored: others may write to the bus as well. [LIFE-27] */
+/** Hints over the bus, with one channel per workspace. Messages that are not an id are ignored, since others may write to the bus. [LIFE-27] */
 export function redisHints(redis: Redis): FeedHints {
   const listeners = new Set<FeedHintListener>()
   const heard = (workspaceId: string, message: string): void => {
@@ -15,7 +15,7 @@ export function redisHints(redis: Redis): FeedHints {
   return {
     publish: (workspaceId, id) => redis.publish(channelOf(workspaceId), String(id)),
     onHint(listener) {
-      // Each call counts, also with the same function.
+      // Wraps the listener, so that the same function can be added twice.
       const added: FeedHintListener = (...hint) => listener(...hint)
       listeners.add(added)
       return () => void listeners.delete(added)
@@ -28,7 +28,7 @@ function channelOf(workspaceId: string): string {
   return `h:{${workspaceId}}`
 }
 
-/** Subscribes with the first who follows a workspace, and until the last leaves it. */
+/** Subscribes to a workspace from its first follower until its last follower leaves. */
 function followed(subscribe: (workspaceId: string) => () => void): FeedHints['follow'] {
   const following = new Map<string, { count: number; readonly leave: () => void }>()
   return (workspaceId) => {

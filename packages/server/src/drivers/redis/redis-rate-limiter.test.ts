@@ -26,7 +26,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     cleanups.push(() => redis[Symbol.asyncDispose]())
     return redis
   }
-  /** As after the start of a cluster long ago: the buckets count, and are full. */
+  /** Makes the buckets count and full, as long after the start of a cluster. */
   const fillBuckets = async (): Promise<void> => {
     const redis = await connect()
     await redis.run(scriptOf(`return redis.call('SET', KEYS[1], '-1000000')`), ['bus:since'], [])
@@ -48,7 +48,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     for (let i = 0; i < count; i++) if ((await limiter.take(key, bucket, 1, taker)).taken) taken++
     return taken
   }
-  /** What a bucket may have given since `beganMs`. */
+  /** The most tokens that a bucket may have given since `beganMs`. */
   const bound = (beganMs: number): number => 80 + (40 * (performance.now() - beganMs)) / 1000
 
   beforeEach(() => {
@@ -73,7 +73,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     return limiter
   })
 
-  it('[LIM-2] three nodes share one bucket: together they take what it holds, and no more', async () => {
+  it('[LIM-2] three nodes share one bucket: together they take exactly its tokens', async () => {
     await fillBuckets()
     const nodes = [await node(), await node(), await node()]
     const beganMs = performance.now()
@@ -84,7 +84,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(nodes.every((one) => one.answeredLocally === 0)).toBe(true)
   })
 
-  it('[LIM-2] most takes of a busy caller need no question to Redis, and what a node does not spend goes back', async () => {
+  it('[LIM-2] most takes of a busy caller need no request to Redis, and a node gives back tokens that it does not spend', async () => {
     await fillBuckets()
     const [one, other] = [await node(), await node()]
     await one.take('write:w', bucket)
@@ -110,7 +110,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(Number(await nodes[0]?.left('write:w', bucket))).toBe(80)
   })
 
-  it('[AG-86] the share of people holds over nodes: while somebody writes on one, an agent on another leaves it', async () => {
+  it('[AG-86] while a person writes on one node, an agent on another node leaves the share of people', async () => {
     await fillBuckets()
     const [people, agents] = [await node(), await node()]
     expect(await takes(people, 1, person)).toBe(1)
@@ -121,7 +121,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(await takes(people, 200, person)).toBeGreaterThanOrEqual(40)
   })
 
-  it('[LIFE-27] garbage in a key of a bucket is thrown away', async () => {
+  it('[LIFE-27] garbage in the key of a bucket is replaced', async () => {
     await fillBuckets()
     const one = await node()
     const redis = await connect()
@@ -133,13 +133,13 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
   })
 
   it.each([
-    ['of another type', `redis.call('RPUSH', KEYS[1], 'x')`],
-    ['that is no number', `redis.call('SET', KEYS[1], 'x')`],
+    ['the key has another type', `redis.call('RPUSH', KEYS[1], 'x')`],
+    ['the value is not a number', `redis.call('SET', KEYS[1], 'x')`],
     [
-      'an hour ahead, as after a step of the clock of the server',
+      'the time is an hour ahead, as after a step of the clock of the server',
       `redis.call('SET', KEYS[1], redis.call('TIME')[1] * 1000 + 3600000)`,
     ],
-  ])('[LIFE-27] a time %s, from when on buckets should count, is replaced', async (_, write) => {
+  ])('[LIFE-27] the stored time from which the buckets count is replaced when %s', async (_, write) => {
     const redis = await connect()
     const spoil = scriptOf(`redis.call('DEL', KEYS[1]) ${write} return 1`)
     await redis.run(spoil, ['bus:since'], [])
@@ -153,7 +153,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
 
   describe.skipIf(server?.own === null)('while Redis fails', () => {
     const own = () => server.own as NonNullable<RedisUnderTest['own']>
-    /** Three nodes take as much as they get while something happens to Redis. */
+    /** Lets three nodes take as many tokens as they get for `ms`, while `happens` disturbs Redis. */
     const draining = async (
       ms: number,
       happens: () => Promise<void>,
@@ -199,7 +199,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
       expect(outage.nodes.every((one) => one.answeredLocally > 10)).toBe(true)
     })
 
-    it('[LIFE-27] while Redis is away a node has its part of the rate, and slow buckets still give their tokens', async () => {
+    it('[LIFE-27] while Redis is down a node gets its part of the rate, and slow buckets still give their tokens', async () => {
       await fillBuckets()
       const one = await node(4)
       await own().kill('SIGKILL')

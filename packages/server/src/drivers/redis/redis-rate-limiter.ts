@@ -5,12 +5,12 @@ import { GIVE_BACK, JOIN, TAKE } from './bucket-scripts.ts'
 import { type LocalShare, openLocalShare } from './local-share.ts'
 import type { Redis } from './redis.ts'
 
-/** A grant of tokens in advance is this part of the burst, and lapses after this long. */
+/** Tokens granted in advance are this part of the burst, and lapse after `GRANT_MS`. */
 const GRANT_PART = 1 / 8
 const GRANT_MS = 250
-/** Time between two signs that this node uses the buckets; each is worth nothing when it arrives later than the next. */
+/** Time between two announcements that this node uses the buckets. One that arrives after the next is due has no effect. */
 const SIGN_MS = 250
-/** After a script has failed the bus is not asked again for this long. */
+/** After a script has failed, this node uses its own part of the buckets for this long. */
 const ODD_MS = 1_000
 
 const TAKEN: Taking = { taken: true }
@@ -19,28 +19,28 @@ export interface RedisRateLimiterOptions {
   readonly redis: Redis
   readonly clock: Clock
   readonly timers: Timers
-  /** How many nodes lived at the last heartbeat; this many share the buckets while the bus is down. */
+  /** Number of live nodes at the last heartbeat. While the bus is down each takes an equal part of the buckets. */
   readonly nodes: () => number
-  /** Replaces the server's clock in tests, ms. */
+  /** Replaces the server's clock in tests; returns ms. */
   readonly serverNowMs?: () => number
 }
 
 export interface RedisRateLimiter extends RateLimiter, Disposable {
-  /** Tokens that were taken or refused without the bus since the start. [LIFE-27] */
+  /** Number of calls of `take` that were answered without the bus since the start. [LIFE-27] */
   readonly answeredLocally: number
   /** Whether this node takes from the shared buckets now. */
   readonly isShared: boolean
 }
 
-/** What one kind of caller of one bucket has been granted, and who waits for a grant. */
+/** Tokens granted to one kind of caller of one bucket, and the calls that wait for a grant. */
 interface Slot {
   readonly name: string
   readonly key: string
   readonly taker: Taker | undefined
   bucket: Bucket
-  /** Tokens that are paid for already. */
+  /** Tokens that were taken from the shared bucket and are not spent yet. */
   left: number
-  /** When they lapse, on the clock of this node, and when they were taken, on that of the server. */
+  /** When these tokens lapse, by the clock of this node; `grantedAtMs`: when they were taken, by the clock of the server. */
   lapsesAtMs: number
   grantedAtMs: number
   readonly waiting: Waiting[]
@@ -53,9 +53,9 @@ interface Waiting {
 }
 
 /**
- * Token buckets that all nodes share. A caller who takes several times within 250 ms gets an eighth of the burst in advance, which is spent
- * without asking; what is not spent within 250 ms goes back. All nodes together never take more than burst and rate allow. While the bus is
- * down each node spends its own part, which begins empty; only buckets slower than one token a second begin full then. [LIM-2, LIFE-27]
+ * Token buckets that all nodes share. A caller that takes several times within 250 ms gets an eighth of the burst in advance and spends it
+ * without asking the server; tokens not spent within 250 ms go back. All nodes together never take more than burst and rate allow. While
+ * the bus is down each node spends its own part, which starts empty, or full for buckets slower than one token a second. [LIM-2, LIFE-27]
  */
 export function createRedisRateLimiter(options: RedisRateLimiterOptions): RedisRateLimiter {
   return new SharedBuckets(options)
@@ -64,11 +64,11 @@ export function createRedisRateLimiter(options: RedisRateLimiterOptions): RedisR
 class SharedBuckets implements RedisRateLimiter {
   readonly #options: RedisRateLimiterOptions
   readonly #slots = new Map<string, Slot>()
-  /** `null`: the shared buckets are used. */
+  /** This node's own part of the buckets; `null` while the shared buckets are used. */
   #local: LocalShare | null
   #answeredLocally = 0
   #hasStarted = false
-  /** The server's clock as of its last answer. */
+  /** The server's time at its last answer, and this node's time at that moment. */
   #server: { readonly nowMs: number; readonly atMs: number } | null = null
   #cancelSign: () => void = () => undefined
   #cancelReturn: () => void = () => undefined
@@ -101,7 +101,7 @@ class SharedBuckets implements RedisRateLimiter {
     }
     return new Promise((resolve) => {
       slot.waiting.push({ asked, resolve })
-      // Takes of the same turn share a question.
+      // Calls of the same turn of the event loop share one request to the server.
       if (slot.waiting.length === 1) queueMicrotask(() => void this.#serve(slot))
     })
   }
@@ -132,7 +132,7 @@ class SharedBuckets implements RedisRateLimiter {
     return local.take(key, bucket, asked, taker)
   }
 
-  /** Returns the slot, or a new one that is forgotten when nothing happened in it for the time of a grant. */
+  /** Returns the slot of this kind of caller; makes one when there is none. */
   #slotOf(key: string, bucket: Bucket, taker: Taker | undefined): Slot {
     const name = `${taker?.kind ?? ''} ${taker?.kind === 'agent' ? taker.leaves : ''} ${key}`
     const known = this.#slots.get(name)
@@ -149,7 +149,7 @@ class SharedBuckets implements RedisRateLimiter {
     return this.#options.clock.monotonicMs() < lapsesAtMs ? left : 0
   }
 
-  /** Asks for what the waiting callers need until all have their answer, in their order. */
+  /** Asks the server for tokens until all waiting calls are answered, in their order. */
   async #serve(slot: Slot): Promise<void> {
     const { waiting } = slot
     for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
@@ -196,7 +196,7 @@ class SharedBuckets implements RedisRateLimiter {
     if (this.#slots.get(slot.name) === slot) this.#slots.delete(slot.name)
   }
 
-  /** Gives back what was not spent. */
+  /** Gives the tokens that were not spent back to the shared bucket. */
   #giveBack(slot: Slot): void {
     if (slot.left === 0) return
     const { redis } = this.#options
@@ -204,7 +204,7 @@ class SharedBuckets implements RedisRateLimiter {
     slot.left = 0
   }
 
-  /** `null`: the shared buckets cannot be used now. */
+  /** Takes tokens from the shared bucket. Returns `null` when the shared buckets cannot be used now. */
   async #ask(
     key: string,
     { ratePerSec, burst }: Bucket,
@@ -233,7 +233,7 @@ class SharedBuckets implements RedisRateLimiter {
     return this.#options.serverNowMs?.() ?? ''
   }
 
-  /** Announces this node and uses the shared buckets from when they count. */
+  /** Announces this node, and uses the shared buckets from the time at which they count. */
   async #join(): Promise<void> {
     const { redis } = this.#options
     const how = this.#hasStarted ? 'returns' : 'starts'
@@ -255,7 +255,7 @@ class SharedBuckets implements RedisRateLimiter {
     else this.#cancelReturn = this.#options.timers.after(waitMs, back)
   }
 
-  /** What was paid in advance is given up: whether the server still knows it is not known. */
+  /** Drops tokens granted in advance, because the server may have forgotten that they were taken, and opens this node's own part. */
   #goLocal(): void {
     this.#cancelReturn()
     if (!this.#options.redis.isUp) this.#cancelSign()
@@ -287,7 +287,7 @@ class SharedBuckets implements RedisRateLimiter {
 }
 
 interface Answer {
-  /** -1: the buckets do not count yet. */
+  /** Tokens given; -1 while the buckets do not count yet. */
   readonly given: number
   readonly waitMs: number
   readonly left: number
@@ -314,7 +314,7 @@ function joinedOf(answer: unknown): { readonly waitMs: number; readonly serverMs
   return { waitMs, serverMs }
 }
 
-/** Refuses all who ask for at least as many tokens as are not there. */
+/** Refuses every waiting call that asks for at least `least` tokens, because that many are not available. */
 function refuse(waiting: Waiting[], least: number, retryAfterMs: number): void {
   for (const one of waiting.splice(0)) {
     if (one.asked >= least) one.resolve({ taken: false, retryAfterMs })

@@ -6,12 +6,12 @@ const KEPT_MS = 24 * 3_600_000
 const CLOSED_MS = 3_600_000 + 60_000
 const SESSIONS_OF_OWNER = 1_000
 const MOST_HINT_CHARACTERS = 1_024
-/** Names of fields: the level, the mark of a closed session, and one for each URI. */
+/** Names of the fields of a session: its level, whether it is closed, and one field per URI with the prefix `URI`. */
 const LEVEL = 'level'
 const CLOSED = 'closed'
 const URI = 'uri:'
 
-/** Removes a key of another type, which somebody else has written. */
+/** Removes the key when it has another type: then somebody else has written it. */
 const OWN_TYPE = `
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then redis.call('DEL', KEYS[1]) end`
 
@@ -22,8 +22,8 @@ return fields
 `)
 
 /**
- * Above the limit of an owner the session that was changed first loses its facts; that it is closed is not forgotten. Keys: the facts; the
- * keys of the facts of all sessions of the owner. [MCP-34]
+ * Keeps the facts of a session. When the owner has more sessions than the limit, the one whose last change is oldest loses its facts,
+ * unless it is closed. Keys: the facts of the session; the set of such keys of all sessions of the owner. [MCP-34]
  */
 const REMEMBER = `
 if redis.call('TYPE', KEYS[2]).ok ~= 'zset' then redis.call('DEL', KEYS[2]) end
@@ -65,7 +65,7 @@ redis.call('PEXPIRE', KEYS[1], ${CLOSED_MS})
 return 1
 `)
 
-/** Facts of MCP sessions under \`mcp:<name>\`, and hints on a channel of that name. \`sessionsOfOwner\` is another limit in tests. */
+/** Keeps facts of MCP sessions under `mcp:<name>`, and sends hints on a channel of that name. Tests set `sessionsOfOwner`. */
 export function redisSessionFacts(redis: Redis, sessionsOfOwner = SESSIONS_OF_OWNER): SessionFacts {
   const ask = (...given: Parameters<Redis['run']>): Promise<unknown> => redis.run(...given).catch(() => null)
   return {
@@ -100,7 +100,7 @@ function keyOf(name: string): string {
   return `mcp:${name}`
 }
 
-/** Hashed, since the key of an owner may have any length and characters. */
+/** Returns a hash, since the name of an owner may have any length and characters. */
 function ownerKeyOf(owner: string): string {
   return `mcp-of:${createHash('sha256').update(owner).digest('base64url')}`
 }
@@ -116,7 +116,7 @@ function factsOf(fields: readonly string[]): KeptFacts {
   }
 }
 
-/** `null` for anything that is no hint, since others may write to the bus as well. */
+/** Returns `null` for a message that is not a hint, since others may write to the bus as well. */
 function hintOf(message: string): SessionHint | null {
   if (message.length > MOST_HINT_CHARACTERS) return null
   let hint: unknown

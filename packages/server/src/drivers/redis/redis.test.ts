@@ -29,7 +29,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  it('[LIFE-27] a script runs with its keys under the prefix, also one that the server does not know yet', async () => {
+  it('[LIFE-27] a script gets its keys with the prefix, also when the server does not know the script yet', async () => {
     const redis = await open()
     const unknown = scriptOf(`return {KEYS[1], ARGV[1]} -- ${Math.random()}`)
     expect(redis.isUp).toBe(true)
@@ -37,7 +37,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     expect(await redis.run(unknown, ['key'], ['x'])).toEqual([`${server.prefix}key`, 'x'])
   })
 
-  it('[LIFE-27] a message reaches everybody who listens to its channel, and nobody who left it', async () => {
+  it('[LIFE-27] a message reaches every listener of its channel, and no listener that has left', async () => {
     const [one, other] = [await open(), await open()]
     const heard: string[] = []
     const leave = one.subscribe('channel', (message) => void heard.push(`one ${message}`))
@@ -57,7 +57,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     await expect.poll(() => heard).toEqual(['other second'])
   })
 
-  it('[LIFE-27] a start without Redis goes on after at most a second, and commands are refused at once', async () => {
+  it('[LIFE-27] a start without Redis goes on within a second, and commands are then rejected at once', async () => {
     const beganMs = performance.now()
     const redis = await open('redis://127.0.0.1:1')
     expect(performance.now() - beganMs).toBeLessThan(1_500)
@@ -66,7 +66,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     expect(logged).toEqual(['bus.lost'])
   })
 
-  it('[OPS-6] neither the address nor the password of the bus is in what is logged', async () => {
+  it('[OPS-6] log lines have neither the address nor the password of the bus', async () => {
     const lines: string[] = []
     const tell = (event: string, msg: string, fields?: object) => void lines.push(`${event} ${msg} ${JSON.stringify(fields)}`)
     const secret = await openRedis({
@@ -88,7 +88,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
   describe.skipIf(server?.own === null)('on a server that stops', () => {
     const own = () => server.own as NonNullable<RedisUnderTest['own']>
 
-    it('[LIFE-27] a command without an answer fails after 250 ms, later ones at once, and within two seconds after the end of the outage all is as before', async () => {
+    it('[LIFE-27] a command without an answer fails after 250 ms, later ones at once, and commands work within 2 s after the outage', async () => {
       const redis = await open()
       const changes: boolean[] = []
       const heard: string[] = []
@@ -116,7 +116,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
       ])
     })
 
-    it('[LIFE-27] a node that listens to 30,000 channels finds the server again and listens to all of them', async () => {
+    it('[LIFE-27] after a reconnection a node listens to all of its 30,000 channels again', async () => {
       const redis = await open()
       const heard: string[] = []
       await own().kill('SIGKILL')
@@ -130,7 +130,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
       await expect.poll(() => heard).toEqual(told.map((i) => `${i} news`))
     })
 
-    it('[LIFE-27] a server that was killed and started again is found again', async () => {
+    it('[LIFE-27] the bus reconnects to a server that was killed and restarted', async () => {
       const redis = await open()
       await own().kill('SIGKILL')
       await expect.poll(() => redis.isUp).toBe(false)

@@ -3,16 +3,16 @@ import { createClient } from '@redis/client'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 
-/** A command without an answer after this long counts as failed, and so does the connection. [LIFE-27] */
+/** When a command has no answer after this long, the command and the connection count as failed. [LIFE-27] */
 const COMMAND_MS = 250
-/** A connection is ready after several exchanges, encrypted ones included. */
+/** Time limit for connecting, which takes several round trips, more with TLS. */
 const CONNECT_MS = 1_000
-/** Time between two tries to connect. [LIFE-27] */
+/** Time between two attempts to connect. [LIFE-27] */
 const PROBE_MS = 1_000
-/** Channels of one command, so that each command has its answer in time however many channels there are. */
+/** Most channels in one command, so that each command is answered within `COMMAND_MS` however many channels there are. */
 const CHANNELS_PER_COMMAND = 500
 
-/** Errors of a server that cannot serve for now: it loads, fails over, is full, or lets this caller do nothing. */
+/** Error codes of a server that cannot be used for now: it is loading, failing over or full, or refuses this user. */
 const UNUSABLE = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|MISCONF|OOM|BUSY|NOAUTH|NOPERM)\b/
 
 /** A Lua script, which the server runs as one step. */
@@ -25,7 +25,7 @@ export function scriptOf(text: string): Script {
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
 }
 
-/** The bus did not do what was asked of it; nobody knows whether it will still happen. */
+/** The bus did not answer a command. The command may still be executed. */
 export class BusDownError extends Error {
   constructor(reason: string) {
     super(`the bus does not answer: ${reason}`)
@@ -38,27 +38,27 @@ export interface RedisOptions {
   readonly url: string
   readonly timers: Timers
   readonly log: Pick<Logger, 'warn' | 'info'>
-  /** Precedes every key and channel, so that tests can share one server. Empty when absent. */
+  /** Prefix of every key and channel, so that tests can share one server. Default: empty. */
   readonly prefix?: string
 }
 
 /**
- * One connection to Redis or Valkey. Nothing in it is truth, so nothing waits for it longer than 250 ms: while it is down every command
- * rejects at once, and once a second the connection is tried again. [LIFE-27]
+ * One connection to Redis or Valkey. The store holds the truth, so nobody waits for the bus longer than 250 ms: while the bus is down
+ * every command rejects at once, and once a second this process tries to connect again. [LIFE-27]
  */
 export interface Redis extends AsyncDisposable {
   readonly isUp: boolean
   /** Runs a script on keys. @throws BusDownError, or Error when the script fails */
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** Sends a message to all who listen to the channel. Returns at once; while the bus is down the message is dropped. */
+  /** Sends a message to all subscribers of the channel. Returns at once; while the bus is down the message is dropped. */
   publish(channel: string, message: string): void
-  /** Listens to a channel until the returned function is called, also over reconnections. Messages sent meanwhile are lost. */
+  /** Listens to a channel until the returned function is called, also after reconnections. Messages sent during an outage are lost. */
   subscribe(channel: string, listener: (message: string) => void): () => void
-  /** Calls the listener with each change of `isUp`, and at once when it is up already. */
+  /** Calls the listener at each change of `isUp`, and at once when the bus is already up. */
   onChange(listener: (isUp: boolean) => void): void
 }
 
-/** Opens the bus. Resolves after the first try, at most 1 s later, whether it worked or not. */
+/** Opens the bus. Resolves after the first attempt to connect, successful or not, within 1 s. */
 export async function openRedis(options: RedisOptions): Promise<Redis> {
   const connection = new RedisConnection(options)
   await connection.start()
@@ -67,7 +67,7 @@ export async function openRedis(options: RedisOptions): Promise<Redis> {
 
 type Client = ReturnType<typeof newClient>
 
-/** Without a queue of its own, and without reconnecting: the connection below does both, in a way that is known. */
+/** Returns a client that neither queues commands nor reconnects: `RedisConnection` handles both itself. */
 function newClient(url: string) {
   return createClient({
     url,
@@ -89,7 +89,7 @@ class RedisConnection implements Redis {
   #client: Client | null = null
   #cancelProbe: () => void = () => undefined
   #isClosed = false
-  /** Whether the outage is in the log; one line tells its begin and one its end. */
+  /** Whether the current outage was logged. One line is logged at its begin and one at its end. */
   #isLogged = false
 
   constructor(options: RedisOptions) {
@@ -169,7 +169,7 @@ class RedisConnection implements Redis {
   async #listenAgain(): Promise<void> {
     const channels = [...this.#channels.keys()]
     for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
-      // Some may have been left meanwhile.
+      // Some channels may have lost their last listener meanwhile.
       const wanted = channels.slice(from, from + CHANNELS_PER_COMMAND).filter((channel) => this.#channels.has(channel))
       if (wanted.length > 0) await this.#listen(wanted)
     }
@@ -180,7 +180,7 @@ class RedisConnection implements Redis {
     await this.#command((client) => client.subscribe(names, this.#heard))
   }
 
-  /** Gives the connection up: after a command without an answer nobody knows which answer would come next, or when. */
+  /** Drops the connection: after a command without an answer it is not known which answer comes next, or when. */
   #lose(client: Client, reason: string): void {
     if (this.#client !== client) return
     this.#client = null
@@ -215,8 +215,8 @@ class RedisConnection implements Redis {
 }
 
 /**
- * Rejects with BusDownError unless `work` settles in time. What has arrived by then is read first: a process that was held up itself must
- * not take its own delay for that of the server.
+ * Rejects with BusDownError unless `work` settles in time. Answers that have already arrived are read first, so that a process that was
+ * held up does not take its own delay for a delay of the server.
  */
 function within<T>(limitMs: number, timers: Timers, work: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -240,11 +240,11 @@ function discard(client: Client): void {
   try {
     client.destroy()
   } catch {
-    // It was closed already.
+    // The client was closed already.
   }
 }
 
-/** A code or the first words: neither host nor password. [OPS-6] */
+/** Returns an error code or the first words of the message, which include neither host nor password. [OPS-6] */
 function reasonOf(error: unknown): string {
   if (error instanceof BusDownError) return error.message
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }

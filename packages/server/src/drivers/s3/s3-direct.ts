@@ -41,7 +41,7 @@ export interface DirectParts {
 export function createS3Direct({ bucket, keys, presigner, attempts, clock }: DirectParts): DirectTransfer {
   const inspected = createRecent<Inspected>(MAX_INSPECTED)
   const verified = createRecent<string>(MAX_VERIFIED)
-  /** Running reads by object, since many callers may ask at the same time. */
+  /** Reads in progress by object; callers that ask for the same object at the same time share one read. */
   const reading = new Map<string, Promise<boolean>>()
   let reachedUntilMs = Number.NEGATIVE_INFINITY
   const inspectKey = (key: string, maxBytes: number | null) =>

@@ -53,7 +53,7 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     [404, 'SomethingElse', 1],
   ])('[BLOB-19] an answer of %i %s fails every verb with 502, and never means absence', async (status, code, tries) => {
     await using scripted = await startScriptedStore((response) => s3Error(response, status, code))
-    // The clock stands still, as all tries have to end within ten seconds.
+    // The clock stands still, because all attempts have to end within ten seconds of it.
     const store = openS3({ url: url(scripted.port), credentials: CREDENTIALS, clock: manualTime().clock })
     const outcomes = await Promise.all(
       Object.entries(callsOf(store)).map(async ([name, call]) => [name, await refusalOf(call())] as const),

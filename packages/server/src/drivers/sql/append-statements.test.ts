@@ -9,11 +9,11 @@ import { nodeRows } from './testing/nodes-under-test.ts'
 import { onPostgres } from './testing/on-postgres.ts'
 import { openHost, temporaryStores } from './testing/store-under-test.ts'
 
-/** Statements in the order in which they ran, with the number of their values. */
+/** The executed statements in order, each with its number of values. */
 let ran: string[] = []
 let restore: () => void = () => undefined
 
-/** Notes each call of a method with this name, as `describe` says. */
+/** Records each call of the methods `names` in the form that `describeCall` returns. */
 function watch(prototype: object, names: readonly string[], describeCall: (self: unknown, args: readonly unknown[]) => string) {
   const verbs = prototype as Record<string, (...args: unknown[]) => unknown>
   const originals = names.map((name) => [name, verbs[name]] as const)
@@ -29,7 +29,7 @@ function watch(prototype: object, names: readonly string[], describeCall: (self:
 }
 
 const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
-/** The first words, enough to tell the statements apart. */
+/** Shortens a statement to its first words, enough to tell the statements apart. */
 const short = (text: string): string => inOneLine(text).replace(/ (set|\(key, seq|from unnest).*/, '')
 
 /** Runs three edits of two documents, in one commit. */
@@ -73,7 +73,7 @@ describe('SQLite', () => {
     'pragma wal_checkpoint(noop): 0',
   ]
 
-  it('[LIFE-7] edits of a single relay run one statement for each record and each document, without an owner', async () => {
+  it('[LIFE-7] edits of a single relay run one statement for each record and each document, and compare no owner', async () => {
     const host = await openHost(newStore().url)
     expect(await editOnce(host)).toEqual(expected)
     await host[Symbol.asyncDispose]()
@@ -91,7 +91,7 @@ await onPostgres((url) => {
     })
     const withoutBeats = (statements: readonly string[]) => statements.filter((text) => !text.startsWith('update instances'))
 
-    it('[LIFE-7] edits of a single relay run five statements, however many documents they are of, without an owner', async () => {
+    it('[LIFE-7] edits of a single relay run five statements for any number of documents, and compare no owner', async () => {
       const host = await openHost(url, { onLoss: () => undefined })
       expect(withoutBeats(await editOnce(host))).toEqual([
         'begin: 0',
@@ -103,7 +103,7 @@ await onPostgres((url) => {
       await host[Symbol.asyncDispose]()
     })
 
-    it('[LIFE-26] edits of one of several nodes run four statements: the one that moves the ends of the logs compares the owner', async () => {
+    it('[LIFE-26] edits of one of several nodes run four statements; the one that moves the ends of the logs compares the owner', async () => {
       const rows = nodeRows(await openDatabase(url, { synchronous: 'FULL' }, silentLogger))
       const host = await openHost(url, { node: { inc: await rows.register() } })
       expect(await editOnce(host, 1)).toEqual(['begin: 0', 'update log_heads: 5', 'insert into updates: 8', 'commit: 0'])

@@ -27,8 +27,8 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
 }
 
 /**
- * Tables about the processes that use the store, what those tell each other, and the names of objects, which go on changing in the blob
- * store after the copy. [FEED-3, BLOB-24]
+ * Tables that a copy leaves out: processes that use the store, their messages to each other, and the names of objects, because the
+ * blob store goes on changing after the copy. [FEED-3, BLOB-24]
  */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   'instances',
@@ -41,12 +41,12 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   'blob_objects',
 ])
 
-/** A copy includes no search index either. [AG-64] */
+/** Whether a copy includes the table. Search indexes are not copied. [AG-64] */
 function isCopied(name: string): boolean {
   return !name.startsWith('kysely_') && !name.startsWith('search_') && !NOT_COPIED.has(name)
 }
 
-/** In a restored store nobody owns a document. Epochs are copied, so that they go on rising. [LIFE-26] */
+/** In a restored store no document has an owner, so owners are not copied. Epochs are copied, so that they go on rising. [LIFE-26] */
 function isColumnCopied(table: string, column: string): boolean {
   return table !== 'log_heads' || column !== 'owner'
 }

@@ -58,7 +58,7 @@ export async function reserve(
     if (upload.kind === 'presigned' && reservation.heals !== true) return { kind: 'held', grant: held }
   }
   if (held !== null && upload.kind === 'stream') {
-    // Of the size that the workspace holds, it counts nothing.
+    // The workspace holds a blob of this size already, so the reservation adds nothing to its usage.
     await record(writer, engine, { ...reservation, bytes: held.sizeBytes })
     return { kind: 'held', grant: held }
   }
@@ -95,7 +95,7 @@ async function record(
     .execute()
 }
 
-/** Counts the streams of a workspace besides one, whichever node receives them. Those of a dead node count until they expire. */
+/** Counts the other streams of the workspace, on all nodes. Streams of a dead node count until their reservation expires. */
 async function otherStreams(writer: Writer, { id, workspaceId }: Reservation, nowMs: number): Promise<number> {
   const row = await writer
     .selectFrom('blob_uploads')

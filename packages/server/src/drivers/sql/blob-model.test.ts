@@ -37,7 +37,7 @@ class Run {
   readonly #model = new BlobModel(RING)
   #store: Awaited<ReturnType<typeof openHost>>
   #now = 1000
-  /** What lies in the blob store. */
+  /** Names of the objects in the blob store. */
   readonly #objects = new Set<string>()
   #count = 0
   /** Whether every save so far was checked against the quota; without that the sum may exceed it. */

@@ -27,7 +27,7 @@ export async function validObject(db: Connection, hash: string): Promise<string>
   return row?.object ?? hash
 }
 
-/** The same for a store that may be older than the table: its bytes lie under their hashes. [LIFE-29] */
+/** Like `validObject`, but for a store that may lack the table `blob_objects`; its bytes are stored under their hashes. [LIFE-29] */
 export function objectsOf(db: Connection): (hash: string) => Promise<string> {
   let hasNames: Promise<boolean> | null = null
   return async (hash) => {
@@ -37,9 +37,9 @@ export function objectsOf(db: Connection): (hash: string) => Promise<string> {
 }
 
 /**
- * Makes an announced object the one that has the bytes of its hash. What had them before is struck and may be removed from
- * `replacedUntilMs` on; what was replaced earlier, at once. Answers false, and changes nothing, when the object was
- * struck meanwhile. The caller holds the lock of the hash. [BLOB-24]
+ * Makes an announced object the valid one of its hash. The object that was valid before is struck and may be removed from
+ * `replacedUntilMs` on; objects that were replaced earlier may be removed at once. Returns false, and changes nothing, when
+ * the object was struck meanwhile. The caller holds the lock of the hash. [BLOB-24]
  */
 export async function makeValid(
   writer: Writer,
@@ -81,7 +81,7 @@ async function isKnown(db: Connection, hash: string): Promise<boolean> {
   return false
 }
 
-/** Strikes the object that a former program, or a restore, has stored under the hash alone. */
+/** Strikes the object whose name is the hash alone, as an older release or a restore has stored it. */
 async function strikePlain(writer: Writer, hash: string, untilMs: number): Promise<void> {
   await writer
     .insertInto('blob_objects')
@@ -91,8 +91,8 @@ async function strikePlain(writer: Writer, hash: string, untilMs: number): Promi
 }
 
 /**
- * Strikes the object of an orphan, unless the hash has got a holder or an upload meanwhile. From the commit on no grant can
- * name the object any more. [BLOB-24, Q6]
+ * Strikes the object of an orphan, unless the hash has a holder or an upload again. After the commit no grant can name the
+ * object any more. [BLOB-24, Q6]
  */
 export async function strikeOrphan(writer: Writer, engine: Engine, hash: string, nowMs: number): Promise<'struck' | 'held'> {
   await engine.lockBlobs(writer, [hash])
@@ -112,7 +112,7 @@ export async function strikeOrphan(writer: Writer, engine: Engine, hash: string,
   return 'struck'
 }
 
-/** Strikes objects whose uploads did not end in time: their nodes died, or are too slow to be granted. */
+/** Strikes objects whose uploads did not end in time, because their node died or is too slow. */
 export async function strikeOverdue(writer: Writer, nowMs: number, limit: number): Promise<void> {
   const overdue = await writer
     .selectFrom('blob_objects')
@@ -130,12 +130,12 @@ export async function strikeOverdue(writer: Writer, nowMs: number, limit: number
       'in',
       overdue.map(({ object }) => object),
     )
-    // A grant may have made it valid since it was looked up.
+    // A grant may have made the object valid since the query above.
     .where('state', '=', 'arriving')
     .execute()
 }
 
-/** Strikes the objects of all uploads that were under way. Only for a store that belongs to one process, at its start. */
+/** Strikes the objects of all unfinished uploads. Only for a store that one process uses alone, at its start. */
 export async function strikeArriving(writer: Writer): Promise<void> {
   await writer.updateTable('blob_objects').set({ state: 'struck', until_ms: 0 }).where('state', '=', 'arriving').execute()
 }
@@ -161,8 +161,8 @@ export async function forgetStruck(writer: Writer, object: string): Promise<void
 const LISTED = 500
 
 /**
- * Records for a restored store which objects have the bytes of its blobs. Of several for one hash the first is taken; what
- * no workspace holds stays unknown, since it may be from after the backup. [BLOB-24, OPS-10]
+ * Records in a restored store which objects have the bytes of its blobs. Of several objects with one hash the first is taken.
+ * Objects that no workspace holds are not recorded, since they may be newer than the backup. [BLOB-24, OPS-10]
  */
 export async function recordObjects(
   writer: Writer,

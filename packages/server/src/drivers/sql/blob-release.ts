@@ -39,7 +39,7 @@ export async function releaseUnreferenced(writer: Writer, engine: Engine, round:
     if (released >= round.limit) break
     released += await releaseIn(writer, engine, workspace_id, { ...round, limit: round.limit - released })
   }
-  // Last: a grant locks its workspace before the row of its object.
+  // This step is last, because a grant locks its workspace before the row of its object.
   await strikeOverdue(writer, round.nowMs, round.limit)
   return released
 }
@@ -147,8 +147,8 @@ async function endOverdueStreams(writer: Writer, engine: Engine, { nowMs, limit 
 }
 
 /**
- * Ends all streams with their reservations: what an ended process was receiving or storing will not be granted. Only for
- * a store that belongs to one process, at its start. [Q2]
+ * Ends all streams and their reservations, because uploads of a process that has ended are never granted. Only for a store
+ * that one process uses alone, at its start. [Q2]
  */
 export async function endAllStreams(writer: Writer, engine: Engine): Promise<void> {
   const rows = await writer.selectFrom('blob_uploads').select('id').where('kind', '=', 'stream').execute()

@@ -135,14 +135,14 @@ export async function recordCall(
       .execute()
   }
   const usedBytes = await addBytes(writer, workspace, size)
-  // Where other processes write as well, their calls are in no tally.
+  // When other processes write to the store too, tallies would lack their calls, so they are not used.
   const trusted = engine.soleProcess ? tallies : new CallTallies()
   const beyond = await beyondDocument(writer, { key, workspace_id: workspace, size_bytes: size }, trusted)
   const leftBytes = (await dropRows(writer, engine, beyond, nowMs)) ?? usedBytes
   await dropRows(writer, engine, await beyondWorkspace(writer, workspace, leftBytes - undoBytes, version), nowMs)
 }
 
-/** The records of a document beyond its bounds after one of `size_bytes` was added; never the newest. */
+/** Returns the records of a document beyond its bounds after one of `size_bytes` was added; never the newest record. */
 async function beyondDocument(
   db: Connection,
   { key, workspace_id, size_bytes }: Omit<Sized, 'version'>,
@@ -154,7 +154,7 @@ async function beyondDocument(
     tallies.set(key, most)
     return []
   }
-  // Where the bytes are within their bound, only the records beyond the number are read.
+  // While the bytes are within their bound, only the records beyond the maximum number are read.
   const skipped = most && most.bytes <= DOCUMENT_BYTES ? DOCUMENT_CALLS : 0
   const rows = await newestRows(db, { key, skipped, limit: DOCUMENT_CALLS + MOST_DROPPED - skipped })
   let bytes = 0
@@ -164,7 +164,7 @@ async function beyondDocument(
   })
   const beyondBytes = beyond.reduce((sum, row) => sum + row.size_bytes, 0)
   if (skipped === 0 && beyond.length === 0) tallies.set(key, { count: rows.length, bytes })
-  // The transaction may be undone and the records stay, so a tally does not fall here.
+  // The transaction may be rolled back and the records stay, so the tally does not decrease here.
   else if (before !== null && most !== null)
     tallies.set(key, {
       count: Math.max(before.count, most.count - beyond.length),
@@ -205,8 +205,8 @@ async function addBytes(writer: Writer, workspace: string, bytes: number): Promi
 }
 
 /**
- * Removes records. The grace period of blobs that only they referenced starts. [BLOB-15, BLOB-16] Returns the bytes that
- * the records of the last one's workspace have afterwards; `null` when there were none to remove.
+ * Removes records. The grace period of blobs that only they referenced starts. [BLOB-15, BLOB-16] Returns the bytes of all
+ * remaining records of the workspace of the last row; `null` when `rows` is empty.
  */
 async function dropRows(writer: Writer, engine: Engine, rows: readonly Sized[], nowMs: number): Promise<number | null> {
   let leftBytes: number | null = null

@@ -1,16 +1,16 @@
-/** Records of calls and their bytes. */
+/** The number of records of calls, and their bytes. */
 export interface CallTally {
   readonly count: number
   readonly bytes: number
 }
 
-/** Documents whose tally is remembered. */
+/** Most documents whose tally is remembered. */
 const MOST_REMEMBERED = 10_000
 
 /**
- * Remembers for each document how many calls it has at most, so that a new one does not read all others to find that none
- * is beyond the bounds. A document has never more than its tally says, whatever becomes of the transactions that set it.
- * [AG-67]
+ * Remembers for each document an upper bound of the number of its calls, so that a new call need not read all others to find
+ * that none is beyond the limits. A document never has more than its tally, even when a transaction that set the tally was
+ * rolled back. [AG-67]
  */
 export class CallTallies {
   readonly #byKey = new Map<number, CallTally>()

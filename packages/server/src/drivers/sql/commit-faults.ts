@@ -50,7 +50,7 @@ export function withCommitFaults(database: Database, next: CommitFaults): Databa
   }
 }
 
-/** Wraps a database so that a node which has lost a document can still append to its log. For tests only, to see that they find it. */
+/** Breaks fencing: a node that has lost a document can still append to its log. For tests that must detect exactly that. */
 export function withoutEpochs(database: Database): Database {
   const { engine } = database
   return {

@@ -175,7 +175,7 @@ describe('group commit', () => {
     expect(durable()).toBe(true)
   })
 
-  it('[LIFE-4] a record that comes after a quiet time is committed at once, whatever load there was before', async () => {
+  it('[LIFE-4] after a quiet time a record is committed at once, whatever load there was before', async () => {
     const time = manualTime()
     const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS, time })
     const key = await bench.newDocument()

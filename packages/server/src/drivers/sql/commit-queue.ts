@@ -25,7 +25,7 @@ export interface CommitQueueOptions {
   /** Checked before each commit, and again every 5 ms until it returns false. */
   readonly isCommitHeld?: () => boolean
   readonly answerHoldMs: number
-  /** Whether other nodes have the same jobs. */
+  /** Whether other nodes run the same jobs on this store. */
   readonly sharesJobs?: boolean
 }
 
@@ -113,8 +113,8 @@ export class CommitQueue {
   }
 
   /**
-   * Runs one batch of a maintenance job. Where several nodes have the job, only one of them runs a batch at a time, and the others answer
-   * `idle` at once. Two at once would be right too, and only waste. [LIFE-30]
+   * Runs one batch of a maintenance job. When several nodes have the job, one node at a time runs a batch, and `job` on the others
+   * returns `idle` at once. Two batches at once would only be wasteful, not wrong. [LIFE-30]
    */
   job<T>(name: string, idle: T, run: (writer: Writer) => Promise<T>): Promise<T> {
     const { sharesJobs = false, database } = this.#options

@@ -12,7 +12,7 @@ class Placeholder {
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Runs the query with these values, in a transaction or outside; resolves with its rows. */
+/** Runs the query with these values, inside or outside a transaction; resolves with its rows. */
 export type CompiledOnce<V extends Values, R> = (db: Connection, values: V) => Promise<readonly R[]>
 
 /**

@@ -18,7 +18,7 @@ export interface Removal {
   readonly key: number
   readonly deletedAtMs: number
   readonly actor: string
-  /** The document that a restore puts in its place. [LIFE-22] */
+  /** Id of the document with which a restore replaces this one. [LIFE-22] */
   readonly successor: string | null
 }
 
@@ -40,7 +40,7 @@ export async function removeDocument(
     .where('key', '=', key)
     .executeTakeFirst()
   if (row === undefined) return { kind: 'gone' } as const
-  // The readers of the document as it was are told that it is gone. [WS-51]
+  // The feed row needs the document as it was: everyone who could read it is notified of the deletion. [WS-51]
   const before = tell === null ? null : await readState(writer, ref)
   await keepFormerClients(writer, ref, key, deletedAtMs)
   await dropReferences(writer, engine, { ...ref, key }, deletedAtMs)

@@ -34,7 +34,7 @@ import { appendTo } from './updates.ts'
 
 type Keyed<T> = T & { readonly key: number }
 
-// Workspace, id and the time of creation never change. A column that is set is written to all its indexes, also with the same value.
+// Workspace, id and the time of creation are not set: they never change, and setting a column updates its indexes even with the same value.
 const replaceRow = compiledOnce((db, row: Keyed<ReturnType<typeof columnsOf>>) =>
   db
     .updateTable('documents')
@@ -129,7 +129,7 @@ async function store(
   return updated
 }
 
-/** Told before a conflict, since a former owner has nothing to merge and try again. [LIFE-26] */
+/** Checked before a conflict, because a former owner must not merge and try again. [LIFE-26] */
 function refuseFormerOwner({ node }: Engine, { log, expect }: DocumentWrite, current: DocumentState): WriteOutcome | null {
   if (log.kind !== 'live' || log.epoch === undefined) return null
   if (current.kind !== 'document' || expect.kind !== 'document' || expect.key !== current.head.key) return null
@@ -139,8 +139,8 @@ function refuseFormerOwner({ node }: Engine, { log, expect }: DocumentWrite, cur
 }
 
 /**
- * Refuses a cold write to a document of another node. The room of a dead node may be alive all the same, in a process that is paused, until
- * somebody else acquires the document. [LIFE-26]
+ * Refuses a cold write to a document that another node owns. Even when the lease of that node is over, its room may still exist in a
+ * paused process, until somebody else acquires the document. [LIFE-26]
  */
 async function refuseForeign(writer: Writer, { node, nowMs }: Engine, head: DocumentHead): Promise<WriteOutcome | null> {
   const by = head.owner

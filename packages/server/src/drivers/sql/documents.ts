@@ -30,7 +30,7 @@ const recordRow = compiledOnce((db, { workspaceId, id }: { readonly workspaceId:
     .where('documents.id', '=', id),
 )
 
-/** `run`: how calls are run of which other nodes are told; nobody is when it is absent. */
+/** `run`: runs the calls that other nodes are told of. Without `run` nobody is told. */
 export function sqlDocuments(
   database: Database,
   queue: CommitQueue,
@@ -102,7 +102,7 @@ export function sqlDocuments(
     async giveLineages(afterKey, limit) {
       const { keys, lastKey, more } = await reading(() => withoutLineage(reader, afterKey, limit))
       if (keys.length === 0) return { lastKey, more }
-      // While another node gives some, this one stays where it is and looks again later.
+      // While another node runs this job, this node keeps its position and tries again later.
       return queue.job('lineages', { lastKey: afterKey, more: false }, async (writer) => {
         await giveLineages(writer, keys, capturing.random)
         return { lastKey, more }

@@ -32,13 +32,13 @@ export interface LogAdvance {
   readonly key: number
   readonly afterSeq: number
   readonly count: number
-  /** The log moves only while this process owns the document since this acquisition; not compared when absent. */
+  /** When present, the log moves only while this process owns the document under this epoch. */
   readonly epoch?: number
 }
 
 /** Which node of several this process is. */
 export interface OwnNode {
-  /** `null` before the node has registered, and in a single relay. [LIFE-26] */
+  /** Its incarnation; `null` before the node has registered, and in a single relay. [LIFE-26] */
   inc: Incarnation | null
 }
 
@@ -56,7 +56,7 @@ export interface Engine {
   readonly columnTypes: StepTypes
   /** True when the store belongs to the process that opened it, so that uploads of an earlier process are over. */
   readonly soleProcess: boolean
-  /** What acquisitions write into the rows of documents and appends compare there. */
+  /** This process: acquisitions write its incarnation as owner into the rows of documents, and appends compare it. */
   readonly node: OwnNode
   /** The clock of the database, in milliseconds. */
   readonly nowMs: RawBuilder<number>
@@ -72,8 +72,8 @@ export interface Engine {
    */
   lockBlobs(writer: Writer, hashes: readonly string[]): Promise<void>
   /**
-   * Keeps other processes away from the seats of these workspaces until the transaction ends, which it does by itself when this process is
-   * silent for a second. [WS-17]
+   * Locks the seats of these workspaces against other processes until the transaction ends. The server ends the transaction when this
+   * process sends nothing for a second. [WS-17]
    */
   lockSeats(writer: Writer, workspaceIds: readonly string[]): Promise<void>
   /**
@@ -87,11 +87,11 @@ export interface Engine {
   nextIdentity(writer: Writer, table: string, column: string): Promise<number>
   /** From now on identity values are above `last` and above every stored one. [YDOC-8] */
   continueAbove(writer: Writer, table: string, column: string, last: number): Promise<void>
-  /** Whether no other process runs this job now. Then none begins it before the transaction ends. [LIFE-30] */
+  /** Takes the lock of a job until the transaction ends. Returns false when another process has the lock. [LIFE-30] */
   tryJob(writer: Writer, job: string): Promise<boolean>
   /**
-   * Returns the greatest identity value that the table has given out, 0 before the first, and the clock. With `asksOpen` also when the oldest
-   * open transaction began that has written something; `null` when there is none.
+   * Returns the greatest identity value that the table has given out, 0 before the first, and the time of the database. With `asksOpen`,
+   * also when the oldest open transaction began that has written something; `null` when there is none.
    */
   identityMoment(db: Connection, table: FeedTableName, asksOpen: boolean): Promise<IdentityMoment>
   faultOf(error: unknown): Fault
@@ -118,11 +118,11 @@ export interface Database {
   begin(): Promise<OpenTransaction>
   readonly reader: Connection
   /**
-   * Reads rows of numbers, one row after the other in one array, with NaN for null. A list of ten thousand rows takes half as long as with
-   * an object for each row.
+   * Reads rows of numbers into one array, row after row, with NaN for null. A list of ten thousand rows takes half as long as with an
+   * object for each row.
    */
   readNumbers(query: CompiledQuery): Promise<Float64Array<ArrayBuffer>>
-  /** Answers another text than before when a tool that runs beside the relay has committed since, as a repair does. */
+  /** Returns a text that changes when a tool beside the relay commits, for example a repair. */
   changedBeside(): Promise<string>
   /** Acknowledged writes that the store has lost and whose loss the operator accepted. [CFG-11] */
   readonly losses: readonly StoreLoss[]
@@ -141,8 +141,8 @@ export interface Database {
    */
   occupy(place: OccupyOptions): Promise<void>
   /**
-   * The table of nodes, through which this process becomes one of several. A process for which `occupy` was called must not use it, nor the
-   * reverse. `onLoss` as for `occupy`. [LIFE-26]
+   * The table of nodes, through which this process becomes one of several. A process uses either `nodes` or `occupy`, never both.
+   * `onLoss` as for `occupy`. [LIFE-26]
    */
   nodes(told: Pick<OccupyOptions, 'onLoss'>): NodeRegistry
   /** Called last: flushes side files of the engine and releases the lock. */

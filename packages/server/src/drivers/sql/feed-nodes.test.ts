@@ -14,7 +14,7 @@ import { startTcpProxy } from '../../test/tcp-proxy.ts'
 import { openFeedStore } from './testing/feed-store.ts'
 import { onPostgres } from './testing/on-postgres.ts'
 
-/** Time runs so many times as fast, so that 30 s take 1.5 s. */
+/** Time runs this many times faster than real time, so that 30 s take 1.5 s. */
 const FAST = 20
 const clock = { monotonicMs: () => performance.now() * FAST }
 const timers: Timers = { after: (delayMs, run) => systemTimers.after(delayMs / FAST, run) }
@@ -76,13 +76,13 @@ async function openSession(
 await onPostgres((url) =>
   describe('two nodes on one database', () => {
     it.each<HintFate>(['given', 'doubled', 'reordered', 'lost', 'off'])(
-      '[WS-51] each row is told once on each node and in the order of the commits of its document, with hints %s',
+      '[WS-51] each node delivers each row once, in the order of the commits of its document, with hints %s',
       async (fate) => {
         const hints = troubledHints(fate)
         const nodes = [await openNode(url, hints), await openNode(url, hints)]
         const [a, b] = nodes as [Node, Node]
         const documents = await Promise.all(Array.from({ length: 8 }, () => create(a.store)))
-        // One document after the other, as transactions of two nodes that lock several may have to be undone.
+        // Writes to one document at a time: transactions of two nodes that lock several documents may be rolled back.
         const writeOn = async ({ store }: Node): Promise<void> => {
           for (let done = 0; done < 12 * documents.length; ) {
             const state = await store.documents.state(at(documents, done % documents.length))
@@ -111,7 +111,7 @@ await onPostgres((url) =>
       },
     )
 
-    it('[LIFE-27] a row whose transaction stays open while later ids commit is told when it commits', async () => {
+    it('[LIFE-27] a row whose transaction stays open while later ids commit is delivered when it commits', async () => {
       const { store, seen } = await openNode(url)
       const session = await openSession(url)
       await session.query('begin')
@@ -124,7 +124,7 @@ await onPostgres((url) =>
       expect(seen).toHaveLength(1 + later.length)
     })
 
-    it('[LIFE-27] a reader that only goes on by the order of ids loses such a row, so the test above can fail', async () => {
+    it('[LIFE-27] a reader that requests no missing ids loses a row that commits late', async () => {
       const byIdOrder = (feed: ChangeFeed): ChangeFeed => ({ ...feed, read: (request) => feed.read({ ...request, gaps: [] }) })
       const { store, seen } = await openNode(url, null, byIdOrder)
       const session = await openSession(url)
@@ -137,7 +137,7 @@ await onPostgres((url) =>
       expect(idsOf(seen)).not.toContain(held)
     })
 
-    it('[LIFE-27] a transaction that stays open for longer than 30 s is told all the same, and rows that were rolled back are forgotten', async () => {
+    it('[LIFE-27] a row is delivered after its transaction was open for more than 30 s, and ids of rolled-back rows are given up', async () => {
       const asked: number[] = []
       const counting = (feed: ChangeFeed): ChangeFeed => ({
         ...feed,
@@ -149,7 +149,7 @@ await onPostgres((url) =>
       const { store, seen } = await openNode(url, null, counting)
       const [long, undone] = [await openSession(url), await openSession(url)]
       await long.query('begin')
-      // As every call of the relay that tells something, this one has written before it gets an id.
+      // Like every call of the relay that adds a feed row, this transaction writes before it gets an id.
       await long.query(`insert into store_facts (name, value) values ('open', '1')`)
       const held = await long.insert()
       await undone.query('begin')
@@ -163,7 +163,7 @@ await onPostgres((url) =>
       await until(() => expect(asked.at(-1)).toBe(0))
     })
 
-    it('[WS-51] a node that starts in the middle is told of what commits later, also under a lower id, and of nothing before', async () => {
+    it('[WS-51] a node that starts later gets rows that commit after its start, also with lower ids, and no earlier rows', async () => {
       const first = await openNode(url)
       const session = await openSession(url)
       await create(first.store)
@@ -180,7 +180,7 @@ await onPostgres((url) =>
       expect(second.seen).toHaveLength(2)
     })
 
-    it('[LIFE-27] after 20 s without the database a node tells everything that it missed, once', async () => {
+    it('[LIFE-27] after 20 s without the database a node delivers every missed row once', async () => {
       const proxied = new URL(url)
       const proxy = await startTcpProxy({ host: proxied.hostname, port: Number(proxied.port || 5432) })
       opened.push(proxy)
@@ -205,7 +205,7 @@ await onPostgres((url) =>
       expect(away.reader.lagSec()).toBeLessThan(10)
     })
 
-    it('[LIFE-27] 2,000 rows a second, committed out of order, are told once each, and at most 2 s late', async () => {
+    it('[LIFE-27] 2,000 rows a second, committed out of order, are delivered once each, within 2 s', async () => {
       const nodes = [await openNode(url), await openNode(url)]
       const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession(url)))
       const startedAt = performance.now()

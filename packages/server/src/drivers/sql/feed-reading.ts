@@ -11,16 +11,16 @@ import { readingWith } from './reading.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
-/** Ranges in one statement; each takes two of its parameters. */
+/** Most ranges in one statement; each takes two parameters. */
 const RANGES_PER_STATEMENT = 200
-/** A node that starts looks for ids of transactions that began up to so long ago, and of all that are open. */
+/** A starting node requests missing ids of transactions that began up to this long ago, and of all open transactions. */
 const LOOK_BACK_MS = 31_000
-/** Where no older row says which ids are new, so many below the first one are looked for. */
+/** When no older row shows which ids are new, a starting node requests this many ids below the first row. */
 const BELOW_THE_FIRST = 1_000
-/** So many rows tell a node that starts whether the database loses some later. */
+/** A starting node remembers this many rows, so that it can notice when the database loses rows. */
 const RECENT_AT_START = 100
 
-/** `origin`: as in the rows that this process writes. */
+/** `origin`: the value in the rows that this process writes. */
 export function sqlChangeFeed(database: Database, queue: CommitQueue, origin: string, log: Logger): ChangeFeed {
   const bytesOf = sql<number>`octet_length(payload) + length(workspace_id) + length(actor) + 120`
   return feedOn(database, queue, log, { table: 'change_feed', bytesOf, rowOf: (row) => changeOf(row, origin, log) })
@@ -32,7 +32,7 @@ export function sqlRevocationFeed(database: Database, queue: CommitQueue, log: L
 
 interface FeedOn<Name extends FeedTableName, Row> {
   readonly table: Name
-  /** About what a row takes in the database. */
+  /** The approximate bytes of a row in the database. */
   readonly bytesOf: ReturnType<typeof sql<number>>
   readonly rowOf: (row: Selectable<Tables[Name]>) => Row
 }
@@ -66,8 +66,8 @@ function feedOn<Name extends FeedTableName, Row extends FeedRow>(
 }
 
 /**
- * The new rows come first and the missing ones after them: what is missing in an earlier commit of a document is visible by the time at which
- * a later one is. In the other order a later change could be told without the earlier one.
+ * Reads the new rows first and the missing ones afterwards: when a row is visible, all earlier commits of its document are visible too, so
+ * the second read finds them. In the other order a later change could be returned without the earlier one.
  */
 async function readRows(db: Connection, table: FeedTableName, { above, gaps, limit }: FeedRequest) {
   const from = await db
@@ -90,7 +90,7 @@ function isInOneOf(ranges: readonly IdRange[]) {
   return (e: ExpressionBuilder<Tables, FeedTableName>) => e.or(ranges.map(({ from, to }) => e.between('id', from, to)))
 }
 
-/** Where a node begins at this moment, which was taken before the rows are read. */
+/** Returns the position at which a node begins at this moment. The moment has to be taken before this call. */
 async function placeAt(db: Connection, table: FeedTableName, { nowMs, openSinceMs }: IdentityMoment): Promise<FeedPlace> {
   const beforeMs = Math.min(nowMs - LOOK_BACK_MS, (openSinceMs ?? Number.POSITIVE_INFINITY) - LOOK_BACK_MS)
   const newest = await db.selectFrom(table).select(['id', 'at_ms']).orderBy('id', 'desc').limit(RECENT_AT_START).execute()
@@ -113,7 +113,7 @@ async function placeAt(db: Connection, table: FeedTableName, { nowMs, openSinceM
   return { top: top.id, recent, gaps: rows.map(({ id, before }) => ({ from: before + 1, to: id - 1 })) }
 }
 
-/** Returns whether there may be more to remove. `through`: the oldest rows up to here are too much. */
+/** Returns whether there may be more to remove. `through`: rows with ids up to this one exceed the bound of bytes. */
 async function purge(
   writer: Writer,
   table: FeedTableName,
@@ -122,7 +122,7 @@ async function purge(
 ): Promise<boolean> {
   const oldest = await writer.selectFrom(table).select(['id', 'at_ms']).orderBy('id').limit(limit).execute()
   const due = oldest.filter(({ id, at_ms }) => at_ms < beforeMs || (through !== null && id <= through))
-  // The rows are nearly in the order of their times; what is left behind goes with the next batch.
+  // Rows are almost in the order of their times; a row that is missed here is removed with a later batch.
   const last = due.at(-1)?.id
   if (last === undefined) return false
   await writer
@@ -163,7 +163,7 @@ function readChange(row: Selectable<Tables['change_feed']>, origin: string): Cha
     version: payload.version,
     isOwn: row.origin === origin,
   }
-  // Who owns it may have changed since, and is asked of the store where it matters.
+  // The owner may have changed since the row was written; code that needs it asks the store.
   const headOf = (head: PayloadHead) => ({ ...head, ...named, owner: null })
   switch (row.kind) {
     case 'created':

@@ -2,27 +2,27 @@ import { type RawBuilder, sql } from 'kysely'
 import type { FeedTableName } from './engine.ts'
 import type { Connection } from './tables.ts'
 
-/** Rows that are counted at a time. */
+/** Rows that one statement counts. */
 const CHUNK_ROWS = 10_000
 
 interface Chunk {
-  /** The last id that it counts. */
+  /** The last id in the chunk. */
   readonly through: number
   readonly bytes: number
 }
 
 export interface Excess {
-  /** The last id of the oldest rows that are too much; `null` when none is. */
+  /** Rows with ids up to this one exceed the bound of bytes; `null` when no row does. */
   readonly through: number | null
-  /** Rows are left to count. */
+  /** Whether rows are left to count. */
   readonly hasMore: boolean
 }
 
 const NOTHING: Excess = { through: null, hasMore: false }
 
 /**
- * What the rows of a feed take, counted once each and a chunk at a time, so that no statement passes over the whole table. Another node may
- * remove rows too: a chunk below the first row that is left counts no more. [FEED-3, LIFE-30]
+ * Counts the bytes of the rows of a feed, each row once and a chunk at a time, so that no statement scans the whole table. Other nodes remove
+ * rows too, so chunks below the first remaining row are dropped from the count. [FEED-3, LIFE-30]
  */
 export class FeedTally {
   readonly #db: Connection
@@ -36,7 +36,7 @@ export class FeedTally {
     this.#bytesOf = bytesOf
   }
 
-  /** Counts one more chunk and returns which of the rows that are counted are too much. */
+  /** Counts one more chunk and returns which counted rows exceed `mostBytes`. */
   async excess(mostBytes: number | null): Promise<Excess> {
     if (mostBytes === null) return NOTHING
     const first = await this.#db.selectFrom(this.#table).select('id').orderBy('id').limit(1).executeTakeFirst()

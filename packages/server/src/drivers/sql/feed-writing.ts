@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts'
 import { storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
-/** A change of which other nodes are told. */
+/** A change that other nodes are told of. */
 export type Told =
   | {
       readonly kind: 'created' | 'updated' | 'shared' | 'edited' | 'repaired'
@@ -15,29 +15,29 @@ export type Told =
     }
   | { readonly kind: 'deleted'; readonly before: DocumentHead; readonly tombstone: Tombstone; readonly actor: string }
 
-/** A row that is committed. */
+/** A committed row of the change feed. */
 export interface FeedEntry {
   readonly workspaceId: string
   readonly id: number
 }
 
-/** Where the store tells of its changes: one of several nodes. */
+/** How the store announces its changes when it was opened for several nodes. */
 export interface FeedOutlet {
-  /** Names this process; another one for each start. */
+  /** Identifies this process; different at each start. */
   readonly origin: string
-  /** Called after the commit of each call that has told something. */
+  /** Called after the commit of each call that has added rows. */
   onTold(entries: readonly FeedEntry[]): void
 }
 
-/** What the work of one call tells; `null` where nobody is told, so that nothing need be read for it. */
+/** Announces a change of the current call; `null` when there is nobody to tell, so that the call need not read data for it. */
 export type Telling = ((told: Told) => void) | null
 
-/** Runs a call in the group commit, together with the rows of the change feed that it tells. */
+/** Runs a call in the group commit and inserts the rows of the change feed for the changes that the call announces. */
 export type TellingRun = <T>(bytes: number, work: (writer: Writer, tell: Telling) => Promise<T>) => Promise<T>
 
 /**
- * Without an outlet, as in a single relay, the work is told that nobody listens and no statement is added. With one, the rows are inserted
- * behind the work, within its transaction: the work holds the lock of the document then, so ids of one document rise as its commits do.
+ * Without an outlet, as in a single relay, the work gets `null` and no statement is added. With an outlet the rows are inserted after the
+ * work, within its transaction. The work holds the lock of the document then, so the ids of one document are in the order of its commits.
  * [WS-51, FEED-2]
  */
 export function tellingRun(queue: Pick<CommitQueue, 'run'>, engine: Engine, outlet: FeedOutlet | null): TellingRun {
@@ -63,7 +63,7 @@ export async function insertChanges(
   told: readonly Told[],
 ): Promise<readonly FeedEntry[]> {
   const entries: FeedEntry[] = []
-  // One after the other, so that their ids are in this order.
+  // Inserts the rows one after the other, so that their ids have the order of the changes.
   for (const change of told) {
     const head = change.kind === 'deleted' ? change.before : change.head
     const row = await writer
@@ -88,7 +88,7 @@ export async function insertChanges(
 /** A head as rows carry it. What a later release adds to heads stays out until it is added here. */
 export type PayloadHead = Omit<DocumentHead, 'workspaceId' | 'key' | 'owner'>
 
-/** The part of a row that only nodes read. Readers pass over members that they do not know. [LIFE-29] */
+/** The JSON in a row, which only nodes read. Readers ignore members that they do not know. [LIFE-29] */
 export type ChangePayload =
   | {
       readonly docId: string

@@ -173,7 +173,7 @@ function current(known: CheckedHead | undefined, stamps: Float64Array, at: numbe
   return isSameLog && owner === head.owner ? known : { ...known, head: { ...head, lastSeq, coveredSeq, bodyAhead, owner } }
 }
 
-/** Keeps the object of the head when it says the same. */
+/** Returns the owner. Returns the known object when owner and epoch are unchanged, so that the head can stay the same object. */
 function ownerOf({ owner: known }: DocumentHead, owner: number, epoch: number): DocumentHead['owner'] {
   if (Number.isNaN(owner)) return null
   return known?.owner === owner && known.epoch === epoch ? known : { owner, epoch }

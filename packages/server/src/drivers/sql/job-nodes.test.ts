@@ -10,8 +10,8 @@ import { openHost, temporaryStores } from './testing/store-under-test.ts'
 const newStore = temporaryStores()
 
 await onPostgres((url) =>
-  describe('jobs of maintenance over nodes', () => {
-    it('[LIFE-30] a batch yields while another node runs one of the same job, and not to other jobs', async () => {
+  describe('maintenance jobs on several nodes', () => {
+    it('[LIFE-30] a batch does nothing while another node runs the same job, and other jobs do not stop it', async () => {
       await using store = await openFeedStore(url)
       const ref = { workspaceId: 'w', id: randomUUID() }
       const { key } = written(await store.documents.write(creation(ref)))
@@ -28,7 +28,7 @@ await onPostgres((url) =>
       expect(await store.documents.purgeTombstones(2_000, 10)).toBe(1)
     })
 
-    it('[LIFE-30] documents whose bodies lack edits are left to the node that has them open, while its lease lasts', async () => {
+    it('[LIFE-30] a document whose body lacks edits is left to its owner while the lease of the owner lasts', async () => {
       await emptyPostgres(url)
       const other = new pg.Client({ connectionString: url })
       await other.connect()
@@ -54,7 +54,7 @@ await onPostgres((url) =>
       await other.end()
     })
 
-    it('[LIFE-30] [WS-61] while another node gives lineages, this one passes over no document without one', async () => {
+    it('[LIFE-30] [WS-61] while another node gives lineages, this node skips no document without a lineage', async () => {
       await emptyPostgres(url)
       await using store = await openFeedStore(url)
       const { key } = written(await store.documents.write(creation({ workspaceId: 'w', id: randomUUID() })))
@@ -71,7 +71,7 @@ await onPostgres((url) =>
       await other.end()
     })
 
-    it('[LIFE-30] a relay that is alone asks for no such lock', async () => {
+    it('[LIFE-30] a single relay takes no lock of a job', async () => {
       await using store = await openHost(url)
       const ref = { workspaceId: 'w', id: randomUUID() }
       const { key } = written(await store.documents.write(creation(ref)))
@@ -85,7 +85,7 @@ await onPostgres((url) =>
   }),
 )
 
-it('[FEED-2] a relay that is alone writes no row of a feed', async () => {
+it('[FEED-2] a single relay writes no feed row', async () => {
   await using store = await openHost(newStore().url)
   const ref = { workspaceId: 'w', id: 'd' }
   const told = { actor: 'ada' }

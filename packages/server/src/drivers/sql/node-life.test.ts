@@ -12,20 +12,20 @@ import { openDatabase } from './database.ts'
 import { onPostgres } from './testing/on-postgres.ts'
 import { openStorage } from './storage.ts'
 
-/** A clock by which hardly any time passes but what a test lets pass, however long a busy machine takes for it. */
+/** Returns a clock that almost stands still except for `move`, so that the speed of the machine does not matter. */
 function slowClock(): Clock & { move(byMs: number): void } {
   let movedMs = 0
-  // It moves a little, since each heartbeat is known by its time.
+  // The clock moves a little, because each heartbeat is identified by its time.
   const monotonicMs = () => movedMs + performance.now() / 1_000
   return { nowMs: systemClock.nowMs, monotonicMs, move: (byMs) => void (movedMs += byMs) }
 }
 
-/** What a heartbeat of once a second and a look twice a second may add. */
+/** The delay that heartbeats once a second and checks twice a second may add. */
 const LOOKS_MS = 2_000
 
 await onPostgres((url) => {
   describe.concurrent('a node with its store in a thread and a network that a test can break', () => {
-    /** A node that reaches the server through a proxy of its own. `clock`: that by which it judges how long the server has been away. */
+    /** Starts a node that reaches the server through its own proxy. `clock`: by which it measures how long the server is silent. */
     async function startNode(nodeId: string, onTestFinished: (end: () => Promise<void>) => void, clock: Clock = systemClock) {
       const { hostname, port } = new URL(url)
       const proxy: TcpProxy = await startTcpProxy({ host: hostname, port: Number(port || 5432) })
@@ -68,7 +68,7 @@ await onPostgres((url) => {
     }
 
     it(
-      '[LIFE-27] a silent server: the node refuses after 4 s, gives up its documents after 10 s, and comes back with another incarnation',
+      '[LIFE-27] when the server is silent the node refuses after 4 s, suspends after 10 s, and later serves under a new incarnation',
       async ({ onTestFinished, expect }) => {
         const { life, proxy, calls } = await startNode('silent', onTestFinished)
         await expect.poll(() => life.mayTakeOver, { timeout: patience(10_000) }).toBe(true)
@@ -93,7 +93,7 @@ await onPostgres((url) => {
     )
 
     it(
-      '[LIFE-27] connections that are reset, and a server away for 3 s, cost a node nothing',
+      '[LIFE-27] after reset connections or 3 s without the server a node serves under the same incarnation',
       async ({ onTestFinished, expect }) => {
         const clock = slowClock()
         const { life, proxy, calls } = await startNode('reset', onTestFinished, clock)
@@ -105,7 +105,7 @@ await onPostgres((url) => {
           await new Promise((resolve) => setTimeout(resolve, 300))
         }
         await proxy.down()
-        // Long enough for a heartbeat to fail.
+        // Waits long enough for a heartbeat to fail.
         await new Promise((resolve) => setTimeout(resolve, 2_000))
         clock.move(3_000)
         expect(life.mayTakeOver).toBe(false)
@@ -117,7 +117,7 @@ await onPostgres((url) => {
     )
 
     it(
-      '[LIFE-27] a server that refuses connections for longer: the node gives up its documents after 10 s and comes back',
+      '[LIFE-27] when the server refuses connections for longer the node suspends after 10 s, and later serves again',
       async ({ onTestFinished, expect }) => {
         const { life, proxy, calls } = await startNode('refused', onTestFinished)
         await expect.poll(() => life.phase, { timeout: patience(10_000) }).toBe('serving')

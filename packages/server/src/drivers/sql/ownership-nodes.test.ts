@@ -15,7 +15,7 @@ import type { Writer } from './tables.ts'
 
 interface Node extends StorageHost {
   readonly inc: number
-  /** While set, a commit is kept written and not committed, as by a process that is paused. */
+  /** While true, commits stay written but not committed, as in a paused process. */
   hold: boolean
   /** Faults of the next commits. */
   readonly faults: (CommitFault | null)[]
@@ -81,7 +81,7 @@ await onPostgres((url) => {
     const append = async (node: Node, key: number, afterSeq: number, epoch: number) =>
       (await node.updates.append([record(key, afterSeq, epoch)]))[0]?.kind
     const lengthOfLog = async (key: number) => (await b.updates.after(key, 0)).length
-    /** How many statements wait for a lock in this database. */
+    /** Returns how many statements wait for a lock in this database. */
     const waiting = async () => {
       const found = await sql<{ n: number }>`
         select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
@@ -91,7 +91,7 @@ await onPostgres((url) => {
     }
     const untilOneWaits = () => expect.poll(waiting, { interval: 10 }).toBe(1)
 
-    it('[LIFE-26] of two nodes that acquire a document at once one gets it and the other is told which', async () => {
+    it('[LIFE-26] of two nodes that acquire a document at once one becomes the owner, and the other learns which node owns it', async () => {
       const { key } = await newDocument()
       for (let round = 1; round <= 20; round++) {
         const outcomes = await Promise.all([a, b].map(({ ownership }) => ownership.acquire(key)))
@@ -104,7 +104,7 @@ await onPostgres((url) => {
       }
     })
 
-    it('[LIFE-26] an acquire that waited behind another one compares the owner again, and is answered owned', async () => {
+    it('[LIFE-26] an acquire that waited behind another acquire compares the owner again, and returns owned', async () => {
       const { key } = await newDocument()
       a.hold = true
       const first = a.ownership.acquire(key)
@@ -131,7 +131,7 @@ await onPostgres((url) => {
       expect(await lengthOfLog(key)).toBe(0)
     })
 
-    it('[LIFE-26] a takeover that waited behind an append begins after its record', async () => {
+    it('[LIFE-26] a takeover that waited behind an append begins after the appended record', async () => {
       const { key } = await newDocument()
       await a.ownership.acquire(key)
       await rows.silence(a.inc, 16_000)
@@ -145,7 +145,7 @@ await onPostgres((url) => {
       expect(await takeover).toEqual({ kind: 'acquired', owner: b.inc, epoch: 2, lastSeq: 1, takeovers: 1, taken: 'ended' })
     })
 
-    it('[LIFE-26] a node that is paused between its update and its commit keeps its successor waiting for 3 s, and stores nothing', async () => {
+    it('[LIFE-26] a node paused between update and commit keeps the next owner waiting for 3 s, and stores nothing', async () => {
       const { key } = await newDocument()
       const tenure = await a.ownership.acquire(key)
       await rows.silence(a.inc, 3500)
@@ -165,7 +165,7 @@ await onPostgres((url) => {
       expect(await lengthOfLog(key)).toBe(1)
     })
 
-    it('[LIFE-26] an acquire whose answer was lost is done: it keeps others away, and the next one begins a new epoch', async () => {
+    it('[LIFE-26] an acquire whose answer was lost holds against other nodes, and the next acquire begins a new epoch', async () => {
       const { key } = await newDocument()
       a.faults.push('unanswered')
       await expect(a.ownership.acquire(key)).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
@@ -213,7 +213,7 @@ await onPostgres((url) => {
       const ofNode = await openDatabase(url, { synchronous: 'FULL', node: { inc: null } }, silentLogger)
       opened.push({ [Symbol.asyncDispose]: () => ofNode.close() })
       expect(await limits(ofNode)).toEqual({ idle: '3s', lock: '5s' })
-      // While the store is prepared, steps may be far apart, and another node may take its time.
+      // While the store is prepared, these limits are longer: steps may be far apart, and another node may take long.
       const preparing = ofNode.writer.transaction().execute(async (writer) => {
         await ofNode.engine.lockStore(writer)
         return limitsOf(writer)
@@ -222,13 +222,13 @@ await onPostgres((url) => {
       expect(await limits(ofNode)).toEqual({ idle: '3s', lock: '5s' })
     })
 
-    it('[LIFE-7] no index has to be changed with the end of a log or its owner', async () => {
+    it('[LIFE-7] a change of the end of a log or its owner updates no index', async () => {
       const { rows: indexes } = await sql<{ name: string }>`
         select indexname as name from pg_indexes where tablename = 'log_heads'`.execute(beside.reader)
       expect(indexes).toEqual([{ name: 'log_heads_pkey' }])
     })
 
-    it('[LIFE-7] a document that no node of several has opened has a row of 64 bytes, as before there were owners', async () => {
+    it('[LIFE-7] the owner columns take no bytes in the row of a document that never had an owner: the row has 64 bytes', async () => {
       const { key } = await newDocument()
       const bytes = async () => {
         const found = await sql<{ n: number }>`select pg_column_size(log_heads) as n from log_heads where key = ${key}`.execute(
@@ -243,7 +243,7 @@ await onPostgres((url) => {
   })
 })
 
-/** How many transactions have changed something and are not committed. */
+/** Returns how many open transactions have changed something. */
 async function lockedRows({ reader }: Database): Promise<number | undefined> {
   const { rows } = await sql<{ n: number }>`
     select count(*) as n from pg_stat_activity

@@ -7,7 +7,7 @@ import { openStoreSource } from './store-source.ts'
 import { nodeRows, storesOfNode } from './testing/nodes-under-test.ts'
 import { openHost, temporaryStore, temporaryStores } from './testing/store-under-test.ts'
 
-// SQLite has one process, which here is one node after the other.
+// SQLite is used by one process, which here acts as one node after the other.
 describeOwnershipContract('SQLite', async () => {
   const { url, path, remove } = temporaryStore()
   const node = { inc: null }
@@ -33,17 +33,17 @@ describe('when a node may take a document from its owner', () => {
   })
 
   it.each([
-    ['the lease of the owner is over', owned(15_000), undefined, 'ended'],
-    ['the lease of the owner ends in 1 ms', owned(14_999), undefined, null],
-    ['the owner has left', owned(0, { leaseUntilMs: null }), undefined, 'ended'],
-    ['the owner was seen and is silent for more than 3 s', owned(3_001), seen, 'silent'],
-    ['the owner was seen and is silent for 3 s', owned(3_000), seen, null],
-    ['another owner was seen', owned(9_000), { owner: 8, epoch: 3 }, null],
-    ['another epoch was seen', owned(9_000), { owner: 7, epoch: 2 }, null],
-    ['the document was taken 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 5_000 }), seen, 'silent'],
-    ['the document was taken less than 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 4_999 }), seen, null],
-    ['the lease is over, however new the last takeover', owned(15_000, { takenAtMs: NOW_MS - 1 }), undefined, 'ended'],
-  ] as const)('[LIFE-26] %s', (_, standing, known, may) => {
+    ['may be taken when the lease of its owner is over', owned(15_000), undefined, 'ended'],
+    ['may not be taken when the lease of its owner ends in 1 ms', owned(14_999), undefined, null],
+    ['may be taken when its owner has left', owned(0, { leaseUntilMs: null }), undefined, 'ended'],
+    ['may be taken when its owner was seen and is silent for more than 3 s', owned(3_001), seen, 'silent'],
+    ['may not be taken when its owner was seen and is silent for 3 s', owned(3_000), seen, null],
+    ['may not be taken from a silent owner when another owner was seen', owned(9_000), { owner: 8, epoch: 3 }, null],
+    ['may not be taken from a silent owner when another epoch was seen', owned(9_000), { owner: 7, epoch: 2 }, null],
+    ['may be taken from a silent owner when the last takeover was 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 5_000 }), seen, 'silent'],
+    ['may not be taken from a silent owner when the last takeover was less than 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 4_999 }), seen, null],
+    ['may be taken when the lease of its owner is over, however recent the last takeover', owned(15_000, { takenAtMs: NOW_MS - 1 }), undefined, 'ended'],
+  ] as const)('[LIFE-26] a document %s', (_, standing, known, may) => {
     expect(mayTake(standing, known)).toBe(may)
   })
 })
@@ -56,7 +56,7 @@ it('[LIFE-26] a relay that is not one of several nodes owns nothing', async () =
   await host[Symbol.asyncDispose]()
 })
 
-it('[LIFE-26] a backup has the epochs of documents, and neither owners nor nodes', async () => {
+it('[LIFE-26] a backup holds the epochs of documents, but no owners and no nodes', async () => {
   const { url } = newStore()
   await (await openHost(url))[Symbol.asyncDispose]()
   await using source = await openStoreSource(url, silentLogger)

@@ -7,9 +7,9 @@ import type { Engine } from './engine.ts'
 import type { Connection, Writer } from './tables.ts'
 import { tenureOf } from './tenure-columns.ts'
 
-/** A document is not taken from one node after the other faster than this. */
+/** After a takeover from a silent node, the document is not taken from another silent node for this long. */
 const TAKEN_AGAIN_MS = 5_000
-/** A takeover that is longer ago says nothing about the document. */
+/** Takeovers longer ago than this are not counted. */
 const TAKEOVERS_MS = 600_000
 
 export function sqlOwnership(engine: Engine, queue: CommitQueue): Ownership {
@@ -48,16 +48,16 @@ export async function isAlive(db: Connection, inc: Incarnation, nowMs: RawBuilde
 /** What the database says about a document and its owner at one moment. */
 export interface Standing {
   readonly by: Tenure
-  /** `null` when that start of a node has left, or another start took its place. */
+  /** `null` when the owner has left, or a newer start of that node has replaced it. */
   readonly leaseUntilMs: number | null
-  /** When the document was last taken from a node that had not given it up; `null` when it was not. */
+  /** When the document was last taken from a node that had not released it; `null` when it never was. */
   readonly takenAtMs: number | null
   readonly nowMs: number
 }
 
 /**
- * Decides whether a node may take a document from its owner, and why: the owner is silent, or has ended. `null`: it may not. `seen` as in
- * `Ownership.acquire`. [LIFE-26]
+ * Decides whether a node may take a document from its owner, and returns why: the owner is silent, or has ended. Returns `null` when the
+ * node may not. `seen` as in `Ownership.acquire`. [LIFE-26]
  */
 export function mayTake({ by, leaseUntilMs, takenAtMs, nowMs }: Standing, seen: Tenure | undefined): 'silent' | 'ended' | null {
   if (leaseUntilMs === null || leaseUntilMs <= nowMs) return 'ended'
@@ -73,7 +73,7 @@ interface Acquiring {
   readonly seen: Tenure | undefined
 }
 
-/** One statement for a document that is free. Otherwise decides under the lock of the document, when no append can be under way. */
+/** Acquires a free document with one statement. Otherwise decides under the lock of the document, so that no append is in progress. */
 async function acquire(writer: Writer, engine: Engine, { key, me, seen }: Acquiring): Promise<AcquireOutcome> {
   const free = await take(writer, engine, key, me, 'when free')
   if (free !== null) return free
@@ -101,7 +101,7 @@ async function acquire(writer: Writer, engine: Engine, { key, me, seen }: Acquir
   return taken === null ? acquired : { ...acquired, taken }
 }
 
-/** Makes this node the owner; `null` when the document is not free, or gone. */
+/** Makes this node the owner. Returns `null` when the document is not free or does not exist. */
 async function take(
   writer: Writer,
   { nowMs }: Engine,
@@ -113,7 +113,7 @@ async function take(
     .updateTable('log_heads')
     .set({ owner: me, epoch: sql<number>`coalesce(epoch, 0) + 1` })
     .where('key', '=', key)
-    // A statement that waited for the row compares the owner again, as it is then.
+    // When the statement has waited for a lock on the row, PostgreSQL compares the then current owner.
     .$if(which === 'when free', (all) => all.where((e) => e.or([e('owner', 'is', null), e('owner', '=', me)])))
     .returning((e) => [
       'epoch',
@@ -130,7 +130,7 @@ async function take(
   return { kind: 'acquired', owner: me, epoch: Number(row.epoch), lastSeq: row.last_seq, takeovers: row.takeovers ?? 0 }
 }
 
-/** `robbed` tells the former owner with its next heartbeat, should it be alive. */
+/** Records a takeover. If the former owner is alive, its next heartbeat returns the raised `robbed`. */
 async function noteTakeover(
   writer: Writer,
   from: Incarnation,

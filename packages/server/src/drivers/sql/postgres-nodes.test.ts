@@ -16,7 +16,7 @@ import { openHost } from './testing/store-under-test.ts'
 const LONG_TEST_MS = patience(15_000)
 
 await onPostgres((url) => {
-  /** A tool beside the relays, to look into the store and to change it behind their backs. */
+  /** A tool beside the relays that reads the store and changes it without them. */
   let tool: Database
   const looking = async (): Promise<Database> => (tool ??= await openDatabase(url, { synchronous: 'FULL' }, silentLogger))
 
@@ -34,7 +34,7 @@ await onPostgres((url) => {
     }
   })
 
-  describe('nodes and relays of their own on one PostgreSQL store', () => {
+  describe('nodes and single relays on one PostgreSQL store', () => {
     const hosts = new Set<StorageHost>()
     const pulses = new Set<NodeJS.Timeout>()
     afterEach(async () => {
@@ -58,7 +58,7 @@ await onPostgres((url) => {
     const alone = (): Promise<StorageHost> => open(false)
     const describeNode = (nodeId: string) => ({ nodeId, linkUrl: 'ws://10.0.0.1:9879', program: '1' })
 
-    /** A node whose main thread pulses. */
+    /** Starts a node whose main thread pulses. */
     async function node(nodeId: string): Promise<{ readonly host: StorageHost; readonly inc: number }> {
       const host = await open(true)
       const registered = await host.nodes.register(describeNode(nodeId))
@@ -76,7 +76,7 @@ await onPostgres((url) => {
       return row?.value
     }
 
-    it('[LIFE-29] the first of several nodes raises the format of the store, which a relay of its own leaves as it was', async () => {
+    it('[LIFE-29] the first of several nodes raises the format of the store, and a single relay leaves it as it is', async () => {
       await sql`update store_facts set value = '1' where name = 'format'`.execute((await looking()).writer)
       await close(await alone())
       expect(await format()).toBe('1')
@@ -85,7 +85,7 @@ await onPostgres((url) => {
     })
 
     it(
-      '[CFG-10] a relay that uses the store alone is refused beside a live node, and replaces nodes that have ended',
+      '[CFG-10] a single relay is refused beside a live node, and replaces nodes that have ended',
       async () => {
         const { host, inc } = await node('a')
         await expect(alone()).rejects.toThrow('in use by another process')
@@ -99,16 +99,16 @@ await onPostgres((url) => {
     )
 
     it(
-      '[CFG-10] a node is refused beside a live relay that uses the store alone, and replaces one that has ended, which then writes nothing',
+      '[CFG-10] a node is refused beside a live single relay, and replaces one that has ended, which can write nothing afterwards',
       async () => {
         const relay = await alone()
         await expect(node('a')).rejects.toThrow('a relay with [cluster] single_node')
-        // With another holder in the row the beat stands still, as if the relay had stopped.
+        // Another holder in the row makes the beat stand still, as if the relay had stopped.
         await sql`update instances set holder = 'relay-stopped'`.execute((await looking()).writer)
         await node('a')
         const write = () => relay.documents.write(creation({ workspaceId: 'w', id: 'by-the-former' }))
         await expect(write()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
-        // Its heartbeat does not take the place again.
+        // The heartbeat of the single relay does not take the place back.
         await new Promise((resolve) => setTimeout(resolve, 1_500))
         await expect(write()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
         expect(await sql`select 1 from instances`.execute((await looking()).reader)).toMatchObject({ rows: [] })
@@ -117,14 +117,14 @@ await onPostgres((url) => {
     )
 
     it(
-      '[LIFE-26] a relay that replaces a node that hung takes its documents from it, so that it writes nothing when it goes on',
+      '[LIFE-26] a single relay that replaces a hanging node takes its documents, so the node can write nothing when it goes on',
       async () => {
         const { host } = await node('a')
         const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'owned' })))
         const acquired = await host.ownership.acquire(key)
         if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
         for (const pulse of pulses) clearInterval(pulse)
-        // Nothing is sent any more from 2 s after the last pulse on.
+        // Heartbeats end 2 s after the last pulse.
         await new Promise((resolve) => setTimeout(resolve, 2_500))
         const relay = await alone()
         const record = { key, afterSeq: 0, actor: 'ada', atMs: 1, update: update(1) }
@@ -134,14 +134,14 @@ await onPostgres((url) => {
       LONG_TEST_MS,
     )
 
-    it('[LIFE-26] a node that has left can acquire nothing more', async () => {
+    it('[LIFE-26] a node that has left can acquire no document', async () => {
       const { host, inc } = await node('a')
       const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'left' })))
       await host.nodes.leave(inc)
       await expect(host.ownership.acquire(key)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     })
 
-    it('[CFG-10] of a node and a relay of its own that start at once one is refused', async () => {
+    it('[CFG-10] of a node and a single relay that start at once one is refused', async () => {
       const both = await Promise.allSettled([node('a'), alone()])
       expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     })
@@ -165,7 +165,7 @@ await onPostgres((url) => {
       expect(losses.length).toBe(before + 1)
     })
 
-    it('[LIFE-25] a list on one node shows what another one has just written', async () => {
+    it('[LIFE-25] a list on one node shows a document that another node has just written', async () => {
       const [{ host: a }, { host: b }] = [await node('a'), await node('b')]
       const listed = async (host: StorageHost) => (await host.documents.list('lists')).map(({ id }) => id)
       for (const id of ['1', '2', '3']) {
@@ -177,7 +177,7 @@ await onPostgres((url) => {
     })
   })
 
-  it('[LIFE-26] the rows of nodes that ended long ago are removed when another one starts', async () => {
+  it('[LIFE-26] the rows of nodes that ended long ago are removed when another node starts', async () => {
     const { writer } = await looking()
     const longAgo = Date.now() - 2 * 3_600_000
     await sql`insert into nodes (node_id, mode, link_url, program, state, beat, lease_until_ms, robbed)

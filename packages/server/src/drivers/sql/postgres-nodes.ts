@@ -32,15 +32,15 @@ import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
 const BEAT_MS = 1000
-/** Rows of nodes that ended and came back under another node_id, or never, are removed so long after their lease. */
+/** The row of an ended node is removed this long after its lease, unless a new start with the same node_id replaces it earlier. */
 const FORGET_MS = 3_600_000
 
 export interface PostgresNodesOptions {
-  /** For the statements of start and end. */
+  /** The connections for the statements at start and end. */
   readonly db: Kysely<Tables>
-  /** Gets the incarnation with which this process is registered, for the statements that compare it. */
+  /** Receives the incarnation of this process, which other statements compare. */
   readonly own: OwnNode
-  /** A separate connection, which gives up sooner than the others: an answer after seconds is no use to a heartbeat. */
+  /** A separate connection with shorter timeouts: an answer after many seconds is of no use to a heartbeat. */
   readonly beats: Kysely<Tables>
   /** The name of a holder's connections in `pg_stat_activity`. */
   readonly connectionsOf: (holder: string) => string
@@ -56,9 +56,9 @@ interface OwnRow {
   readonly inc: Incarnation
   readonly nodeId: string
   beat: number
-  /** By `clock`; when the newest answered heartbeat was sent. */
+  /** When the newest answered heartbeat was sent, by `clock`. */
   beatenMs: number
-  /** The newest pulse: what the main thread's clock said, and by `clock` when it arrived. */
+  /** The newest pulse: `atMs` by the clock of the main thread, and when it arrived, by `clock`. */
   pulse: { readonly atMs: number; readonly receivedMs: number } | null
   inRow: number
   newest: Heartbeat | null
@@ -110,7 +110,7 @@ export class PostgresNodes implements NodeRegistry {
     const nowMs = this.#options.clock.monotonicMs()
     const rested = !this.#isFresh(own)
     own.pulse = { atMs, receivedMs: nowMs }
-    // Nothing was due while the main thread was silent.
+    // Heartbeats have stopped while the main thread was silent; this starts them again.
     if (rested) this.#due(own)
     return { kind: 'beating', newest: own.newest }
   }
@@ -125,7 +125,7 @@ export class PostgresNodes implements NodeRegistry {
     await this.#options.db.deleteFrom('nodes').where('inc', '=', inc).execute()
   }
 
-  /** Ends the heartbeat, leaving the row as it is. */
+  /** Ends the heartbeat and leaves the row as it is. */
   async close(): Promise<void> {
     await this.#stop()
   }
@@ -137,14 +137,14 @@ export class PostgresNodes implements NodeRegistry {
     await this.#beating
   }
 
-  /** Returns `null` when somebody else has come or moved meanwhile. */
+  /** Returns `null` when another process has registered or had a heartbeat meanwhile. */
   async #insert(
     { nodeId, linkUrl, program }: NodeDescription,
     former: Incarnation | undefined,
     ended: readonly Occupant[],
   ): Promise<Incarnation | null> {
     const { db, connectionsOf } = this.#options
-    // Nodes cannot hold rows of documents for long in an open transaction, a relay that used the store alone can.
+    // A relay that used the store alone may hold locks on documents in an open transaction for long. Nodes cannot.
     for (const { holder } of ended) await endConnections(db, connectionsOf(holder))
     return occupying(db, async (writer) => {
       if (!(await removeEnded(writer, ended))) return null
@@ -181,19 +181,19 @@ export class PostgresNodes implements NodeRegistry {
     return pulse !== null && this.#options.clock.monotonicMs() - pulse.receivedMs <= PULSE_VALID_MS
   }
 
-  /** Sends a heartbeat when the main thread runs, and comes back in a second. */
+  /** Sends a heartbeat while the main thread runs, and schedules the next one in a second. */
   #due(own: OwnRow): void {
     if (this.#own !== own || own.isGone) return
     this.#cancel()
     if (!this.#isFresh(own)) {
-      // The next pulse begins again.
+      // The next pulse starts the heartbeats again.
       own.inRow = 0
       return
     }
     this.#cancel = this.#options.timers.after(BEAT_MS, () => this.#due(own))
     this.#beating ??= this.#beat(own)
       .catch(() => {
-        // An unreachable database ends nothing: how long it does not answer is judged by who sends the pulses.
+        // Heartbeats go on while the database is unreachable: the sender of the pulses decides what follows from the silence.
         own.inRow = 0
       })
       .finally(() => {
@@ -214,7 +214,7 @@ export class PostgresNodes implements NodeRegistry {
     own.newest = { atMs, inRow: own.inRow, robbed: answer.robbed, peers: answer.peers }
   }
 
-  /** The row was replaced by another start of this node, or forgotten long after the end of its lease; or the database has lost it. */
+  /** Handles a missing row: a newer start of this node has replaced it, it was removed long after its lease, or the database has lost it. */
   async #lostRow(own: OwnRow): Promise<void> {
     const { beats, clock } = this.#options
     own.isGone = true
@@ -238,8 +238,8 @@ interface BeatAnswer {
 }
 
 /**
- * One statement, so that a heartbeat is one round trip. Returns `null` when the row is not there. The node_id is compared as well: a database that
- * lost its last commits may give an incarnation a second time.
+ * Sends a heartbeat in one statement, so that it takes one round trip. Returns `null` when the row does not exist. The node_id is compared
+ * too, because a database that has lost its last commits may give the same incarnation to another node.
  */
 async function moveBeat(db: Connection, { inc, nodeId }: OwnRow): Promise<BeatAnswer | null> {
   const { rows } = await sql<BeatRow>`
@@ -258,7 +258,7 @@ async function moveBeat(db: Connection, { inc, nodeId }: OwnRow): Promise<BeatAn
   return { beat: first.beat, robbed: first.robbed, peers }
 }
 
-/** Without a peer there is one row, in which all of the peer is null. */
+/** One row for each peer. Without a peer there is one row, whose columns of the peer are null. */
 type BeatRow = {
   readonly beat: number
   readonly robbed: number

@@ -1,22 +1,22 @@
 import { sql } from 'kysely'
 import type { Connection, Writer } from './tables.ts'
 
-/** A process that uses the store, as a row tells. */
+/** A process that uses the store, as its row shows. */
 export interface Occupant {
-  /** Another text for each start of a process. */
+  /** Identifies one start of a process. */
   readonly holder: string
   /** Grows by one a second while the process lives and reaches the database. */
   readonly beat: number
 }
 
-/** The row of the one relay that uses a store, in the table `instances`. */
+/** The key of the row of the relay that uses the store alone, in the table `instances`. */
 export const PLACE = 'relay'
 
 const LOOK_MS = 200
 
 /**
- * Decides from the rows `first` and, `watchedMs` later, the rows `now`, whether their processes live. Only the movement of a beat counts, and no
- * clock of another machine: a process whose beat stood still for `patienceMs` while it was watched has ended.
+ * Decides whether processes live, from their rows `first` and from their rows `now`, read `watchedMs` later. Only a change of `beat` counts
+ * and no clock of another machine: a process whose beat has not changed for `patienceMs` while it was watched has ended.
  */
 export function judgeOccupants(
   first: readonly Occupant[],
@@ -31,15 +31,15 @@ export function judgeOccupants(
 }
 
 export interface Watching<T> {
-  /** The rows of all processes that must not live. */
+  /** Reads the rows of all processes that must have ended before `take`. */
   readonly read: () => Promise<readonly Occupant[]>
-  /** Called with rows whose processes have ended; `null` when it came too late, because something has changed since. */
+  /** Called with the rows of ended processes. Returns `null` when it came too late, because the rows have changed since. */
   readonly take: (ended: readonly Occupant[]) => Promise<T | null>
   readonly patienceMs: number
 }
 
 /**
- * Watches until it is clear whether one of the processes lives. Returns what `take` took, and `null` when one of them lives. `take` may be called
+ * Watches until it is clear whether one of the processes lives. Returns `null` when one does, else the result of `take`, which may be called
  * several times.
  */
 export async function takeFromEnded<T>({ read, take, patienceMs }: Watching<T>): Promise<T | null> {
@@ -65,12 +65,12 @@ export async function takeFromEnded<T>({ read, take, patienceMs }: Watching<T>):
   }
 }
 
-/** The relay that uses the store alone; empty when there is none. */
+/** Returns the relay that uses the store alone; empty when there is none. */
 export async function placeOccupants(db: Connection): Promise<readonly Occupant[]> {
   return db.selectFrom('instances').select(['holder', 'beat']).where('place', '=', PLACE).execute()
 }
 
-/** The nodes that use the store together, those of one `nodeId` when it is given. */
+/** Returns the nodes that use the store together, or only those with `nodeId` when it is given. */
 export async function nodeOccupants(db: Connection, nodeId?: string): Promise<readonly Occupant[]> {
   const rows = await db
     .selectFrom('nodes')
@@ -90,8 +90,8 @@ function incOf(holder: string): number | null {
 }
 
 /**
- * Removes the rows of ended processes from both tables. Returns `false`, and has to be rolled back then, when one of them has moved or left since
- * it was read.
+ * Removes the rows of ended processes from both tables. Returns `false` when one of the rows has changed or was removed since it was read;
+ * the caller has to roll back then.
  */
 export async function removeEnded(writer: Writer, ended: readonly Occupant[]): Promise<boolean> {
   for (const { holder, beat } of ended) {
@@ -107,18 +107,18 @@ export async function removeEnded(writer: Writer, ended: readonly Occupant[]): P
 
 /** Keeps other processes from preparing the store, and from becoming occupants, until the transaction ends. */
 export async function lockStore(writer: Writer): Promise<void> {
-  // Another node may take longer than `lock_timeout` to prepare the store.
+  // Waits without a limit: another node may take longer than `lock_timeout` to prepare the store.
   await sql`set local lock_timeout = 0`.execute(writer)
   await sql`select pg_advisory_xact_lock(hashtextextended('store', 8))`.execute(writer)
 }
 
-/** The same for a process that prepares the store, whose steps may be far apart on a busy machine. */
+/** Like `lockStore`, for a process that prepares the store: on a busy machine more time may pass between two of its steps. */
 export async function lockStoreForSteps(writer: Writer): Promise<void> {
   await sql`set local idle_in_transaction_session_timeout = '30s'`.execute(writer)
   await lockStore(writer)
 }
 
-/** Runs `work` while nobody else becomes an occupant. Commits what it did, unless it returns `null`. */
+/** Runs `work` in a transaction during which no other process becomes an occupant. Commits unless `work` returns `null`. */
 export async function occupying<T>(db: Connection, work: (writer: Writer) => Promise<T | null>): Promise<T | null> {
   const transaction = await db.startTransaction().execute()
   try {
@@ -137,8 +137,8 @@ export async function occupying<T>(db: Connection, work: (writer: Writer) => Pro
 }
 
 /**
- * A paused process may hold rows in an open transaction; the server ends that transaction with its connections, which have this name in
- * `pg_stat_activity`.
+ * Ends the connections that have this name in `pg_stat_activity`. A paused process may hold locks in an open transaction, which ends with its
+ * connection.
  */
 export async function endConnections(db: Connection, name: string): Promise<void> {
   await sql`
@@ -146,5 +146,5 @@ export async function endConnections(db: Connection, name: string): Promise<void
     where datname = current_database() and application_name = ${name}`.execute(db)
 }
 
-/** The database's clock in ms since 1970. */
+/** The time of the database in ms since 1970. */
 export const NOW_MS = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`

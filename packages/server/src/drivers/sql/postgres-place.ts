@@ -67,7 +67,7 @@ export class Place {
   /**
    * Takes the place, also from a relay that ended without leaving it. Resolves within 3 s.
    *
-   * @throws Error when another relay lives there, or a node of several
+   * @throws Error when another relay or one of several nodes uses the store
    */
   async take(): Promise<void> {
     const { db } = this.#options
@@ -159,7 +159,7 @@ export class Place {
     onLoss({ kind: 'tail', detail })
   }
 
-  /** Returns `null` when the place was not free any more. */
+  /** Returns `null` when another process has taken the place meanwhile. */
   async #takeFrom(ended: readonly Occupant[]): Promise<true | null> {
     const { db, holder, connectionsOf } = this.#options
     for (const one of ended) await endConnections(db, connectionsOf(one.holder))
@@ -174,7 +174,7 @@ export class Place {
 const IN_USE =
   'the database is in use by another process: a relay whose heartbeat moves. A relay with [cluster] single_node uses a postgres: store alone; stop that one first'
 
-/** The rows of all relays, those that use the store alone and those that use it together. */
+/** Returns the rows of all relays, whether they use the store alone or together. */
 async function everybody(db: Connection): Promise<readonly Occupant[]> {
   return [...(await placeOccupants(db)), ...(await nodeOccupants(db))]
 }

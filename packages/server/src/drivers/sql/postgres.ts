@@ -31,15 +31,15 @@ interface PoolTimes {
 }
 
 const POOL_TIMES: PoolTimes = { connectMs: 5_000, silenceMs: 10_000, idleMs: 5_000 }
-/** A node of several is to know within a second or two of its end that an outage is over. */
+/** One of several nodes has to notice the end of an outage within a second or two. */
 const NODE_BEAT_TIMES: PoolTimes = { connectMs: 2_000, silenceMs: 3_000, idleMs: 2_500 }
 
 /** With this setting a commit is flushed when it returns, whatever the server's default. [D2] */
 const SETTINGS_SQL =
   "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')"
 /**
- * The server ends a transaction in which nothing happens for 3 s: its locks would keep the next owner of a document waiting for as long as
- * this process is paused. No statement waits longer than 5 s for a lock. [LIFE-26]
+ * The server ends a transaction of a node in which nothing happens for 3 s: otherwise its locks would keep the next owner of a document
+ * waiting while this process is paused. No statement waits longer than 5 s for a lock. [LIFE-26]
  */
 const NODE_SETTINGS_SQL = `
   with limits as (select set_config('idle_in_transaction_session_timeout', '3s', false), set_config('lock_timeout', '5s', false))
@@ -48,11 +48,10 @@ const NODE_SETTINGS_SQL = `
 export interface PostgresOptions {
   /** Most connections at once. */
   readonly connections?: number
-  /** Given for one of several nodes, which need not be the only relay of the store. [LIFE-26] */
+  /** Present for one of several nodes, which do not claim the store for themselves. [LIFE-26] */
   readonly node?: OwnNode
 }
 
-/**
 /**
  * Connects to the primary and waits for it up to `waitMs`. Refuses a server in recovery, because it would return outdated data.
  *
@@ -165,8 +164,8 @@ function openPool(
 }
 
 /**
- * Closes a connection on which nothing arrives for so long. Otherwise a server that vanished silently would be waited for until the system
- * gives up, after many minutes.
+ * Closes a connection on which no byte passes for `silenceMs`. Otherwise a query to a server that vanished would wait until the operating
+ * system gives up, after many minutes.
  */
 function openSocket(silenceMs: number): Socket {
   const socket = new Socket()
@@ -293,7 +292,7 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
     return at(rows, 0).free
   },
   async identityMoment(db, table, asksOpen) {
-    // A transaction has its number before it gets an identity value here, as it locks or writes a row of the document first.
+    // A transaction locks or writes a row of its document before it gets an identity value, so it has a `backend_xid` by then.
     const open = asksOpen
       ? sql`(select (extract(epoch from min(xact_start)) * 1000)::bigint from pg_stat_activity
           where datname = current_database() and backend_xid is not null)`

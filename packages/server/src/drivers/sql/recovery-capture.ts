@@ -183,7 +183,7 @@ const newestPoints = compiledOnce((db, { key }: { readonly key: number }) =>
     .limit(1),
 )
 
-/** Reads the index alone. */
+/** Reads only the index. */
 const newestTimes = compiledOnce((db, { key }: { readonly key: number }) =>
   db.selectFrom('recovery_points').select('created_at_ms').where('key', '=', key).orderBy('point', 'desc').limit(1),
 )

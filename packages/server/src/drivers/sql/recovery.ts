@@ -23,7 +23,7 @@ import type { Connection, Writer } from './tables.ts'
 import { isHeld } from './tenure-columns.ts'
 import { keepAside } from './updates.ts'
 
-/** `run`: how calls are run of which other nodes are told; nobody is when it is absent. */
+/** `run`: runs the calls that other nodes are told of. Without `run` nobody is told. */
 export function sqlRecovery(
   { engine, reader }: Database,
   queue: CommitQueue,

@@ -123,7 +123,7 @@ async function repairIn(
   if (await isOfSeveralNodes(writer)) await insertChanges(writer, engine, 'relay repair', [told])
 }
 
-/** Whether nodes use the store, which hear of changes by the feed. */
+/** Whether several nodes use the store; they learn of the repair from the change feed. */
 async function isOfSeveralNodes(writer: Writer): Promise<boolean> {
   return (await writer.selectFrom('nodes').select('inc').limit(1).executeTakeFirst()) !== undefined
 }

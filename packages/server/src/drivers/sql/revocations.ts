@@ -11,7 +11,7 @@ const CURSOR = 'revocation-cursor'
 /** Rows of one statement; below SQLite's 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1000
 
-/** `isTold`: whether other nodes are told of what is added. */
+/** `isTold`: whether other nodes are told of added revocations. */
 export function sqlRevocations({ engine, reader }: Database, queue: CommitQueue, log: Logger, isTold = false): RevocationStore {
   const reading = readingWith(log)
   return {
@@ -67,7 +67,7 @@ async function insert(writer: Writer, entries: readonly { readonly jti: string; 
     .execute()
 }
 
-/** Adds rows for the other nodes, and one more when this was the whole of a push or a poll. [AUTH-14, AUTH-15] */
+/** Adds a row for each revocation, and one more when they are a complete push or poll. [AUTH-14, AUTH-15] */
 async function tell(
   writer: Writer,
   engine: Engine,

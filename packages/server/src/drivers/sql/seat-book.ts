@@ -1,6 +1,6 @@
 import { type SeatLimits, type SeatOutcome, seatOutcome } from '../../access/seats.port.ts'
 
-/** A request of a connection of this node. */
+/** A request for a connection of this node. */
 export type SeatWish =
   | {
       readonly kind: 'place'
@@ -23,7 +23,7 @@ export interface SeatCount {
   readonly editors: number
 }
 
-/** The answers to some wishes, in their order, and what they change: a seat, or `null` for none. */
+/** The answers to wishes, in their order, and the changed seats by key; `null` for a released seat. */
 export interface SeatAnswers {
   /** `later`: the seats of a living node are not known, and the wish needs them. */
   readonly outcomes: readonly (SeatOutcome | 'later')[]
@@ -39,8 +39,8 @@ export function needsCount(wish: SeatWish): boolean {
 }
 
 /**
- * Answers wishes one after the other, each as if those before it were granted already. `held` are the seats of this node, `counts` those of
- * all nodes by workspace; `isComplete`: they include those of every living node. [WS-15, WS-17, WS-19]
+ * Answers wishes in order; each counts the seats that earlier ones took or released. `held`: the seats of this node. `counts`: the seats of
+ * all nodes, by workspace. `isComplete`: whether `counts` includes the seats of every living node. [WS-15, WS-17, WS-19]
  */
 export function answerWishes(
   wishes: readonly SeatWish[],

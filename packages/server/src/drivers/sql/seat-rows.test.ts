@@ -16,7 +16,7 @@ if (typeof probe === 'string') process.stderr.write(`skipped: ${probe}\n`)
 interface Node {
   readonly inc: number
   readonly seats: Seats
-  /** Ends its heartbeats and connections, as kill -9 does; its row stays. */
+  /** Ends the heartbeats and connections of the node, as kill -9 does; its row stays. */
   kill(): Promise<void>
 }
 
@@ -59,9 +59,9 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     nodes.push(node)
     return node
   }
-  /** What happens at the end of the 15 s for which a killed node still counts. */
+  /** Ends the lease of a killed node, which otherwise counts for 15 s. */
   const endLease = ({ inc }: Node) => client.query('update nodes set lease_until_ms = 0 where inc = $1', [inc])
-  /** What a crash of the server does to an unlogged table. */
+  /** Empties the table, as a crash of the server does with an unlogged table. */
   const emptyTable = () => client.query('truncate seats')
   const takeMany = (
     takers: readonly Node[],
@@ -99,7 +99,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
 
   describeSeatsContract('PostgreSQL', async () => (await startNode()).seats)
 
-  it('[WS-17] of 60 AUTHs on three nodes, 25 and 2 editors get a seat, and each node tells the same count', async () => {
+  it('[WS-17] of 60 AUTHs on three nodes 25 get a seat, 2 of them as editor, and each node returns the same count', async () => {
     const all = await three()
     const outcomes = await takeMany(all, 60, { connections: 25, editors: 2 })
     expect(taken(outcomes)).toBe(2)
@@ -109,7 +109,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     expect(await Promise.all(all.map(({ seats }) => seats.editors(workspace)))).toEqual([2, 2, 2])
   })
 
-  it('[WS-17] seats of a killed node count until the end of its lease, and are free then; at no time more than 25 are held', async () => {
+  it('[WS-17] seats of a killed node count until its lease ends, and at no time are more than 25 held', async () => {
     const [a, b, c] = await three()
     const limits = { connections: 25, editors: null }
     const dying = takeMany([a, b, c], 60, limits)
@@ -129,7 +129,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     expect(await b.seats.connections(workspace)).toBe(25)
   })
 
-  it('[WS-17] when a crash of the server empties the table, the nodes write their seats again, and nobody gets one before they have', async () => {
+  it('[WS-17] after a crash of the server empties the table, no seat is given before all nodes have written their seats again', async () => {
     const all = await three()
     const limits = { connections: 25, editors: null }
     expect(taken(await takeMany(all, 25, limits))).toBe(25)
@@ -166,7 +166,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     expect(await takeMany([b], 1, { connections: 25, editors: null })).toEqual(['taken'])
   })
 
-  it('[WS-17] a connection that closes while its wish waits for another node gets no seat after its release', async () => {
+  it('[WS-17] a connection that closes while its wish waits for another node gets no seat', async () => {
     const [a, b] = await three()
     const limits = { connections: 25, editors: 2 }
     const seat = (editor: boolean) => ({ workspaceId: workspace, connectionId: 'x', editor })
@@ -174,7 +174,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     await b.kill()
     await client.query('delete from seats where inc = $1', [b.inc])
     const change = a.seats.change(seat(true), limits).catch(() => 'unavailable' as const)
-    // The answer of another connection shows that the change has been looked at and waits.
+    // The answer for another connection shows that the first wish was processed and waits.
     await a.seats.take({ workspaceId: workspace, connectionId: 'y', editor: false }, { connections: null, editors: null })
     await a.seats.release(workspace, 'x')
     await endLease(b)
@@ -188,7 +188,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     expect(await takeMany([a], 1, { connections: 25, editors: null })).toEqual(['unavailable'])
   })
 
-  it('[WS-17] a release that the database did not take is repeated until it has', async () => {
+  it('[WS-17] a release that the database did not store is repeated until it is stored', async () => {
     const [a, b] = await three()
     const seat = { workspaceId: workspace, connectionId: 'x', editor: true }
     await a.seats.take(seat, { connections: 1, editors: null })
@@ -199,7 +199,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     expect(await b.seats.take(seat, { connections: 1, editors: null })).toBe('taken')
   })
 
-  it('[WS-17] rows of a node that is gone are not counted', async () => {
+  it('[WS-17] rows of a node without a row in `nodes` are not counted', async () => {
     const [a, b] = await three()
     await takeMany([a], 3, { connections: 25, editors: null })
     await client.query('delete from nodes where inc = $1', [a.inc])

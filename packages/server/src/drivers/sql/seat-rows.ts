@@ -12,21 +12,21 @@ import { answerWishes, needsCount, type SeatCount, seatKey, type SeatRow, type S
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** Time between two looks whether the rows of this node are still there. */
+/** Time between two checks that the rows of this node still exist. */
 const LOOK_MS = 1_000
-/** For so long a wish waits until every living node has written its seats, which it looks for this often. */
+/** A wish waits this long until every living node has written its seats. The table is read again every `AGAIN_MS`. */
 const LATER_MS = 2_000
 const AGAIN_MS = 50
-/** Wishes of one transaction, and rows of one statement. */
+/** Most wishes in one transaction, and most rows in one statement. */
 const MOST_WISHES = 500
-/** Looks between two removals of the rows of ended nodes. */
+/** The rows of ended nodes are removed at every 60th check. */
 const LOOKS_PER_SWEEP = 60
-/** The row that says that a node has written its seats; no workspace has this id. */
+/** The row that shows that a node has written its seats; no workspace has this id. */
 const MARK = { workspaceId: '', connectionId: '' }
 
 export interface SeatRowsOptions {
   readonly database: Database
-  /** Which node this is; without an incarnation nobody gets a seat. */
+  /** This node; while it has no incarnation nobody gets a seat. */
   readonly own: OwnNode
   readonly clock: Clock
   /** Timers that do not keep the process alive. */
@@ -42,17 +42,17 @@ interface Waiting {
 }
 
 /**
- * The seats of several nodes, as rows of PostgreSQL. Those of a node count while its lease lasts. Wishes that come together share a
- * transaction, which locks their workspaces, counts, decides and writes. The table is unlogged, so no seat waits for a disk; this node
- * knows its own seats and writes them again when a crash or a failover of the server has emptied it, and until every living node has done
- * so nobody gets a seat that is counted. Rejects with UNAVAILABLE when that takes longer than 2 s, and while the database does not answer.
+ * The seats of several nodes, as rows of PostgreSQL. The seats of a node count while its lease lasts. Wishes that arrive together share a
+ * transaction, which locks their workspaces, counts, decides and writes. The table is unlogged, so no seat waits for a disk. When a crash or
+ * a failover of the server has emptied the table, each node writes its own seats again; until every living node has done so, no seat that
+ * has to be counted is given. Calls reject with UNAVAILABLE when that takes longer than 2 s, and while the database does not answer.
  * [WS-15, WS-17]
  */
 export class SeatRows implements AsyncDisposable {
   readonly #options: SeatRowsOptions
-  /** The seats of this node, as they are committed. */
+  /** The committed seats of this node. */
   readonly #held = new Map<string, SeatRow>()
-  /** Seats whose rows may be otherwise, because a commit failed or nobody knows whether it did. */
+  /** Seats whose rows may differ from `#held`, because a commit failed or its outcome is unknown. */
   readonly #unsure = new Map<string, Pick<SeatRow, 'workspaceId' | 'connectionId'>>()
   #writtenAs: Incarnation | null = null
   #waiting: Waiting[] = []
@@ -67,7 +67,7 @@ export class SeatRows implements AsyncDisposable {
     this.#lookLater()
   }
 
-  /** The verbs, each of which can be called on its own. */
+  /** The methods of the port, which need no `this`. */
   get port(): Seats {
     const place: Seats['take'] = ({ workspaceId, connectionId, editor }, limits) =>
       this.#submit({ kind: 'place', workspaceId, connectionId, editor, limits })
@@ -80,7 +80,7 @@ export class SeatRows implements AsyncDisposable {
     }
   }
 
-  /** Writes the rows of this node now: it was registered a moment ago, and others wait for them. */
+  /** Writes the rows of this node at once after its registration, because other nodes wait for them. */
   async written(): Promise<void> {
     await this.#run()
   }
@@ -103,7 +103,7 @@ export class SeatRows implements AsyncDisposable {
     if (this.#isClosed) return Promise.reject(new RelayError('UNAVAILABLE', 'the store is closing'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ wish, sinceMs: this.#options.clock.monotonicMs(), resolve, reject })
-      // Wishes of the same turn share a transaction.
+      // Wishes of the same turn of the event loop share a transaction.
       setImmediate(() => void this.#run())
     })
   }
@@ -115,7 +115,7 @@ export class SeatRows implements AsyncDisposable {
     return this.#running
   }
 
-  /** Runs until nothing is left to do but to wait for other nodes. */
+  /** Runs batches until all remaining wishes wait for other nodes. */
   async #runBatches(): Promise<void> {
     let later: readonly Waiting[] = []
     do {
@@ -128,7 +128,7 @@ export class SeatRows implements AsyncDisposable {
     this.#cancelAgain = this.#options.timers.after(AGAIN_MS, () => void this.#run())
   }
 
-  /** Answers what can be answered, and returns the rest. */
+  /** Answers the wishes that can be answered now, and returns the others. */
   async #runBatch(batch: readonly Waiting[]): Promise<readonly Waiting[]> {
     const { own, log } = this.#options
     const wishes = batch.map(({ wish }) => wish)
@@ -187,7 +187,7 @@ export class SeatRows implements AsyncDisposable {
     return answers
   }
 
-  /** Writes all seats of this node, and with them the row that says so. */
+  /** Writes all seats of this node, and the row that shows that they are written. */
   async #writeAgain(writer: Writer, inc: Incarnation): Promise<void> {
     await writer.deleteFrom('seats').where('inc', '=', inc).execute()
     const rows = [...this.#held.entries(), ['', { ...MARK, editor: false }] as const]
@@ -212,7 +212,7 @@ export class SeatRows implements AsyncDisposable {
     })
   }
 
-  /** Writes what is missing, without anybody asking. */
+  /** Checks the rows of this node and writes missing ones. */
   async #look(): Promise<void> {
     const { own, database } = this.#options
     if (own.inc === null) return
@@ -221,12 +221,12 @@ export class SeatRows implements AsyncDisposable {
       if (!isMarked || this.#unsure.size > 0) await this.#run()
       if (++this.#looks % LOOKS_PER_SWEEP === 0) await removeRowsOfEnded(database.writer)
     } catch {
-      // The database does not answer; the next look may find it again.
+      // The database does not answer; the next check tries again.
     }
   }
 }
 
-/** Refuses and leaves out wishes whose connection closed after them: nobody would release the seat again. */
+/** Returns `later` without wishes whose connection closed afterwards, and refuses those: nobody would release their seat. */
 function refuseReleased(later: readonly Waiting[], batch: readonly Waiting[]): readonly Waiting[] {
   const released = new Map(batch.flatMap(({ wish }, i) => (wish.kind === 'release' ? [[seatKey(wish), i] as const] : [])))
   return later.filter((one) => {
@@ -239,9 +239,9 @@ function refuseReleased(later: readonly Waiting[], batch: readonly Waiting[]): r
 
 interface SeatState {
   readonly isAlive: boolean
-  /** Whether the row is there that says that this node has written its seats. */
+  /** Whether the table has the row that shows that this node has written its seats. */
   readonly isMarked: boolean
-  /** How many other living nodes have not written theirs. */
+  /** Number of other living nodes that have not written their seats. */
   readonly unmarked: number
 }
 
@@ -284,7 +284,7 @@ async function writeRows(writer: Writer, inc: Incarnation, changes: ReadonlyMap<
   }
 }
 
-/** The rows of a node that ended count no more; nobody else would remove them. */
+/** Removes the rows of nodes that have ended. They do not count any more, and nothing else removes them. */
 async function removeRowsOfEnded(db: Connection): Promise<void> {
   await sql`delete from seats where not exists (select 1 from nodes where nodes.inc = seats.inc)`.execute(db)
 }

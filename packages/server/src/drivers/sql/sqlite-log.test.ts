@@ -19,7 +19,7 @@ import { openHost, temporaryStores } from './testing/store-under-test.ts'
 
 const newStore = temporaryStores()
 const FRAME_BYTES = 4096 + 24
-/** Records of a document in one call, so that a test of thousands makes few commits. */
+/** Records per document in one call, so that a test with thousands of records makes few commits. */
 const BURST = 256
 
 const through = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
@@ -76,14 +76,14 @@ const rowsIn = (path: string, table: string, where = '') =>
   onFile(path, (db) => Number(db.prepare(`select count(*) as n from ${table} ${where}`).get()?.['n']))
 
 describe('records of the log on SQLite', () => {
-  it('[LIFE-7] a commit of one edit in each of 36 documents writes fewer than ten pages, moves of recent records included', async () => {
+  it('[LIFE-7] a commit of one edit in each of 36 documents writes fewer than ten pages on average, including moves', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const keys = await newDocuments(host, 108)
     await appendAll(host, keys, 1, 60)
     const edited = keys.filter((_, i) => i % 3 === 0)
     const before = statSync(`${path}-wal`).size
-    // More than 4,096 records, so that the recent ones move at least once.
+    // Appends more than 4,096 records, so that recent records move at least once.
     for (let seq = 61; seq <= 180; seq++) await host.updates.append(edited.map((key) => recordOf(key, seq)))
     const pages = (statSync(`${path}-wal`).size - before) / FRAME_BYTES / 120
     expect(pages).toBeGreaterThan(2)
@@ -105,7 +105,7 @@ describe('records of the log on SQLite', () => {
     for (const key of keys.slice(1)) expect(await seqsOf(host, key)).toEqual(through(40))
   })
 
-  it('[LIFE-7] no more than a few thousand records are recent, however many are appended', async () => {
+  it('[LIFE-7] at most a few thousand records are recent, however many are appended', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const keys = await newDocuments(host, 2)
@@ -114,7 +114,7 @@ describe('records of the log on SQLite', () => {
     expect(rowsIn(path, 'updates')).toBe(4 * MOST_RECENT)
   })
 
-  it('[LIFE-30] recent records move before they are of more than 2,048 documents', async () => {
+  it('[LIFE-30] recent records move before they belong to more than 2,048 documents', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const heads = await Promise.all(
@@ -126,7 +126,7 @@ describe('records of the log on SQLite', () => {
     expect([rowsIn(path, 'updates_recent'), rowsIn(path, 'updates_settled')]).toEqual([0, 2048])
   })
 
-  it('[LIFE-7] a compaction removes records wherever they are', async () => {
+  it('[LIFE-7] a compaction removes records from both tables', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const [key = 0] = await newDocuments(host, 1)
@@ -141,7 +141,7 @@ describe('records of the log on SQLite', () => {
     expect(await seqsOf(host, key)).toEqual([19, 20])
   })
 
-  it('[LIFE-23] a deleted document leaves no record behind, and a new one of its id begins with an empty log', async () => {
+  it('[LIFE-23] a deleted document leaves no record, and a new document with its id begins with an empty log', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const [key = 0, other = 0] = await newDocuments(host, 2)
@@ -162,7 +162,7 @@ describe('records of the log on SQLite', () => {
     expect(await seqsOf(host, other)).toEqual(through(20))
   })
 
-  it('[YDOC-11] a rebuilt log keeps all its former records aside, wherever they are', async () => {
+  it('[YDOC-11] when a log is rebuilt, its former records from both tables are kept aside', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const [key = 0] = await newDocuments(host, 1)
@@ -177,7 +177,7 @@ describe('records of the log on SQLite', () => {
     expect(rowsIn(path, 'updates', `where key = ${key}`)).toBe(0)
   })
 
-  it('[LIFE-5] a missing recent record is noticed, and other documents are read', async () => {
+  it('[LIFE-5] a missing recent record is noticed, and other documents can be read', async () => {
     const { url, path } = newStore()
     const host = await openHost(url)
     const [hurt = 0, whole = 0] = await newDocuments(host, 2)
@@ -189,7 +189,7 @@ describe('records of the log on SQLite', () => {
     expect(await seqsOf(again, whole)).toEqual(through(9))
   })
 
-  it('[LIFE-5] a log with two records of one sequence is damaged, and recent records of other documents still move', async () => {
+  it('[LIFE-5] a log with two records of the same seq is damaged, and recent records of other documents still move', async () => {
     const { url, path } = newStore()
     const host = await openHost(url)
     const [hurt = 0, whole = 0] = await newDocuments(host, 2)
@@ -213,7 +213,7 @@ describe('records of the log on SQLite', () => {
   })
 })
 
-describe('others who use the file', () => {
+describe('other programs that use the file', () => {
   it('[OPS-9] [OPS-11] a copy and a check beside a running relay find every record while recent ones move', async () => {
     const { url } = newStore()
     await using host = await openHost(url)
@@ -262,7 +262,7 @@ describe('others who use the file', () => {
     expect(looks).toBe(12)
   })
 
-  it('[LIFE-29] a program that knows the log as one table reads, appends, changes and removes records', async () => {
+  it('[LIFE-29] a program that knows the log as one table can read, append, change and remove records', async () => {
     const { url, path } = newStore()
     const host = await openHost(url)
     const [key = 0] = await newDocuments(host, 1)
@@ -289,14 +289,14 @@ describe('others who use the file', () => {
 })
 
 describe('kill -9 while recent records move', () => {
-  it('[LIFE-3] [LIFE-5] after each of six kills every confirmed record is read', { timeout: patience(60_000) }, async () => {
+  it('[LIFE-3] [LIFE-5] after each of six kills every confirmed record can be read', { timeout: patience(60_000) }, async () => {
     const { url, path } = newStore()
     const script = fileURLToPath(new URL('./testing/log-writer.ts', import.meta.url))
     let ends: Ends = []
     for (let round = 0; round < 6; round++) {
       const child = fork(script, [url, '40'], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
       const ended = once(child, 'exit')
-      // A move is due after 26 commits, so it is met at different places.
+      // A move is due after 26 commits, so the kills hit it at different steps.
       let commits = 0
       const isDue = new Promise<void>((resolve) => {
         child.on('message', (message: Ends) => {

@@ -3,29 +3,29 @@ import { at } from '../../kernel/at.ts'
 import type { Engine, UpdateColumns } from './engine.ts'
 
 /**
- * Recent records are moved when there are this many. With more, a record would cost less; but each read of a log passes over all recent
- * records, and the commit that moves them takes longer.
+ * Recent records are moved when there are this many. A larger number would make an append cheaper, but each read of a log scans all recent
+ * records, and the commit that moves them would take longer.
  */
 export const MOST_RECENT = 4096
-/** They are also moved when they are of this many documents: a move writes about a page for each, in some 10 µs. [LIFE-30] */
+/** Recent records are also moved when they belong to this many documents: a move writes about one page per document. [LIFE-30] */
 const MOST_DOCUMENTS = 2048
-/** A longer update is stored in its place at once: it takes much of a page anyway, and would be written twice. */
+/** A longer update goes to `updates_settled` at once: it takes much of a page anyway, and would be written twice. */
 const SHORT_BYTES = 512
 
 const COLUMNS = 'key, seq, actor, at_ms, crc32, bytes'
 
 /**
- * Writes records of the log to `updates_recent`, which has no index, so that the edits of many documents in one commit share a few pages. Once
- * in a while all recent records move to `updates_settled` in one go, sorted by document, within the transaction of the caller. No memory says
- * where a record is: every reader, in every process, finds the records of a document in the view `updates`. [LIFE-5, LIFE-7]
+ * Writes records of the log to `updates_recent`, which has no index, so that the edits of many documents in one commit share a few pages.
+ * From time to time all recent records move to `updates_settled`, sorted by document, within the transaction of the caller. Readers need not
+ * know where a record is: in every process the view `updates` shows the records of both tables. [LIFE-5, LIFE-7]
  */
 export class SqliteLog implements Pick<Engine, 'insertUpdates'> {
   readonly #db: DatabaseSync
   /** Prepared on first use, because the migration creates the tables. */
   #statements: Statements | null = null
-  /** The highest place of a recent record that could not be moved. */
+  /** The highest rowid of a recent record that could not be moved. */
   #stuckAt = 0
-  /** Documents of the records that this process has added since the last move; only for `MOST_DOCUMENTS`. */
+  /** Documents with records that this process has added since the last move, counted for `MOST_DOCUMENTS`. */
   readonly #documents = new Set<number>()
 
   constructor(db: DatabaseSync) {
@@ -67,7 +67,7 @@ function prepared(db: DatabaseSync): Statements {
     copy: db.prepare(
       `insert or ignore into updates_settled (${COLUMNS}) select ${COLUMNS} from updates_recent order by key, seq`,
     ),
-    // Without a condition SQLite frees the pages and does not write them.
+    // A delete without a condition frees the pages without writing them.
     clear: db.prepare('delete from updates_recent'),
     clearCopied: db.prepare(`
       delete from updates_recent where exists (
@@ -77,8 +77,8 @@ function prepared(db: DatabaseSync): Statements {
 }
 
 /**
- * Moves all recent records and returns the highest place of those that stay, 0 when none does. A record stays when another one has its
- * sequence, which only damage can cause: that log is then read as damaged, and the other logs go on. [LIFE-5]
+ * Moves all recent records and returns the highest rowid of those that stay, 0 when none does. A record stays when its log has another record
+ * with the same `seq`, which only damage can cause: that log is then read as damaged, and the other logs go on. [LIFE-5]
  */
 function settle({ count, copy, clear, clearCopied }: Statements): number {
   if (copy.run().changes === count.get()?.['count']) {

@@ -92,7 +92,7 @@ function tableFacts(file: DatabaseSync): readonly TableFacts[] {
       .all()
       .map(({ name, seq }) => [String(name), Number(seq)]),
   )
-  // A copy has the log as one table, which is what the view `updates` shows, so that either engine can restore it.
+  // A copy holds the log as one table, as the view `updates` shows it, so that either engine can restore the copy.
   const copied = tables.filter(({ name }) => name !== 'updates_recent')
   return copied.map(({ name, sql }) => ({
     name: name === 'updates_settled' ? 'updates' : String(name),

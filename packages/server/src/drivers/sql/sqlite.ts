@@ -34,7 +34,7 @@ export interface SqliteOptions {
    * is left. `replace` ignores the mark of a former store, for a restore into an empty place. [CFG-11]
    */
   readonly onLoss?: 'refuse' | 'accept' | 'replace'
-  /** Given for one of several nodes. [LIFE-26] */
+  /** Present for one of several nodes. [LIFE-26] */
   readonly node?: OwnNode
 }
 
@@ -191,8 +191,8 @@ export class TransactionalSqlite extends SqliteDialect {
 }
 
 /**
- * Runs compiled queries at once on the connection. Kysely would lend it to one query after the other, which costs as much as a short query;
- * as each statement of node:sqlite is over when its call returns, there is nothing to wait for.
+ * Runs compiled queries directly on the connection. Kysely would first acquire the connection for each query, which takes as long as a short
+ * query. Each statement of node:sqlite ends before its call returns, so no query has to wait for another.
  */
 class DirectSqlite extends Kysely<Tables> {
   readonly #database: SqliteDatabase
@@ -332,7 +332,7 @@ function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
           `select coalesce((select seq from sqlite_sequence where name = ?), 0) as last, cast(unixepoch('subsec') * 1000 as integer) as now`,
         )
         .get(table)
-      // One transaction writes at a time, so no identity value is open when another one is committed.
+      // One transaction writes at a time, so no transaction with a lower identity value is open when a row is committed.
       return { lastId: Number(row?.['last']), nowMs: Number(row?.['now']), openSinceMs: null }
     },
     faultOf: sqliteFault,

@@ -17,7 +17,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
   }
 }
 
-/** Every verb of the table as a function that sends the call. */
+/** Returns every verb of the table `VERBS` as a function that sends the call. */
 function callsOf(client: StorageClient): Ports {
   const ports = Object.entries(VERBS).map(([port, kinds]) => {
     const verbs = Object.entries(kinds).map(([verb, kind]) => {

@@ -52,8 +52,8 @@ export interface StorageHostOptions {
    */
   readonly onLoss?: (loss: StoreLoss) => void
   /**
-   * Given for one of several nodes on the store, instead of a claim: it registers through `nodes`, which sets `inc` before the first write.
-   * [LIFE-26]
+   * Present for one of several nodes, which do not claim the store. The process registers through `nodes`, which sets `inc` before the first
+   * write. [LIFE-26]
    */
   readonly node?: OwnNode
   readonly recovery: RecoveryRing
@@ -66,7 +66,7 @@ export interface StorageHostOptions {
   readonly onFatal: (error: Error) => void
   /** Called after the commit of each write and removal of a document. */
   readonly onStored?: (document: StoredDocument) => void
-  /** Present when several nodes use the store; see `StorageOptions.severalNodes`. Called after the commit of what other nodes are told of. */
+  /** Present when several nodes use the store; see `StorageOptions.severalNodes`. Called after the commit of rows for other nodes. */
   readonly onTold?: (entries: readonly FeedEntry[]) => void
 }
 
@@ -171,7 +171,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       },
     },
     calls: sqlCalls(database, queue, log),
-    // What this process has changed is not all where others write too: then every list reads the numbers of all its documents.
+    // When other processes write too, the changes of this process are not all changes, so every list reads the stamps of all its documents.
     heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, isOneOfSeveral ? null : changes),
     updates,
     ownership: sqlOwnership(database.engine, queue),

@@ -6,10 +6,10 @@ import { storageFromPort } from './storage-client.ts'
 import { serveStorage } from './storage-server.ts'
 import { VERBS } from './storage-verbs.ts'
 
-/** Not sent as calls of this name, or answered by the owner of the thread. */
+/** Verbs that are not sent as calls of this name, or that the owner of the thread answers. */
 const MADE_BY_CLIENT = ['documents.list', 'updates.append', 'control.close']
 
-/** A served port whose store answers every call with its port and verb, and turns that the test grants. */
+/** Serves a store that answers every call with its port and verb, with turns that the test grants. */
 function served() {
   const { port1, port2 } = new MessageChannel()
   const portOf = (port: string): unknown =>

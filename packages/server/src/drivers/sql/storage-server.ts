@@ -59,7 +59,7 @@ function append(
   )
 }
 
-/** `gives`: the answer was read from the store for this call alone. */
+/** `gives`: nobody else uses the answer, so its bytes may be transferred without a copy. */
 function answer(named: Ports[keyof Ports], { id, port, verb, args }: Call, out: Replies, gives: boolean): void {
   const verbs = named as unknown as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>
   const call = verbs[verb]
@@ -81,7 +81,7 @@ class Replies {
     this.#port = port
   }
 
-  /** With `gives` the value is not used any more by this thread. */
+  /** `gives`: this thread no longer uses the value. */
   reply(reply: Reply, gives = false): void {
     this.#replies.push(reply.ok ? { ...reply, value: portable(reply.value, this.#owned, gives) } : reply)
     this.#schedule()

@@ -21,7 +21,7 @@ export interface StorageThreadData {
   /** True for a relay on the store, false for a tool beside it. */
   readonly isRelay: boolean
   readonly recovery: RecoveryRing
-  /** True for one of several relays. */
+  /** True for one of several nodes. */
   readonly severalNodes: boolean
   readonly port: MessagePort
 }

@@ -3,7 +3,7 @@ import type { StoreControl, Stores } from './stores.ts'
 
 /** The ports that the storage thread serves. */
 export interface Ports extends Stores {
-  /** `documents.list` is built from these calls at the client's end. */
+  /** The client builds `documents.list` from these calls. */
   readonly heads: HeadLists
   readonly control: StoreControl & { close(): Promise<void> }
 }
@@ -19,8 +19,8 @@ export type VerbKind = 'read' | 'long-read' | 'write'
 type VerbTable = { readonly [P in keyof Ports]: { readonly [V in keyof Ports[P]]: VerbKind } }
 
 /**
- * Every verb of every port. The calls of clients, what the thread answers, and how it is answered follow from this table; a port or verb
- * that is missing here, or that does not exist, does not compile.
+ * Every verb of every port. The calls of clients, the verbs that the thread serves, and the way it answers follow from this table. A port or
+ * verb that is missing here, or does not exist, does not compile.
  */
 export const VERBS = {
   documents: {
@@ -81,7 +81,7 @@ export const VERBS = {
   control: { ping: 'read', stats: 'read', totals: 'read', close: 'write' },
 } as const satisfies VerbTable
 
-/** Returns what a call does; `undefined` when the port has no such verb. */
+/** Returns the kind of a verb; `undefined` when the port has no such verb. */
 export function kindOf(port: keyof Ports, verb: string): VerbKind | undefined {
   const kinds: Readonly<Record<string, VerbKind>> = VERBS[port]
   return kinds[verb]

@@ -34,7 +34,7 @@ export interface PackedAppends {
   readonly catchUps: readonly { readonly record: number; readonly version: number }[]
   /** Few records have these. */
   readonly removals: readonly (readonly [record: number, removals: string])[]
-  /** NaN for a record without one; absent when no record has one. */
+  /** The epoch of each record, NaN for a record without one; absent when no record has an epoch. */
   readonly epochs?: Float64Array
   readonly bytes: Uint8Array<ArrayBuffer>
 }

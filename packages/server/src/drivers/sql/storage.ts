@@ -30,8 +30,8 @@ export interface StorageOptions {
   /** The module of the thread; the one beside this module when absent. A test may give it in few files, which load sooner. */
   readonly thread?: URL
   /**
-   * This relay is one of several on the store and registers through `nodes`. Each change writes a row that tells the others, and jobs of maintenance are
-   * shared. A single relay, the default, writes no such row. [FEED-2, LIFE-26, LIFE-27]
+   * This relay is one of several nodes on the store and registers through `nodes`. Each change writes a row for the other nodes, and maintenance
+   * jobs are shared. A single relay, the default, writes no such row. [FEED-2, LIFE-26, LIFE-27]
    */
   readonly severalNodes?: boolean
 }
@@ -42,7 +42,7 @@ export interface Storage extends Stores, StoreControl, AsyncDisposable {
   workerPort(): MessagePort
   /** Called after each write and removal of a document by the relay that claimed the store. */
   onStored(listener: (document: StoredDocument) => void): void
-  /** Called after the commit of each change of which other nodes are told, with the ids of its rows in the change feed. */
+  /** Adds a listener that is called for each committed row of the change feed. */
   onTold(listener: (entry: FeedEntry) => void): void
   /** Called when nothing can be made durable any more: the process must answer 503 and exit. [D10] */
   onFatal(listener: (error: Error) => void): void

@@ -31,11 +31,11 @@ export interface Stores {
   readonly changeFeed: ChangeFeed
   readonly revocationFeed: RevocationFeed
   readonly jobLeases: JobLeases
-  /** Of several nodes; a relay that has its store for itself counts in memory. */
+  /** Only for one of several nodes; a relay that uses its store alone counts in memory. */
   readonly seats: Seats
 }
 
-/** What can be asked of the whole database. */
+/** Calls that concern the whole database. */
 export interface StoreControl {
   /**
    * Resolves when the store can be read and written, else rejects with UNAVAILABLE or NOT_PERSISTED. After a failed commit it writes a

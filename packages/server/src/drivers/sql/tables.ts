@@ -43,7 +43,7 @@ export interface Tables {
     /** Counts the acquisitions of the document; null before the first. */
     epoch: number | null
   }
-  /** Documents that were taken from a node that had not given them up. */
+  /** Documents that were taken from a node that had not released them. */
   takeovers: { key: number; times: number; taken_at_ms: number }
   bodies: { key: number; body: Uint8Array; crc32: number }
   updates: { key: number; seq: number; actor: string; at_ms: number; crc32: number; bytes: Uint8Array }
@@ -103,8 +103,8 @@ export interface Tables {
   }
   blob_orphans: { hash: string }
   /**
-   * Objects of the blob store that uploads announced. `arriving`: its upload may grant it until `until_ms`. `valid`: it has the bytes of
-   * its hash. `struck`: nothing can name it any more, and its bytes are removed from `until_ms` on. [BLOB-24]
+   * Objects of the blob store that uploads announced. `arriving`: the upload may grant the object until `until_ms`. `valid`: the object has
+   * the bytes of its hash. `struck`: no grant can name the object any more, and its bytes may be removed from `until_ms` on. [BLOB-24]
    */
   blob_objects: { object: string; hash: string; state: 'arriving' | 'valid' | 'struck'; until_ms: number }
   registries: { workspace_id: string; kind: string; version: number; size_bytes: number; value: string; crc32: number }
@@ -117,7 +117,7 @@ export interface Tables {
     expires_at_ms: number
     crc32: number
   }
-  /** Nodes that use the store together; always empty on SQLite. All times are those of the database. [LIFE-26] */
+  /** Nodes that use the store together; always empty on SQLite. All times are by the clock of the database. [LIFE-26] */
   nodes: {
     inc: Generated<number>
     node_id: string
@@ -127,7 +127,7 @@ export interface Tables {
     state: string
     /** Grows by one with each heartbeat. */
     beat: number
-    /** The time of the last heartbeat and `LEASE_MS`. */
+    /** The time of the last heartbeat plus `LEASE_MS`. */
     lease_until_ms: number
     /** How many documents others have taken from the node. */
     robbed: number
@@ -135,8 +135,8 @@ export interface Tables {
   /** The relay that uses the store; always empty on SQLite. [CFG-10] */
   instances: { holder: string; place: string; beat: number; at_ms: number }
   /**
-   * Sockets of nodes that use the store together. Rows of a node count while its lease lasts. A row without workspace says that the node
-   * has written its rows since the table was last emptied. [WS-17]
+   * Sockets of nodes that use the store together. The rows of a node count while its lease lasts. A row with an empty workspace shows that the
+   * node has written its rows since the table was last emptied. [WS-17]
    */
   seats: { workspace_id: string; inc: number; connection: string; editor: number }
   /** Results of writes that callers may request again. [TOOL-22] */
@@ -182,13 +182,13 @@ export interface Tables {
     last_server_version: number
     owner_id: string
     crc32: number | null
-    /** The document that a restore put in its place. */
+    /** Id of the document with which a restore replaced the deleted one. */
     successor: string | null
   }
   /** Y clients that wrote in earlier lineages of an id, as JSON, newest first. [WS-62] */
   former_clients: { workspace_id: string; id: string; until_ms: number; clients: string; crc32: number }
   revocations: { jti: string; revoked_at_ms: number; crc32: number | null }
-  /** What nodes of several are told of stored documents; `at_ms` is the clock of the database. [FEED-2] */
+  /** Changes of stored documents, for several nodes; `at_ms` is by the clock of the database. [FEED-2] */
   change_feed: {
     id: Generated<number>
     at_ms: number
@@ -197,14 +197,14 @@ export interface Tables {
     kind: string
     actor: string
     seq: number
-    /** Names the process that wrote the row. */
+    /** Identifies the process that wrote the row. */
     origin: string
     /** JSON of `ChangePayload`. */
     payload: Uint8Array
   }
-  /** A row without jti says that a push or a poll was heard to its end. [AUTH-14, AUTH-15] */
+  /** A row without jti shows that a push or a poll was received completely. [AUTH-14, AUTH-15] */
   revocation_feed: { id: Generated<number>; at_ms: number; jti: string | null; revoked_at_ms: number | null }
-  /** Which node does a job that one is enough for, and for how long. [LIFE-30] */
+  /** Which node does a job that only one node needs to do, and until when. [LIFE-30] */
   job_leases: { job: string; holder: string; until_ms: number }
 }
 

@@ -20,7 +20,7 @@ export interface TestHooks {
   readonly answerHoldMs: number
   /** Makes single commits fail. */
   readonly commitFaults?: CommitFaults
-  /** Appends compare no epoch. */
+  /** Appends do not compare the epoch. */
   readonly appendWithoutEpoch?: true
 }
 

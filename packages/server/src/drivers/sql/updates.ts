@@ -61,8 +61,8 @@ export async function appendTo(writer: Writer, engine: Engine, records: readonly
 }
 
 /**
- * Splits a list into parts in which the records of each document are consecutive. Usually there is one part. A new part begins where a
- * record does not follow its document's previous one, as when a room was reset and loaded again, or names another epoch.
+ * Splits a list into parts in which the records of each document are consecutive. Usually there is one part. A new part begins at a record
+ * that does not follow the previous one of its document, for example after a room was reset, or that names another epoch.
  */
 function roundsOf(records: readonly AppendRecord[]): AppendRecord[][] {
   const rounds: AppendRecord[][] = []
@@ -82,7 +82,7 @@ function roundsOf(records: readonly AppendRecord[]): AppendRecord[][] {
   return rounds
 }
 
-/** Appends records; the records of each document must be consecutive and name the same epoch. */
+/** Appends records. The records of each document must be consecutive and name the same epoch. */
 async function appendRuns(writer: Writer, engine: Engine, records: readonly AppendRecord[]): Promise<AppendOutcome[]> {
   const advances = new Map<number, LogAdvance & { count: number }>()
   for (const { key, afterSeq, epoch } of records) {
@@ -134,7 +134,7 @@ async function tenuresOf(writer: Writer, keys: readonly number[]): Promise<Reado
   return new Map(rows.map((row) => [row.key, row]))
 }
 
-/** Whether a call for `epoch` came too late. Asked under the lock of the document. [LIFE-26] */
+/** Whether the document is no longer owned under `epoch`. The caller holds the lock of the document. [LIFE-26] */
 async function isFenced(writer: Writer, { node }: Engine, key: number, epoch: number | undefined): Promise<boolean> {
   if (epoch === undefined) return false
   const row = (await tenuresOf(writer, [key])).get(key)

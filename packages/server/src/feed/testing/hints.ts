@@ -5,7 +5,7 @@ import { createLocalHints } from '../local-hints.ts'
 /** What may happen to hints on their way. */
 export type HintFate = 'given' | 'doubled' | 'reordered' | 'lost' | 'off'
 
-/** Hints among readers in one process that meet this fate; `lost` loses half of them. */
+/** Returns hints within one process that all meet this fate; `lost` loses half of the hints. */
 export function troubledHints(fate: HintFate, seed = 1): FeedHints {
   const hints = createLocalHints()
   const below = dice(seed)

@@ -7,7 +7,7 @@ export interface ManualTime {
   readonly timers: Timers
   /** Lets time pass on both clocks and runs the timers that fall due, in order; promises settle in between. */
   advance(byMs: number): Promise<void>
-  /** Lets time pass on both clocks without running a timer, as when the process is stopped. */
+  /** Lets time pass on both clocks without running a timer, as if the process was stopped. */
   pause(byMs: number): void
   /** Moves the wall clock alone, as an operator or NTP would. */
   jumpWall(byMs: number): void

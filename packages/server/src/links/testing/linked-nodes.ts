@@ -25,18 +25,18 @@ export interface TestNode extends AsyncDisposable {
   readonly links: NodeLinkService
   readonly linkUrl: string
   readonly lines: readonly TestLine[]
-  /** `up`, `down` with the peer, and messages with the peer in front. */
+  /** In order: `['up', peer]`, `['down', peer]`, and `[peer, message]` for each message. */
   readonly heard: readonly unknown[]
 }
 
 export interface TestNodeOptions {
   readonly secrets?: readonly string[]
   readonly times?: Partial<LinkTimes>
-  /** Of the listener and of the own `link_url`; any free one when absent, and then the own `link_url` leads nowhere. */
+  /** The port of the listener and of the own `link_url`. When absent: any free port, and the own `link_url` leads nowhere. */
   readonly port?: number
 }
 
-/** A node with a listener on loopback. */
+/** Starts a node with a listener on loopback. */
 export async function startNode(inc: number, options: TestNodeOptions = {}): Promise<TestNode> {
   const { port = 0, secrets = [TEST_SECRET] } = options
   const lines: TestLine[] = []
@@ -70,12 +70,12 @@ export async function startNode(inc: number, options: TestNodeOptions = {}): Pro
 }
 
 export interface TestPair extends AsyncDisposable {
-  /** The one that dials. */
+  /** The node that dials `high`. */
   readonly low: TestNode
   readonly high: TestNode
-  /** Between the two. */
+  /** The proxy between the two nodes. */
   readonly proxy: TcpProxy
-  /** Tells both that the other is live; resolves when they are linked. */
+  /** Tells both nodes that the other is live; resolves when they are linked. */
   link(): Promise<void>
 }
 
@@ -101,18 +101,18 @@ export async function startPair(
   }
 }
 
-/** Tells a node that others live as whom a test dials. Their own addresses lead nowhere. */
+/** Tells a node that these incarnations are live, so that a test can dial it as one of them. Their addresses lead nowhere. */
 export function tellOfPeers(node: TestNode, ...incs: readonly number[]): void {
   node.links.setPeers(incs.map((inc) => ({ inc, linkUrl: 'ws://127.0.0.1:1' })))
 }
 
 export type DialledLink = OpenedLink<NodeIdentity> & {
-  /** Frames that came, opened, and whether the socket has been closed. */
+  /** The contents of the received frames, and whether the socket is closed. */
   readonly got: Uint8Array[]
   readonly isClosed: () => boolean
 }
 
-/** Opens a link as a node would, and leaves what is said over it to the test. Resolves to the reason when there is none. */
+/** Opens a link as a node does; the test decides what is sent over it. Resolves to the reason when no link opens. */
 export function dialAs(
   { inc, attempt = 1, secret = TEST_SECRET }: { readonly inc: number; readonly attempt?: number; readonly secret?: string },
   to: TestNode,
@@ -142,14 +142,14 @@ export function dialAs(
   })
 }
 
-/** The same, for a link that must come up. */
+/** Like `dialAs`, but throws when no link opens. */
 export async function linkedAs(as: Parameters<typeof dialAs>[0], to: TestNode): Promise<DialledLink> {
   const link = await dialAs(as, to)
   if (typeof link === 'string') throw new Error(`no link was opened: ${link}`)
   return link
 }
 
-/** Resolves once `holds`, fails after `withinMs` of a quiet machine. */
+/** Resolves when `holds` returns true. Rejects after `withinMs`, counted as time on a machine that is not busy. */
 export async function until(holds: () => boolean, withinMs = 5_000): Promise<void> {
   const givenUp = patienceClock(withinMs)
   while (!holds()) {
@@ -160,7 +160,7 @@ export async function until(holds: () => boolean, withinMs = 5_000): Promise<voi
 
 export const areLinked = (a: TestNode, b: TestNode): boolean => a.links.peers().includes(b.inc) && b.links.peers().includes(a.inc)
 
-/** What a node was told of its links, in order. */
+/** The `up` and `down` notifications of a node, in order. */
 export const statesOf = ({ heard }: TestNode): readonly unknown[] =>
   heard.flatMap((each) => {
     const [what] = each as readonly unknown[]

@@ -55,7 +55,7 @@ describe('news', () => {
     })
   })
 
-  it('[AG-23] what another node told is news once, and none to who has seen the version that it led to', () => {
+  it('[AG-23] a change that another node told of is news once, and no news to a caller who has seen its version', () => {
     const { record, news, memory } = start()
     const tell = (version: number) => record.noteElsewhere({ who: person('ann'), caller: null }, version, 1)
     tell(4)
@@ -65,13 +65,13 @@ describe('news', () => {
     memory.version = 5
     memory.toldTo = record.sequence
     memory.partOf = record.sequence
-    // Told late of a version that the caller has seen: it does not say where a newer one comes from.
+    // A late word of a version that the caller has seen does not say where a newer version comes from.
     tell(5)
     expect([news(5), news(6)]).toEqual([null, { since: 5, by: [] }])
   })
 
   it.each(['before', 'after'])(
-    '[AG-23] what another node told %s this node noted what it had itself asked for is told as what it was, and own calls are no news',
+    '[AG-23] a change that another node tells of %s this node notes the call behind it is news as that call, and own calls are no news',
     (order) => {
       const { record, news } = start()
       const tell = () => record.noteElsewhere({ who: person('ann'), caller: null }, 5, 1)

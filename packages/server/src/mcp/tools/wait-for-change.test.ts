@@ -133,7 +133,7 @@ describe('wait_for_change', () => {
     expect(now.outcome).toEqual(QUIET)
   })
 
-  it('[AG-23] [AG-74] a change of which another node told counts, but not one that turns out to be an own call or that the caller has seen', async () => {
+  it('[AG-23] [AG-74] a change that another node told of counts, unless it turns out to be a call of the waiting caller or the caller has seen it', async () => {
     const { time, wait, elsewhere, note } = start()
     elsewhere(4)
     const own = wait({ timeoutSecs: 5 })

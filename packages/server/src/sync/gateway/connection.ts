@@ -48,7 +48,10 @@ export interface Binding {
   /** The level that was announced to the client: `view` while the log of the document has a gap. [LIFE-5] */
   announced: Level
   readonly acks: AckTracker
-  /** The step1 that is due to the client was sent: that of its join, or of a resync since. A room that moves sends it otherwise. [C8] */
+  /**
+   * True once the client was sent the step1 that it is due, for its join or for a later resync. Otherwise a room that moves sends
+   * it. [C8]
+   */
   isAsked: boolean
   /** True until the first step1 after a JOIN, which takes no token. [WS-28] */
   stepOneFree: boolean
@@ -85,8 +88,8 @@ export type SessionState =
   | { readonly kind: 'closed' }
 
 /**
- * Reasons for pausing the reading from a socket, as bits. Reading resumes when no bit is set. `link`: the node that owns the document cannot
- * be sent more. [WS-12, W4]
+ * Reasons for pausing the reading from a socket, as bits. Reading resumes when no bit is set. `link`: the link to the node that
+ * owns the document is full. [WS-12, W4]
  */
 export const PAUSE = { queue: 1, rate: 2, unsettled: 4, link: 8 } as const
 
@@ -126,8 +129,8 @@ export class Connection {
   joinBucket: OwnBucket | null = null
   viewBucket: OwnBucket | null = null
   /**
-   * The earliest and the latest time of a resync. `drops`: updates are dropped until then, and the resync brings them back. `paid`: its
-   * token was taken. [WS-29]
+   * The earliest and the latest time of a resync. `drops`: updates are dropped until then, and the resync brings them back.
+   * `paid`: the token for the resync was taken. [WS-29]
    */
   resync: { readonly dueMs: number; readonly latestMs: number; readonly drops: boolean; readonly paid: boolean } | null = null
 

@@ -95,7 +95,7 @@ describe('the gateway with real document workers and a real store', () => {
     expect(good.client.socket.readyState).toBe(good.client.socket.OPEN)
   })
 
-  it('[C8] [WS-40] a document that moves from worker to worker while two people type and calls come loses nothing and doubles nothing', async () => {
+  it('[C8] [WS-40] a document that moves from worker to worker while two people type and calls come loses no edit and doubles none', async () => {
     await create('moving')
     const ref = { workspaceId: 'default', id: 'moving' }
     const editors = [await editor('moving', ['ack']), await editor('moving', ['ack'])]
@@ -138,7 +138,7 @@ describe('the gateway with real document workers and a real store', () => {
     await until(() => editors.every((one) => one.text.length === all.join('').length))
     for (const one of editors) {
       expect(wordsOf(one.text.toString())).toEqual(all)
-      // All updates, and a step2 for the one step1 that came at the join: nobody notices a move.
+      // The acks cover all updates and the step2 of the join. No move has asked the client for another step2.
       await until(() => Math.max(...one.client.of(TAG.syncAck).map(ackOf)) === turns + 1)
       expect(one.client.of(TAG.error)).toEqual([])
       expect(one.client.socket.readyState).toBe(one.client.socket.OPEN)
@@ -179,7 +179,7 @@ class MovingPool implements WorkerPool {
     this.#workers = workers
   }
 
-  /** The other one of two workers for each next room. */
+  /** Alternates between the two workers from one opened room to the next. */
   homeFor(): number {
     return this.opened.length % 2
   }

@@ -25,7 +25,7 @@ const MAX_BUFFERED_CHUNKS = 1024
 const CLOSE_TIMEOUT_MS = 3_000
 /** How long a drain waits for close frames before it ends the sockets. */
 const DRAIN_MS = 2_000
-/** The pace of closes at the drain of one node of several, as long as there is time for it: a fifth of a second for a hundred sockets. */
+/** The pace of closes that are spread over a time, as long as there is time for it: 0.2 s for a hundred sockets. */
 const CLOSE_EVERY_MS = 2
 const CLOSE_TURN_MS = 20
 
@@ -33,16 +33,16 @@ export interface Gateway extends AsyncDisposable {
   /** Handles the `upgrade` event of the HTTP server. Never throws. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
   /**
-   * From now on every upgrade answers 503. Live sockets close with 1012 and are gone when the promise resolves. May be
-   * called again. [WS-6, LIFE-28]
+   * From now on every upgrade answers 503. Live sockets close with 1012 and are gone when the promise resolves. May be called
+   * again. [WS-6, LIFE-28]
    *
-   * @param overMs of several nodes: the closes are spread over so long at most, and clients come back sooner, as another node is ready for
-   *   them. Without it all close at once. [WS-57]
+   * @param overMs for one node of several: the closes are spread over this time at most and carry a short retry-after, since
+   *   other nodes can serve the clients. When absent, all sockets close at once. [WS-57]
    */
   drain(overMs?: number): Promise<void>
   /**
-   * Sends everybody to other nodes, which can serve them at once: closes all sockets with 1012 and a short retry-after, spread over so long at
-   * most. Resolves when all were closed. New sockets are taken. [WS-57, OPS-2]
+   * Sends all clients to other nodes, which can serve them at once: closes all sockets with 1012 and a short retry-after, spread
+   * over `overMs` at most. Resolves when all were closed. New sockets are accepted. [WS-57, OPS-2]
    */
   sendElsewhere(overMs: number): Promise<void>
   readonly sessions: Sessions

@@ -10,8 +10,8 @@ interface Waiter {
 }
 
 /**
- * How far the log of each open room was given to its members, so that an event of a change can follow the frames of that
- * change, wherever the change was made. [WS-53]
+ * Remembers how far the log of each open room was given to its members, so that an event of a change can follow the frames of
+ * that change, wherever the change was made. [WS-53]
  */
 export class HandedOut {
   readonly #timers: Timers
@@ -22,18 +22,21 @@ export class HandedOut {
     this.#timers = timers
   }
 
-  /** The members have been given everything through `seq`. */
+  /** Notes that the members have been given the log through `seq`. */
   note(room: Room, seq: number): void {
     this.#seqs.set(room, seq)
     for (const { seq: wanted, done } of this.#waiters.get(room) ?? []) if (wanted <= seq) done()
   }
 
-  /** The room is over: nobody has to wait for it. */
+  /** Ends all waiting for a room that has ended. */
   ended(room: Room): void {
     for (const { done } of this.#waiters.get(room) ?? []) done()
   }
 
-  /** `null`: nobody is joined, or everybody has it. */
+  /**
+   * Resolves when the members have been given the log through `seq`, after 2 s at the latest; `null` when nobody has to wait for
+   * that.
+   */
   reached(room: Room, seq: number): Promise<void> | null {
     const given = this.#seqs.get(room)
     // Whoever joins a room that is being opened gets its whole state.

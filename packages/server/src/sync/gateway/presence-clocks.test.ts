@@ -5,7 +5,7 @@ import { clocksIn, noteClocks } from './presence-clocks.ts'
 
 const state = new TextEncoder().encode('{"user":{}}')
 
-it('[WS-47] the clocks of all states in a frame are read, removed ones too, and of a broken frame those before the damage', () => {
+it('[WS-47] the clocks of all states in a frame are read, also of removed states, and of a broken frame the clocks before the damage', () => {
   const frame = awarenessFrame(
     writeAwareness([
       { client: 7, clock: 3, state },
@@ -19,7 +19,7 @@ it('[WS-47] the clocks of all states in a frame are read, removed ones too, and 
   for (let length = 0; length < frame.length; length++) expect(clocksIn(frame.subarray(0, length)).length).toBeLessThan(2)
 })
 
-it('[WS-47] a clock that was seen never falls, and of very many ids those are kept that were seen last', () => {
+it('[WS-47] a clock that was seen never falls, and of more than 2,048 ids those that were seen last are kept', () => {
   const seen = new Map<number, number>()
   noteClocks(seen, [
     [1, 5],

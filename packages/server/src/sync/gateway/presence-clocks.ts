@@ -2,10 +2,13 @@ import { Reader } from '@docrelay/protocol/bytes'
 import { readAwareness } from '@docrelay/protocol/codec'
 import type { PresenceClocks } from '../worker-messages.ts'
 
-/** As many as a room remembers. */
+/** As many clocks as a room remembers. */
 const MOST_CLOCKS = 2_048
 
-/** Notes clocks that others have seen; the oldest are forgotten first. [WS-47] */
+/**
+ * Notes clocks that others have seen. A noted clock never falls, and the ids that were seen longest ago are forgotten first.
+ * [WS-47]
+ */
 export function noteClocks(seen: Map<number, number>, clocks: PresenceClocks): void {
   for (const [client, clock] of clocks) {
     const before = seen.get(client) ?? 0

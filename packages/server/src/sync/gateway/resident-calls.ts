@@ -40,7 +40,7 @@ export class ResidentCalls {
 
   bodyChanged(room: Room, version: number): void {
     void this.#tasks.run(room, { kind: 'body-changed', version }).then((outcome) => {
-      // A room that is opened again reads what is stored by then.
+      // A room that is being opened again reads the stored body itself.
       if (outcome.kind !== 'failed' || room.phase === 'opening') return
       const fields = { docId: room.ref.id, workspace: room.ref.workspaceId, code: outcome.code }
       this.#log.warn('room.body-changed.failed', outcome.message, fields)

@@ -47,7 +47,7 @@ export class Resyncs {
     })
   }
 
-  /** Leaves the resync as it is until the answer says whether a token was taken for it. */
+  /** Keeps a resync waiting until a bucket that is shared with other nodes answers whether a token was taken for it. */
   #askLater(connection: Connection, take: Promise<Taking>): void {
     const { resync } = connection
     if (resync === null) return

@@ -28,7 +28,7 @@ it('[LIFE-28] a document without a connection of a linked node goes to nobody', 
   expect(target([5])).toBeNull()
 })
 
-it('[LIFE-27] a node that gives its documents up gives up those, too, that it cannot store, so that another node can have them', async () => {
+it('[LIFE-27] a node that gives its documents up also gives up those that it cannot store, so that another node can open them', async () => {
   const table = new RoomTable()
   const room = table.create({ workspaceId: 'w', id: 'doc' }, 1, 0, { ownerId: 'ann', shares: [] }, 0)
   opened(room)

@@ -26,7 +26,7 @@ export interface RoomDeparturesDeps {
   readonly log: Logger
 }
 
-/** How often a room whose calls are under way is asked to go to another node. */
+/** How often a room is asked to go to another node when calls are under way in it. */
 const HAND_OVER_TRIES = 3
 const HAND_OVER_EVERY_MS = 50
 const END_AGENTS_MS = 500
@@ -35,9 +35,9 @@ const END_AGENTS_MS = 500
 export class RoomDepartures {
   readonly #deps: RoomDeparturesDeps
 
-  /** This node is ending: it opens nothing for others any more that is not open here. */
+  /** True once this node is ending: then it opens no more documents for other nodes. */
   isLeaving = false
-  /** How long hand-overs took, since the last look. */
+  /** How long each hand-over took since `takeHandOverSeconds` was called last. */
   readonly #handOverSeconds: number[] = []
 
   constructor(deps: RoomDeparturesDeps) {
@@ -52,8 +52,8 @@ export class RoomDepartures {
   }
 
   /**
-   * Gives every room with connections of other nodes to the node that has most of them and stays. Those connections stay open, and so do the
-   * ones of this node. Resolves when each is there or could not be moved. [LIFE-28]
+   * Hands every document in which other nodes have connections over to another node, see `handOverTarget`. Those connections stay
+   * open, and so do the ones of this node. Resolves when each document was handed over or could not be. [LIFE-28]
    */
   async handOver(): Promise<void> {
     this.isLeaving = true
@@ -74,12 +74,12 @@ export class RoomDepartures {
     )
   }
 
-  /** How long each hand-over since the call before took. */
+  /** Returns how long each hand-over since the last call took. */
   takeHandOverSeconds(): readonly number[] {
     return this.#handOverSeconds.splice(0)
   }
 
-  /** The same again and again until `done`: connections that close here come back through other nodes meanwhile. [LIFE-28] */
+  /** Repeats `handOver` until `done`, because connections that close here come back through other nodes meanwhile. [LIFE-28] */
   async handOverUntil(done: Promise<unknown>): Promise<void> {
     let isDone = false
     const ended = done.finally(() => {
@@ -92,13 +92,13 @@ export class RoomDepartures {
     await this.handOver()
   }
 
-  /** Stores and forgets every document, and gives it up; resolves when each is done or has failed. [LIFE-28] */
+  /** Stores, closes and gives up every document; resolves when each is done or has failed. [LIFE-28] */
   async drain(): Promise<void> {
     this.#deps.sweep[Symbol.dispose]()
     await this.release()
   }
 
-  /** The same for a node that goes on, and may own nothing for now. [OPS-2] */
+  /** Does what `drain` does, for a node that goes on but may own no document for now. [OPS-2] */
   async release(): Promise<void> {
     await Promise.all([...this.#deps.table.all()].map((room) => this.#release(room)))
   }
@@ -108,7 +108,9 @@ export class RoomDepartures {
     for (const room of Array.from(this.#deps.table.all())) this.#drop(room)
   }
 
-  /** Another node has taken some documents: goes on there with those that this node does not own any more. Never rejects. [LIFE-26] */
+  /**
+   * Called when other nodes have taken documents of this one: opens those documents at their new owners. Never rejects. [LIFE-26]
+   */
   async robbed(): Promise<void> {
     const { table, store, openings } = this.#deps
     for (const room of Array.from(table.all())) {
@@ -124,7 +126,7 @@ export class RoomDepartures {
   async #release(room: Room): Promise<void> {
     while (room.phase === 'opening' || room.phase === 'evicting') await room.turning
     if (room.phase === 'closed') return
-    // Whoever joins meanwhile waits, and then has the document opened again where that is allowed.
+    // A connection that joins meanwhile waits. Then the document is opened again, if this node may.
     room.phase = 'evicting'
     const released = this.#evict(room)
     room.turning = released.then(() => 'gone')
@@ -137,7 +139,7 @@ export class RoomDepartures {
     if (outcome.kind !== 'evicted' && outcome.kind !== 'gone') {
       const text = 'A live document was not stored when this node gave it up; its log has every edit.'
       log.warn('room.drain.failed', text, { docId: room.ref.id })
-      // Another node may need it, while this one goes on to live.
+      // The document is given up all the same, since another node may need it while this one goes on.
       this.#drop(room)
       return openings.release(room)
     }
@@ -146,7 +148,7 @@ export class RoomDepartures {
     table.forget(room)
   }
 
-  /** Forgets a document without storing it. The answer of its home is awaited by nobody. */
+  /** Forgets a document without storing it. Nobody waits for the answer of its home. */
   #drop(room: Room): void {
     const { table, jobs, openings, post } = this.#deps
     const { home } = room
@@ -159,8 +161,9 @@ export class RoomDepartures {
 }
 
 /**
- * The node that a room goes to: the one with most connections in it of those that stay, or else any other that stays, since the connections
- * follow. When all are ending, the one with most connections. `null` when no node with a connection is linked.
+ * Returns the node to which a document is handed over: of the nodes with connections in it that are not ending, the one with most
+ * connections; else any node that is not ending, since the connections follow; else the one with most connections. Only linked
+ * nodes count. `null` when no linked node has connections in it.
  */
 export function handOverTarget(
   edges: readonly Pick<RoomEdge, 'edge' | 'members'>[],

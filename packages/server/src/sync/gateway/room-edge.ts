@@ -6,17 +6,17 @@ import type { Room } from './room-table.ts'
 
 /** Another node that has connections or calls in a room which runs here. `remote/edges.ts` implements it. [LIFE-25] */
 export interface RoomEdge {
-  /** Somebody there wants to know who changes what. [AG-20] */
+  /** Whether somebody at that node wants to know who changes what. [AG-20] */
   readonly isWatching: boolean
-  /** The node. */
+  /** The node that is the edge. */
   readonly edge: Incarnation
-  /** How many connections it has in the room. */
+  /** How many connections the node has in the room. */
   readonly members: number
   updates(message: Extract<FromWorker, { kind: 'updates' }>): void
   awareness(message: Extract<FromWorker, { kind: 'awareness' }>): void
   changed(message: Extract<FromWorker, { kind: 'changed' }>): void
   mended(): void
-  /** The room is closed here. The edge is not told anything more, and its connections are not members any more. */
+  /** Called when the room is closed here. Nothing more is sent to the edge, and its connections are no longer members. */
   ended(end: EdgeEnd): void
 }
 
@@ -33,7 +33,7 @@ export type EdgeEnd =
 export interface EdgeConnections {
   /** Whether this number is that of a connection at an edge. */
   owns(connection: number): boolean
-  /** Sends a message on to the edge of its connection; false when the connection is none of an edge. */
+  /** Sends a message on to the edge that has its connection; false when no edge has it. */
   deliver(message: ConnectionMessage): boolean
 }
 
@@ -46,19 +46,22 @@ export type Hosted =
 
 /** What edges need of the rooms of this node. */
 export interface HostedRooms {
-  /** Edges exist from now on. */
+  /** From now on, connections of edges may be members. */
   serve(connections: EdgeConnections): void
   /** Opens a document for an edge, when this node owns it or nobody does. Never rejects. */
   host(ref: DocumentRef, key: number): Promise<Hosted>
   /** Keeps the room resident and tells the edge what happens in it; false when it has been closed or moved meanwhile. */
   addEdge(room: Room, edge: RoomEdge): boolean
-  /** The edge needs the room no more. Does nothing when it was ended. */
+  /** Takes an edge that no longer needs the room out of it. Does nothing when the room has ended. */
   removeEdge(room: Room, edge: RoomEdge): void
   /** Sends a message of an edge to its room. */
   post(room: Room, message: ToWorker): void
-  /** An edge began or ended to watch. */
+  /** Called when an edge has started or stopped watching. */
   edgeWatches(room: Room): void
-  /** Runs a task for an edge, once the room is open. `moved`: it was not done, as another node owns the document by now. Never rejects. */
+  /**
+   * Runs a task for an edge, once the room is open. `moved`: the task was not done, because another node owns the document by
+   * now. Never rejects.
+   */
   run(room: Room, task: RoomTask): Promise<TaskOutcome>
   /** Settles a document that is live here; false when it is not, or cannot be settled. Opens nothing. Never rejects. [LIFE-11] */
   settleOwned(ref: DocumentRef, key: number): Promise<boolean>

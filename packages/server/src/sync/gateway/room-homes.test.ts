@@ -46,7 +46,7 @@ describe('documents among the homes of rooms', () => {
       timers: systemTimers,
       random: systemRandom,
       log: silentLogger,
-      // The main loop of a test runs clients and assertions as well: it is never too full here.
+      // With `light` the main loop never counts as full, although that of a test runs clients and assertions as well.
       placement: 'light',
     })
     const post: WorkerPool['post'] = (home, message) => {
@@ -86,7 +86,7 @@ describe('documents among the homes of rooms', () => {
     return made
   }
 
-  /** A new editor gets the same text from the store, once nobody has the document open any more. */
+  /** Expects the text at every editor, and at a new editor that gets it from the store once nobody has the document open. */
   async function expectStored(docId: string, editors: readonly TextEditor[], text: string): Promise<void> {
     for (const one of editors) {
       await until(() => one.text.toString() === text)
@@ -124,7 +124,7 @@ describe('documents among the homes of rooms', () => {
   it('[C8] a document whose live state would be large is opened in a document worker after a look at its log', async () => {
     await create('history')
     const [ann, bob] = [await editor('history'), await editor('history')]
-    // Words that come and go leave a long state behind, and a small body.
+    // Letters that are typed in turn at both ends make a large state of many parts, while the body stays small.
     for (let i = 0; i < 1_200; i++) ann.text.insert(i % 2 === 0 ? 0 : ann.text.length, `${i % 10}`)
     await until(() => bob.text.length === ann.text.length)
     await expectStored('history', [ann, bob], ann.text.toString())
@@ -167,7 +167,7 @@ describe('documents among the homes of rooms', () => {
     await expectStored('paste', [ann, bob], ann.text.toString())
   })
 
-  it('[C8] [WS-46] what somebody pastes who leaves at once is kept, and the others see that they left', async () => {
+  it('[C8] [WS-46] what a person pastes just before leaving is kept, and the others see that the person left', async () => {
     const pasted = 'x'.repeat(LIGHT_BOUNDS.messageBytes + 1)
     for (const id of ['leave-1', 'leave-2', 'leave-3', 'leave-4', 'leave-5']) {
       await create(id)
@@ -184,7 +184,7 @@ describe('documents among the homes of rooms', () => {
     }
   })
 
-  it('[C8] [WS-47] after a move, the next state of somebody who had reconnected is newer than all that others have seen', async () => {
+  it('[C8] [WS-47] after a move, the next presence of a person who had reconnected has a newer clock than all that others have seen', async () => {
     await create('clocks')
     const [ann, bob] = [await editor('clocks'), await editor('clocks')]
     const clocksSeen = () => bob.client.of(TAG.awareness).map((frame) => clockOf(frame))

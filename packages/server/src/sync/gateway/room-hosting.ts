@@ -21,7 +21,7 @@ export interface RoomHostingDeps {
   readonly drop: (ref: DocumentRef) => Promise<unknown>
   /** Whether this node is ending. */
   readonly isLeaving: () => boolean
-  /** Gives a document up that this node owns without having it open. Never rejects. */
+  /** Gives up a document that this node owns without having it open. Never rejects. */
   readonly release: (key: number, epoch: number) => Promise<void>
   /** Tells a room anew whether somebody wants to know who changes what. */
   readonly watch: (room: Room) => void
@@ -30,7 +30,7 @@ export interface RoomHostingDeps {
 /** The rooms of this node as other nodes use them. [LIFE-25] */
 export class RoomHosting implements HostedRooms {
   readonly #deps: RoomHostingDeps
-  /** `null`: no edge can come. */
+  /** `null` until `serve` is called. */
   connections: EdgeConnections | null = null
 
   constructor(deps: RoomHostingDeps) {
@@ -44,9 +44,10 @@ export class RoomHosting implements HostedRooms {
   async host(ref: DocumentRef, key: number): Promise<Hosted> {
     const opening = this.#deps.resident(ref)
     if (opening?.key === key && opening.phase === 'opening') {
-      // Who asks knows this node as the owner, which it may be since it asked another node itself: the two would wait for each other.
+      // The node that asks takes this one for the owner, while this one may be opening the document there: the two would wait for
+      // each other.
       if (isElsewhere(opening)) this.#deps.placeAgain(opening)
-      // The store may not answer before this node has the document again.
+      // Waits before the store is asked, which may not answer until this node has the document open again.
       if ((await opening.turning) === 'opened' && isOpen(opening))
         return isElsewhere(opening) ? { kind: 'moved' } : { kind: 'open', room: opening }
     }
@@ -60,14 +61,17 @@ export class RoomHosting implements HostedRooms {
     if (state.kind !== 'document' || state.head.key !== key) return { kind: 'gone' }
     if (this.#deps.isLeaving() && this.#deps.table.of(ref) === undefined) return this.#declined(state.head)
     const entered = await this.#deps.enter(state.head)
-    // The node that asked can reach others that this one cannot.
+    // The node that asked may reach nodes that this one cannot, so it does not get the answer `unreachable`.
     if (entered.kind === 'unreachable') return { kind: 'unavailable' }
     return entered.kind !== 'open' || !isElsewhere(entered.room) ? entered : { kind: 'moved' }
   }
 
-  /** A node that is ending opens nothing for another one, which can have the document itself once nobody owns it. [LIFE-28] */
+  /**
+   * Opens no document for another node, because this node is ending. The other node can own the document itself once nobody does.
+   * [LIFE-28]
+   */
   async #declined({ key, owner }: DocumentHead): Promise<Hosted> {
-    // An owner that is another node by now does not notice: the epoch is compared.
+    // Nothing is released when the owner is another node: the store compares the owner and the epoch.
     if (owner !== null) await this.#deps.release(key, owner.epoch)
     return { kind: 'moved' }
   }
@@ -97,7 +101,7 @@ export class RoomHosting implements HostedRooms {
   async run(room: Room, task: RoomTask): Promise<TaskOutcome> {
     if (room.phase !== 'open') await room.turning
     if (room.phase === 'closed') return { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document was closed.' }
-    // An edge asks the owner itself; what it asks is not sent on.
+    // A task of an edge is not sent on to a third node: the edge asks the owner itself.
     if (room.home === null || isElsewhere(room)) return { kind: 'moved' }
     const { epoch } = room
     const outcome = await this.#deps.tasks.run(room, task)

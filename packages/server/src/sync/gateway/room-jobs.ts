@@ -32,7 +32,10 @@ export class RoomJobs {
     this.#deps = deps
   }
 
-  /** Never rejects. `signal` tells a home with which no memory is shared that the caller has given up. [MCP-15] */
+  /**
+   * Runs a task in the home of a room. Never rejects. `signal` tells a home with which no memory is shared that the caller has
+   * given up. [MCP-15]
+   */
   run(room: Room, task: RoomTask, signal?: AbortSignal): Promise<TaskOutcome> {
     const { home } = room
     if (home === null) return Promise.resolve(NOT_DONE)
@@ -73,7 +76,7 @@ export class RoomJobs {
   }
 }
 
-/** Of a call into a room whose owner is not known now. */
+/** The outcome of a call into a room whose owner is not known now. */
 export const NOT_DONE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document is not open now.' }
 
 function failure(task: RoomTask['kind'], what: string): TaskOutcome {

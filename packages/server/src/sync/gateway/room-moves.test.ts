@@ -21,7 +21,7 @@ async function openAlone() {
   return { time, workers, rooms, head, number: entered.room.number }
 }
 
-it('[C8] a misplaced room moves to the best worker, with its connections and the writes that are not acknowledged, and calls wait', async () => {
+it('[C8] a misplaced room moves to the best worker, with its connections and the writes that are not acknowledged, while calls wait', async () => {
   await using bench = await startBench()
   const { workers, rooms } = bench
   const head = bench.store.put(headOf('doc'))
@@ -58,7 +58,7 @@ it.each([
   expect(workers.openedIn).toEqual([0])
 })
 
-it('[C8] [C6] when the worker ends under a move, the room opens once more and the answer to the move changes nothing', async () => {
+it('[C8] [C6] when the worker ends during a move, the room opens once more and the move has no further effect', async () => {
   const { rooms, workers, time, head, number } = await openAlone()
   workers.jobs.set('hand-over', 'hang')
   workers.misplace(number)
@@ -76,7 +76,7 @@ it('[C8] [C6] when the worker ends under a move, the room opens once more and th
   await again
 })
 
-it('[C8] [LIFE-23] a document that is deleted under a move is gone', async () => {
+it('[C8] [LIFE-23] a document that is deleted during a move is gone and not opened again', async () => {
   const { rooms, workers, time, head, number } = await openAlone()
   workers.jobs.set('hand-over', 'hang')
   workers.misplace(number)
@@ -164,7 +164,7 @@ it('[C8] a task that its home does not run is run in the home to which the room 
   expect(workers.openedIn).toEqual([0, 1])
 })
 
-it('[C8] a document that is over the bounds of the home where it was to be opened is opened in another one', async () => {
+it('[C8] a document that exceeds the bounds of the home in which it was to be opened is opened in another home', async () => {
   const time = manualTime()
   const workers = new ScriptedWorkers()
   workers.openOutcome = 'hang'
@@ -178,7 +178,7 @@ it('[C8] a document that is over the bounds of the home where it was to be opene
   expect(workers.openedIn).toEqual([0, 4])
 })
 
-it('[C8] [WS-46] what a connection sent that leaves while its room moves is handed to the next home, and then that it left', async () => {
+it('[C8] [WS-46] when a connection leaves while its room moves, the next home gets what the connection sent and then that it left', async () => {
   await using bench = await startBench()
   const { workers } = bench
   bench.store.put(headOf('doc'))
@@ -202,7 +202,7 @@ it('[C8] [WS-46] what a connection sent that leaves while its room moves is hand
   await until(() => workers.of('open').length === 2)
 })
 
-it('[C8] who left before a move is not told to the next home', async () => {
+it('[C8] a connection that left before a move is not reported to the next home', async () => {
   await using bench = await startBench()
   const { workers } = bench
   bench.store.put(headOf('doc'))
@@ -217,7 +217,7 @@ it('[C8] who left before a move is not told to the next home', async () => {
   expect([workers.of('join').length, workers.of('leave').length]).toEqual([3, 1])
 })
 
-it('[C8] [AG-20] who changes what is told of the writes that a room gets after a move, too', async () => {
+it('[C8] [AG-20] after a move, the next home is told to report who changes what before it gets any write', async () => {
   const records = createChangeRecords()
   await using bench = await startBench({ rooms: { records } })
   const { workers } = bench
@@ -234,7 +234,7 @@ it('[C8] [AG-20] who changes what is told of the writes that a room gets after a
   expect(workers.posted.slice(before).map(({ kind }) => kind)).toEqual(['open', 'watch', 'join', 'sync'])
 })
 
-it('[C8] [WS-29] a client that was to be asked for dropped writes while its room moved is asked by the next home', async () => {
+it('[C8] [WS-29] a client that was to be asked for its dropped writes while its room moved is asked by the next home', async () => {
   await using bench = await startBench({ settings: { writes: { ratePerSec: 20, burst: 1 } } })
   const { workers } = bench
   bench.store.put(headOf('doc'))
@@ -250,7 +250,7 @@ it('[C8] [WS-29] a client that was to be asked for dropped writes while its room
   expect([again?.resumes, other?.resumes]).toEqual([false, true])
 })
 
-it('[C1] [C6] a kept write over the bounds of a home in which its room is opened again makes the room move first', async () => {
+it('[C1] [C6] a kept write that exceeds the bounds of the home in which its room is opened again makes the room move first', async () => {
   await using bench = await startBench()
   const { workers } = bench
   bench.store.put(headOf('doc'))

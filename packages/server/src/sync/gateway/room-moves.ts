@@ -3,12 +3,12 @@ import type { MoveReason } from '../worker-pool.port.ts'
 import type { RoomJobs } from './room-jobs.ts'
 import { beginOpening, opened, type Room } from './room-table.ts'
 
-/** How long a room that must move but could not yet, for example because a call ran, waits until it is asked again. */
+/** A room that must move but could not, for example because a call ran, is asked again after this time. */
 const AGAIN_MS = 20
 
 /**
- * Lets rooms move to the home where their documents belong. Joins and calls wait meanwhile, and connections keep their edits until these
- * are acknowledged. [C8]
+ * Lets rooms move to the home where their documents belong. Joins and calls wait meanwhile, and connections keep their edits
+ * until these are acknowledged. [C8]
  */
 export class RoomMoves {
   readonly #jobs: RoomJobs
@@ -22,8 +22,8 @@ export class RoomMoves {
   }
 
   /**
-   * Asks an open room to hand its document over. When it does, its message `reload` follows. A room that must move is asked again until it
-   * does, and calls do not come in between; any other stays as it is when it cannot move now.
+   * Asks an open room to hand its document over. When it does, its message `reload` follows. A room that must move is asked again
+   * until it does, and no call runs in between. A room that may move stays as it is when it cannot move now.
    */
   begin(room: Room, reason: MoveReason): void {
     if (room.mustMove) return
@@ -35,7 +35,7 @@ export class RoomMoves {
     return this.#moving.has(room)
   }
 
-  /** The room was closed, or is opened again for whatever reason. */
+  /** Called when a room was closed, or is opened again for whatever reason. */
   end(room: Room): void {
     room.mustMove = false
     this.#moving.delete(room)

@@ -8,7 +8,7 @@ import { TAG } from '@docrelay/protocol/frames'
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-it('[PERM-2] news of the sharing that is older than what the room was opened with changes no right, newer news does', async () => {
+it('[PERM-2] news of the sharing that is older than the sharing with which the room was opened changes no right, newer news does', async () => {
   await using bench = await startBench()
   const shared = headOf('doc', { version: 5, sharedWith: [{ userId: 'vic', permission: 'edit' }] })
   bench.store.put(shared)
@@ -24,7 +24,7 @@ it('[PERM-2] news of the sharing that is older than what the room was opened wit
   bench.rooms.sharingChanged(shared)
 })
 
-it('[WS-54] news of a deletion drops that life of a document, and no later one under the same id', async () => {
+it('[WS-54] news of a deletion drops that life of a document, and no later life under the same id', async () => {
   const workers = new ScriptedWorkers()
   const rooms = openRooms({ workers, store: new TestStore(), ...manualTime(), log: silentLogger })
   const head = headOf('doc')
@@ -38,7 +38,7 @@ it('[WS-54] news of a deletion drops that life of a document, and no later one u
   expect(workers.of('job').map(({ task }) => task.kind)).toEqual(['drop'])
 })
 
-it('[WS-53] an event of a change waits until its frames went to the members, and for nothing else', async () => {
+it('[WS-53] an event of a change waits until the frames of the change went to the members, and for nothing else', async () => {
   await using bench = await startBench()
   const head = headOf('doc', { lastSeq: 7 })
   bench.store.put(head)
@@ -64,7 +64,7 @@ it('[WS-53] an event of a change waits until its frames went to the members, and
   expect(order).toEqual(['through 8', 'through 9'])
 })
 
-it('[WS-53] [WS-54] an event that waits is told when the document is dropped, and after 2 s at the latest', async () => {
+it('[WS-53] [WS-54] an event stops waiting when the document is dropped, and after 2 s at the latest', async () => {
   await using bench = await startBench()
   const head = headOf('doc')
   bench.store.put(head)

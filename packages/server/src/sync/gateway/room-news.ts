@@ -4,10 +4,10 @@ import { HandedOut } from './handed-out.ts'
 import { type Room, type RoomTable, sharingOf } from './room-table.ts'
 import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
 
-/** One life of a document. */
+/** One life of a document, from its creation to its deletion. */
 export type DocumentLife = DocumentRef & { readonly key: number }
 
-/** What rooms hear of changes that are stored, by whichever node. [PERM-2, WS-53, WS-54] */
+/** Tells the rooms of this node about changes that any node has stored. [PERM-2, WS-53, WS-54] */
 export class RoomNews {
   readonly #table: RoomTable
   readonly #handedOut: HandedOut
@@ -50,25 +50,30 @@ export class RoomNews {
     return this.#table.of(document)?.key === document.key ? this.#drop(document) : []
   }
 
-  /** The log of a document was replaced, and ends at `seq` since. A room that was opened later has what is there now. [CFG-11] */
+  /**
+   * Called when the log of a document was replaced and ended at `seq` then. A room that was opened later has the new log already.
+   * [CFG-11]
+   */
   async repaired(document: DocumentLife, seq: number): Promise<void> {
     const room = this.#table.of(document)
     if (room?.key !== document.key) return
     await room.turning
-    // Edges are told by the node that owns the document.
+    // Only the owner acts: it tells the edges.
     if (room.phase === 'open' && room.epoch !== null && room.since !== null && room.since < seq) this.#replaced(room)
   }
 
   /**
-   * Resolves when the members have been given the log of the document through `seq`, at most after 2 s; `null`: nobody has
-   * to wait for it. [WS-53]
+   * Resolves when the members have been given the log of the document through `seq`, after 2 s at the latest; `null` when nobody
+   * has to wait for that. [WS-53]
    */
   handedOut(document: DocumentLife, seq: number): Promise<void> | null {
     const room = this.#table.of(document)
     return room?.key === document.key ? this.#handedOut.reached(room, seq) : null
   }
 
-  /** The home of a room has given everything through `seq` to be handed out; `undefined`: it does not tell. */
+  /**
+   * Notes that the members of a room have been given the log through `seq`; `undefined` when its home does not tell the sequence.
+   */
   given(room: Room, seq: number | undefined): void {
     if (seq !== undefined) this.#handedOut.note(room, seq)
   }

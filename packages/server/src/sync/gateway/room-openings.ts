@@ -36,15 +36,15 @@ export interface RoomOpeningsDeps {
   readonly edges: () => EdgeConnections | null
 }
 
-/** A document that was taken from so many nodes within ten minutes may be what ended them: it is opened apart from others. */
+/** A document that was taken over this often within ten minutes may have ended its owners: it is opened apart from others. */
 const TAKEOVERS_APART = 3
-/** From so many on it is not opened for a while. */
+/** A document that was taken over this often is not opened for a while. */
 const TAKEOVERS_BARRED = 5
 
-/** After a failed load, the document is opened again so much later. */
+/** How long after a failed load the document is opened again. */
 const AGAIN_MS = 300
 
-/** What is known of a document for which a place is looked for; see `RoomPlaces.find`. */
+/** What is already known of a document when its place is looked for; see `RoomPlaces.find`. */
 interface Known {
   readonly owner?: DocumentHead['owner']
   readonly sizeBytes?: number
@@ -52,12 +52,12 @@ interface Known {
   readonly how?: Reopening
 }
 
-/** The room was closed by its home, and nothing of it goes on there. */
+/** The former home of the room has closed it or ended, and the room resumes nothing from there. */
 const ANEW: Reopening = { running: null, without: 0, resumes: false }
 
 /**
- * Opens documents in their homes, and opens them again when a home ends, when a room moves, or when another node becomes the owner. Connections
- * stay joined meanwhile. [C6, C8, LIFE-25]
+ * Opens documents in their homes, and opens them again when a home ends, when a room moves, or when another node becomes the
+ * owner. Connections stay joined meanwhile. [C6, C8, LIFE-25]
  */
 export class RoomOpenings {
   readonly #deps: RoomOpeningsDeps
@@ -69,7 +69,7 @@ export class RoomOpenings {
     this.#deps = deps
   }
 
-  /** See `Rooms.enter`. `turned` waits for the room that is entered. */
+  /** See `Rooms.enter`. `turned` waits until the room that is entered has been opened or evicted. */
   async enter(head: DocumentHead, turned: (room: Room) => Promise<OpenOutcome>): Promise<Entered> {
     const { table, clock, may, drop } = this.#deps
     for (;;) {
@@ -87,7 +87,7 @@ export class RoomOpenings {
     }
   }
 
-  /** Opens a document of which there is no room. */
+  /** Creates the room of a document and begins to open it. */
   #open(head: DocumentHead): Room {
     const { workers, table, places, recovery, clock } = this.#deps
     const ref = { workspaceId: head.workspaceId, id: head.id }
@@ -100,7 +100,7 @@ export class RoomOpenings {
     return room
   }
 
-  /** The home of a room has loaded its document, or has not. */
+  /** Called when the home of a room has loaded its document, or could not. */
   opened(
     room: Room,
     {
@@ -134,7 +134,7 @@ export class RoomOpenings {
     settleOpen(outcome)
   }
 
-  /** The gap in the log of a document is closed. [LIFE-5] */
+  /** Called when the gap in the log of a document is closed. [LIFE-5] */
   mended(room: Room): void {
     this.setGap(room, false)
     for (const edge of room.edges) edge.mended()
@@ -147,9 +147,10 @@ export class RoomOpenings {
   }
 
   /**
-   * The log refused a write, or its answer was lost. A node of several acquires the document anew, after which nothing of the former epoch can
-   * be stored any more, and loads it. What nobody was told to be stored is handed over again, and changes nothing where the log has it. So
-   * nobody is closed, unless that happens too often, or something else has changed the log. [LIFE-6]
+   * Called when the log refused a write, or its answer was lost. A relay that is alone closes the sockets of the room. One node
+   * of several acquires the document anew, after which nothing of the former epoch can be stored any more, and loads it. Writes
+   * that were not acknowledged are handed over again, without effect where the log has them. So no socket is closed, unless this
+   * happens too often or something else has changed the log. [LIFE-6]
    */
   reset(room: Room, { writers, clocks }: Pick<Extract<FromWorker, { kind: 'reset' }>, 'writers' | 'clocks'>): void {
     const { table, jobs, sink, clock } = this.#deps
@@ -171,17 +172,17 @@ export class RoomOpenings {
     room.settleOpen('unavailable')
   }
 
-  /** Another process has replaced the log of a document that is open here: who has joined joins what is there now. [CFG-11] */
+  /** Called when another process has replaced the log of a document that is open here: all members have to join anew. [CFG-11] */
   replaced(room: Room): void {
     if (room.home !== null) this.#deps.workers.post(room.home, forgetting(room))
     this.reset(room, { writers: [] })
   }
 
-  /** The room was closed by its home and opens again. Another node goes on with the jobs that it was given. */
+  /** Called when the home of a room has closed it to have it opened again. When that home is another node, jobs go on there. */
   reload(room: Room, { without, clocks = [], resumes = false }: Extract<FromWorker, { kind: 'reload' }>): void {
     const { moves, jobs, recovery } = this.#deps
     noteClocks(room.clocks, clocks)
-    // `handOver` goes on.
+    // `handOver` has closed the room, and opens it at the next owner.
     if (this.#handedOver.has(room)) return
     if (isElsewhere(room)) {
       if (room.phase !== 'closed') recovery.reopen(room, { running: null, without, resumes })
@@ -193,12 +194,12 @@ export class RoomOpenings {
     if (room.phase !== 'closed') this.#openAgain(room, { running: null, without, resumes: isMoving })
   }
 
-  /** A document worker ended and has lost all that it had. */
+  /** Called when a document worker ended, and lost all that it had. */
   workerEnded(home: number, running: EndedRun | null): void {
     const { table, jobs, recovery, edges, sink } = this.#deps
     const rooms = [...table.all()].filter((room) => room.home === home)
     recovery.noteEnd(rooms.find((room) => room.number === running?.room)?.ref ?? null)
-    // An edge is told before its room ends, after which it is not known here whose connection it was.
+    // The edge is told first. Once its room has ended, it is no longer known here whose connection this was.
     const isOfEdge = running !== null && edges()?.owns(running.connection) === true
     if (isOfEdge) for (const message of expulsion(running)) edges()?.deliver(message)
     for (const room of rooms) {
@@ -207,7 +208,8 @@ export class RoomOpenings {
       // A drop or an eviction in progress has failed and reports that to its caller.
       if (room.phase === 'closed') continue
       const how = { running, without: 0, resumes: false }
-      // Records of the ended home may still be under way to the log. Under another epoch they come to nothing, and kept frames bring them back.
+      // Records of the ended home may still be on their way to the log. Under a new epoch they are refused, and the kept frames
+      // bring them back.
       if (room.epoch === null) this.#openAgain(room, how)
       else this.#place(room, { owner: null, how })
       if (recovery.isBarred(room.ref)) this.opened(room, { outcome: 'unavailable' })
@@ -216,17 +218,17 @@ export class RoomOpenings {
     for (const message of expulsion(running)) sink()?.connection(message)
   }
 
-  /** Another node owns the document: opens it there. Nobody's connection is closed. [LIFE-26] */
+  /** Called when another node owns the document: opens the room there. No connection is closed. [LIFE-26] */
   fenced(room: Room): void {
     if (room.epoch !== null) this.fencedTimes++
     this.endEdges(room, { kind: 'moved' })
     if (room.phase === 'closed') return
-    // Nobody is joined: who waits for the eviction opens the document again.
+    // Nobody is joined. Whoever waits for the eviction opens the document again.
     if (room.phase === 'evicting') this.#deps.table.forget(room)
     else this.#place(room)
   }
 
-  /** Another node has taken the document, and the home of its room does not know that yet. */
+  /** Called when another node has taken the document, and the home of its room does not know that yet. */
   taken(room: Room): void {
     const { jobs, workers } = this.#deps
     if (room.home !== null) workers.post(room.home, forgetting(room))
@@ -234,7 +236,7 @@ export class RoomOpenings {
     this.fenced(room)
   }
 
-  /** The node that is this home cannot be reached any more. [LIFE-25] */
+  /** Called when the node for which this home stands cannot be reached any more. [LIFE-25] */
   lost(home: number): void {
     for (const room of Array.from(this.#deps.table.all())) {
       if (room.home !== home) continue
@@ -243,14 +245,14 @@ export class RoomOpenings {
     }
   }
 
-  /** Gives a document up that its room has stored. [LIFE-17] */
+  /** Gives up a document that its room has stored. [LIFE-17] */
   async release({ key, epoch }: Room): Promise<void> {
     if (epoch !== null) await this.#deps.places?.release(key, epoch)
   }
 
   /**
-   * Makes another node the owner of a document, with all its edits durable; connections stay joined there. False when a call of the room was
-   * under way, or this node was not its owner any more. [LIFE-28]
+   * Makes another node the owner of a document, with all its edits durable; connections stay joined there. False when a call was
+   * under way, or the room was closed or moved to another owner meanwhile. [LIFE-28]
    */
   async handOver(room: Room, to: Incarnation): Promise<boolean> {
     const { jobs, places, table } = this.#deps
@@ -260,7 +262,7 @@ export class RoomOpenings {
     this.#handedOver.add(room)
     const outcome = await jobs.run(room, { kind: 'hand-over', bodyLater: true })
     this.#handedOver.delete(room)
-    // Closed or fenced meanwhile.
+    // The room was closed or fenced meanwhile.
     if (room.epoch !== epoch || !isOpening(room)) return false
     if (outcome.kind !== 'evicted') {
       opened(room)
@@ -310,8 +312,8 @@ export class RoomOpenings {
   }
 
   /**
-   * A tenure of this node begins. `diverged`: the database has lost the end of the log, of which members have more than it has, and its
-   * sequences will be those of other records. They join anew and send what they hold. [LIFE-25]
+   * Begins a tenure of this node. `diverged`: the database has lost the end of the log, which members have, and will give its
+   * sequences to other records. So the members have to join anew and send what they hold. [LIFE-25]
    */
   #begins(room: Room, { tenure, lastSeq }: Extract<Place, { kind: 'here' }>): 'diverged' | 'continued' {
     room.epoch = tenure.epoch
@@ -319,7 +321,9 @@ export class RoomOpenings {
     return room.members.length > 0 && room.since !== null && room.since > lastSeq ? 'diverged' : 'continued'
   }
 
-  /** After a failed append a document is loaded again until that succeeds, or for 12 s. */
+  /**
+   * After a failed append, has the document loaded again later, until that succeeds or 12 s have passed; false when it does not.
+   */
   #isTriedAgain(room: Room): boolean {
     const { clock, timers, recovery } = this.#deps
     if (clock.monotonicMs() >= room.resets.untilMs || room.phase === 'closed' || recovery.isBarred(room.ref)) return false
@@ -327,7 +331,7 @@ export class RoomOpenings {
     return true
   }
 
-  /** Acquires a document anew that this node has owned, however long the store takes to answer. */
+  /** Acquires anew a document that this node has owned, and waits for the store until `resets.untilMs`. */
   #placeAgain(room: Room): void {
     this.#place(room, { owner: null, patienceMs: room.resets.untilMs - this.#deps.clock.monotonicMs() })
   }
@@ -345,7 +349,7 @@ export class RoomOpenings {
   }
 }
 
-/** Has a home forget a room without storing it. The answer is awaited by nobody. */
+/** Returns the message that makes a home forget a room without storing it. Nobody waits for the answer. */
 function forgetting({ number }: Room): ToWorker {
   return { kind: 'job', job: 0, room: number, task: { kind: 'drop' } }
 }

@@ -14,7 +14,7 @@ async function searching() {
   const ownership = new MemoryOwnership({ clock: time.clock })
   await ownership.of(OWNER).acquire(KEY)
   const linked: number[] = []
-  /** When the newest heartbeat was of which node 2 knows. */
+  /** The time of the newest heartbeat of the owner that node 2 knows. */
   const heard = { beatMs: time.clock.monotonicMs() }
   const places = new RoomPlaces({
     ownership: ownership.of(2),
@@ -38,7 +38,7 @@ async function pass(time: ManualTime, forMs: number, each: () => void = () => un
 }
 
 describe('the search for the owner of a document', () => {
-  it('[LIFE-25] ends after 2 s for an owner whose heartbeats go on and that has no link to this node', async () => {
+  it('[LIFE-25] the search ends after 2 s for an owner whose heartbeats go on and that has no link to this node', async () => {
     const { time, heard, found } = await searching()
     const beats = (): void => {
       heard.beatMs = time.clock.monotonicMs()
@@ -49,7 +49,7 @@ describe('the search for the owner of a document', () => {
     expect(found).toEqual([{ kind: 'unreachable' }])
   })
 
-  it('[LIFE-25] goes on when the newest heartbeat of the owner may be one of a thread that hangs, and finds it when its link is back', async () => {
+  it('[LIFE-25] the search goes on when the owner may hang after its newest heartbeat, and finds the owner when its link is back', async () => {
     const { time, heard, linked, found } = await searching()
     heard.beatMs = time.clock.monotonicMs() + 499
     await pass(time, 3_500)
@@ -59,7 +59,7 @@ describe('the search for the owner of a document', () => {
     expect(found).toEqual([{ kind: 'there', home: homeOfNode(OWNER) }])
   })
 
-  it('[LIFE-25] ends after 5 s when it is not known whether the owner lives', async () => {
+  it('[LIFE-25] the search ends after 5 s when it is not known whether the owner lives', async () => {
     const { time, found } = await searching()
     await pass(time, 4_900)
     expect(found).toEqual([])
@@ -67,7 +67,7 @@ describe('the search for the owner of a document', () => {
     expect(found).toEqual([{ kind: 'unavailable' }])
   })
 
-  it('[LIFE-26] takes the document from an owner that sends no heartbeats for 3 s', async () => {
+  it('[LIFE-26] the search takes the document from an owner that sends no heartbeats for 3 s', async () => {
     const { time, ownership, found } = await searching()
     ownership.silence(OWNER)
     await pass(time, 2_900)

@@ -8,7 +8,7 @@ import type { KnownNodes, NodePermits } from './rooms-deps.ts'
 
 /** Where the room of a document is to run. */
 export type Place =
-  /** At this node, which owns the document by this acquisition. `lastSeq` and `takeovers` as in `AcquireOutcome`. */
+  /** At this node, which owns the document in this tenure. `lastSeq` and `takeovers` as in `AcquireOutcome`. */
   | { readonly kind: 'here'; readonly tenure: Tenure; readonly lastSeq: number; readonly takeovers: number }
   | { readonly kind: 'there'; readonly home: number }
   | { readonly kind: 'gone' }
@@ -31,12 +31,12 @@ export interface RoomPlacesDeps {
  * heartbeat, and a node sends one every second. A document that was just taken from another node is not taken again for 5 s.
  */
 const PATIENCE_MS = 5_000
-/** The same for an owner that is known to live: only its link is missing, so nobody will take the document from it. */
+/** How long an owner is looked for that is known to live: only its link is missing, so nobody will take the document from it. */
 const UNREACHABLE_MS = 2_000
 /**
- * A heartbeat shows that an owner lives when it is so much newer than the search. Heartbeats go on for 2 s after its main thread stopped to
- * run, and a link is down after 2 s of silence, so an earlier heartbeat may be one of a node that only hangs for a moment, and whose link
- * comes up again.
+ * A heartbeat shows that an owner lives when it was sent at least this long after the search began. Heartbeats go on for 2 s
+ * after the main thread of a node has stopped running, and a link goes down after 2 s of silence. So an earlier heartbeat may
+ * come from a node that only hangs for a moment, and whose link will come up again.
  */
 const LIVES_AFTER_MS = 500
 const AGAIN_MS = 300
@@ -55,9 +55,9 @@ export class RoomPlaces {
   }
 
   /**
-   * Asks until there is an answer, until nobody wants it any more (`null`), or until the owner has been out of reach for too long: 2 s for one
-   * that is known to live, `patienceMs` for any other. `read`: the owner as it was read with the document, `null` when it had none, or when it
-   * was this node; absent when that was not read.
+   * Searches until the place is found, until nobody wants it any more (`null`), or until the owner has been out of reach for too
+   * long: 2 s for an owner that is known to live, `patienceMs` for any other. `read`: the owner as it was read with the document,
+   * `null` when there was none or it was this node; absent when it was not read.
    */
   async find(key: number, isWanted: () => boolean, read?: Tenure | null, patienceMs = PATIENCE_MS): Promise<Place | null> {
     const { links, clock, timers, may } = this.#deps
@@ -108,7 +108,10 @@ export class RoomPlaces {
     }
   }
 
-  /** Gives a document up that is stored and closed. When that fails, this node stays its owner and opens it for others. Never rejects. */
+  /**
+   * Gives up a document that is stored and closed. When that fails, this node stays its owner and opens it for others. Never
+   * rejects.
+   */
   async release(key: number, epoch: number): Promise<void> {
     try {
       await this.#deps.ownership.release(key, epoch)

@@ -39,7 +39,7 @@ export class RoomRecords {
     for (const { who, ...change } of changes) records?.note(ref, { who, caller: null }, [change], nowMs)
   }
 
-  /** Somebody at another node began or ended to want it. */
+  /** Called when an edge starts or stops asking who changes what in a room. */
   watch(room: Room): void {
     this.#tell(room, this.#given.records?.isHeld(room.ref) === true)
   }

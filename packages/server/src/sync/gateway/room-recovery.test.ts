@@ -5,7 +5,7 @@ import { RoomRecovery } from './room-recovery.ts'
 
 const MINUTE_MS = 60_000
 
-it('[LIFE-26] a document that seems to end nodes is not opened for 60 s, once in ten minutes, and no other document is concerned', async () => {
+it('[LIFE-26] a document that seems to end nodes is not opened for 60 s, once in ten minutes, and other documents are not affected', async () => {
   const time = manualTime()
   const recovery = new RoomRecovery({ post: () => {}, clock: time.clock, log: silentLogger, isWatched: () => false })
   const [bad, good] = ['bad', 'good'].map((id) => ({ workspaceId: 'w', id })) as [Ref, Ref]

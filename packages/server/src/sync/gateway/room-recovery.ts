@@ -23,7 +23,7 @@ export interface RoomRecoveryDeps {
   readonly post: (room: Room, message: ToWorker) => void
   readonly clock: Clock
   readonly log: Logger
-  /** Whether who changes what in a document is written down now. [AG-20] */
+  /** Whether it is being recorded who changes what in a document. [AG-20] */
   readonly isWatched: (ref: DocumentRef) => boolean
 }
 
@@ -66,8 +66,8 @@ export class RoomRecovery {
   }
 
   /**
-   * Bars a document that seems to have ended node after node, for a while; false when that was done already in the last ten minutes. Then it may
-   * be tried here. [LIFE-26]
+   * Bars a document that seems to have ended several nodes, for 60 s. False when it was barred already in the last ten minutes:
+   * then it may be opened. [LIFE-26]
    */
   bar(ref: DocumentRef): boolean {
     const nowMs = this.#deps.clock.monotonicMs()
@@ -92,10 +92,10 @@ export class RoomRecovery {
       ...(room.since !== null && room.members.length > 0 && { since: room.since }),
       ...(room.sinceEpoch !== null && { sinceEpoch: room.sinceEpoch }),
     })
-    // Before the kept frames, which the record would otherwise lack.
+    // Sent before the kept frames, since their changes would otherwise not be recorded.
     if (this.#deps.isWatched(room.ref)) this.#deps.post(room, { kind: 'watch', room: room.number, isOn: true })
     const members = room.members.map(joinedOf).filter((joined) => joined !== null)
-    // A connection that has joined again is a member, and nothing of its earlier join counts.
+    // A connection that has joined again is a member, and its earlier join no longer counts.
     const left = room.left.filter(({ id }) => id !== without && !members.some((member) => member.id === id))
     const kept: { readonly id: number; readonly binding: Binding; readonly frame: KeptFrame }[] = []
     for (const { id, binding, identity } of [...members, ...left]) {

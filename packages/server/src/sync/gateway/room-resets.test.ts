@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { NO_RESETS, oneMore, type RoomResets } from './room-resets.ts'
 
-/** How many resets are borne that come every so many ms, each after so many records were stored. */
+/**
+ * Returns how many resets are tolerated, at most `most`, when one comes every `everyMs` with `stored` records stored before it.
+ */
 function borne(everyMs: number, stored: number, most: number): number {
   let resets: RoomResets = NO_RESETS
   for (let count = 0; count < most; count++) {
@@ -12,14 +14,14 @@ function borne(everyMs: number, stored: number, most: number): number {
   return most
 }
 
-it('[LIFE-6] three resets in a row are borne when nothing is stored between them, however much time passes within a minute', () => {
+it('[LIFE-6] three resets with nothing stored between them are tolerated, however they are spread over a minute', () => {
   expect([borne(1, 0, 99), borne(15_000, 0, 99)]).toEqual([3, 3])
 })
 
-it('[LIFE-6] twenty resets within a minute are borne when something is stored between them', () => {
+it('[LIFE-6] twenty resets within a minute are tolerated when something is stored between them', () => {
   expect([borne(1, 1, 99), borne(2_900, 1, 99)]).toEqual([20, 20])
 })
 
-it('[LIFE-6] resets that come once in a while are always borne', () => {
+it('[LIFE-6] resets that come once in a while are always tolerated', () => {
   expect([borne(61_000, 0, 999), borne(3_100, 1, 999)]).toEqual([999, 999])
 })

@@ -8,8 +8,8 @@ import { RoomTable } from './room-table.ts'
 const behind = { lastSeq: 2, coveredSeq: 1 }
 const ownedBy = (owner: number) => ({ owner: { owner, epoch: 1 } })
 
-describe('where documents are settled', () => {
-  it('[LIFE-11] [LIFE-25] here, at the node that has the room or else the document, or one by one when that node cannot be asked', () => {
+describe('the place where documents are settled', () => {
+  it('[LIFE-11] [LIFE-25] a document is settled here, at the node that has its room or else owns it, or singly when that node cannot be asked', () => {
     const heads = {
       open: headOf('open'),
       cold: headOf('cold', behind),
@@ -41,7 +41,10 @@ describe('where documents are settled', () => {
   })
 })
 
-/** A document that is behind at node 2, which never answers, one at node 3, which does, and one that is open here. */
+/**
+ * Three documents: two whose bodies are behind, at node 2, which never answers, and at node 3, which answers; and one that is
+ * open here.
+ */
 function settling(here: () => Promise<void>) {
   const time = manualTime()
   const table = new RoomTable()
@@ -63,7 +66,7 @@ function settling(here: () => Promise<void>) {
 }
 
 describe('documents of several nodes that are settled for one reader', () => {
-  it('[LIFE-8] [LIFE-25] wait 1 s in all for nodes that are silent, and count those of the others', async () => {
+  it('[LIFE-8] [LIFE-25] a reader waits 1 s in all for nodes that are silent, and gets the count of the documents at other nodes', async () => {
     const { time, counts, ask } = settling(() => Promise.resolve())
     ask()
     await time.advance(999)
@@ -72,7 +75,7 @@ describe('documents of several nodes that are settled for one reader', () => {
     expect(counts).toEqual([2])
   })
 
-  it('[LIFE-11] wait for what is live here, unless the reader has set a limit', async () => {
+  it('[LIFE-11] a reader waits for documents that are live here, unless it has set a limit', async () => {
     let settled = (): void => undefined
     const here = () =>
       new Promise<void>((resolve) => {
@@ -91,7 +94,7 @@ describe('documents of several nodes that are settled for one reader', () => {
     expect(hasty.counts).toEqual([1])
   })
 
-  it('[LIFE-8] are not failed by one that cannot be settled', async () => {
+  it('[LIFE-8] a document that cannot be settled does not fail the others', async () => {
     const { time, counts, ask } = settling(() => Promise.reject(new Error('the worker ended')))
     ask()
     await time.advance(1_000)

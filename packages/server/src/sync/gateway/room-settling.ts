@@ -9,11 +9,11 @@ export type KeyedRef = Pick<DocumentHead, 'workspaceId' | 'id' | 'key'>
 
 /** Asks another node to settle many documents with one message. `remote/settling.ts` implements it. [LIFE-25] */
 export interface NodeSettling {
-  /** Whether this node understands the question; one of the version before does not. [LIFE-29] */
+  /** Whether a node understands the question; a node of the previous version does not. [LIFE-29] */
   isUnderstood(node: Incarnation): boolean
   /**
-   * Resolves with how many the node has settled, once it has tried all; with 0 when its link goes down. Never rejects. What is not live at
-   * that node is left out.
+   * Resolves with how many the node has settled, once it has tried all; with 0 when its link goes down. Never rejects. Documents
+   * that are not live at that node are not counted.
    */
   settle(node: Incarnation, documents: readonly KeyedRef[]): Promise<number>
 }
@@ -28,7 +28,7 @@ export interface RoomSettlingDeps {
   readonly nodes: NodeSettling | null
 }
 
-/** Whoever reads many documents waits so long for other nodes, however many are silent. [LIFE-8, LIFE-25] */
+/** A reader of many documents waits this long for other nodes at most, however many of them are silent. [LIFE-8, LIFE-25] */
 const ELSEWHERE_MS = 1_000
 
 /** Where documents are settled. */
@@ -38,7 +38,7 @@ export interface SettlingPlan {
   readonly byNode: ReadonlyMap<Incarnation, readonly KeyedRef[]>
   /** Settled one by one, although another node owns them: it is not linked, or does not understand the question. */
   readonly single: readonly KeyedRef[]
-  /** Live at another node, with everything stored that is durable. */
+  /** How many documents are live at another node, with a stored body that has everything that is durable. */
   readonly covered: number
 }
 

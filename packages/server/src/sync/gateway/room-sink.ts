@@ -15,7 +15,7 @@ export interface RoomSink {
   /** Unbinds one connection from a deleted document. [WS-54] */
   deleted(room: Room, connection: Connection): void
   sharingChanged(room: Room): void
-  /** Reads again from members whose reading was paused because the node that owns the document could not be sent more. [WS-12] */
+  /** Reads again from members whose reading was paused because the link to the owner of the document was full. [WS-12] */
   resume(room: Room): void
   flush(connection: Connection): void
 }

@@ -18,8 +18,8 @@ export interface RoomSweepDeps {
 
 const SWEEP_MS = 1_000
 /**
- * The edits of somebody who has left are kept for so long by a node of several: the owner of the document may end before they are durable, and
- * so may its append fail.
+ * How long one node of several keeps the edits of a connection that has left: before they are durable, the owner of the document
+ * may end, or its append fail.
  */
 const LEFT_KEPT_MS = 5_000
 
@@ -66,7 +66,7 @@ export class RoomSweep implements Disposable {
     })
   }
 
-  /** Whoever opens the document meanwhile waits. */
+  /** Gives up and forgets a document that was evicted. Whoever opens it meanwhile waits. */
   async #givenUp(room: Room): Promise<'gone'> {
     await this.#deps.openings.release(room)
     this.#deps.table.forget(room)

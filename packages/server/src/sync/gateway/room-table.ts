@@ -10,7 +10,9 @@ import { NO_RESETS, type RoomResets } from './room-resets.ts'
 
 export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outcome'], 'elsewhere' | 'fenced'> | 'unreachable'
 
-/** Why a document is not open here. `unreachable`: this node cannot reach the one that serves it, and clients of other nodes can. */
+/**
+ * Why a document is not open here. `unreachable`: this node cannot reach the node that serves the document, but other nodes may.
+ */
 export type NotOpen = NotLoaded | 'unreachable'
 
 /** A connection of a room as its home has to know it. */
@@ -18,7 +20,7 @@ export interface Joined {
   readonly id: number
   readonly binding: Binding
   readonly identity: Identity
-  /** Monotonic time at which it left; only of connections that did. */
+  /** Monotonic time at which the connection left; absent while it is joined. */
   readonly leftMs?: number
 }
 
@@ -33,13 +35,15 @@ export interface Room {
   readonly key: number
   /** Where the room runs; see `WorkerPool`. `null` while it is not known which node owns the document. */
   home: number | null
-  /** The acquisition by which this node owns the document; `null` when it does not, and always where the relay is alone. [LIFE-26] */
+  /** The epoch by which this node owns the document; `null` when it does not, and always in a relay that is alone. [LIFE-26] */
   epoch: number | null
   /** Counts the times that the owner of the document was looked for. */
   placings: number
-  /** The members have everything of the log up to here, durable as it is; `null` when it is not known. [LIFE-25] */
+  /**
+   * The members have the log through this sequence, and all of it is durable; `null` when the sequence is not known. [LIFE-25]
+   */
   since: number | null
-  /** The tenure of the owner that told `since`; `null` when it is not known. */
+  /** The epoch of the owner that told `since`; `null` when it is not known. */
   sinceEpoch: number | null
   /** The newest tenure of this node, and where the log ended when it began; `null` when there was none. [LIFE-26] */
   tenure: (Tenure & { readonly fromSeq: number }) | null
@@ -49,14 +53,20 @@ export interface Room {
   /** The room has to move before it gets another write, because the next step may exceed what its home allows. [C8] */
   mustMove: boolean
   sharing: Sharing
-  /** The stored version in which the sharing was read; older news of it is passed over. */
+  /** The stored version in which the sharing was read; older news of it is ignored. */
   sharingVersion: number
   /** The log of the document has a gap: see `announcedLevel`. */
   hasGap: boolean
   readonly members: Connection[]
-  /** Connections that left while the room opened or moved: the home that opens it handles what they sent before, and that they left. [C8] */
+  /**
+   * Connections that left before their writes were handled or durable: the next home gets what they sent, and that they left.
+   * [C8]
+   */
   left: Joined[]
-  /** What others have seen of presence: as the last home told when it closed the room, and as far as another node runs it. [WS-47] */
+  /**
+   * The presence clocks that others have seen: those that the last home told when it closed the room, and those in frames from
+   * another node that runs the room. [WS-47]
+   */
   readonly clocks: Map<number, number>
   /** How often the log refused a write while everybody stayed joined. [LIFE-6] */
   resets: RoomResets
@@ -135,12 +145,18 @@ export function isElsewhere({ home }: Pick<Room, 'home'>): boolean {
   return home !== null && nodeOfHome(home) !== null
 }
 
-/** Whether the document is one of several nodes, which load it again with everybody joined when its owner ends or an append fails. */
+/**
+ * Whether the document is live in a relay of several nodes. There it is loaded again when its owner ends or an append fails, and
+ * everybody stays joined.
+ */
 export function isShared(room: Pick<Room, 'home' | 'epoch'>): boolean {
   return room.epoch !== null || isElsewhere(room)
 }
 
-/** Whether this is the tenure in which this node has the room open. After a failover another owner may have got the same epoch. [LIFE-26] */
+/**
+ * Whether this is the tenure in which this node has the room open. After a failover of the database another owner may have got
+ * the same epoch. [LIFE-26]
+ */
 export function isHeld({ epoch, tenure }: Pick<Room, 'epoch' | 'tenure'>, owner: Tenure | null): boolean {
   return epoch !== null && owner?.epoch === epoch && owner.owner === tenure?.owner
 }
@@ -154,8 +170,8 @@ export function beginOpening(room: Room): void {
 }
 
 /**
- * The home of a room has it open. What was kept of those who left is needed no more, unless the room has to move before it is handled, or may be
- * opened again before it is durable.
+ * Notes that a room is open in its home. Connections that left are forgotten, unless the room has to move before their writes are
+ * handled, or may be opened again before these are durable.
  */
 export function opened(room: Room): void {
   room.phase = 'open'

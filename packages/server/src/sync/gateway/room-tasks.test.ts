@@ -12,7 +12,7 @@ import { RoomTasks } from './room-tasks.ts'
 const OWNER = 2
 const SETTLE: RoomTask = { kind: 'settle' }
 
-/** Rooms whose owner is another node. `answers`: what it says to one task after the other, each with what happens meanwhile. */
+/** Rooms whose owner is another node. `answers`: what happens during each task in turn, and how the owner answers it. */
 function tasksOver(answers: readonly ((room: Room, table: RoomTable) => TaskOutcome)[]) {
   const table = new RoomTable()
   const head = headOf('doc', { lastSeq: 2, coveredSeq: 1 })
@@ -46,20 +46,20 @@ function tasksOver(answers: readonly ((room: Room, table: RoomTable) => TaskOutc
   return { tasks, head, asked, dropped }
 }
 
-/** The room is evicted while the task is under way, and the owner cannot do it. */
+/** Evicts the room while a task is under way, and answers that the owner could not do the task. */
 function evicted(room: Room, table: RoomTable): TaskOutcome {
   table.forget(room)
   room.turning = Promise.resolve('gone')
   return { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document ended.' }
 }
 
-it('[LIFE-11] a reader whose room is evicted before it was settled is settled in the next room, and not answered with what is stored', async () => {
+it('[LIFE-11] when a room is evicted before it was settled for a reader, the next room is settled, and the reader does not get what is stored', async () => {
   const { tasks, head, asked } = tasksOver([evicted])
   expect(await tasks.runOpened(head, SETTLE, () => true)).toEqual({ kind: 'settled', version: 1 })
   expect(asked).toEqual([1, 2])
 })
 
-it('[LIFE-11] a reader who is told that the document has moved, from a room that is closed by then, is settled in the next room', async () => {
+it('[LIFE-11] when a room that is closed by then answers a reader that the document has moved, the next room is settled', async () => {
   const { tasks, head, asked } = tasksOver([
     (room, table) => {
       evicted(room, table)
@@ -70,7 +70,7 @@ it('[LIFE-11] a reader who is told that the document has moved, from a room that
   expect(asked).toEqual([1, 2])
 })
 
-it('[LIFE-11] a reader of a document that cannot be opened again hears that, and not that there is no document', async () => {
+it('[LIFE-11] a reader of a document that cannot be opened again gets UNAVAILABLE, and no answer that there is no document', async () => {
   const unavailable = (room: Room, table: RoomTable): TaskOutcome => {
     const outcome = evicted(room, table)
     room.turning = Promise.resolve('unavailable')
@@ -80,7 +80,7 @@ it('[LIFE-11] a reader of a document that cannot be opened again hears that, and
   await expect(tasks.runOpened(head, SETTLE, () => true)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('[WS-22] a write whose room was closed before it was done takes nobody out of the room that is open by then', async () => {
+it('[WS-22] a write whose room was closed before the write was done takes nobody out of the room that is open by then', async () => {
   const { tasks, head, dropped } = tasksOver([evicted])
   expect(await tasks.runWrite(head, { kind: 'body-changed', version: 2 })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
   expect(dropped).toEqual([])

@@ -19,19 +19,21 @@ export interface RoomTasksDeps {
   readonly enter: (head: DocumentHead, opened: (room: Room) => Promise<OpenOutcome>) => Promise<Entered>
   /** Closes the room of a document that is gone. */
   readonly drop: (ref: DocumentRef) => Promise<unknown>
-  /** Another node owns the document of a room that runs here. */
+  /** Called when another node owns the document of a room that runs here. */
   readonly taken: (room: Room) => void
 }
 
-/** A call waits so long, from its beginning, for a node that owns its document and can be reached. [LIFE-25] */
+/** How long a call waits, from its beginning, for an owner of its document that can be reached. [LIFE-25] */
 const OWNER_MS = 2_000
-/** A call whose owner is lost late waits at least so long: another node may own the document by then, or the link be up again. */
+/**
+ * How long a call waits at least when its owner is lost late. By then another node may own the document, or the link be up again.
+ */
 const LOST_OWNER_MS = 500
 
 /** Outcomes of tasks after which a reader relies on what is stored. [LIFE-11] */
 const READINGS: ReadonlySet<TaskOutcome['kind']> = new Set(['settled', 'encoded'])
 
-/** Runs tasks in the rooms of documents, wherever these rooms are by then. */
+/** Runs tasks in the rooms of documents, in whichever homes these rooms are. */
 export class RoomTasks {
   readonly #deps: RoomTasksDeps
 
@@ -40,7 +42,8 @@ export class RoomTasks {
   }
 
   /**
-   * Runs a task in the room of a document. When there is no room, opens one if `opens` returns true for the document; else returns `null`.
+   * Runs a task in the room of a document. When there is no room, opens one if `opens` returns true for the document; else
+   * returns `null`.
    */
   async runOpened(ref: DocumentRef, task: RoomTask, opens: (head: DocumentHead) => boolean): Promise<TaskOutcome | null> {
     const beganMs = this.#deps.clock.monotonicMs()
@@ -73,23 +76,25 @@ export class RoomTasks {
   }
 
   /**
-   * Runs a task in an open room. When the home of the room must not run it, nothing was done, and the room moves first. [C8] When nothing was
-   * done because another node became the owner meanwhile, it runs there. [LIFE-25] `beganMs`: when the call of which this is a part began.
+   * Runs a task in an open room. When the home of the room must not run the task, the room moves, and the next home runs it. [C8]
+   * When the task was not done because another node became the owner, that node runs it. [LIFE-25] `beganMs`: when the call began
+   * to which this task belongs.
    */
   async run(room: Room, task: RoomTask, signal?: AbortSignal, beganMs = this.#deps.clock.monotonicMs()): Promise<TaskOutcome> {
     for (;;) {
       const { turning } = room
       const outcome = await this.#deps.jobs.run(room, task, signal)
       if (outcome.kind === 'elsewhere') this.#deps.moves.begin(room, 'must')
-      // Only the row tells a node that was paused that its room is the past.
+      // A node that was paused learns only from the row of the document that its tenure is over.
       else if (READINGS.has(outcome.kind) && (await this.#isTaken(room))) this.#deps.taken(room)
       else if (room.placings === 0 || room.turning === turning || !isUndone(outcome)) return outcome
-      // A document whose room was closed may be there all the same, with edits that only its owner has: who has to know looks it up. [LIFE-11]
+      // Not `gone`: a document whose room was closed may still exist, with edits that only its owner has. A reader looks it up
+      // again. [LIFE-11]
       if ((await this.#opened(room, beganMs)) !== 'opened') return NOT_DONE
     }
   }
 
-  /** Waits until a room is open, for a call. While no owner is known that can be reached, not longer than a call waits for one. */
+  /** Waits until a room is open. `unreachable` when no owner that can be reached was found for as long as a call waits. */
   async #opened(room: Room, beganMs: number): Promise<OpenOutcome> {
     const { clock, timers } = this.#deps
     const { turning } = room
@@ -106,7 +111,10 @@ export class RoomTasks {
     }
   }
 
-  /** Whether another node has taken a document that this one owned. False when the store does not tell: then it answers no reader either. */
+  /**
+   * Whether another node has taken a document that this one owned. False when the store does not answer: then a reader gets no
+   * answer from it either.
+   */
   async #isTaken({ ref, key, epoch, tenure }: Room): Promise<boolean> {
     if (epoch === null) return false
     const state = await this.#deps.store.state(ref).catch(() => null)

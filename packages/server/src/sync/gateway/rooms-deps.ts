@@ -36,11 +36,11 @@ export interface NodePermits {
   othersServe?(): boolean
 }
 
-/** What this node knows of the others beside its links to them. */
+/** What this node knows of the other nodes apart from its links to them. */
 export interface KnownNodes {
-  /** Whether a node is ending. Documents are not given to it while another node could have them. [LIFE-28] */
+  /** Whether a node is ending. Documents are not handed over to it while another node could have them. [LIFE-28] */
   isDraining(node: Incarnation): boolean
-  /** Whether this node knows of a heartbeat of another one that was sent at this monotonic time of this node or later. */
+  /** Whether this node knows of a heartbeat of `node` that was sent at `monotonicMs` or later, by the clock of this node. */
   hasBeatSince(node: Incarnation, monotonicMs: number): boolean
 }
 

@@ -38,9 +38,9 @@ export type Entered =
   | { readonly kind: NotLoaded }
   | { readonly kind: 'unreachable' }
 
-/** Live documents: the worker of each, its joined connections, and the calls of `documents` into them. */
+/** Live documents: the home of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
-  /** For what is told of stored changes. */
+  /** Takes news of stored changes. */
   readonly news: Pick<RoomNews, 'dropLife' | 'handedOut' | 'repaired'>
   attach(sink: RoomSink): void
   /** Makes the document resident; waits for a load or an eviction in progress. Never rejects. [LIFE-17] */
@@ -54,11 +54,11 @@ export interface Rooms extends Residents, AsyncDisposable {
   post(room: Room, message: ToWorker): void
   /** The rooms of this node, for other nodes. [LIFE-25] */
   readonly hosted: HostedRooms
-  /** Whether the node that owns the document cannot be sent more now: who sends is not to be read from. [WS-12] */
+  /** Whether the link to the owner of the document is full: then sockets that send to it are not read. [WS-12] */
   isFull(room: Room): boolean
   /** Ends rooms of this node before it ends, or when it may own nothing any more. [LIFE-27, LIFE-28] */
   readonly departures: RoomDepartures
-  /** What this node has to do with the documents of several nodes. */
+  /** How many documents this node owns or has open at other nodes, and how often it lost or took some. */
   counts(): RoomCounts
   /** Number of documents with a joined connection. */
   activeDocuments(): number
@@ -218,7 +218,7 @@ class OpenRooms implements Rooms {
   leave(room: Room, connection: Connection): void {
     if (!removeMember(room, connection)) return
     const joined = joinedOf(connection)
-    // The home in which the room is may be closed before it handles what this connection sent, or was not given it at all.
+    // What this connection sent may be lost: the home may be closed before handling it, or has not been given it.
     const isUnsure = room.phase === 'opening' || (isShared(room) && (joined?.binding.acks.kept.length ?? 0) > 0)
     if (isUnsure && joined !== null) room.left.push({ ...joined, leftMs: this.#deps.clock.monotonicMs() })
     room.idleSinceMs = this.#deps.clock.monotonicMs()
@@ -227,7 +227,7 @@ class OpenRooms implements Rooms {
 
   post(room: Room, message: ToWorker): void {
     const { home } = room
-    // Once its owner is found, the document is opened there with everything that connections keep.
+    // No home is known yet. Once the owner is found, the room is opened there with all writes that connections keep.
     if (home === null) return
     if (!room.mustMove && !this.#deps.workers.takes(home, message)) this.#moves.begin(room, 'must')
     // Connections keep what they sent until it is settled, and the home to which the room moves gets it in order.
@@ -287,7 +287,7 @@ class OpenRooms implements Rooms {
     room.settleOpen('gone')
     const joined = room.members.map(({ id }) => String(id))
     await this.#jobs.run(room, { kind: 'drop' })
-    // Another node says by a message of its own that the document is deleted.
+    // When the room is at another node, its message `deleted` may already have taken the members out.
     const dropped = this.#dropped(room)
     return isElsewhere(room) ? joined : dropped
   }
@@ -340,7 +340,7 @@ class OpenRooms implements Rooms {
         return this.#withRoom(home, message.room, (room) => this.#updates(room, message))
       case 'awareness':
         return this.#withRoom(home, message.room, (room) => {
-          // A home of this node tells them itself when it closes the room.
+          // A home of this node tells the clocks itself when it closes the room.
           if (isElsewhere(room)) noteClocks(room.clocks, clocksIn(message.frame))
           this.#sink?.awareness(room, message.frame, message.except)
           for (const edge of room.edges) edge.awareness(message)
@@ -391,7 +391,7 @@ class OpenRooms implements Rooms {
     this.#deps.edited?.(room.ref)
   }
 
-  /** What a node says of a room that is elsewhere by now does not count. */
+  /** Finds the room of a message. Ignores what a node says of a room that no longer runs there. */
   #withRoom(home: number, number: number, use: (room: Room) => void): void {
     const room = this.#table.get(number)
     if (room && (nodeOfHome(home) === null ? !isElsewhere(room) : room.home === home)) use(room)

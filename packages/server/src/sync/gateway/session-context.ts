@@ -49,7 +49,10 @@ export interface SessionDeps {
   readonly rateLimiter: RateLimiter
   readonly store: Pick<DocumentStore, 'state'>
   readonly rooms: Rooms
-  /** Numbers of connections, when those of other nodes get some of them, too; else they are counted here. */
+  /**
+   * Returns the number of the next connection, when connections of other nodes get numbers from it as well; absent: sessions
+   * count by themselves.
+   */
   readonly nextConnection?: () => number
   /** Asks for early news of a workspace with connections, until the returned function is called. */
   readonly follow?: (workspaceId: string) => () => void

@@ -78,7 +78,7 @@ async function tryJoin(
   }
   if (decision.kind === 'deleted') {
     const deps = { store: context.store, accessPolicy: settings.accessPolicy }
-    // Without an answer of the store the document is deleted all the same.
+    // The document is deleted even if the store does not answer what its successor is.
     const successor = await successorOf(access, state, deps).catch(() => null)
     context.sendDeleted(connection, successor?.id ?? null)
     return 'settled'
@@ -164,7 +164,7 @@ export function unavailable(context: SessionContext, connection: Connection, id:
   return 'settled'
 }
 
-/** Another node has the document open, so who comes back to another node can go on at once. [WS-57] */
+/** Another node has the document open, so a client that comes back through another node can go on at once. [WS-57] */
 function retryMs({ random }: SessionContext, why: NotOpen): number | undefined {
   return why === 'unreachable' ? retryElsewhereMs(random) : undefined
 }

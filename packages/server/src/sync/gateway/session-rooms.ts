@@ -70,7 +70,7 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
   }
 }
 
-/** What a member saw when it joined has to be older than what the next owner sends. [WS-47] */
+/** Notes the clocks that a member saw when it joined: the next owner has to send newer ones. [WS-47] */
 function noteSnapshot(room: Room, frame: Uint8Array): void {
   if (isElsewhere(room)) noteClocks(room.clocks, clocksIn(frame))
 }

@@ -61,7 +61,7 @@ export function handleSync(context: SessionContext, connection: Connection, mess
   })
 }
 
-/** Handles a message whose token was taken, or refuses it when there was none. */
+/** Handles a message when its token was taken, and refuses it when there was no token. */
 function handleTaken(
   context: SessionContext,
   connection: Connection,
@@ -213,8 +213,8 @@ export function acknowledge(context: SessionContext, connection: Connection, bin
 }
 
 /**
- * Takes the token for a message: none, one of the connection's own bucket, or one of the workspace's. A promise where the bucket is shared
- * with other nodes; later frames of the connection wait for it. [WS-28, WS-11, W4]
+ * Takes the token for a message: none, one of the connection's own bucket, or one of the workspace's. Returns a promise when the
+ * bucket is shared with other nodes; later frames of the connection wait for it. [WS-28, WS-11, W4]
  */
 function takeToken(
   context: SessionContext,

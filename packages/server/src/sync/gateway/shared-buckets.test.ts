@@ -9,7 +9,7 @@ import { headOf, startBench } from '../testing/gateway-bench.ts'
 
 const EDIT = (n: number): Uint8Array => syncFrame(2, Uint8Array.of(0, 0, n))
 
-/** Answers after `delayMs`, as one whose buckets are shared with other nodes does. */
+/** A limiter that answers after `delayMs`, like one whose buckets are shared with other nodes. */
 function laterLimiter(delayMs: () => number): RateLimiter {
   const limiter = memoryRateLimiter(systemClock)
   const later = async <T>(answer: () => T): Promise<T> => {
@@ -20,7 +20,7 @@ function laterLimiter(delayMs: () => number): RateLimiter {
 }
 
 describe('a write bucket that answers later', () => {
-  it('[WS-11] [WS-28] frames keep their order, each takes one token, and the one for which there is none is refused', async () => {
+  it('[WS-11] [WS-28] keeps the order of frames, takes one token for each, and refuses the frame for which there is none', async () => {
     let delayMs = 30
     const rateLimiter = laterLimiter(() => (delayMs -= 10))
     await using bench = await startBench({ deps: { rateLimiter }, settings: { writes: { ratePerSec: 0.1, burst: 2 } } })
@@ -35,7 +35,7 @@ describe('a write bucket that answers later', () => {
     expect(bench.gateway.metrics().counters.rateLimited.ws).toBe(1)
   })
 
-  it('[WS-29] after a dropped update the resync is sent once a token is free, and takes it once', async () => {
+  it('[WS-29] sends the resync after a dropped update once a token is free, and takes one token for it', async () => {
     const taken: Taking[] = []
     const limiter = laterLimiter(() => 5)
     const rateLimiter: RateLimiter = {
@@ -58,7 +58,7 @@ describe('a write bucket that answers later', () => {
     expect(taken.filter((taking) => taking.taken)).toHaveLength(2)
   })
 
-  it('[WS-54] a write whose document was deleted while its token was asked for gets ERR_DELETED with its own number', async () => {
+  it('[WS-54] answers a write whose document was deleted while its token was asked for with ERR_DELETED and the number of the write', async () => {
     let answer = (): void => undefined
     const rateLimiter: RateLimiter = {
       left: () => 0,

@@ -1,26 +1,32 @@
 import { expect, it } from 'vitest'
 
 /**
- * A model of who may change a document: nodes that open one document, a database that executes their statements, and a client on an edge.
- * `explore` visits every state that any order of steps can reach, with a crash, a lost answer or the end of a lease at any moment, and looks
- * for one that must not be. Sequences are left out of the statements: the epoch alone has to keep former owners out.
+ * A model of who may change a document: nodes that open one document, a database that executes their statements, and a client on
+ * an edge. `explore` visits every state that any order of steps can reach, with a crash, a lost answer or the end of a lease at
+ * any moment, and looks for a state that must not occur. Statements compare no sequences: the epoch alone has to keep former
+ * owners out.
  */
 interface Rules {
   readonly nodes: number
   readonly edits: number
-  /** Bounds of a search: acquisitions, and crashes. */
+  /** Bounds of a search: how many acquisitions and how many crashes occur. */
   readonly epochs: number
   readonly crashes: number
   /** Whether bodies are saved and read. */
   readonly hasBodies: boolean
   readonly hasHandOver: boolean
   readonly hasEdge: boolean
-  /** The rules of the protocol. Without any of them the search must find a violation. */
+  /** The rules of the protocol. When any one of them is left out, the search must find a violation. */
   readonly comparesEpoch: boolean
   readonly readsLookAtRow: boolean
-  /** What an edge asks a new owner for: all after the last record that it knows to be durable, or after the last that it has seen. */
+  /**
+   * What an edge asks a new owner for: all records after the last one that it knows to be durable, or after the last one that it
+   * has seen.
+   */
   readonly since: 'durable' | 'seen'
-  /** Whether an owner whose log ends before that turns the edge away, as it has lost the document without noticing. */
+  /**
+   * Whether an owner whose log ends before that record turns the edge away: such an owner has lost the document without noticing.
+   */
   readonly turnsAway: boolean
 }
 
@@ -35,7 +41,10 @@ interface Room {
   readonly view: readonly number[]
   readonly durable: number
 }
-/** A statement that is on its way. `at`: the sequence that the room expects, or that its body holds. */
+/**
+ * A statement on its way to the database. `at`: the sequence that the room expects for an append, or through which the saved body
+ * has the log.
+ */
 interface Statement {
   readonly kind: 'append' | 'save'
   readonly epoch: number
@@ -46,7 +55,7 @@ interface Node {
   readonly room: Room | null
   readonly queue: readonly Statement[]
 }
-/** A client whose node is linked to the owner: it was sent the first `at` edits of the room. */
+/** A client at an edge. `node`: the owner to which the edge is linked, and which has sent it the first `at` edits of its room. */
 interface Edge {
   readonly node: number
   readonly at: number
@@ -64,7 +73,7 @@ interface State {
   readonly covered: number
   readonly acked: readonly number[]
   readonly crashes: number
-  /** Edits that have come so far. They are alike, so they come in their order. */
+  /** How many edits have come so far. Edits are alike, so they come only in their order. */
   readonly begun: number
   readonly nodes: readonly Node[]
   readonly edge: Edge
@@ -108,7 +117,7 @@ function* openings(s: State, i: number, rules: Rules): Generator<Step> {
   if ((s.owner === NOBODY || s.owner === i || s.isLeaseOver) && s.epoch < rules.epochs) yield [`acquire ${i}`, open(s.epoch + 1)]
 }
 
-/** A client's edit comes, also again after a loss. */
+/** An edit of a client comes, for the first time or again after a loss. */
 function* edits(s: State, i: number, room: Room, rules: Rules): Generator<Step> {
   const { queue } = s.nodes[i] as Node
   for (let edit = 0; edit < Math.min(rules.edits, s.begun + 1); edit++) {
@@ -143,7 +152,7 @@ function* whenDurable(s: State, i: number, room: Room, rules: Rules): Generator<
   if (isSettled && isStale) yield [`read at ${i}`, s, 'a read lacks an acknowledged edit']
 }
 
-/** The database executes a statement, also that of a node that is paused. Its answer may be lost. */
+/** The database executes a statement, also one of a paused node. The answer may be lost. */
 function* executions(s: State, i: number, { kind, epoch, at, edits: carried }: Statement, rules: Rules): Generator<Step> {
   const { room, queue } = s.nodes[i] as Node
   const isDone = !rules.comparesEpoch || (s.owner === i && s.epoch === epoch)
@@ -175,7 +184,7 @@ function* edgeSteps(s: State, rules: Rules): Generator<Step> {
   const { node, at, since, has } = s.edge
   for (const [i, { room }] of s.nodes.entries()) {
     if (node !== NOBODY || room === null || (rules.turnsAway && since > room.durable)) continue
-    // The log after `since`, then what is live.
+    // The owner sends the log after `since`, and then its live edits.
     const sent = Math.max(since, room.durable)
     const got = room.view.slice(since, room.durable).reduce(added, has)
     yield [`link to ${i}`, { ...s, edge: { node: i, at: sent, since, has: got } }]
@@ -192,7 +201,7 @@ function* edgeSteps(s: State, rules: Rules): Generator<Step> {
   if (durable > since) yield ['tell what is durable', { ...s, edge: { ...s.edge, since: durable } }]
 }
 
-/** The state as text. Nodes are alike, so states that differ only in which node is which are one. */
+/** The state as text. Nodes are alike, so states that differ only in the order of the nodes have the same text. */
 function keyOf(s: State): string {
   const nodes = s.nodes.map(({ room, queue }, i) => {
     const marks = `${s.owner === i ? 'o' : ''}${s.edge.node === i ? 'e' : ''}`

@@ -7,25 +7,25 @@ import type { ToEdge } from './link-messages.ts'
 type Updates = Extract<FromWorker, { kind: 'updates' }>
 
 const PART_BYTES = 1024 * 1024
-/** An edge for which more than this waits opens the room again: the log has it, and memory need not. */
+/** Above this, the updates that wait for an edge are dropped and the edge opens the room again: the log has them anyway. */
 const MOST_WAITING_BYTES = 8 * 1024 * 1024
 
-/** What an edge's room needs of the link, and of the connections of all edges. */
+/** What an `EdgeRoom` needs of the link and of the connections of all edges. */
 export interface EdgeRoomDeps {
   send(message: ToEdge): void
-  /** Whether the link can take no more now. */
+  /** Whether the link is full; see `NodeLinks.isFull`. */
   isFull(): boolean
-  /** The connection of this edge that has this number here; 0 for any other. */
+  /** Returns the number at the edge of a connection that has `number` at this node; 0 when it is not a member of this room. */
   connectionOf(room: EdgeRoom, number: number): number
-  /** Something was not sent because the link was full. */
+  /** Called when messages were dropped, because the link was full or too much waited for the edge. */
   stalled(room: EdgeRoom): void
-  /** Nothing more is sent for the room. */
+  /** Called when the room has ended for the edge: nothing more is sent. */
   closed(room: EdgeRoom): void
 }
 
 /**
- * A room of this node as one edge has it: which connections of the edge are members, and what is sent to the edge. Updates and presence go once
- * over the link, however many connections there are. [LIFE-25]
+ * The share of one edge in a room that this node runs: which connections of the edge are members, and what is sent to the edge.
+ * Each update and each presence frame crosses the link once, however many connections the edge has. [LIFE-25]
  */
 export class EdgeRoom implements RoomEdge {
   readonly edge: Incarnation
@@ -33,16 +33,18 @@ export class EdgeRoom implements RoomEdge {
   readonly number: number
   /** `null` until the room is open here. */
   room: Room | null = null
-  /** The numbers here of the connections that are members, by their numbers at the edge. */
+  /** The members: the number of a connection at the edge, and its number at this node. */
   readonly connections = new Map<number, number>()
-  /** Connections that the edge had before its link was down, and did not name again yet; `null`: none. */
+  /**
+   * Members from before the edge reopened the room that have not joined again yet, by their numbers at the edge; `null`: none.
+   */
   stale: Set<number> | null = null
   isWatching = false
-  /** The link is down, or the edge was told to open the room again: nothing is sent any more. */
+  /** True once nothing more may be sent: the link is down, the room has ended, or the edge was told to open it again. */
   isSilent = false
-  /** Something was not sent because the link was full: the edge has to open the room again. */
+  /** True once messages were dropped (see `EdgeRoomDeps.stalled`): the edge has to open the room again. */
   isStalled = false
-  /** Updates that wait until the edge has got what it missed; `null` when it lacks nothing. */
+  /** Updates that wait until the edge has received what it missed; `null` when it misses nothing. */
   #waiting: { readonly messages: Updates[]; bytes: number } | null = null
   readonly #deps: EdgeRoomDeps
 
@@ -56,19 +58,19 @@ export class EdgeRoom implements RoomEdge {
     return this.connections.size
   }
 
-  /** From now on updates wait for `caughtUp`. */
+  /** Makes updates wait until `caughtUp` is called. */
   catchUp(): void {
     this.#waiting = { messages: [], bytes: 0 }
   }
 
-  /** Sends what the edge missed, and then what came meanwhile. */
+  /** Sends the updates that the edge missed, and then those that waited meanwhile. */
   caughtUp({ throughSeq, updates }: { readonly throughSeq: number; readonly updates: readonly Uint8Array[] }): void {
     const waiting = this.#waiting?.messages ?? []
     this.#waiting = null
     const parts = inParts(updates)
     const last = parts.pop() ?? []
     for (const part of parts) this.updates(missed(part))
-    // Only with the last part does the edge have everything up to there.
+    // Only the last part carries `durableSeq`: before it, the edge does not have the whole log through `throughSeq`.
     this.updates({ ...missed(last), durableSeq: throughSeq })
     for (const message of waiting) this.updates(message)
   }
@@ -125,7 +127,10 @@ export class EdgeRoom implements RoomEdge {
     this.#stall()
   }
 
-  /** What is skipped is not sent later: the edge opens the room again and gets what it missed. */
+  /**
+   * Returns whether a message may be sent now. A message that may not is never sent later: the edge opens the room again and gets
+   * what it missed.
+   */
   #maySend(): boolean {
     if (this.isSilent || this.isStalled) return false
     if (!this.#deps.isFull()) return true
@@ -148,7 +153,10 @@ function bytesOf(updates: readonly Uint8Array[]): number {
   return updates.reduce((bytes, update) => bytes + update.byteLength, 0)
 }
 
-/** Parts of a mebibyte or of one update, so that what an edge missed is no message that a link refuses, however long the log is. */
+/**
+ * Splits updates into parts of at most 1 MiB, or of one larger update, so that no message exceeds what a link sends, however long
+ * the log is.
+ */
 function inParts(updates: readonly Uint8Array[]): Uint8Array[][] {
   const parts: Uint8Array[][] = []
   let bytes = PART_BYTES

@@ -13,7 +13,10 @@ const REF = { workspaceId: 'w', id: 'doc' }
 const ROOM = 3
 const RENAME = { kind: 'edit', request: { edit: 'rename_document' } } as unknown as Extract<RoomTask, { kind: 'edit' }>
 
-/** An owner that an edge is linked with. Its rooms open when the test says so, and its tasks end when the test answers them. */
+/**
+ * An owner to which one edge is linked. Its rooms open when the test calls `opens`, and its tasks end when the test calls
+ * `answers`.
+ */
 function owner() {
   const time = manualTime()
   const sent: ToEdge[] = []
@@ -79,7 +82,7 @@ it('[MCP-15] an edit whose caller gives up while the owner still opens the docum
   expect(given).toEqual([true, false])
 })
 
-it('[LIFE-25] what an edge missed comes in parts of a mebibyte, and only the last one says that nothing is missing', async () => {
+it('[LIFE-25] updates that an edge missed are sent in parts of at most 1 MiB, and only the last part says how far the log is durable', async () => {
   const { tell, opens, answers, sent } = owner()
   tell({ kind: 'open', room: ROOM, ref: REF, key: 1, since: 4 })
   await opens()
@@ -92,7 +95,7 @@ it('[LIFE-25] what an edge missed comes in parts of a mebibyte, and only the las
   ])
 })
 
-it('[LIFE-25] an edge that missed nothing is told how far it is', async () => {
+it('[LIFE-25] an edge that missed nothing is told how far the log is durable', async () => {
   const { tell, opens, answers, sent } = owner()
   tell({ kind: 'open', room: ROOM, ref: REF, key: 1, since: 4 })
   await opens()
@@ -100,7 +103,7 @@ it('[LIFE-25] an edge that missed nothing is told how far it is', async () => {
   expect(updatesIn(sent)).toMatchObject([{ updates: [], durableSeq: 4 }])
 })
 
-it('[LIFE-25] an edge for which more waits than memory should hold is asked to open the room again', async () => {
+it('[LIFE-25] an edge for which more than 8 MiB of updates wait is told to open the room again', async () => {
   const { tell, opens, answers, sent, edge, time } = owner()
   tell({ kind: 'open', room: ROOM, ref: REF, key: 1, since: 4 })
   await opens()

@@ -13,15 +13,18 @@ export interface EdgesDeps {
   readonly links: NodeLinks
   readonly rooms: HostedRooms
   readonly timers: Timers
-  /** Numbers of connections, which sockets of this node get, too. */
+  /** Returns the number of the next connection. Sockets of this node get their numbers from it as well. */
   readonly nextConnection: () => number
 }
 
-/** The members of a lost edge leave after this time; an edge that is linked again earlier finds them. [WS-46] */
+/** Members of an edge whose link broke leave the room after this time, unless the edge opens the room again earlier. [WS-46] */
 const LOST_MS = 2_000
-/** An edge to which nothing more could be sent for so long loses its rooms here, and opens them again. */
+/**
+ * When messages of a room were dropped and the link has not drained after this time, the members of the edge leave the room, and
+ * the edge has to open it again.
+ */
 const STALLED_MS = 5_000
-/** Of how many connections of an edge, joined or not, the numbers are kept. */
+/** How many connections of one edge keep their numbers at this node, whether they are joined or not. */
 const NUMBERS_KEPT = 20_000
 
 type Open = Extract<ToOwner, { kind: 'open' }>
@@ -34,8 +37,8 @@ interface Member {
 }
 
 /**
- * Serves the rooms of this node to the nodes that have connections or calls in them. A link is to a room what the sockets of this node are:
- * connections of an edge are members under numbers of this node. [LIFE-25]
+ * Serves the rooms of this node to the nodes that have connections or calls in them. Connections of an edge become members of a
+ * room under numbers of this node, as sockets of this node do. [LIFE-25]
  */
 export function serveEdges(deps: EdgesDeps): EdgeConnections {
   return new Edges(deps)
@@ -43,12 +46,15 @@ export function serveEdges(deps: EdgesDeps): EdgeConnections {
 
 class Edges implements EdgeConnections {
   readonly #deps: EdgesDeps
-  /** By edge and its number of the room. */
+  /** Rooms by edge, and then by the number that the edge gave to the room. */
   readonly #rooms = new Map<Incarnation, Map<number, EdgeRoom>>()
   /** Messages for rooms that are being opened, in order. */
   readonly #waiting = new Map<EdgeRoom, RoomMessage[]>()
   readonly #members = new Map<number, Member>()
-  /** The numbers here of connections at an edge, by their numbers there: who joins again owes what it owed before. [WS-12] */
+  /**
+   * By edge: the number of a connection at the edge, and its number at this node. A connection that joins again keeps its number,
+   * and with it the processor time that it owes. [WS-12]
+   */
   readonly #numbers = new Map<Incarnation, Map<number, number>>()
   /** Edits whose callers may give up, by edge and job. */
   readonly #callers = new Map<string, AbortController>()
@@ -96,7 +102,7 @@ class Edges implements EdgeConnections {
           waiting.push(message)
         } else if (edgeRoom !== undefined && !edgeRoom.isSilent && edgeRoom.room !== null)
           this.#handle(edgeRoom, edgeRoom.room, message)
-        // The edge was told before that the room ended.
+        // The edge was told earlier that the room had ended. Only a call still needs an answer.
         else if (message.kind === 'job') this.#send(peer, { kind: 'done', job: message.job, outcome: { kind: 'moved' } })
       }
     }
@@ -130,7 +136,7 @@ class Edges implements EdgeConnections {
     return edgeRoom
   }
 
-  /** `before`: the same room as the edge had it until its link was down or full. */
+  /** `before`: the entry of the same room from before the edge opened it again. Its members may still be joined. */
   async #host(edgeRoom: EdgeRoom, message: Open, before: EdgeRoom | undefined): Promise<void> {
     const { rooms } = this.#deps
     const isWanted = (): boolean => this.#waiting.has(edgeRoom)
@@ -162,7 +168,7 @@ class Edges implements EdgeConnections {
     for (const message of waiting) if (!edgeRoom.isSilent) this.#handle(edgeRoom, room, message)
   }
 
-  /** Everybody there joins anew; calls go on. */
+  /** Makes all connections of the edge join anew, because they have records that the log has lost. Calls that wait are run. */
   #reset(edgeRoom: EdgeRoom, room: Room, before: EdgeRoom | undefined): void {
     const waiting = this.#waiting.get(edgeRoom) ?? []
     this.#waiting.delete(edgeRoom)
@@ -172,7 +178,10 @@ class Edges implements EdgeConnections {
     this.#dismiss(edgeRoom)
   }
 
-  /** Members whose edge is back go on under their numbers, so that others see no change; who is not back soon has left. */
+  /**
+   * Takes over the members of `before` under their numbers, so that others see no change. A member that does not join again
+   * within `LOST_MS` leaves.
+   */
   #adopt(edgeRoom: EdgeRoom, before: EdgeRoom): void {
     if (before.room !== edgeRoom.room) return
     for (const [connection, number] of before.connections) {
@@ -245,7 +254,10 @@ class Edges implements EdgeConnections {
     return outcome
   }
 
-  /** Who may give a job up, which may also be while its room is being opened; `null`: nobody. [MCP-15] */
+  /**
+   * Returns the controller by which the caller of a job gives up; `null` when the caller cannot. It is made when the job arrives,
+   * since the caller may give up while the room is still being opened. [MCP-15]
+   */
   #callerOf(edge: Incarnation, { job, mayGiveUp }: Job): AbortController | null {
     if (mayGiveUp !== true) return null
     const key = callerKey(edge, job)
@@ -254,7 +266,7 @@ class Edges implements EdgeConnections {
     return caller
   }
 
-  /** False when the room was not being opened. */
+  /** Forgets the messages that wait until a room is open; false when the room was not being opened. */
   #dropWaiting(edgeRoom: EdgeRoom): boolean {
     for (const message of this.#waiting.get(edgeRoom) ?? [])
       if (message.kind === 'job') this.#callers.delete(callerKey(edgeRoom.edge, message.job))
@@ -264,7 +276,7 @@ class Edges implements EdgeConnections {
   #numberOf(edge: Incarnation, connection: number): number {
     const numbers = this.#numbers.get(edge) ?? new Map<number, number>()
     const number = numbers.get(connection) ?? this.#deps.nextConnection()
-    // The one that was used last comes last.
+    // Moves the connection to the end, so that those that joined longest ago are deleted first.
     numbers.delete(connection)
     this.#numbers.set(edge, numbers.set(connection, number))
     for (const oldest of numbers.keys()) {
@@ -285,14 +297,14 @@ class Edges implements EdgeConnections {
 
   #lost(peer: Incarnation): void {
     for (const edgeRoom of Array.from(this.#rooms.get(peer)?.values() ?? [])) {
-      // What waits to be opened is asked for again when the link is up.
+      // When the link is up again, the edge asks anew for a room that was still being opened.
       if (this.#dropWaiting(edgeRoom)) this.#forget(edgeRoom)
       else this.#silence(edgeRoom)
     }
     this.#deps.timers.after(LOST_MS, () => !this.#deps.links.peers().includes(peer) && this.#numbers.delete(peer))
   }
 
-  /** The edge is to open the room again. Until then its connections stay members, for a while. */
+  /** Tells the edge to open the room again. Until then its connections stay members, for `LOST_MS` at most. */
   #reload(edgeRoom: EdgeRoom): void {
     this.#send(edgeRoom.edge, { kind: 'reload', room: edgeRoom.number, without: 0, resumes: false })
     this.#silence(edgeRoom)
@@ -314,7 +326,7 @@ class Edges implements EdgeConnections {
     this.#dismiss(edgeRoom)
   }
 
-  /** Takes everybody of the edge out of the room. */
+  /** Takes all connections of the edge out of the room. */
   #dismiss(edgeRoom: EdgeRoom): void {
     edgeRoom.isSilent = true
     for (const connection of Array.from(edgeRoom.connections.keys())) this.#leave(edgeRoom, connection)
@@ -346,8 +358,8 @@ function callerKey(edge: Incarnation, job: number): string {
 }
 
 /**
- * Whether an edge has more of the log than there was when the tenure of this node began: a database that failed over has lost commits of the
- * tenure before. [LIFE-25]
+ * Whether the edge has records of an earlier tenure beyond the end that the log had when the tenure of this node began: a
+ * failover of the database has lost them. [LIFE-25]
  */
 function hasLostPart({ tenure }: Pick<Room, 'tenure'>, { since, sinceEpoch }: Pick<Open, 'since' | 'sinceEpoch'>): boolean {
   if (tenure === null || since === undefined || sinceEpoch === undefined) return false

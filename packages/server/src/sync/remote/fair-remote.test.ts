@@ -8,7 +8,7 @@ import type { TextEditor } from '../testing/text-editor.ts'
 const FRAMES = 50
 const NOISY_PEOPLE = 4
 
-/** A clock by which each look takes a millisecond, so that what is measured is how much was done, on any machine. */
+/** A clock that advances by 1 ms at each reading, so that the test counts work and not time, on any machine. */
 function countingClock(): Clock {
   let looks = 0
   return { nowMs: () => Date.now(), monotonicMs: () => ++looks }
@@ -17,7 +17,7 @@ function countingClock(): Clock {
 const ackedOf = ({ client }: TextEditor): number =>
   Math.max(0, ...client.of(TAG.syncAck).map((frame) => new Reader(frame.subarray(1)).varUint()))
 
-it('[WS-12] [G9] [LIFE-25] what a noisy workspace sends over a link is charged to it at the owner, and another workspace does not wait for it there', async () => {
+it('[WS-12] [G9] [LIFE-25] the owner charges a noisy workspace for what it sends over a link, and another workspace does not wait behind it', async () => {
   const clock = countingClock()
   await using bench = await startNodes({
     count: 2,
@@ -40,7 +40,7 @@ it('[WS-12] [G9] [LIFE-25] what a noisy workspace sends over a link is charged t
   const honest = await edge.editor('doc', { workspace: 'honest' })
   await until(() => [...crowd, honest].every((one) => ackedOf(one) === 1))
   spent.clear()
-  // All of it arrives at the owner together, the honest word last.
+  // All frames reach the owner together, the one of the honest workspace last.
   bench.delivers = false
   for (let i = 0; i < FRAMES; i++) for (const one of crowd) one.text.insert(0, 'n'.repeat(50))
   await until(() => bench.network.waiting(edge.inc, owner.inc) >= NOISY_PEOPLE * FRAMES)
@@ -51,7 +51,7 @@ it('[WS-12] [G9] [LIFE-25] what a noisy workspace sends over a link is charged t
   await until(() => ackedOf(honest) === 2)
   const served = crowd.reduce((sum, one) => sum + ackedOf(one) - 1, 0)
   expect(served).toBeLessThan((NOISY_PEOPLE * FRAMES) / 2)
-  // The owner tells its other homes what each workspace has used, so it is this that they count against it, too.
+  // The owner reports to its other homes how much each workspace has used, so that they charge it as well.
   await until(() => (spent.get('noisy') ?? 0) > 50)
   expect(spent.get('honest') ?? 0).toBeLessThan(50)
 })

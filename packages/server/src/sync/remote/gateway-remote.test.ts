@@ -1,8 +1,8 @@
 import { benchesWith } from '../testing/gateway-bench.ts'
 import { openRemoteRooms } from '../testing/remote-bench.ts'
 
-// The suites of the gateway again, with every room at another node. Those that look into the order of messages to document workers are left
-// out, since a link comes between, and so are events of changes, which reach other nodes by another way.
+// Runs the suites of the gateway with every room at another node. Left out are the suites that pin the order of messages to
+// document workers, since a link lies between, and those about events, which reach other nodes by the feed.
 benchesWith((deps) => openRemoteRooms(deps))
 await import('../gateway/gateway-auth.test.ts')
 await import('../gateway/gateway-frames.test.ts')

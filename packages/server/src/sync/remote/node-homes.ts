@@ -4,7 +4,10 @@ import type { FromWorker, RoomTask, TaskOutcome, ToWorker } from '../worker-mess
 import { homeOfNode, type NodeHomes, nodeOfHome, type WorkerPool } from '../worker-pool.port.ts'
 import type { SentTask, ToEdge, ToOwner } from './link-messages.ts'
 
-/** Opens homes of which some are other nodes: messages to a room that another node owns go over the link to that node. [LIFE-25] */
+/**
+ * Opens homes of which some are other nodes: a message to a room that another node owns goes over the link to that node.
+ * [LIFE-25]
+ */
 export function openNodeHomes(given: { readonly local: WorkerPool; readonly links: NodeLinks }): NodeHomes {
   return new OpenNodeHomes(given)
 }
@@ -92,12 +95,12 @@ class OpenNodeHomes implements NodeHomes {
   }
 }
 
-/** The answer to what a room does for its own node only; `null` for a task that the owner does. */
+/** Returns the answer to a task that concerns only the node that runs the room; `null` for a task that is sent to the owner. */
 function answeredHere(task: RoomTask): TaskOutcome | null {
   switch (task.kind) {
     case 'evict':
       return { kind: 'evicted' }
-    // Agents that are shown in the room belong to all nodes, and go on. [PRES-3]
+    // The agents shown in a room belong to all nodes, so they stay when this node stops. [PRES-3]
     case 'end-agents':
       return { kind: 'settled', version: 0 }
     case 'hand-over':
@@ -108,7 +111,7 @@ function answeredHere(task: RoomTask): TaskOutcome | null {
   }
 }
 
-/** Memory cannot be shared with another node: `give-up` takes its place. */
+/** Replaces the shared memory of `givenUp` by `mayGiveUp`: nodes share no memory, so a `give-up` message may follow instead. */
 function sentTask(task: SentTask): { readonly task: SentTask; readonly mayGiveUp?: boolean } {
   if (task.kind !== 'edit' || task.givenUp === undefined) return { task }
   return { task: { kind: 'edit', request: task.request }, mayGiveUp: true }

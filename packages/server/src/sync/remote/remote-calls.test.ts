@@ -13,7 +13,10 @@ afterEach(async () => {
   await nodes[Symbol.asyncDispose]()
 })
 
-/** A document that a person has open at the owner, with the title `typed`, which is not stored. The edge has read it before. */
+/**
+ * Opens a document at the owner, where a person types the title `typed`, which is not stored yet. The edge has read the document
+ * before.
+ */
 async function start(more: Parameters<typeof startRestNodes>[0] = {}): Promise<TextEditor> {
   nodes = await startRestNodes(more)
   const person = await nodes.opened('doc')
@@ -37,13 +40,13 @@ const rename = (name: string, more: Partial<EditInput> = {}) =>
   })
 const titleOf = ({ doc }: TextEditor): unknown => doc.getMap('metadata').get('title')
 const ownerOf = async (id = 'doc') => nodes.bench.ownership.ownerOf((await nodes.headOf(id)).key)?.owner
-/** Kinds of the messages that reach the owner from now on. */
+/** Returns a list to which the kind of every message is added that reaches the owner from now on. */
 function heardByOwner(): string[] {
   const heard: string[] = []
   nodes.owner.links.onMessage((_peer, { kind }) => heard.push(kind))
   return heard
 }
-/** Resolves when a message of the edge waits that is not delivered. */
+/** Resolves when a message from the edge to the owner waits undelivered. */
 async function isAsked(): Promise<void> {
   await until(() => nodes.bench.network.waiting(2, 1) > 0)
 }
@@ -68,7 +71,7 @@ it('[REST-16] [LIFE-25] a PUT that expects an earlier version is refused by the 
   expect((await put({ name: 'put' }, '?expectedVersion=2')).status).toBe(200)
 })
 
-it('[LIFE-25] a body of more than a mebibyte goes to the owner and comes back as it was', async () => {
+it('[LIFE-25] a body of more than 1 MiB goes to the owner and comes back unchanged', async () => {
   await start()
   const note = 'relay '.repeat(400_000)
   expect((await put({ name: 'long', note })).status).toBe(200)
@@ -117,7 +120,7 @@ it('[TOOL-20] [CONC-7] a deletion that expects a version compares it with what w
   expect((await get()).status).toBe(404)
 })
 
-it('[LIFE-22] a restore keeps what was typed at the owner in a point, and ends the document there', async () => {
+it('[LIFE-22] a captured point has what was typed at the owner, and its restore ends the live document there', async () => {
   await start()
   expect((await nodes.call('POST', '/api/docs/doc/recovery/capture')).json).toEqual({ captured: true })
   expect((await put({ name: 'later' })).status).toBe(200)
@@ -144,7 +147,7 @@ it('[REST-31] the Yjs state of a document that is live at another node has what 
   expect([status, Buffer.from(bytes).includes('typed')]).toEqual([200, true])
 })
 
-it('[LIFE-11] [LIFE-25] a list shows what was typed at another node, which is asked once for all documents and opens none for it', async () => {
+it('[LIFE-11] [LIFE-25] a list shows what was typed at another node, which is asked once for all documents and opens none for the list', async () => {
   nodes = await startRestNodes()
   const ids = Array.from({ length: 8 }, (_, n) => `d${n}`)
   for (const id of ids) await nodes.retitle(await nodes.opened(id), id, `typed ${id}`)
@@ -154,7 +157,7 @@ it('[LIFE-11] [LIFE-25] a list shows what was typed at another node, which is as
   expect(heard).toEqual(['settle-all'])
 })
 
-it.each([[[1]], [[2]]])('[LIFE-29] a list is right when node %o is of the version before', async (older) => {
+it.each([[[1]], [[2]]])('[LIFE-29] a list is right when node %o runs the previous version', async (older) => {
   nodes = await startRestNodes({ older })
   for (const id of ['a', 'b']) await nodes.retitle(await nodes.opened(id), id, `typed ${id}`)
   const heard = heardByOwner()
@@ -173,7 +176,7 @@ it('[LIFE-8] documents whose owner is silent are listed as they are stored, also
   expect(nodes.bench.network.waiting(2, 1)).toBe(1)
 })
 
-it('[LIFE-8] a list whose owner is lost while it is asked shows what is stored', async () => {
+it('[LIFE-8] a list shows the stored titles when the link to the owner breaks while the owner is asked', async () => {
   await start()
   nodes.bench.delivers = false
   const listing = nodes.call('GET', '/api/docs')
@@ -182,7 +185,7 @@ it('[LIFE-8] a list whose owner is lost while it is asked shows what is stored',
   expect((await listing).list).toMatchObject([{ title: 'first' }])
 })
 
-it('[LIFE-25] a read answers 503 with Retry-After, and nothing old, while the owner lives and has no link to this node', async () => {
+it('[LIFE-25] a read answers 503 with Retry-After, not the stored version, while the owner lives and has no link to this node', async () => {
   await start()
   nodes.bench.network.cut(1, 2)
   const refused = await get()
@@ -223,7 +226,7 @@ it('[LIFE-11] [LIFE-26] a read whose owner dies is answered by this node, with e
   expect(await ownerOf()).toBe(2)
 })
 
-it('[LIFE-6] [LIFE-25] a PUT that may have reached an owner which is lost answers NOT_PERSISTED', async () => {
+it('[LIFE-6] [LIFE-25] a PUT that may have reached the owner before the link broke answers NOT_PERSISTED', async () => {
   await start()
   nodes.bench.delivers = false
   const putting = put({ name: 'put' })
@@ -233,7 +236,7 @@ it('[LIFE-6] [LIFE-25] a PUT that may have reached an owner which is lost answer
   expect([status, json['errorCode']]).toEqual([503, 'NOT_PERSISTED'])
 })
 
-it('[LIFE-25] a PUT that was sent to no owner answers UNAVAILABLE, and nothing was written', async () => {
+it('[LIFE-25] a PUT that could not be sent to the owner answers UNAVAILABLE, and nothing is written', async () => {
   await start()
   nodes.bench.network.cut(1, 2)
   const { status, json } = await put({ name: 'put' })
@@ -242,7 +245,7 @@ it('[LIFE-25] a PUT that was sent to no owner answers UNAVAILABLE, and nothing w
   expect((await get()).json).toMatchObject({ name: 'typed', serverVersion: 3 })
 })
 
-it('[TOOL-22] [LIFE-25] an edit under a request id that the owner made before it was lost is answered, and made once', async () => {
+it('[TOOL-22] [LIFE-25] an edit with a request id that the owner committed before the link broke is answered, and made once', async () => {
   await start()
   nodes.bench.delivers = false
   const once = { requestId: 'r1', request: 'request 1', digest: 'd' }
@@ -254,20 +257,20 @@ it('[TOOL-22] [LIFE-25] an edit under a request id that the owner made before it
   expect(await editing).toMatchObject({ kind: 'repeated', version: 3 })
 })
 
-it('[LIFE-28] calls go on while the owner gives the document to this node', async () => {
+it('[LIFE-28] calls succeed while the owner hands the document over to this node', async () => {
   const person = await start()
   const calls = [get(), put({ name: 'put' }), get()]
   const given = nodes.owner.bench.rooms.departures.handOver()
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200)
   await given
-  // A call was under way, or the document has moved already.
+  // The first hand-over fails when a call is under way. If it succeeded, this one does nothing.
   await nodes.owner.bench.rooms.departures.handOver()
   expect(await ownerOf()).toBe(2)
   await until(() => titleOf(person) === 'put')
   expect((await get()).json).toMatchObject({ name: 'put' })
 })
 
-it('[LIFE-28] an owner that is ending opens nothing for another node, which gets the document instead', async () => {
+it('[LIFE-28] an owner that is ending opens no document for another node, which becomes the owner instead', async () => {
   nodes = await startRestNodes()
   await nodes.call('PUT', '/api/docs/doc', { body: { name: 'doc' } })
   const { key } = await nodes.headOf('doc')

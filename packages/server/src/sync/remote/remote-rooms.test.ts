@@ -7,7 +7,7 @@ import { ackedOf, countOf, expectEqual, presenceOf, statesSeen, type, wait } fro
 
 let bench: NodeBench
 let head: DocumentHead
-/** Starts nodes with one document, which the first one owns. */
+/** Starts nodes and creates one document. The first node that opens the document becomes its owner. */
 async function start(count: number, more: Partial<NodeBenchOptions> = {}): Promise<readonly [TestNode, TestNode, TestNode]> {
   bench = await startNodes({ count, ...more })
   head = await bench.create('doc')
@@ -18,7 +18,7 @@ afterEach(async () => {
   await bench[Symbol.asyncDispose]()
 })
 
-it('[LIFE-25] people who type on two nodes into one document see the same, and it is all in the log', async () => {
+it('[LIFE-25] people who type into one document on two nodes see the same text, and the log has all of it', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   await Promise.all([type(ann, 'a', 50), type(bob, 'b', 50)])
@@ -28,7 +28,7 @@ it('[LIFE-25] people who type on two nodes into one document see the same, and i
   expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
 })
 
-it('[LIFE-25] a link that breaks for a moment while people type on both sides costs a pause, and nobody is closed', async () => {
+it('[LIFE-25] a link that breaks for a moment while people type on both nodes loses no edit and closes no socket', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
@@ -41,7 +41,7 @@ it('[LIFE-25] a link that breaks for a moment while people type on both sides co
   await until(async () => (await bench.stored(head)) === ann.text.toString())
 })
 
-it.each([1, 2])('[LIFE-25] a link that breaks and that node %i goes on to see as up loses nothing', async (unnoticed) => {
+it.each([1, 2])('[LIFE-25] a link that breaks for a moment without node %i noticing loses no edit', async (unnoticed) => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
@@ -54,7 +54,7 @@ it.each([1, 2])('[LIFE-25] a link that breaks and that node %i goes on to see as
   await until(async () => (await bench.stored(head)) === ann.text.toString())
 })
 
-it('[LIFE-25] when the owner ends while people type, the others keep their sockets and every edit, and what the owner acknowledged is there', async () => {
+it('[LIFE-25] when the owner crashes while people type, people on other nodes keep their sockets and edits, and edits that the owner acknowledged are kept', async () => {
   const [a, b, c] = await start(3)
   const ann = await a.editor('doc')
   const [bob, cid] = [await b.editor('doc'), await c.editor('doc')]
@@ -66,7 +66,7 @@ it('[LIFE-25] when the owner ends while people type, the others keep their socke
   await typing
   await until(() => countOf(bob, 'b') === 200 && countOf(bob, 'c') === 200 && bob.text.length === cid.text.length)
   await expectEqual([bob, cid], bob.text.length)
-  // The first write is the step2 of the join.
+  // The first acknowledged write is the step2 of the join.
   expect(countOf(bob, 'a')).toBeGreaterThanOrEqual(acked - 1)
   await until(async () => (await bench.stored(head)) === bob.text.toString())
   expect(bench.ownership.ownerOf(head.key)?.owner).not.toBe(1)
@@ -98,7 +98,7 @@ it('[LIFE-26] an owner that is paused while another node takes the document over
   expect(bench.ownership.ownerOf(head.key)?.owner).toBe(2)
 })
 
-it('[C8] [LIFE-25] a room that moves between the homes of its owner while people of two nodes type loses nothing and doubles nothing', async () => {
+it('[C8] [LIFE-25] a room that moves between the homes of its owner while people of two nodes type loses no edit and doubles none', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
@@ -113,7 +113,7 @@ it('[C8] [LIFE-25] a room that moves between the homes of its owner while people
   expect(new Set(a.homes.posted.map(({ home }) => home))).toEqual(new Set([0, 1]))
 })
 
-it('[C6] [LIFE-25] when a home of the owner ends, connections of other nodes stay and lose nothing', async () => {
+it('[C6] [LIFE-25] when a home of the owner ends, connections at other nodes stay open and lose no edit', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
@@ -124,7 +124,7 @@ it('[C6] [LIFE-25] when a home of the owner ends, connections of other nodes sta
   await until(async () => (await bench.stored(head)) === ann.text.toString())
 })
 
-it('[C6] a write of another node that ends the home of its room closes its own connection there and is not handed over again', async () => {
+it('[C6] a write from another node that ends the home of its room is not handed over again, and its connection is closed', async () => {
   const [a, b] = await start(2)
   const [ann, bob, eve] = [await a.editor('doc'), await b.editor('doc'), await b.editor('doc')]
   await type(eve, 'e', 1)
@@ -138,7 +138,7 @@ it('[C6] a write of another node that ends the home of its room closes its own c
   await expectEqual([ann, bob], 41)
 })
 
-it('[WS-42] [WS-46] presence crosses nodes; a link that breaks for a moment does not take it away, and the end of a node does after 2 s', async () => {
+it('[WS-42] [WS-46] presence reaches other nodes, stays when a link breaks for a moment, and is removed 2 s after a node ends', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   bob.client.send(presenceOf(bob, 1, 'Bob'))
@@ -157,7 +157,7 @@ it('[WS-42] [WS-46] presence crosses nodes; a link that breaks for a moment does
   expect(performance.now() - lostAtMs).toBeGreaterThan(1_500)
 })
 
-it('[WS-46] [LIFE-25] what somebody wrote who left just before the owner ended is written at the next owner', async () => {
+it('[WS-46] [LIFE-25] when the owner ends, the next owner stores what a person wrote just before leaving', async () => {
   const [a, b, c] = await start(3)
   const bob = await b.editor('doc')
   await until(() => bench.ownership.ownerOf(head.key)?.owner === 2)
@@ -175,7 +175,7 @@ it('[WS-46] [LIFE-25] what somebody wrote who left just before the owner ended i
   await until(() => late.text.toString() === 'last words')
 })
 
-it('[WS-12] [LIFE-25] an edge to which the owner can send no more opens the room again and lacks nothing', async () => {
+it('[WS-12] [LIFE-25] an edge whose link from the owner was full opens the room again and lacks no edit', async () => {
   const [a, b] = await start(2, { fullBytes: 20_000 })
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   bench.delivers = false
@@ -191,7 +191,7 @@ it('[WS-12] [LIFE-25] an edge to which the owner can send no more opens the room
   await expectEqual([ann, bob], 60_005)
 })
 
-it('[WS-12] sockets are not read while the link to the owner can take no more, and what they send arrives afterwards', async () => {
+it('[WS-12] sockets are not read while the link to the owner is full, and what they send arrives afterwards', async () => {
   const [a, b] = await start(2, { fullBytes: 20_000 })
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   bench.delivers = false
@@ -208,7 +208,7 @@ it('[WS-12] sockets are not read while the link to the owner can take no more, a
   expect(connection?.paused).toBe(0)
 })
 
-it('[LIFE-25] [WS-57] an owner that lives but cannot be reached keeps the document, and its people elsewhere are asked to come back soon', async () => {
+it('[LIFE-25] [WS-57] an owner that lives but cannot be reached keeps the document, and sockets on other nodes close with 1012 and a short retry-after', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const cutAtMs = performance.now()
@@ -222,7 +222,7 @@ it('[LIFE-25] [WS-57] an owner that lives but cannot be reached keeps the docume
   expect(bench.ownership.ownerOf(head.key)?.owner).toBe(1)
 })
 
-it('[LIFE-17] a document that nobody has open on any node is stored and given up', async () => {
+it('[LIFE-17] a document that nobody has open on any node is stored and released', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   await type(bob, 'b', 3)

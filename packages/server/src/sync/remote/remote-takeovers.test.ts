@@ -7,7 +7,7 @@ import type { TextEditor } from '../testing/text-editor.ts'
 import { ackedOf, clocksSeen, expectEqual, presenceOf, statesSeen, type } from '../testing/typing.ts'
 
 let bench: NodeBench
-/** Lets no call of a node through to the store between `hold` and `open`. */
+/** Keeps calls of a node from reaching the store between `hold` and `open`. */
 function gateOf({ faults }: TestNode): { readonly hold: () => void; readonly open: () => void } {
   let open = (): void => {}
   const hold = (): void => {
@@ -24,7 +24,7 @@ function gateOf({ faults }: TestNode): { readonly hold: () => void; readonly ope
   }
 }
 let head: DocumentHead
-/** Starts nodes with one document, which the first one owns. */
+/** Starts nodes and creates one document. The first node that opens the document becomes its owner. */
 async function start(count: number): Promise<readonly [TestNode, TestNode, TestNode]> {
   bench = await startNodes({ count })
   head = await bench.create('doc')
@@ -36,7 +36,7 @@ afterEach(async () => {
 })
 
 it.each(['committed', 'not committed'] as const)(
-  '[LIFE-6] [LIFE-25] when the answer to an append is lost, %s as it was, nobody on any node is closed, and every edit is stored once and acknowledged',
+  '[LIFE-6] [LIFE-25] when the answer to an append that was %s is lost, no socket of any node closes, and every edit is stored once and acknowledged',
   async (unanswered) => {
     const [a, b] = await start(2)
     const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
@@ -52,7 +52,7 @@ it.each(['committed', 'not committed'] as const)(
   },
 )
 
-it('[LIFE-6] [WS-32] when an append fails that held an edit of another node, who has built upon that edit at the owner is told of no gap', async () => {
+it('[LIFE-6] [WS-32] when an append with an edit of another node fails, an edit at the owner that builds on it is stored without a gap', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const { open, hold } = gateOf(a)
@@ -69,7 +69,7 @@ it('[LIFE-6] [WS-32] when an append fails that held an edit of another node, who
   }
 })
 
-it('[LIFE-6] [LIFE-25] what somebody wrote at the owner who left before its append failed is stored', async () => {
+it('[LIFE-6] [LIFE-25] what a person wrote at the owner is stored, although the person left before the append failed', async () => {
   const [a] = await start(2)
   const ann = await a.editor('doc')
   let goOn = (): void => {}
@@ -88,14 +88,14 @@ it('[LIFE-6] [LIFE-25] what somebody wrote at the owner who left before its appe
   await until(async () => (await bench.stored(head)) === 'last words')
 })
 
-it('[LIFE-6] [LIFE-25] while the owner does not reach the store after a failed append, people on all nodes wait and nobody is closed', async () => {
+it('[LIFE-6] [LIFE-25] while the owner cannot reach the store after a failed append, people on all nodes wait and no socket closes', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const opens = () => a.homes.posted.filter(({ message }) => message.kind === 'open').length
   const before = opens()
   a.faults.isDown = true
   await Promise.all([type(ann, 'a', 3), type(bob, 'b', 3)])
-  // The load has failed twice by then.
+  // Waits until the load has failed twice.
   await until(() => opens() >= before + 3)
   a.faults.isDown = false
   await expectEqual([ann, bob], 6)
@@ -103,7 +103,7 @@ it('[LIFE-6] [LIFE-25] while the owner does not reach the store after a failed a
 })
 
 it.each([1, 2] as const)(
-  '[LIFE-25] after a failover of the database that lost commits, people who were joined join anew when node %i owns the document next, and all they hold is stored',
+  '[LIFE-25] after a failover of the database that lost commits, people join anew when node %i is the next owner, and everything they hold is stored',
   async (next) => {
     const [a, b, c] = await start(3)
     const people = [await a.editor('doc'), await b.editor('doc'), await c.editor('doc')]
@@ -115,7 +115,7 @@ it.each([1, 2] as const)(
     const { open, hold } = gateOf(a)
     hold()
     a.faults.unanswered = 'not committed'
-    // Not stored yet, and it will have sequences that the lost records had.
+    // These edits are not stored yet. They will get sequences that the lost records had.
     await type(ann, 'a', 5)
     bench.loseTail(head, 4)
     if (next === 2) {
@@ -154,7 +154,7 @@ it('[LIFE-26] [LIFE-11] after a failover that lost an acquisition, the node that
   await expectEqual([ann, bob], 6)
 })
 
-it('[LIFE-6] an append that fails again and again closes the sockets of all nodes in the end, and tells the writer', async () => {
+it('[LIFE-6] an append that keeps failing closes the sockets of all nodes in the end, and sends the writer an error', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   a.faults.refuses = true
@@ -165,7 +165,7 @@ it('[LIFE-6] an append that fails again and again closes the sockets of all node
   expect(await bench.stored(head)).toBe('')
 })
 
-it('[CFG-11] when the log of an open document was replaced, people of all nodes join what is there now, and a room that has it already stays', async () => {
+it('[CFG-11] when the log of an open document was replaced, people on all nodes join anew, and a room that has the new log already stays open', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   await type(ann, 'a', 3)
@@ -179,7 +179,7 @@ it('[CFG-11] when the log of an open document was replaced, people of all nodes 
     for (const { bench: node } of [a, b]) await node.rooms.news.repaired(head, seq)
   }
   const lastSeq = await end()
-  // The room has told that its log is durable through the record before the last one.
+  // The room has reported its log as durable at least through the record before the last one, so nothing is replaced for it.
   await tell(lastSeq - 1)
   expect([ann, bob].map(({ client }) => client.socket.readyState)).toEqual([1, 1])
   const rebuilt = {
@@ -205,7 +205,7 @@ it.each([
   [2, 3, true],
   [1, 2, false],
 ] as const)(
-  '[LIFE-26] a document that was taken %i times before is opened by the next owner, apart from others from the third time on',
+  '[LIFE-26] a document that was taken over %i times before is opened by the next owner, and from the third takeover on apart from others',
   async (before, after, isApart) => {
     const [a, b] = await start(2)
     const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
@@ -220,7 +220,7 @@ it.each([
   },
 )
 
-it('[LIFE-26] a document that was taken a fifth time is opened by nobody for now, and its owner keeps it so that it ends no other node', async () => {
+it('[LIFE-26] a document that is taken over a fifth time is not opened for now, and stays with that owner so that it ends no other node', async () => {
   const [a, b, c] = await start(3)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   bench.ownership.countTakeovers(head.key, 4)
@@ -236,11 +236,11 @@ it('[LIFE-26] a document that was taken a fifth time is opened by nobody for now
   expect(bench.ownership.ownerOf(head.key)?.owner).toBe(2)
 })
 
-it('[OPS-4] takeovers are counted by what was known of the owner that lost the document, and rooms that found theirs taken', async () => {
+it('[OPS-4] takeovers are counted by whether the former owner was silent or had ended, and so are rooms that found their document taken', async () => {
   const [a, b, c] = await start(3)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const causes = (node: TestNode) => node.bench.rooms.counts().takeovers
-  // Opened, owned and given up by everybody in turn: nothing is taken from anybody.
+  // Node 3 opens the document after its owner has released it, which is no takeover.
   for (const { client } of [ann, bob]) {
     client.socket.close()
     await client.closed
@@ -269,7 +269,7 @@ it('[OPS-4] takeovers are counted by what was known of the owner that lost the d
   expect([a, b].map((node) => node.bench.rooms.counts().fenced)).toEqual([0, 1])
 })
 
-it('[WS-47] presence goes on under newer clocks at the next owner, though the client counts its own from the beginning', async () => {
+it('[WS-47] the next owner sends presence under newer clocks, although the client counts its own from the beginning', async () => {
   const [a, b, c] = await start(3)
   const ann = await a.editor('doc')
   const [bob, cid] = [await b.editor('doc'), await c.editor('doc')]
@@ -293,7 +293,7 @@ it('[WS-47] presence goes on under newer clocks at the next owner, though the cl
   expect(seen).toEqual([...new Set(seen)].sort((one, other) => one - other))
 })
 
-it('[WS-47] a node that runs a room for the first time learns from others which clocks their people have seen', async () => {
+it('[WS-47] a node that runs a room for the first time learns from other nodes which presence clocks their people have seen', async () => {
   const [a, b, c] = await start(3)
   const ann = await a.editor('doc')
   const bob = await b.editor('doc')

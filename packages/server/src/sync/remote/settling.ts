@@ -4,7 +4,7 @@ import type { NodeLinks, NodeMessage } from '../node-links.port.ts'
 import type { Incarnation } from '../ownership.port.ts'
 import type { SettlingMessage } from './link-messages.ts'
 
-/** `NodeSettling` over the links. This node answers the others once its rooms are served. */
+/** `NodeSettling` over the links between nodes. This node answers the questions of others once `serve` was called. */
 export interface LinkedSettling extends NodeSettling {
   serve(rooms: Pick<HostedRooms, 'settleOwned'>): void
 }
@@ -19,8 +19,8 @@ export function openSettling(links: NodeLinks): LinkedSettling {
 }
 
 /**
- * A node tells each other one at the beginning of their link that it answers `settle-all`. Who was not told asks for each document, as the
- * version before does. [LIFE-25, LIFE-29]
+ * At the beginning of a link, each node says that it answers `settle-all`. A node that has not heard this from a peer settles
+ * documents there one by one, as the previous version does. [LIFE-25, LIFE-29]
  */
 class Settling implements LinkedSettling {
   readonly #links: NodeLinks

@@ -143,7 +143,8 @@ export class RoomAwareness {
   /** Sends null states for everything that the connection still shows. [WS-46] */
   leave(member: Member): void {
     const { connection } = member
-    // Others may have seen it in the home from which the room has come: only what is known here gets a null state.
+    // A state gets a null state only if it is known here, and others may have seen the newest one in the room's former home. So
+    // that one is taken first.
     const newest = this.waiting.get(connection)?.at(-1)
     if (newest !== undefined) this.take(member, newest)
     const pace = this.paces.get(connection)

@@ -29,7 +29,7 @@ describe('presence states that the relay accepts', () => {
     receiver.destroy()
   })
 
-  it('[WS-47] what connections saw before they came counts: older states are sent again under newer clocks, and later ones follow them', () => {
+  it('[WS-47] clocks that connections saw before they came count: older states are sent again under newer clocks, and later ones follow them', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 4, { a: 1 }), entry(2, 9, { a: 2 })], 0)
     expect(

@@ -127,7 +127,7 @@ export class Presence {
   private readonly entries = new Map<number, Entry>()
   /** Client ids by the connection that introduced them, for connections that have not left. */
   private readonly owned = new Map<number, Set<number>>()
-  /** The newest clocks that others have seen of ids that are not shown here yet: the room had another home then. [WS-47] */
+  /** The newest clocks that others saw, in a former home of the room, of ids that are not shown here yet. [WS-47] */
   private readonly seen: Map<number, number>
   private bytes = 0
   /** Number of entries with a state. */
@@ -315,8 +315,8 @@ export class Presence {
   }
 
   /**
-   * Takes what connections have seen of presence before they came here. Returns the states that they would take for older than those, under
-   * newer clocks. [WS-47]
+   * Takes the clocks that connections saw before they came here. Returns, under newer clocks, the states that these connections
+   * would otherwise ignore as older ones. [WS-47]
    */
   saw(clocks: PresenceClocks): OutgoingState[] {
     const raised: OutgoingState[] = []

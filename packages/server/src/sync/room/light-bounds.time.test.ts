@@ -180,7 +180,7 @@ function search(seedNumber: number, candidates = CANDIDATES): Map<string, { read
 it('[C1] [C8] the slowest step that a search finds within the bounds of light rooms keeps the main loop for at most 5 ms', {
   timeout: patience(60_000),
 }, () => {
-  // Compiles what is measured.
+  // Lets the engine compile the code that is measured.
   search(1, 8)
   const slowest = search(261127)
   const told = [...slowest].toSorted(([, a], [, b]) => b.ms - a.ms).map(([step, { ms }]) => `${step} ${ms.toFixed(2)} ms`)
@@ -191,7 +191,7 @@ it('[C1] [C8] the slowest step that a search finds within the bounds of light ro
 })
 
 it('[C1] [G9] a piece of the worst update into the fullest light document takes at most 5 ms', () => {
-  // Every struct of it has to pass half of those before it.
+  // Every struct of this update has to pass half of those before it.
   const all = quadratic(LIGHT_BOUNDS.structs)
   const before = quadratic(LIGHT_BOUNDS.structs - LIGHT_BOUNDS.pieceStructs)
   const took: number[] = []
@@ -216,7 +216,7 @@ it('[C1] [C8] a call that light rooms take works for at most 5 ms in one go', { 
   const blocks = (count: number, word: string) =>
     Array.from({ length: count }, (_, i) => `<p id="b${i}">${word} ${i}</p>`).join('')
   const pauses: number[] = []
-  // What an edit replaces stays in the history of the document, so that it leaves the bounds after some of them.
+  // Replaced content stays in the history of a document, which therefore leaves the bounds after some edits.
   for (let document = 0; document < 25; document++) {
     const richTextPages = [{ id: 'p', name: 'P', content: blocks(6, 'first') }]
     const head = await createDocument(storage.documents, { pages: [], richTextPages })

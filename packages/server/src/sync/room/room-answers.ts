@@ -93,7 +93,7 @@ export class RoomAnswers {
     })
   }
 
-  /** Asks now, when the connection was to be asked later. */
+  /** Asks the connection now if it was to be asked later. */
   resyncNow(member: Member): void {
     if (member.resyncTimer === null) return
     member.resyncTimer()

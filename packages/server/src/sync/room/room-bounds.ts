@@ -58,8 +58,8 @@ const OBJECT = '{'.charCodeAt(0)
 const STRUCTS_PER_TAG = 2.5
 
 /**
- * Whether a stored body exceeds the bounds, or the live document may that takes up a body which it lacks: each tag of its pages and each
- * object becomes structs.
+ * Whether a stored body exceeds the bounds. When the live document lacks this body and has to take it up, each tag and each
+ * object of the body also counts for the structs that it becomes.
  */
 export function isBodyOver(
   { structs, stateBytes, callBytes }: RoomBounds,

@@ -133,7 +133,8 @@ const SUSPECT_STRUCT_MS = 0.03
 
 /** Whether the document should not share its home with small ones, because it is large or slow, or exceeds the bounds. [C8] */
 export function isHeavy(content: RoomContent, bounds: RoomBounds | null): boolean {
-  // The count of structs only grows between two counts, although typed text becomes one struct.
+  // Between two counts `structCount` only grows, although Yjs joins typed text into one struct. So the structs are counted again
+  // before a document is called heavy.
   if (seemsHeavy(content, bounds) && content.kind === 'live') content.live.structCount = countStructs(content.live.doc)
   return seemsHeavy(content, bounds)
 }

@@ -29,7 +29,7 @@ describe('the size of the pieces of a costly update', () => {
     expect(sizes.slice(0, 3)).toEqual([64, 256, 4])
   })
 
-  it('[G9] where each transaction takes long whatever it brings, pieces do not become small in vain', () => {
+  it('[G9] pieces do not become small where every transaction takes long whatever its size', () => {
     const { sizes, times } = pieces(29_120, (n) => 6 + n * 0.001)
     expect(sizes.length).toBeLessThan(60)
     expect(Math.max(...times)).toBeLessThan(25)

@@ -165,14 +165,14 @@ class Cut {
 }
 
 /**
- * How many structs each piece gets, so that it takes about `PIECE_MS` besides what any transaction takes in this document, for example one of
- * many clients: smaller pieces would only make more of those.
+ * Decides how many structs each piece gets, so that a piece takes about `PIECE_MS` besides the fixed time of any transaction in
+ * this document. That time is long, for example, with many clients, and smaller pieces would only take it more often.
  */
 export class PieceSize {
   private readonly most: number
   private structs: number
   private before: { readonly structs: number; readonly tookMs: number } | null = null
-  /** The part of a piece's time that does not depend on its structs, as the last two sizes tell it. */
+  /** The part of a piece's time that does not depend on its structs, estimated from the last two sizes. */
   private fixedMs = 0
 
   constructor(most: number) {

@@ -11,7 +11,7 @@ import type { Member } from './room-members.ts'
 /** A message that may change the document and waits for its room's next turn. */
 export interface Write {
   readonly ordinal: number
-  /** What is settled with it when that is not its ordinal; 0 for nothing. */
+  /** The ordinal that is settled with this write: 0 for none, `ordinal` when absent. */
   readonly settles?: number
   readonly update: Uint8Array
   /** Whether the message is a step2: then missing content it refers to is missing in the client's own document. */

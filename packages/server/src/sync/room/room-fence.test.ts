@@ -7,7 +7,7 @@ import { createDocument, openTestStorage, type TestClient, TestWorker, until } f
 
 const OURS = 1
 const ANOTHER = 2
-/** The node that the process is when it calls the store. */
+/** The incarnation as which the process calls the store. */
 const node = { inc: OURS }
 let storage: Storage
 let worker: TestWorker

@@ -42,7 +42,7 @@ it('[C8] a room that is handed over has stored and broadcast every edit that it 
   expect(JSON.parse(new TextDecoder().decode(record?.body))).toMatchObject({ lastModifiedBy: 'ben' })
 })
 
-it('[C8] what is sent while a room is handed over is neither applied nor acknowledged, and reaches the room that follows', async () => {
+it('[C8] a message that is sent while a room is handed over is neither applied nor acknowledged, and reaches the room that follows', async () => {
   await using at = await joinedBehindGate()
   const { gate, worker, head, room, client } = at
   gate.close()
@@ -75,7 +75,7 @@ it('[C8] a room is not handed over while a call waits for its answer', async () 
   expect(worker.of('reload')).toEqual([])
 })
 
-it('[C8] [LIFE-6] a room whose log refuses an edit under a hand-over is reset, and its writers are told', async () => {
+it('[C8] [LIFE-6] a room whose log refuses an edit during a hand-over is reset, and its writers are told', async () => {
   await using at = await joinedBehindGate()
   const { gate, worker, room, client } = at
   gate.fail()
@@ -86,7 +86,7 @@ it('[C8] [LIFE-6] a room whose log refuses an edit under a hand-over is reset, a
   expect(worker.of('reload')).toEqual([])
 })
 
-it('[C8] [BODY-10] what is stored only after a light room was handed over is still stamped with its writer', async () => {
+it('[C8] [BODY-10] a body that is stored only after a light room was handed over is still stamped with its writer', async () => {
   await using light = new TestWorker(storage, { rooms: LIGHT_OPTIONS })
   await using heavy = new TestWorker(storage)
   const head = await createDocument(storage.documents, { richTextPages: [PAGE], lastModifiedBy: 'somebody' })

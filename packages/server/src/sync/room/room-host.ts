@@ -32,7 +32,7 @@ export interface RoomOptions {
   readonly trialBytes: number
   /** How long a room works before others have their turn, in ms. [WS-12] */
   readonly sliceMs: number
-  /** What a room may be and be asked; `null`: any document and any call. [C1, C8] */
+  /** Bounds on the document of a room and on its calls; `null`: none. [C1, C8] */
   readonly bounds: RoomBounds | null
 }
 

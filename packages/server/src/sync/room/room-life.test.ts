@@ -197,7 +197,7 @@ describe('durability', () => {
         return at.storage.updates.append(records)
       },
     }
-    // On a busy machine a turn could otherwise end between two rooms.
+    // The clock stands still during the edits: on a busy machine a turn could otherwise end between two rooms.
     let standsAtMs: number | null = null
     const clock = { ...systemClock, monotonicMs: () => standsAtMs ?? systemClock.monotonicMs() }
     const counting = new TestWorker({ documents: at.storage.documents, updates }, { clock })

@@ -27,7 +27,7 @@ export interface LoadedRoom {
   readonly stateBytes: number
   /** The log sequence that the stored version corresponds to; -1 when unknown. [LIFE-12] */
   readonly versionSeq: number
-  /** Who wrote last of what the stored body lacks; `null` when it lacks nothing that somebody wrote. */
+  /** The last writer of what the stored body lacks; `null` when the body lacks nothing that a user wrote. */
   readonly lastWriter: string | null
 }
 
@@ -36,7 +36,7 @@ export interface LoadingRoom {
   readonly id: number
   readonly ref: DocumentRef
   readonly key: number
-  /** The acquisition by which this node owns the document; `null`: the relay is alone. [LIFE-26] */
+  /** The acquisition by which this node owns the document; `null` in a relay of one node. [LIFE-26] */
   readonly epoch: number | null
 }
 

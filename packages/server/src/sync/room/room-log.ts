@@ -14,8 +14,8 @@ export interface RoomLogOwner {
   /** `durable` has increased. */
   logMoved(): void
   /**
-   * The append failed, another process appended first, or another node owns the document: what is not durable yet never will be. [LIFE-6,
-   * LIFE-26]
+   * The append failed, another process appended first, or another node owns the document. Records that are not durable yet never
+   * will be. [LIFE-6, LIFE-26]
    */
   logFailed(reason: LogFailure, error: unknown): void
 }
@@ -46,7 +46,7 @@ export class RoomLog {
 
   constructor(given: {
     key: number
-    /** `null`: the relay is alone. */
+    /** `null` in a relay of one node. */
     epoch: number | null
     lastSeq: number
     tailRecords: number

@@ -17,8 +17,8 @@ interface MissingRoom {
 }
 
 /**
- * What the log got after `since`, when connections stay joined while another node becomes the owner: clients ask for what they lack only
- * when they join. Everything in the answer is durable. Must run inside `exclusive`. [LIFE-25]
+ * Returns what the log got after `since`, for connections that stay joined while another node becomes the owner: a client asks
+ * for what it lacks only when it joins. Everything in the answer is durable. Must run inside `exclusive`. [LIFE-25]
  */
 export async function missedSince(room: MissingRoom, since: number): Promise<TaskOutcome> {
   const { log } = room
@@ -33,7 +33,7 @@ export async function missedSince(room: MissingRoom, since: number): Promise<Tas
   return (await log.reach(throughSeq)) ? { kind: 'missed', throughSeq, updates: splitUpdate(state) } : LOST
 }
 
-/** The same for a room that has just been loaded, for all of its members. */
+/** Returns what the log got after `since`, for all members of a room that has just been loaded. */
 export async function missedAtOpening(
   room: Pick<MissingRoom, 'host' | 'key'>,
   since: number,
@@ -44,7 +44,7 @@ export async function missedAtOpening(
   return records === null ? splitUpdate(fullState(content, lastSeq)) : records.updates
 }
 
-/** `null` when the log does not have the records one by one any more. */
+/** `null` when the log no longer has all of these records. */
 async function recordsAfter(
   { host, key }: Pick<MissingRoom, 'host' | 'key'>,
   since: number,

@@ -14,7 +14,10 @@ const write = (ordinal: number, isStep2 = false): Write => ({
   refusal: null,
 })
 
-/** Rejoins on a clock of their own, and what they let through, as `connection: ordinal` with the ordinal that is settled by it when it differs. */
+/**
+ * A `Rejoins` on a clock of its own, and the writes that it lets through, as `connection: ordinal`, with the ordinal that is
+ * settled where it differs.
+ */
 function rejoins() {
   const { timers, advance } = manualTime()
   const taken: string[] = []
@@ -47,7 +50,7 @@ it('[LIFE-6] a step2 before which nothing waits is taken as it is', () => {
   expect(taken).toEqual(['1: 1'])
 })
 
-it('[LIFE-6] a connection that sends no step2 is waited for 2 s, and one that leaves not any longer', async () => {
+it('[LIFE-6] messages wait at most 2 s for a step2, and are discarded when their connection leaves', async () => {
   const { made, taken, advance } = rejoins()
   const [ann, bob, cid] = [member(1), member(2), member(3)]
   for (const each of [ann, bob, cid]) {

@@ -7,35 +7,38 @@ const STEP2_MS = 2_000
 const EMPTY = Uint8Array.of(0, 0)
 
 interface Waiting {
-  /** A step2 up to this ordinal answered a step1 of the room before. */
+  /** A step2 up to this ordinal answers a step1 of the former room. */
   readonly through: number
   readonly held: Write[]
   readonly cancel: () => void
 }
 
 /**
- * The connections of a room that was opened again, until each has sent its step2. What they wrote may build upon edits of others which the log
- * never got, and which others send again, perhaps later. The step2 of a connection holds all that it builds upon, so its other messages wait for
- * it, 2 s at most. [LIFE-6, WS-32]
+ * The connections of a room that was opened again, until each has sent its step2. Their messages may build upon edits of other
+ * clients that the log never got, and that those clients send again, perhaps later. The step2 of a connection contains everything
+ * that its messages build upon, so the messages wait for it, at most 2 s. [LIFE-6, WS-32]
  */
 export class Rejoins {
   readonly #host: Pick<RoomHost, 'after'>
   readonly #take: (member: Member, write: Write) => void
   readonly #waiting = new Map<Member, Waiting>()
 
-  /** `take`: accepts a write that waits no more. */
+  /** `take` accepts a write that waits no longer. */
   constructor(host: Pick<RoomHost, 'after'>, take: (member: Member, write: Write) => void) {
     this.#host = host
     this.#take = take
   }
 
-  /** The connection is asked for its step2. `through`: the ordinal of the last message that it has sent. */
+  /** The connection is asked for its step2. `through` is the ordinal of the last message that it has sent. */
   began(member: Member, through: number): void {
     const cancel = this.#host.after(STEP2_MS, () => this.end(member))
     this.#waiting.set(member, { through, held: [], cancel })
   }
 
-  /** Takes a write that waits, or the step2 and with it what waited; else returns false. */
+  /**
+   * Takes a write of a connection that is waited for: keeps it, or takes a step2 with the writes that were kept. Returns false
+   * for any other connection.
+   */
   takes(member: Member, write: Write): boolean {
     const waiting = this.#waiting.get(member)
     if (waiting === undefined) return false
@@ -50,7 +53,7 @@ export class Rejoins {
     return true
   }
 
-  /** No step2 is waited for any more: what waited is taken. */
+  /** Stops waiting for the step2 of a connection, and takes the writes that were kept. */
   end(member: Member): void {
     const waiting = this.#waiting.get(member)
     if (waiting === undefined) return
@@ -58,13 +61,13 @@ export class Rejoins {
     for (const write of waiting.held) this.#take(member, write)
   }
 
-  /** Discards what waits. */
+  /** Discards the writes that were kept. */
   forget(member: Member): void {
     const waiting = this.#waiting.get(member)
     if (waiting !== undefined) this.#remove(member, waiting)
   }
 
-  /** The last ordinal that waits of each connection. */
+  /** The last ordinal that was kept of each connection. */
   ordinals(): (readonly [Member, number])[] {
     return [...this.#waiting].flatMap(([member, { held }]) => held.slice(-1).map(({ ordinal }) => [member, ordinal] as const))
   }

@@ -34,7 +34,7 @@ async function isRepaired(room: Repairable): Promise<boolean> {
   return state?.kind === 'document' && state.head.key === room.key && room.isReady && state.head.lastSeq > room.log.emitted
 }
 
-/** A client has sent what the log lacked: everybody joined may do again what the shares say. [LIFE-5] */
+/** Tells that a client has sent what the log lacked: everybody joined may edit again as the shares allow. [LIFE-5] */
 export function tellMended({ host, id, ref }: Pick<Repairable, 'host' | 'ref'> & { readonly id: number }): void {
   host.count('documents_mended')
   const fields = { workspace: ref.workspaceId, docId: ref.id }

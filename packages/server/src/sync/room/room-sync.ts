@@ -368,7 +368,7 @@ export class RoomSync implements TrialOwner {
     return this.turn.size > 0 || !this.trials.isEmpty
   }
 
-  /** A connection has joined. It is asked for what the room lacks, unless the room has moved with everything of it. */
+  /** Asks a new connection for its edits, unless the room moved here with all that it had of this connection. */
   joined(member: Member, { resumes, again }: Pick<Extract<ToWorker, { kind: 'join' }>, 'resumes' | 'again'>): void {
     if (resumes === true) return
     this.answers.sendStep1(member)

@@ -9,10 +9,10 @@ export interface Weighed {
   sequence(): number
 }
 
-/** A state near a bound is not encoded at every edit. */
+/** A state near a bound is encoded again only after its document has grown by this much. */
 const ENCODE_AGAIN_BYTES = 1024
 
-/** Whether the document of a room still belongs into its home, which is told once when it does not. [C8] */
+/** Decides whether the document of a room still belongs in its home. The home is told once when it does not. [C8] */
 export class RoomWeight {
   private readonly host: Pick<RoomHost, 'options' | 'emit'>
   private readonly room: Weighed
@@ -36,7 +36,7 @@ export class RoomWeight {
     if (!this.isOutgrown && this.isHeavy()) this.outgrown()
   }
 
-  /** The document does not belong into this home any more. */
+  /** The document no longer belongs in this home. */
   outgrown(): void {
     if (this.isOutgrown) return
     this.isOutgrown = true
@@ -48,7 +48,10 @@ export class RoomWeight {
     return isHeavy(this.room.content(), bounds) || (bounds !== null && this.isLongerThan(bounds.stateBytes))
   }
 
-  /** Whether the state has more bytes. It is at most as long as what it was plus its updates since, and encoded when that is not enough. */
+  /**
+   * Whether the state has more than `bytes`. Its length is at most the last counted one plus the updates since, so it is encoded
+   * again only when that sum exceeds `bytes`.
+   */
   private isLongerThan(bytes: number): boolean {
     const mayBe = this.stateBytes + this.grownBytes > bytes
     if (mayBe && this.grownBytes >= ENCODE_AGAIN_BYTES) {

@@ -50,7 +50,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   readonly id: number
   readonly ref: DocumentRef
   readonly key: number
-  /** The acquisition by which this node owns the document; `null`: the relay is alone. [LIFE-26] */
+  /** The acquisition by which this node owns the document; `null` in a relay of one node. [LIFE-26] */
   readonly epoch: number | null
   readonly host: RoomHost
   readonly members = new Map<number, Member>()
@@ -60,7 +60,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   private isGapAnnounced = false
   readonly calls: WaitingCalls
   private phase: Phase = { kind: 'loading', waiting: [] }
-  /** The members have the log through here from another owner; `null`: nobody is joined that had one. */
+  /** The members have the log of a former owner through this sequence; `null` when none of them joined there. */
   private readonly since: number | null
   private readonly awareness: RoomAwareness
   /** The agents shown to the connections. [PRES-1] */
@@ -258,7 +258,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   }
 
   private done(job: number, outcome: TaskOutcome): void {
-    // The home learns it before the caller does.
+    // The home is told before the caller of the task.
     if (outcome.kind === 'elsewhere') this.outgrown()
     this.changes.tell()
     this.host.emit({ kind: 'done', job, outcome })
@@ -343,7 +343,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     return this.phase.kind === 'closed' && this.phase.outcome === MOVED
   }
 
-  /** Discards the live document. Connections may stay when all that they have came from its log or goes on to it. [LIFE-6] */
+  /** Discards the live document. `mayStay`: what connections have is in the log or will be sent to it. [LIFE-6] */
   reset(mayStay = true): void {
     if (this.phase.kind !== 'ready') return
     const clocks = mayStay && this.epoch !== null ? { clocks: this.awareness.clocks() } : {}

@@ -9,7 +9,7 @@ export interface SyncRoom {
   readonly host: RoomHost
   readonly id: number
   readonly workspaceId: string
-  /** The acquisition by which this node owns the document; `null`: the relay is alone. [LIFE-26] */
+  /** The acquisition by which this node owns the document; `null` in a relay of one node. [LIFE-26] */
   readonly epoch: number | null
   readonly members: ReadonlyMap<number, Member>
   readonly log: RoomLog

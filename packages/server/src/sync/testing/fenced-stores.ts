@@ -12,7 +12,7 @@ export interface FencedStores {
   readonly recovery: RecoveryStore
 }
 
-/** What happens to the calls of one node on their way to the store. */
+/** Faults of the calls of one node on their way to the store. */
 export interface StoreFaults {
   /** Resolves when the node may go on, as after SIGCONT. */
   gate: Promise<void>
@@ -101,7 +101,7 @@ function outcomeUnknown(): RelayError {
   return new RelayError('NOT_PERSISTED', 'the answer of the store was lost')
 }
 
-/** The store below has one node, which names no epoch. */
+/** The storage below compares no owners, so it gets no epoch. */
 function withoutEpoch<T extends { readonly epoch?: number }>(given: T): Omit<T, 'epoch'> {
   const { epoch: _epoch, ...rest } = given
   return rest

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { TAG } from '@docrelay/protocol/frames'
+import { afterAll, beforeAll } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { openKeySet } from '../../auth/key-set.ts'
@@ -104,9 +105,14 @@ const SETTINGS: GatewaySettings = {
 
 let openBenchRooms = openRooms
 
-/** Benches that start from now on have these rooms. */
+/** Benches of this test file have these rooms. Other files of the same process share this module, so it is taken back. */
 export function benchesWith(open: typeof openRooms): void {
-  openBenchRooms = open
+  beforeAll(() => {
+    openBenchRooms = open
+  })
+  afterAll(() => {
+    openBenchRooms = openRooms
+  })
 }
 
 /** A gateway on a real HTTP server with real tokens; only the workers and the store are small stand-ins. */

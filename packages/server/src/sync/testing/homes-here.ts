@@ -16,7 +16,7 @@ export class HomesHere implements WorkerPool, AsyncDisposable {
   best = 0
   /** Longer SYNC messages make their room move. */
   takesBytes = Number.POSITIVE_INFINITY
-  /** Ids of the documents that were to be kept apart. */
+  /** Ids of the documents for which `keepApart` was called. */
   readonly apart: string[] = []
   /** Every message to a room, with its home. */
   readonly posted: { readonly home: number; readonly message: ToWorker }[] = []

@@ -54,7 +54,7 @@ describe('links in memory', () => {
     expect([network.deliverAll(), heard]).toEqual([2, [[1, 1], [1, 2], [1, 3]]]) // biome-ignore format: one line each
   })
 
-  it('[LIFE-25] a side that has not noticed a break posts into nothing, and hears `down` before `up`', () => {
+  it('[LIFE-25] what a node posts over a cut link that it still sees as up is lost, and the node hears `down` before `up`', () => {
     const network = createMemoryNetwork()
     const [one, two] = [network.join(1), network.join(2)]
     const [atOne, atTwo] = [heardBy(one), heardBy(two)]
@@ -69,7 +69,7 @@ describe('links in memory', () => {
     ])
   })
 
-  it('[LIFE-25] a node that is stopped gets nothing and notices what broke when it goes on', () => {
+  it('[LIFE-25] a paused node gets nothing, and notices cut links when it goes on', () => {
     const network = createMemoryNetwork()
     const [one, two] = [network.join(1), network.join(2)]
     const atTwo = heardBy(two)
@@ -82,7 +82,7 @@ describe('links in memory', () => {
     expect([atTwo, two.peers()]).toEqual([['down 1'], []])
   })
 
-  it('[LIFE-25] a crashed node hears nothing more, and those that look away notice later', () => {
+  it('[LIFE-25] a crashed node hears nothing more, and a node that has not noticed the crash hears of it later', () => {
     const network = createMemoryNetwork()
     const [one, two, three] = [network.join(1), network.join(2), network.join(3)]
     const heard = [one, two, three].map(heardBy)

@@ -1,7 +1,7 @@
 import type { NodeLinks, NodeMessage } from '../node-links.port.ts'
 import type { Incarnation } from '../ownership.port.ts'
 
-/** What may be on its way to a peer before `isFull`, unless a test says otherwise. */
+/** Bytes that may be on their way to a peer before `isFull`, unless a test sets another number. */
 const FULL_BYTES = 8 * 1024 * 1024
 
 export interface MemoryNode extends NodeLinks {
@@ -34,7 +34,7 @@ export interface MemoryNetwork {
   /** Lets a node notice that its link to this peer is down. Does nothing when it knows, or when the link is not down. */
   notice(at: Incarnation, peer: Incarnation): void
   /**
-   * Links two nodes again. Who had not noticed that the link was down is told `down` first. Does nothing when they are
+   * Links two nodes again. A node that had not noticed that the link was down is told `down` first. Does nothing when they are
    * linked, or when one of them is gone.
    */
   heal(a: Incarnation, b: Incarnation): void

@@ -2,12 +2,14 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { UpdateLog } from '../update-log.port.ts'
 import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../ownership.port.ts'
 
-/** A node is taken for dead by whoever cannot reach it after this time without a heartbeat, and by everybody when its lease is over. */
+/**
+ * After this time without a heartbeat a node is dead for a node that cannot reach it. After the lease it is dead for everybody.
+ */
 const DEAD_MS = 3_000
 const LEASE_MS = 15_000
-/** A document is not taken twice from owners that cannot be reached within this time. */
+/** Within this time a document is taken over only once from owners that cannot be reached. */
 const TAKEN_MS = 5_000
-/** Takeovers before this time are not counted any more. */
+/** Takeovers that are longer ago are not counted. */
 const COUNTED_MS = 600_000
 
 interface Owned {
@@ -26,12 +28,12 @@ export interface MemoryOwnershipOptions {
 }
 
 /**
- * Who owns which document, as the tables of the database say it, for several nodes in one process. Nodes have heartbeats until they fall silent.
- * `fencedStores` compares owners and epochs with it; both pass the contract of `Ownership`. [LIFE-26]
+ * Who owns which document, as the tables of the database say it, for several nodes in one process. A node sends heartbeats until
+ * `silence` is called for it. `fencedStores` compares owners and epochs with it; both pass the contract of `Ownership`. [LIFE-26]
  */
 export class MemoryOwnership {
   readonly #documents = new Map<number, Owned>()
-  /** When a node that sends no heartbeats sent the last one. */
+  /** When a node that is silent sent its last heartbeat. */
   readonly #silent = new Map<Incarnation, number>()
   readonly #robbed = new Map<Incarnation, number>()
   readonly #given: MemoryOwnershipOptions
@@ -41,7 +43,7 @@ export class MemoryOwnership {
     this.#given = given
   }
 
-  /** The node sends no heartbeats from now on, and sent the last one so long ago. */
+  /** From now on the node sends no heartbeats. It sent the last one `ms` ago. */
   silence(node: Incarnation, ms = 0): void {
     this.#silent.set(node, this.#given.clock.monotonicMs() - ms)
   }
@@ -51,7 +53,7 @@ export class MemoryOwnership {
     this.#silent.delete(node)
   }
 
-  /** When the newest heartbeat of a node was, on the clock of all. */
+  /** When the newest heartbeat of a node was, on the clock that all nodes share. */
   lastBeatMs(node: Incarnation): number {
     return this.#silent.get(node) ?? this.#given.clock.monotonicMs()
   }
@@ -68,7 +70,7 @@ export class MemoryOwnership {
     return this.#of(key).takeovers
   }
 
-  /** The document was taken so many times within the last minutes. */
+  /** Sets how many takeovers of the document are counted, and lets the next one happen at once. */
   countTakeovers(key: number, takeovers: number): void {
     this.#of(key).takeovers = takeovers
     this.dateBackTakeover(key, TAKEN_MS)
@@ -102,7 +104,7 @@ export class MemoryOwnership {
     return run
   }
 
-  /** The port as one node sees it. */
+  /** The port of one node. */
   of(node: Incarnation): Ownership {
     const held = async <T>(key: number, epoch: number, change: (document: Owned) => T): Promise<T | 'fenced' | 'gone'> => {
       if ((await this.#lastSeq(key)) === null) return 'gone'

@@ -20,7 +20,7 @@ import { TextEditor } from './text-editor.ts'
 import { writeDocument } from './stored-document.ts'
 import { openTestStorage } from './worker-harness.ts'
 
-/** Taken for dead, in a test, after this time. */
+/** In a test a node is dead after this time without a heartbeat. */
 const DEAD_MS = 300
 
 export interface TestNode {
@@ -30,7 +30,10 @@ export interface TestNode {
   readonly links: MemoryNode
   readonly stores: FencedStores
   readonly faults: StoreFaults
-  /** A person with an editor on this node, who has joined the document of the workspace of the token, and holds `doc`. */
+  /**
+   * Connects an editor to this node, which joins the document in the workspace of the token. `doc` is what the editor already
+   * has.
+   */
   editor(docId: string, token?: TokenOptions, doc?: Y.Doc): Promise<TextEditor>
 }
 
@@ -41,29 +44,29 @@ export interface NodeBench extends AsyncDisposable {
   readonly ownership: MemoryOwnership
   readonly storage: Storage
   create(id: string, workspaceId?: string): Promise<DocumentHead>
-  /** What the log of a document says. */
+  /** The text of a document as its log has it. */
   stored(head: DocumentHead): Promise<string>
-  /** The last records of a log are gone, as after a failover to a standby that lagged. Only with a storage of the bench's own. */
+  /** Removes the last records of a log, as a failover to a standby that lagged does. Works only with the bench's own storage. */
   loseTail(head: DocumentHead, records: number): void
-  /** The process of a node ends at once: its heartbeat, its links, its rooms, and its sockets. */
+  /** Ends the process of a node at once: its heartbeat, its links, its rooms, and its sockets. */
   crash(node: TestNode): void
-  /** Nodes that the others know as ending. */
+  /** Nodes that the others take for draining. */
   readonly draining: Set<number>
-  /** Whether messages are delivered now; a test that is off delivers itself. */
+  /** Whether messages between nodes are delivered at once. A test that sets it to false delivers them itself. */
   delivers: boolean
 }
 
 export interface NodeBenchOptions {
   readonly count: number
   readonly fullBytes?: number
-  /** The storage of all nodes, which the caller closes; one of its own when absent. */
+  /** The storage of all nodes, which the caller closes. When absent, the bench opens one of its own. */
   readonly storage?: Storage
   /** After how long without an edit a body is stored. */
   readonly saveIdleMs?: number
-  /** Nodes of the version before, which do not know how many documents are settled at once. */
+  /** Nodes of the former version, which settle documents for other nodes one by one. */
   readonly older?: readonly number[]
   readonly bench?: Omit<BenchOptions, 'workers'>
-  /** Of the homes of rooms of each node. */
+  /** Options of the homes of each node's rooms. */
   readonly homes?: Partial<DocumentWorkerOptions>
 }
 

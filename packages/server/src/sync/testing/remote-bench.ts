@@ -15,8 +15,8 @@ const EDGE = 1
 export const OWNER = 2
 
 /**
- * Rooms with every document at another node of the same process, to which `deps.workers` belong. `owner`: who owns what as that node sees it,
- * where the store compares it.
+ * Opens the rooms of an edge. Every document belongs to another node of the same process, the owner, to which `deps.workers`
+ * belong. `owned` is the owner's port, for tests in which the store compares owners.
  */
 export function openRemoteRooms(deps: RoomsDeps, owned?: Ownership): Rooms {
   const network = createMemoryNetwork()
@@ -59,7 +59,7 @@ export function openRemoteRooms(deps: RoomsDeps, owned?: Ownership): Rooms {
       homes,
     },
   })
-  // A test that stops the relay asks the edge, which stores nothing itself.
+  // A test drains the edge. The edge stores nothing itself, so the owner is drained after it.
   const drain = edge.departures.drain.bind(edge.departures)
   edge.departures.drain = async () => {
     await drain()

@@ -5,12 +5,12 @@ import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { type NodeBench, type NodeBenchOptions, startNodes, type TestNode, until } from './node-bench.ts'
 import type { TextEditor } from './text-editor.ts'
 
-/** Nodes of which the second serves REST, and the first has the documents open that people edit. */
+/** Two nodes: the first owns the documents that people have open, the second answers REST. */
 export interface RestNodes extends AsyncDisposable {
   readonly bench: NodeBench
   readonly relay: RestRelay
   readonly owner: TestNode
-  /** The node that is asked. */
+  /** The node that answers REST. */
   readonly edge: TestNode
   /** A call at the edge, as the owner of all documents. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
@@ -23,7 +23,7 @@ export interface RestNodes extends AsyncDisposable {
 
 export const ANN = { sub: 'ann', role: 'member' } as const
 
-/** Bodies are stored when somebody asks for them, and not by a timer; what a node has opened stays open. */
+/** Starts two nodes that store a body when somebody asks for it, never by a timer, and keep every document open. */
 export async function startRestNodes(more: Partial<NodeBenchOptions> = {}): Promise<RestNodes> {
   let bench: NodeBench | null = null
   const node = (at: number): TestNode => {
@@ -66,7 +66,7 @@ export async function startRestNodes(more: Partial<NodeBenchOptions> = {}): Prom
     async retitle(person, id, title) {
       const { key } = await headOf(id)
       const metadata = person.doc.getMap('metadata')
-      // Of two titles that do not know each other, either may win.
+      // Waits until the editor has the present title: of two titles that do not know each other, either may win.
       await until(() => metadata.has('title'))
       metadata.set('title', title)
       // The log also grows when the document is opened.
@@ -88,7 +88,7 @@ async function loggedTitle({ updates }: RestRelay['storage'], key: number): Prom
   return doc.getMap('metadata').get('title')
 }
 
-/** An object that is there when somebody uses it. */
+/** Stands in for an object that exists only later. Each use asks `of` for it. */
 function late<T extends object>(of: () => T): T {
   return new Proxy({} as T, {
     get(_, name) {

@@ -25,7 +25,7 @@ export class ScriptedWorkers implements WorkerPool {
   /** The worker that the next room is given to. */
   best = 0
 
-  /** Longer SYNC messages make their room move; none when absent. */
+  /** Longer SYNC messages make their room move. */
   takesBytes = Number.POSITIVE_INFINITY
 
   homeFor(): number {

@@ -8,7 +8,7 @@ import type { TextEditor } from './text-editor.ts'
 
 export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Types until `done`, a character at a time at the end, and returns everything that was typed. */
+/** Types `count` letters into the middle of the text, one every 2 ms. */
 export async function type(editor: TextEditor, letter: string, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     editor.text.insert(Math.floor(editor.text.length / 2), letter)
@@ -39,12 +39,12 @@ export function presenceSeen({ client }: TextEditor) {
   return client.of(TAG.awareness).flatMap((frame) => readAwareness(readFrame(frame.subarray(1)) ?? new Uint8Array()) ?? [])
 }
 
-/** Their states, as text. */
+/** The states of these entries, as text. */
 export function statesSeen(editor: TextEditor): string[] {
   return presenceSeen(editor).map(({ json }) => new TextDecoder().decode(json))
 }
 
-/** The clocks under which an id was shown. */
+/** The clocks of the entries of one client id. */
 export function clocksSeen(editor: TextEditor, id: number): number[] {
   return presenceSeen(editor).flatMap(({ client, clock }) => (client === id ? [clock] : []))
 }

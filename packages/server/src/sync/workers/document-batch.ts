@@ -20,7 +20,7 @@ const OTHER = 0
 const SYNC = 1
 const UPDATES = 2
 const SETTLED = 3
-/** Updates of a document that several nodes may have open. */
+/** Updates with a `durableSeq`, which only a relay of several nodes sends. */
 const DURABLE_UPDATES = 4
 
 /** Longer byte arrays get a buffer of their own, which is transferred instead of copied. */

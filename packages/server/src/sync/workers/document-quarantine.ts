@@ -24,7 +24,10 @@ export class Quarantine {
     if (ends.length > 1) this.workspaces.set(ref.workspaceId, now)
   }
 
-  /** Keeps a document that may have ended other nodes. It counts as no further time that it ended a worker. [LIFE-26] */
+  /**
+   * Quarantines a document that may have ended other nodes, from now on. Repeated calls only renew the time of its last end, so
+   * that they do not quarantine its workspace. [LIFE-26]
+   */
   keep(ref: DocumentRef): void {
     const earlier = this.documents.get(nameOf(ref)) ?? []
     this.documents.set(nameOf(ref), [...earlier.slice(0, -1), this.nowMs()])

@@ -6,7 +6,7 @@ import { createDocument, openTestStorage, until } from '../testing/worker-harnes
 import type { FromWorker } from '../worker-messages.ts'
 import { DocumentWorker } from './document-worker.ts'
 
-it('[C2] a home reports twice a second while it has rooms and once after the last, and then wakes nobody', async () => {
+it('[C2] a home reports twice a second while it has rooms, once after its last room has closed, and then sets no timer', async () => {
   await using storage = await openTestStorage()
   const time = manualTime()
   const got: FromWorker[] = []

@@ -42,7 +42,7 @@ export interface DocumentWorkerOptions {
   readonly soon?: (work: () => void) => void
   /** Number of workers that share the processors, including this one; 1 when absent. */
   readonly workers?: number
-  /** Longest times for which a busy worker gathers, in ms. */
+  /** How long a busy home gathers messages and appends at most; `THREAD_PACE` when absent. */
   readonly pace?: Pace
   /** Timers for gathered appends; they may have to keep the process alive, since somebody waits for each append. */
   readonly appendTimers?: Timers
@@ -58,15 +58,19 @@ export interface Pace {
 }
 
 const REPORT_MS = 500
-/** A message to the main thread wakes it. Appends follow at once, since the main thread has gathered the edits. */
+/**
+ * Messages to the main thread are gathered, since each one wakes it. Appends leave at once, since the main thread has gathered
+ * the edits.
+ */
 const THREAD_PACE: Pace = { toMainMs: SCHEDULE.toGatewayMs, toStoreMs: 0 }
 const LOADS_AT_ONCE = 2
 /** A workspace's processor time is reported to the other workers once it reaches this much. */
 const TELL_SPENT_MS = 5
 
 /**
- * Hosts the rooms of one home, a thread or the main loop: passes messages to them, gathers what they emit and append during a turn, and sends statistics twice a
- * second. [C2] Independent of threads: `compose-worker.ts` runs it in a worker thread, tests run it directly.
+ * Hosts the rooms of one home, a thread or the main loop: passes messages to them, gathers what they emit and append during a
+ * turn, and sends statistics twice a second. [C2] Independent of threads: `compose-worker.ts` runs it in a worker thread, tests
+ * run it directly.
  */
 export class DocumentWorker {
   private readonly rooms = new Map<number, Room>()
@@ -80,7 +84,7 @@ export class DocumentWorker {
   /** Running totals since the worker started. */
   private readonly counters: Record<string, number> = {}
   private appendSeconds: number[] = []
-  /** `null` while there is nothing to report: each report wakes two threads. */
+  /** `null` while the home has no rooms and nothing to report: each report wakes two threads. */
   private cancelReport: (() => void) | null = null
   private readonly posts: Pacer
   private readonly appends: Pacer
@@ -153,7 +157,7 @@ export class DocumentWorker {
     })
   }
 
-  /** Handles messages until `untilMs`, the first one in any case, and returns how many it has handled. */
+  /** Handles messages until `untilMs` of the monotonic clock, but at least one, and returns how many it has handled. */
   receive(batch: readonly ToWorker[], untilMs = Number.POSITIVE_INFINITY): number {
     let handled = 0
     this.cancelReport ??= this.reportLater()
@@ -185,8 +189,8 @@ export class DocumentWorker {
   }
 
   /**
-   * An exception that no room has caught belongs to one of them, and nobody knows to which. A thread ends by it, and its rooms are loaded
-   * again in the next one; on the main loop all its rooms are reset. [C6, C10]
+   * Handles an exception that no room has caught, so that it is unknown which room it comes from. A document worker ends by it,
+   * and its rooms are loaded again in the next one; on the main loop all light rooms are reset. [C6, C10]
    */
   private escaped(error: unknown): void {
     if (this.host.options.bounds === null) throw error

@@ -177,7 +177,7 @@ describe('quarantine of documents', () => {
   })
 })
 
-it('[LIFE-26] a document that may have ended nodes is apart from others for ten minutes, and its workspace stays among others', () => {
+it('[LIFE-26] a document that may have ended nodes is apart from others for ten minutes, and the rest of its workspace is not', () => {
   let now = 0
   const quarantine = new Quarantine(() => now)
   const [bad, good] = ['bad', 'good'].map((id) => ({ workspaceId: 'w', id })) as [DocumentRef, DocumentRef]
@@ -252,7 +252,7 @@ describe('worker threads', () => {
     )
   })
 
-  it('[C8] a heavy room among small ones is called misplaced until it is handed over and opened in the heavy worker', async () => {
+  it('[C8] a heavy room among small ones is reported as misplaced until it is handed over and opened in the heavy worker', async () => {
     const head = await createDocument(storage.documents)
     const ref = { workspaceId: head.workspaceId, id: head.id }
     const misplaced: number[] = []

@@ -36,7 +36,7 @@ export interface WorkerStart {
   readonly workers: number
 }
 
-/** Sent by a worker thread: the messages of one turn, or a log line. */
+/** A log line that a worker thread sends. */
 export type WorkerLine = {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly event: string
@@ -46,14 +46,17 @@ export type WorkerLine = {
 
 /** The document workers: homes in threads, with the numbers from 0 on. [C2, C5, C6] */
 export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
-  /** The most workers that share the rooms. Documents that recently ended a worker, and heavy ones, have one of their own besides. */
+  /**
+   * The most workers that share the rooms. There is one more for documents that recently ended a worker, and one for heavy
+   * documents.
+   */
   readonly count: number
   homeFor(ref?: DocumentRef, sizeBytes?: number): number
   /** Whether a document has to be apart from others, because it ended a worker or is heavy. */
   isApart(ref: DocumentRef, sizeBytes: number): boolean
   /** `running`: what the worker was doing when it ran out of time or memory, or crashed. That update is not in the log. [C6] */
   onEnded(listener: (worker: number, running: Running | null) => void): void
-  /** Tells all workers what workspaces used of the processors elsewhere. [G9] */
+  /** Tells all workers how much processor time workspaces used in other homes. [G9] */
   spentElsewhere(workspaces: readonly (readonly [string, number])[]): void
 }
 
@@ -61,9 +64,9 @@ export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
 const MOVE_EVERY_MS = 500
 /** Interval of the watchdog's checks. A stuck worker blocks its other documents for up to this much longer than an operation may take. */
 const LOOK_MS = 50
-/** The same while no worker has a document: each check wakes the processor. */
+/** Interval of the checks while no worker has a document: each check wakes the processor. */
 const RESTING_LOOK_MS = 500
-/** Share of its time from which a worker counts as busy, so that another one starts. */
+/** A worker that works for this share of its time counts as busy. When all are busy, another one starts. */
 const BUSY_SHARE = 0.6
 const HEAP_MIB = 1024
 const DRAIN_MS = 10_000
@@ -97,7 +100,7 @@ class Workers implements DocumentWorkers {
   private readonly spent = new Turns<never>()
   /** Jobs that may close their room, by job number. */
   private readonly leaving = new Map<number, number>()
-  /** Heavy rooms in workers of small ones; the one that was asked last to move comes last. */
+  /** Heavy rooms in workers for small documents. The room that was asked last to move comes last. */
   private readonly misplaced = new Set<number>()
   private lastMoveMs = Number.NEGATIVE_INFINITY
   /** How many of the workers for common documents have been started. */
@@ -317,7 +320,7 @@ class Workers implements DocumentWorkers {
     }
   }
 
-  /** Reports processor time that a workspace used in one worker to all other workers. [G9] */
+  /** Reports processor time that workspaces used in one home to all other workers. [G9] */
   private tellSpent(from: WorkerSlot | null, workspaces: readonly (readonly [string, number])[]): void {
     const nowMs = this.clock.monotonicMs()
     this.spent.spentElsewhere(workspaces, nowMs)

@@ -15,19 +15,19 @@ import { createDocument, until } from '../testing/worker-harness.ts'
 import type { FromWorker } from '../worker-messages.ts'
 import { LightHome } from './light-home.ts'
 
-/** Bodies are stored and documents are swept after the edit has been acknowledged; nobody waits for that. */
+/** Modules whose timers run after an edit has been acknowledged, to store bodies and sweep documents; nobody waits for them. */
 const SWEEPS = 'sync/workers/document-worker.ts'
 const AFTERWARDS = ['sync/room/room-save.ts', SWEEPS]
 const isOnTheWay = ({ module }: { readonly module: string }): boolean => !AFTERWARDS.includes(module)
 
-/** Timers that write down which module asked for them, and for how long. */
+/** Timers that record which module asked for them, and for how long. */
 function traced(): { readonly timers: Timers; readonly waits: { readonly module: string; readonly ms: number }[] } {
   const waits: { module: string; ms: number }[] = []
   const timers: Timers = {
     after(ms, run) {
       const frames = (new Error('who asks').stack ?? '').split('\n').slice(2)
       const module = /\/src\/([a-z-]+\/.*?\.ts)/.exec(frames[0] ?? '')?.[1] ?? ''
-      // Rooms wait by way of the worker.
+      // A room sets its timers through the worker, so its own module is found further up the stack.
       const asking = frames.map((frame) => /\/src\/(sync\/room\/.*?\.ts)/.exec(frame)?.[1]).find((found) => found !== undefined)
       waits.push({ module: module === 'sync/workers/document-worker.ts' ? (asking ?? module) : module, ms })
       return waitingTimers.after(ms, run)
@@ -36,7 +36,7 @@ function traced(): { readonly timers: Timers; readonly waits: { readonly module:
   return { timers, waits }
 }
 
-it('[WS-41] [LIFE-2] a lone edit waits at no timer, and one under load at two: before the store and before the commit', async () => {
+it('[WS-41] [LIFE-2] a lone edit waits for no timer, and an edit under load for at most two: before the store and before the commit', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-trace-'))
   const { timers, waits } = traced()
   const storage = await openStorageHere({
@@ -89,7 +89,7 @@ it('[WS-41] [LIFE-2] a lone edit waits at no timer, and one under load at two: b
     })
   }
   await until(() => got.filter(({ kind }) => kind === 'opened').length === ROOMS)
-  // The bodies of the documents are stored after they were opened, and then that load is forgotten.
+  // Waits until the bodies of the opened documents have been stored and this load no longer counts.
   do {
     waits.length = 0
     await wait(1_000)
@@ -123,7 +123,7 @@ it('[WS-41] [LIFE-2] a lone edit waits at no timer, and one under load at two: b
   }
   process.stdout.write(`Waits of a lone edit: ${told(lone)}\n`)
   expect(lone).toEqual([])
-  // An edit that comes just when the store is due waits for one of them only.
+  // An edit that comes just when the store is due waits for only one of the two timers.
   expect(busy.size).toBeGreaterThan(0)
   for (const module of busy) expect(['drivers/sql/commit-queue.ts', 'kernel/pacer.ts']).toContain(module)
   await home[Symbol.asyncDispose]()

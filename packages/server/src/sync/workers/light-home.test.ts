@@ -36,7 +36,7 @@ describe('the light home', () => {
     await until(() => got.some((message) => message.kind === 'opened' && message.room === room))
   }
 
-  it('[C1] the light rooms handle 3,000 frames that came together in several rounds of the event loop, so that others get their turn in between', async () => {
+  it('[C1] 3,000 frames that came together are handled over several rounds of the event loop, so that other events get their turn in between', async () => {
     const { home, got } = openHome()
     await open(home, got, 1)
     const doc = new Y.Doc()
@@ -55,11 +55,11 @@ describe('the light home', () => {
     await home[Symbol.asyncDispose]()
   })
 
-  it('[C10] an exception that no room has caught resets the rooms of the main loop, and the next ones open as ever', async () => {
+  it('[C10] an exception that no room has caught resets the rooms of the main loop, and later rooms open as usual', async () => {
     const { home, got } = openHome()
     await open(home, got, 1)
     await open(home, got, 2)
-    // It is handled outside of any room, and cannot be read.
+    // This message is handled outside of any room, and throws because its list is `null`.
     home.post({ kind: 'spent', workspaces: null as never })
     await until(() => got.filter(({ kind }) => kind === 'reset').length === 2)
     await open(home, got, 3)
@@ -67,7 +67,7 @@ describe('the light home', () => {
   })
 })
 
-it('[G9] the time of a light step is what passes, but what waits for the processor for longer than any step is charged to nobody', () => {
+it('[G9] a light step is charged the time that passes, up to the longest time a step may take; longer waits are charged to nobody', () => {
   let nowMs = 1_000
   const usedMs = stepTime({ monotonicMs: () => nowMs }, 5)
   const step = (passesMs: number): number => {

@@ -6,18 +6,21 @@ import { LIGHT_BOUNDS } from '../room/room-bounds.ts'
 import type { RoomOptions } from '../room/room-host.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
-/** Nothing is gained by gathering what leaves for the sockets, which are in this thread; a message to the storage thread wakes it. */
+/**
+ * Messages to the gateway are not gathered, since it is in this thread. Appends are, since each message wakes the storage thread.
+ */
 const LIGHT_PACE: Pace = { toMainMs: 0, toStoreMs: SCHEDULE.toStoreMs }
 
-/** Small documents are read in a moment, and most of it is the wait for the store. */
+/** Several small documents are loaded at once, because a load is short and mostly a wait for the store. */
 const LOADS_AT_ONCE = 8
 
-/** No step within the bounds needs the processor for longer. */
+/** No step within `LIGHT_BOUNDS` needs more processor time than this. */
 const LONGEST_STEP_MS = 5
 
 /**
- * Measures the processor time of short steps by the time that passes, because asking the system for it takes as long as a small edit. What
- * takes longer than `longestMs` has waited for the processor, so the rest is nobody's. Only differences have a meaning. [G9]
+ * Returns a function that reads processor time for short steps. It counts the time that passes, because asking the system for
+ * processor time takes as long as a small edit. A step of more than `longestMs` has waited for the processor, so only `longestMs`
+ * of it count. Only differences between two readings have a meaning. [G9]
  */
 export function stepTime({ monotonicMs }: Pick<Clock, 'monotonicMs'>, longestMs: number): () => number {
   let beforeMs = monotonicMs()
@@ -37,8 +40,9 @@ export const LIGHT_OPTIONS: Partial<RoomOptions> = {
 }
 
 /**
- * The rooms on the main loop. They are what the rooms of a document worker are, within `LIGHT_BOUNDS`, so that no step of theirs keeps the
- * loop for long. What the gateway sends them is handled after all socket input of this round of the event loop. [C1, C8]
+ * The home on the main loop. Its rooms work like those of a document worker, but within `LIGHT_BOUNDS`, so that none of their
+ * steps holds up the loop for long. Messages from the gateway are handled after all socket input of this round of the event loop.
+ * [C1, C8]
  */
 export class LightHome implements AsyncDisposable {
   readonly #worker: DocumentWorker
@@ -64,7 +68,7 @@ export class LightHome implements AsyncDisposable {
   }
 
   post(message: ToWorker): void {
-    // Yjs keeps parts of what it decodes, and a frame is part of a larger buffer of its socket.
+    // The payload is copied, because Yjs keeps views of what it decodes and a frame is a view of a larger buffer of its socket.
     this.#queue.push(message.kind === 'sync' ? { ...message, payload: message.payload.slice() } : message)
     this.#schedule()
   }
@@ -87,7 +91,10 @@ export class LightHome implements AsyncDisposable {
     this.#schedule()
   }
 
-  /** Delivered after the turn, as from a thread: the gateway never runs inside of a room, and an exception of it is its own. [C10] */
+  /**
+   * Delivers messages after the turn, as from a thread: the gateway never runs inside a room, and no room catches an exception of
+   * the gateway. [C10]
+   */
   #send(messages: readonly FromWorker[]): void {
     if (this.#outgoing.length === 0) process.nextTick(() => this.#flush())
     this.#outgoing.push(...messages)

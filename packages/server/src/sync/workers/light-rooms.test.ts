@@ -30,7 +30,7 @@ describe('light rooms', () => {
     expect(rooms.count).toBe(0)
   })
 
-  it('[C8] the busiest room above 400 messages a second is the one to move; quiet ones are none', () => {
+  it('[C8] the busiest room has to move when it gets more than 400 messages a second, and quieter rooms stay', () => {
     const rooms = opened(1, 2, 3)
     const rates: [number, number][] = [
       [1, 360],
@@ -48,7 +48,7 @@ describe('light rooms', () => {
     expect(rooms.busiest(true, 30_000)).toBe(1)
   })
 
-  it('[C8] a room of many connections moves, however little they send', () => {
+  it('[C8] a room of 49 connections has to move, however little they send', () => {
     const rooms = opened(1)
     for (let connection = 1; connection <= 49; connection++) rooms.sent(join(1, connection), 0)
     expect(rooms.busiest(false, 0)).toBe(1)
@@ -57,10 +57,10 @@ describe('light rooms', () => {
   })
 
   it.each([
-    ['is evicted', { kind: 'evicted' }, 0],
-    ['is busy', { kind: 'busy' }, 1],
-    ['could not store it', { kind: 'failed', code: 'UNAVAILABLE', message: 'no' }, 1],
-  ] as const)('[LIFE-17] a room whose eviction %s', (_, outcome, count) => {
+    ['that was evicted is forgotten', { kind: 'evicted' }, 0],
+    ['that is too busy to be evicted stays', { kind: 'busy' }, 1],
+    ['that could not be stored for its eviction stays', { kind: 'failed', code: 'UNAVAILABLE', message: 'no' }, 1],
+  ] as const)('[LIFE-17] a room %s', (_, outcome, count) => {
     const rooms = opened(1)
     rooms.sent({ kind: 'job', job: 7, room: 1, task: { kind: 'evict' } }, 0)
     rooms.received({ kind: 'done', job: 7, outcome }, 0)

@@ -9,10 +9,10 @@ interface LightRoom {
   readonly recent: Load
 }
 
-/** From so many messages a second, or connections, a room takes more of the main loop than it saves in wake-ups. */
+/** With more messages a second or more connections than this, a room costs the main loop more than it saves in wake-ups. */
 const BUSY_PER_SECOND = 400
 const MANY_MEMBERS = 48
-/** A document that left the main loop does not come back for so long. */
+/** A document that left the main loop is not opened there again for this long. */
 const AWAY_MS = 60_000
 const AWAY_KEPT = 10_000
 /** About how long a message counts as recent. */
@@ -47,7 +47,7 @@ export class LightRooms {
     }
   }
 
-  /** Returns the room that has to move because of this message. */
+  /** Returns the room that has to move because of this message; `null` when none has to. */
   received(message: FromWorker, nowMs: number): number | null {
     switch (message.kind) {
       case 'heavy':
@@ -91,7 +91,9 @@ export class LightRooms {
     return (this.#away.get(nameOf(ref)) ?? 0) > nowMs
   }
 
-  /** The busiest room, when it is too busy for the main loop; with `any` the busiest one however quiet. `null`: none. */
+  /**
+   * Returns the busiest room when it is too busy for the main loop, or with `any` the busiest room however quiet; `null`: none.
+   */
   busiest(any: boolean, nowMs: number): number | null {
     let best: number | null = null
     let most = any ? 0 : 1

@@ -1,8 +1,8 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 
 /**
- * Over how many readings the share is averaged. After a restart all people join within a few seconds and then are quiet, and such a rush must not
- * count as a busy loop.
+ * The number of readings over which the share is averaged. After a restart all people join within a few seconds and are then
+ * quiet. Such a rush must not count as a busy loop.
  */
 const READINGS = 20
 

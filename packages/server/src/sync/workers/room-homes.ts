@@ -12,7 +12,10 @@ import { LoopUse } from './loop-use.ts'
 /** The number of the home on the main loop; document workers have the numbers from 0 on. */
 export const LIGHT_HOME = -1
 
-/** `auto`: small and quiet documents on the main loop. The others force one home, for tests of hostile input. */
+/**
+ * `auto`: small and quiet documents are on the main loop. For tests, `light` ignores how busy the loop is, and `heavy` uses
+ * document workers only.
+ */
 export type Placement = 'auto' | 'light' | 'heavy'
 
 export interface RoomHomesOptions extends Omit<ConstructorParameters<typeof LightHome>[0], 'deliver'> {
@@ -20,12 +23,15 @@ export interface RoomHomesOptions extends Omit<ConstructorParameters<typeof Ligh
   readonly placement?: Placement
 }
 
-/** From this share of its time the main loop gets no more rooms, and from the next one on it gives rooms away. */
+/** A main loop that works for `FULL_SHARE` of its time gets no more rooms; above `TOO_FULL_SHARE` it gives rooms away. */
 const FULL_SHARE = 0.6
 const TOO_FULL_SHARE = 0.75
-/** Below this share, and without light rooms, there is nothing to look at until a message comes. */
+/** Below this share, and without light rooms, the checks stop until the next message. */
 const RESTING_SHARE = 0.02
-/** How often the main loop and its rooms are looked at. One room at most moves each time, as each move costs a load of its document. */
+/**
+ * Interval of the checks of the main loop and its rooms. At most one room moves each time, as each move costs a load of its
+ * document.
+ */
 const CHECK_MS = 500
 
 /** Opens the homes of rooms: the main loop for small and quiet documents, document workers for all others. [C1, C2, C8] */
@@ -44,7 +50,7 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
   readonly #listeners: ((home: number, message: FromWorker) => void)[] = []
   readonly #misplaced: ((room: number, reason: MoveReason) => void)[] = []
   #lastMoveMs = Number.NEGATIVE_INFINITY
-  /** `null` while nothing happens: each look wakes the processor. */
+  /** `null` while the checks have stopped: each check wakes the processor. */
   #cancelCheck: (() => void) | null = null
 
   constructor({ threads, placement = 'auto', ...given }: RoomHomesOptions) {
@@ -126,7 +132,7 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
     this.#mayMove(room)
   }
 
-  /** At most two rooms move in a second; whoever finds a room misplaced asks again. */
+  /** Moves about two rooms a second at most. A request that is passed over comes again while its room is misplaced. */
   #mayMove(room: number): void {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#lastMoveMs < CHECK_MS * 0.9) return

@@ -3,7 +3,7 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { RoomTurn, RoomTurns } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
 
-/** The same for workspaces in debt while others work. The others wait for at most this long. */
+/** How long turns of workspaces in debt run in one go while others work. The others wait for at most this long. */
 const DEBTOR_SLICE_MS = 4
 /** A workspace is in debt when it owes more than this. */
 const DEBTOR_MS = 100

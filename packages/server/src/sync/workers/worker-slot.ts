@@ -5,12 +5,12 @@ import type { ToWorker } from '../worker-messages.ts'
 import { packToWorker } from './document-batch.ts'
 import { Watchdog, watchedMemory } from './watchdog.ts'
 
-/** A message counts as recent for about so long. */
+/** About how long a message counts as recent. */
 const BUSY_MEMORY_MS = 360
-/** Over how many checks the share of its time that a thread works is averaged. */
+/** The number of checks over which `share` is averaged. */
 const SHARE_CHECKS = 60
 
-/** One number of a document worker, and the thread that has it now. */
+/** The place of a document worker with one number, and the thread that fills it now. */
 export interface WorkerSlot {
   thread: Worker | null
   watchdog: Watchdog
@@ -20,7 +20,7 @@ export interface WorkerSlot {
   /** Rooms of this worker, and its recent messages. */
   rooms: Set<number>
   readonly busy: Load
-  /** Share of its time that the thread worked lately, and its own count of that at the last check. */
+  /** The share of its time that the thread worked lately, and what the thread reported at the last check. */
   share: number
   utilization: EventLoopUtilization | undefined
   startedMs: number

@@ -57,7 +57,7 @@ await onPostgres((url) =>
       await toldAll('all events', clients.slice(0, 2), events)
       await pause(2_500)
       for (const client of clients.slice(0, 2)) expect(told(client)).toEqual(events)
-      // A member loses sight of it with the transfer, whose receiver it is not: an edit share is what is left to it.
+      // The transfer leaves mia, a member, only an edit share, with which she is told of everything up to the deletion.
       expect(told(at(clients, 2)).slice(0, 4)).toEqual(events.slice(0, 4))
       const [, updated] = at(clients, 1).jsonOf(TAG.docEvent)
       expect(updated).toMatchObject({ metadata: { title: 'Two', serverVersion: 2 } })
@@ -138,7 +138,7 @@ await onPostgres((url) =>
       for (const client of [joined, other]) expect(deletions(client)).toEqual(['deleted old ann'])
     })
 
-    it('[WS-52] live edits on one node are no event on the other, and its list has their outcome', async () => {
+    it('[WS-52] live edits on one node are no event on the other, whose list shows their outcome', async () => {
       const { rest, entered, signedIn } = workspaceOf()
       await rest(here).putDocument('live', { name: 'Live' })
       const reader = await signedIn(there)

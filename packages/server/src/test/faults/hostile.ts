@@ -1,7 +1,7 @@
-// `npm run faults:hostile [-- --seed 1 --only Y5 --homes light]`: runs every attack class of the design against a running relay, as single
-// messages and
-// in chunks, while simulated people type into other documents. Fails when a refused attack changed its document, when other people were
-// delayed more than the design allows, when the attacker got another answer than the rules require, or when the relay ended.
+// `npm run faults:hostile [-- --seed 1 --only Y5 --homes light]`: runs every attack class of the design against a running relay,
+// as single messages and in chunks, while simulated people type into other documents. Fails when a refused attack changed its
+// document, when other people were delayed more than the design allows, when the attacker got another answer than the rules
+// require, or when the relay ended.
 import { randomBytes } from 'node:crypto'
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -262,8 +262,8 @@ class HostileRange {
   }
 
   /**
-   * Finds the worker of each document: sends one refused update to each, whose log line names the worker. `null`: it is on the main loop,
-   * where nobody may wait longer than people whose documents are in other workers.
+   * Finds the worker of each document: sends one refused update to each, whose log line names the worker. `null`: the document is
+   * on the main loop, where nobody may wait longer than people whose documents are in other workers.
    */
   private async workersOf(names: readonly string[]): Promise<(number | null)[]> {
     return Promise.all(

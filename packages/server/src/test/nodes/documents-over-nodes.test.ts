@@ -28,7 +28,7 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
         (error: { readonly status?: number }) => error.status,
       )
 
-    it('[WS-61] JOINED of the node that does not own a document tells the same lineage, and the level of each person, also when it changes', async () => {
+    it('[WS-61] JOINED at the node that does not own a document tells the lineage of its owner, and the level of each person, also when it changes', async () => {
       const share = (permission: 'view' | 'edit') => [{ userId: 'mel', permission }]
       await create('joined', { sharedWith: share('view') })
       const ann = await enter(a, 'joined')
@@ -49,7 +49,7 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
       await until('her words at the owner', () => ann.has('y'))
     })
 
-    it('[WS-62] a copy of a former life is refused at the node that does not own the new one, with lineage and without', async () => {
+    it('[WS-62] a copy of a deleted document is refused at the node that does not own the new one, whether or not the client names its lineage', async () => {
       await create('again')
       const [named, nameless] = [await enter(b, 'again'), await enter(b, 'again')]
       const [joined] = joinedFrames(named)
@@ -72,7 +72,7 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
       expect(fresh.keys()).toEqual(['new', 'newer'])
     })
 
-    it('[SHARE-3] [SHARE-4] a share link of one node is listed, redeemed and withdrawn at the other, and dead at both then', async () => {
+    it('[SHARE-3] [SHARE-4] a share link of one node is listed, redeemed and withdrawn at the other, and then refused at both', async () => {
       await create('linked')
       const link = await a.rest(ANN).issueShareLink('linked', tomorrow())
       expect(await b.rest(ANN).listShareLinks('linked')).toEqual(await a.rest(ANN).listShareLinks('linked'))
@@ -94,12 +94,12 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
       await until('all to be told', () =>
         clients.every((client) => told(client, 'told').some(({ eventType }) => eventType === 'deleted')),
       )
-      // What comes after it through the same feed shows that nothing more of it follows.
+      // Later changes through the same feed show that no further event of the deletion follows.
       for (const relay of relays) await relay.rest(ANN).putDocument(`after-${relay === a ? 'a' : 'b'}`, { name: 'after' })
       await until('all to be told of what came after', () =>
         clients.every((client) => told(client, 'after-a').length > 0 && told(client, 'after-b').length > 0),
       )
-      // Of the creation they may be told late.
+      // A connection may be told late of the creation.
       const endsOf = (client: (typeof clients)[number]) =>
         told(client, 'told')
           .map(({ eventType }) => eventType)

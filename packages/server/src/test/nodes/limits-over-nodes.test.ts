@@ -42,7 +42,7 @@ onNodes(started, ({ relays, bus, url }) =>
     const usageAt = (relay: RelayUnderTest, workspace: string) => relay.rest({ workspace, role: 'owner' }).usage()
 
     it(
-      '[WS-17] of 60 people on two nodes 25 and 2 editors get a seat; those of a killed node are taken until its lease is over, and free then',
+      '[WS-17] of 60 people on two nodes 25 get a seat, 2 of them as editors; the seats of a killed node are taken until its lease is over, and free then',
       async () => {
         const entry = { id: 'seats', editor_limit: EDITORS }
         async function signIn(relay: RelayUnderTest, role: string): Promise<SignIn> {
@@ -82,7 +82,7 @@ onNodes(started, ({ relays, bus, url }) =>
       patience(60_000),
     )
 
-    /** What happens at the end of the 15 s for which a killed node still counts. */
+    /** Ends the lease of a killed node, which otherwise lasts up to 15 s. */
     async function endLease(nodeId: string): Promise<void> {
       const database = new pg.Client({ connectionString: url })
       await database.connect()
@@ -98,8 +98,8 @@ onNodes(started, ({ relays, bus, url }) =>
           (await Promise.all(relays.map((relay) => metric(relay, 'relay_bus_up')))).every((up) => up === 1),
         )
 
-      it('[AG-86] while a person writes at one node, agents at the other leave the share of people, who can then write it all', async () => {
-        // Buckets fill from this moment of the clock of Redis on, so that they are full as long after the start of the nodes.
+      it('[AG-86] while a person writes at one node, agents at the other leave people their share of the tokens, and people can then use all of it', async () => {
+        // Puts the moment from which buckets fill far into the past, so that they are full although the nodes have just started.
         await redis.run('SET bus:since -1000000')
         const member = { workspace: 'shares', sub: 'ann', role: 'member' }
         await a.rest(member).putDocument('doc', { name: 'doc' })
@@ -120,7 +120,7 @@ onNodes(started, ({ relays, bus, url }) =>
         const { writes } = await usageAt(b, 'shares')
         const left = writes?.left ?? 0
         expect(left).toBeGreaterThanOrEqual(PEOPLES - (written - before))
-        // One of her words may have been on its way when this was told.
+        // One of Ann's words may have been on its way when `left` was told.
         await Promise.all(Array.from({ length: left - 1 }, write))
         expect(ann.errors()).toEqual([])
       })

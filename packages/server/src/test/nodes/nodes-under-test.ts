@@ -12,7 +12,7 @@ export interface NodesUnderTest extends AsyncDisposable {
   readonly relays: readonly RelayUnderTest[]
   readonly issuer: TestIssuer
   readonly bus: RedisUnderTest
-  /** Of the database. */
+  /** The URL of the database. */
   readonly url: string
   /** Starts one more node; resolves when it is ready and linked with all others that run. */
   add(env?: Readonly<Record<string, string>>): Promise<RelayUnderTest>

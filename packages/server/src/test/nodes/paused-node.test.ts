@@ -13,7 +13,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 onNodes(await sharedNodes(), ({ relays }) =>
   describe('a node that is paused', () => {
     const [a, b] = relays
-    // A test that failed leaves it paused.
+    // A test that failed leaves the node paused.
     afterEach(() => process.kill(a.pid, 'SIGCONT'))
 
     const shapes = async (relay: RelayUnderTest, id: string) => shapesIn((await relay.rest().getDocument(id)) as unknown as Body)
@@ -28,7 +28,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     }
 
     it(
-      '[LIFE-25] [LIFE-26] stores nothing of a document that another node took meanwhile, answers no read with the past, and goes on there',
+      '[LIFE-25] [LIFE-26] stores nothing of a document that another node took over meanwhile, answers no read with old content, and becomes an edge',
       async () => {
         await a.rest().putDocument('paused', { name: 'paused', pages: [{ id: 'canvas', name: 'Canvas', shapes: [] }] })
         const ann = a.sync('paused')
@@ -50,7 +50,8 @@ onNodes(await sharedNodes(), ({ relays }) =>
           [ann, bob].every(({ doc }) => ['late', 'meanwhile'].every((id) => doc.getMap('shapes:canvas').has(id))),
         )
         expect(await shapes(a, 'paused')).toEqual(['late', 'meanwhile'])
-        // On a machine so busy that the pause took more than 10 s, it gave the document up before it tried to store anything.
+        // On a machine so busy that the pause took more than 10 s, the node gave the document up before it tried to store
+        // anything.
         const suspended = a.logLines.filter((line) => line.includes('"node.suspended"')).length
         expect((await metric(a, 'relay_fenced_total')) + suspended).toBeGreaterThan(0)
       },

@@ -32,7 +32,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
       if (owner === 'b') await enter(b, docId, 'first')
       return { docId, ann: await enter(a, docId) }
     }
-    /** An agent of its own person, who is no other agent's. */
+    /** An agent of a person who has no other agent. */
     const agentAt = (relay: RelayUnderTest, sub = `agent-${++documents}`): Promise<McpAgent> =>
       mcpAgent(relay.mcpUrl, relay.token({ ...ANN, sub }))
     const htmlAt = async (relay: RelayUnderTest, docId: string): Promise<string> => {
@@ -88,7 +88,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
         expect((await agent.call('get_document', { docId }))['news']).toBeUndefined()
       })
 
-      it('[AG-20] [AG-74] what an agent wrote through node B is no news to it, and ends no wait of it', async () => {
+      it('[AG-20] [AG-74] what an agent wrote through node B is no news to that agent, and ends none of its waits', async () => {
         const { docId } = await opened(owner)
         const agent = await agentAt(b)
         await agent.call('get_prose', { docId, ...page })
@@ -157,7 +157,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
       const wait = (id: number, timeoutSecs: number) =>
         post(b, { id, method: 'tools/call', params: { name: 'service_wait_for_change', arguments: { docId, timeoutSecs } } })
       let asked = 100
-      // What opening it wrote may reach this node late.
+      // An update that was written when the document was opened may reach this node late.
       const isQuiet = async () => (await (await wait(++asked, 1)).text()).includes('"edited":false')
       await until('nothing to change the document any more', isQuiet)
       const isFull = async () => (await (await wait(++asked, 1)).text()).includes('ERR_STREAM_LIMIT')

@@ -52,7 +52,7 @@ onNodes(await startNodesUnderTest({ count: 2 }), ({ relays }) =>
       expect(kinds.toSorted()).toEqual([0, 1])
     })
 
-    it('[LIFE-11] [LIFE-25] a PUT with expectedVersion on the node that does not own a live document changes it there, and an older one conflicts', async () => {
+    it('[LIFE-11] [LIFE-25] a PUT with expectedVersion at the node that does not own a live document changes the document at its owner, and one with an older version conflicts', async () => {
       const { serverVersion } = await create('put')
       const ann = a.sync('put')
       await saved(ann)
@@ -100,7 +100,7 @@ onNodes(await startNodesUnderTest({ count: 2 }), ({ relays }) =>
       expect(ben.state.refusal).toBe('ERR_VIEW_FORBIDDEN')
     })
 
-    it('[WS-54] a document that one node deletes ends for the people of the other', async () => {
+    it('[WS-54] a document that is deleted at one node is gone for the people at the other', async () => {
       await create('gone')
       const [ann, bob] = [a.sync('gone'), b.sync('gone')]
       await saved(ann, bob)

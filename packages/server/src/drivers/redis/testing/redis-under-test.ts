@@ -7,16 +7,16 @@ import { connect, createServer } from 'node:net'
 export interface RedisUnderTest extends AsyncDisposable {
   readonly url: string
   readonly prefix: string
-  /** The server that belongs to this test alone, which may stop and empty it; `null` when others use it as well. */
+  /** The server when it belongs to this test alone, so that the test may stop and empty it; `null` when others use it too. */
   readonly own: OwnRedis | null
 }
 
 export interface OwnRedis {
-  /** Of the process; another one after a restart. */
+  /** The process id of the server; different after a restart. */
   pid(): number
-  /** Sends a signal: SIGSTOP and SIGCONT freeze it and let it go on, SIGKILL ends it. */
+  /** Sends a signal to the server: SIGSTOP freezes it, SIGCONT lets it go on, SIGKILL ends it. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Starts it again on the same port after SIGKILL, empty. */
+  /** Starts the server again after SIGKILL, empty and on the same port. */
   restart(): Promise<void>
   /** Runs a command of words without spaces, such as `FLUSHALL`; rejects when the server refuses it. */
   run(command: string): Promise<void>
@@ -95,7 +95,7 @@ async function answers(port: number): Promise<boolean> {
   return answer.startsWith('+PONG')
 }
 
-/** The first bytes of the answer to a command of words without spaces. */
+/** Returns the first bytes of the answer to a command, whose words have no spaces. */
 function ask(port: number, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')

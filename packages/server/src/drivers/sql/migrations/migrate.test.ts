@@ -85,7 +85,7 @@ it('[LIFE-29] opening a store of the current format changes nothing', async () =
   expect(onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())).toEqual({ value: '1' })
 })
 
-it('[LIFE-29] a store that several nodes have used keeps its format, and one that a single relay made keeps the older one', async () => {
+it('[LIFE-29] a store that several nodes have used keeps its format, and a store of a single relay keeps the older format', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   const format = () => onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())
   expect(format()).toEqual({ value: '1' })
@@ -94,7 +94,7 @@ it('[LIFE-29] a store that several nodes have used keeps its format, and one tha
   expect(format()).toEqual({ value: '2' })
 })
 
-it('[LIFE-29] [BLOB-24] the first upload of a blob keeps programs away that would not find its bytes', async () => {
+it('[LIFE-29] [BLOB-24] after the first upload of a blob programs that would not find its bytes refuse the store', async () => {
   const host = await openHost(store.url)
   const format = () => onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())
   await host.blobs.announce(`${newHash()}.00000001`, 600_000)

@@ -20,9 +20,9 @@ import * as blobObjects from './0015-blob-objects.ts'
 
 /** The format of a store that one relay at a time uses. */
 const FORMAT_OF_ONE = 1
-/** Since several nodes have used it: a program that does not compare owners must not work beside them. [LIFE-26] */
+/** The format since several nodes have used the store: a program that does not compare owners must not run beside them. [LIFE-26] */
 const FORMAT_OF_SEVERAL = 2
-/** Since a blob has bytes under a name that the row of an object tells: an older program would not find them. [BLOB-24] */
+/** The format since a blob is stored under a name from `blob_objects`: an older program would not find its bytes. [BLOB-24] */
 const FORMAT_OF_NAMED_OBJECTS = 3
 /** The newest format that this program knows. Raised by one whenever an older program could no longer work on a store. [LIFE-29] */
 export const STORE_FORMAT = FORMAT_OF_NAMED_OBJECTS
@@ -100,12 +100,12 @@ export function migrateStore(
   })
 }
 
-/** Keeps programs that know no owners of documents away from the store, from now on. Called by each node of several. [LIFE-29] */
+/** From now on programs that do not know owners of documents refuse the store. Called by each of several nodes. [LIFE-29] */
 export async function raiseForSeveral(writer: Writer): Promise<void> {
   await raiseFormat(writer, await storedFormat(writer, ['store_facts']), FORMAT_OF_SEVERAL)
 }
 
-/** Keeps programs that look for the bytes of a blob under its hash alone away from the store, from the first other name on. [LIFE-29] */
+/** From now on programs that look for a blob only under its hash refuse the store. Called at the first other name. [LIFE-29] */
 export async function raiseForNamedObjects(writer: Writer): Promise<void> {
   await raiseFormat(writer, await storedFormat(writer, ['store_facts']), FORMAT_OF_NAMED_OBJECTS)
 }
@@ -122,7 +122,7 @@ async function raiseFormat(writer: Writer, found: number | null, format: number)
     .insertInto('store_facts')
     .values({ name: 'format', value })
     .onConflict((conflict) =>
-      // Another process may have raised it further since it was read.
+      // Another process may have raised the format further since it was read.
       conflict.column('name').doUpdateSet({ value }).where(sql<boolean>`cast(store_facts.value as bigint) < ${format}`),
     )
     .execute()

@@ -31,13 +31,13 @@ await onPostgres((url) =>
       }
     }
 
-    it('[AG-64] two nodes that start at once make its tables once', async () => {
+    it('[AG-64] two nodes that start at once make the tables of the index once', async () => {
       await using index = await openTwo(true)
       const found = await Promise.all(index.writers.map((writer) => writer.workspaces()))
       expect(found).toEqual([[], []])
     })
 
-    it('[AG-63] what both write at once of one document is there once, in the later state, whichever was first', async () => {
+    it('[AG-63] when both nodes write a document at once the index holds its later state once, whichever wrote first', async () => {
       await using index = await openTwo(true)
       const [a, b] = index.writers
       const many = Array.from({ length: 250 }, (_, n) => `word${n}`)
@@ -56,7 +56,7 @@ await onPostgres((url) =>
       expect(await index.rowCount()).toBe(0)
     })
 
-    it('[AG-64] when one node has made the index anew, the other one writes each workspace under its new number', async () => {
+    it('[AG-64] when one node has rebuilt the index, the other node writes each workspace under its new number', async () => {
       await using index = await openTwo(true)
       const [a, b] = index.writers
       await a.write('first', { ...stateOf(1), key: 1 }, rowsOf('one'), turn)
@@ -69,7 +69,7 @@ await onPostgres((url) =>
       expect([...(await a.states('first')).keys()]).toEqual([1])
     })
 
-    it('[AG-63] writers that do not know of each other leave rows twice, so the test above can fail', async () => {
+    it('[AG-63] two writers without a shared index leave duplicate rows', async () => {
       await using index = await openTwo(false)
       const [a, b] = index.writers
       await a.workspaces()

@@ -2,19 +2,19 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Connection } from '../tables.ts'
 import { INDEX_FORMAT, SLOT_BITS } from './index-rows.ts'
 
-/** The words of a row as `writtenWords` writes them, with at least one plus at both ends; `encode` breaks its lines. */
+/** The words of a row in the form of `writtenWords`, with at least one plus at both ends. Removes the line breaks of `encode`. */
 export const WRITTEN = sql`replace(encode(words, 'base64'), E'\n', '')`
 
 /**
- * The words of a row as a `tsvector`, each behind the number of its workspace, so that no workspace pays for the words of another. The vector
- * is the expression of the GIN index and not a column, because a column would be longer than the text. [AG-64]
+ * The words of a row as a `tsvector`. Each word has the number of its workspace as prefix, so that a search reads no words of other
+ * workspaces. The vector is the expression of the GIN index and not a column, because a column would be longer than the text. [AG-64]
  */
 export const VECTOR = sql`array_to_tsvector(string_to_array(workspace || replace(btrim(${WRITTEN}, '+'), '+', '+' || workspace), '+'))`
 
-/** Rows of another form are dropped and made again. */
+/** The format of the index. An index of another format is dropped and built again. */
 export const POSTGRES_FORMAT = `${INDEX_FORMAT} packed`
 
-/** Returns whether it made them. */
+/** Makes the tables of the index unless they exist in this format. Returns whether it made them. */
 export async function makeTables(db: Connection): Promise<boolean> {
   if ((await formatOf(db)) === POSTGRES_FORMAT) return false
   const statements: readonly RawBuilder<unknown>[] = [
@@ -24,13 +24,13 @@ export async function makeTables(db: Connection): Promise<boolean> {
     sql`create index search_documents_by_workspace on search_documents (workspace)`,
     sql`create table search_rows (id bigint not null, workspace text collate "C" not null, words bytea not null)`,
     sql`create index search_rows_by_document on search_rows ((id >> ${sql.lit(SLOT_BITS)}))`,
-    // Without a list of pending entries, which one statement in a thousand would have to sort in, and every search to read.
+    // `fastupdate = off`: every search would read the list of pending entries, and now and then one statement would have to merge it.
     sql`create index search_rows_by_word on search_rows using gin (${VECTOR}) with (fastupdate = off)`,
     sql`create table search_facts (name text primary key, value text not null)`,
     sql`insert into search_facts (name, value) values ('format', ${sql.lit(POSTGRES_FORMAT)})`,
   ]
   return db.transaction().execute(async (writer) => {
-    // Another node may start at the same moment.
+    // The lock is for another node that starts at the same moment.
     await sql`select pg_advisory_xact_lock(hashtextextended('search tables', 8))`.execute(writer)
     if ((await formatOf(writer)) === POSTGRES_FORMAT) return false
     await dropTables(writer)

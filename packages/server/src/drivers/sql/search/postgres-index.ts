@@ -20,8 +20,8 @@ const MOST_WORDS = 600
 const MOST_ROWS = 100
 
 /**
- * `isShared`: several nodes fill this index. Then each document is written in a transaction of its own, under a lock, and only when the index
- * holds an earlier state of it: two nodes at once would leave rows of both, and the slower one could take the index back. [AG-63]
+ * `isShared`: several nodes fill this index. Each document is then written in its own transaction, under a lock, and only when the index holds
+ * an earlier state of it. Otherwise two nodes could leave the rows of both, and the slower one could store an older state. [AG-63]
  */
 export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = false): IndexWriter {
   const workspaces = createWorkspaceNumbers(db, isShared)
@@ -53,7 +53,7 @@ export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = fals
     }
   }
 
-  /** Runs changes of one document, where the index is shared as one that no other node sees a part of. */
+  /** Runs the changes of one document. When the index is shared they run in one transaction, so that no other node sees a part of them. */
   function asOne(key: number, work: (on: Connection) => Promise<void>): Promise<void> {
     if (!isShared) return work(db)
     return db.transaction().execute(async (writer) => {
@@ -121,7 +121,7 @@ async function stateIn(db: Connection, key: number): Promise<IndexedState | null
   return rows[0] === undefined ? null : stateOf(rows[0])
 }
 
-/** A stored body moves on by versions, and within one version with the log. */
+/** Whether `state` is later than `held`: by its version, and within one version by the log entry that the body includes. */
 function isLater(state: IndexedState, held: IndexedState | null): boolean {
   if (held === null || state.version !== held.version) return state.version > (held?.version ?? 0)
   if (state.coveredSeq !== held.coveredSeq) return state.coveredSeq > held.coveredSeq
@@ -182,7 +182,7 @@ function insertRows(db: Connection, workspace: string, rows: readonly (PackedRow
 
 type WorkspaceNumbers = ((workspaceId: string) => Promise<string>) & { forget(): void }
 
-/** The number of a workspace with a point, which no word has. Where the index is shared, another node may have made it anew with other numbers. */
+/** Returns the number of a workspace and a point, which no word has. Reads a shared index each time: another node may have rebuilt it. */
 function createWorkspaceNumbers(db: Connection, isShared: boolean): WorkspaceNumbers {
   const known = new Map<string, string>()
   const numberOf = async (workspaceId: string): Promise<string> => {

@@ -16,7 +16,7 @@ const SLACK_MS = 1500
 export interface SearchIndexOptions {
   /** `sqlite:<path>` or `postgres://…` */
   readonly url: string
-  /** Several nodes use the store, and fill the same index. */
+  /** Whether several nodes use the store and fill the same index. */
   readonly isShared?: boolean
   readonly log: Logger
   readonly clock?: Clock

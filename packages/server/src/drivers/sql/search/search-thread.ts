@@ -13,7 +13,7 @@ export interface SearchThreadData {
   readonly role: 'search' | 'fill'
   /** `sqlite:<path>` or `postgres://…` */
   readonly url: string
-  /** Several nodes fill the index. */
+  /** Whether several nodes fill the index. */
   readonly isShared: boolean
 }
 

@@ -58,7 +58,7 @@ it('[AG-64] a text that stays is not written again when another one changes', as
   await writer.close()
 })
 
-it('[AG-64] the index of a workspace is closed when nobody has worked in that workspace for a while, and used again afterwards', async () => {
+it('[AG-64] the index of a workspace is closed when it was not used for a while, and can be used again afterwards', async () => {
   const { path } = fresh()
   const time = manualTime()
   const writer = openSqliteWriter(
@@ -68,7 +68,7 @@ it('[AG-64] the index of a workspace is closed when nobody has worked in that wo
     time.timers,
   )
   const pause = () => Promise.resolve()
-  // A side file is there for as long as its index is open.
+  // An index has a `-wal` file exactly as long as it is open.
   const openFiles = () => readdirSync(indexFolder(path)).filter((name) => name.endsWith('-wal')).length
   for (const workspace of ['a', 'b', 'c']) await writer.write(workspace, STATE, rowsOf(2), pause)
   expect(openFiles()).toBe(3)
@@ -86,7 +86,7 @@ it('[AG-64] the index of a workspace is closed when nobody has worked in that wo
   expect(time.waiting()).toBe(0)
 })
 
-it('[AG-64] an index that is being written stays open, however long that takes', async () => {
+it('[AG-64] an index stays open during a write, however long the write takes', async () => {
   const { path } = fresh()
   const time = manualTime()
   let nowMs = 0

@@ -19,8 +19,8 @@ import {
 /** A commit takes time too. */
 const ROWS_MS = BATCH_MS / 2
 /**
- * Opening and closing a file takes as long as filling five documents, and a document in which people type is filled every few seconds. So a
- * file stays open while somebody works in its workspace. An open one takes some 200 KB of memory and three file descriptors.
+ * Opening and closing a file takes as long as indexing five documents, and a document in which people type is indexed every few seconds. So a
+ * file stays open while somebody works in its workspace. An open file takes some 200 KB of memory and three file descriptors.
  */
 const OPEN_FILES = 512
 const IDLE_MS = 60_000
@@ -28,9 +28,9 @@ const IDLE_MS = 60_000
 interface OpenIndex {
   readonly file: IndexFile
   readonly identity: string | null
-  /** Work that goes on. */
+  /** Number of calls that use the file now. */
   uses: number
-  /** Nobody has used it since the last look. */
+  /** True when no call has used the file since the last sweep. */
   isIdle: boolean
 }
 
@@ -42,7 +42,7 @@ export function openSqliteWriter(
 ): IndexWriter {
   const folder = indexFolder(storePath)
   makeFolder(folder, 0o700)
-  /** The file that was not used for longest comes first. */
+  /** The open files, least recently used first. */
   const open = new Map<string, OpenIndex>()
   let cancelSweep: (() => void) | null = null
 
@@ -58,7 +58,7 @@ export function openSqliteWriter(
     return { file, identity: identityOf(path), uses: 0, isIdle: false }
   }
 
-  /** Closes, a minute or two later, the files that nobody has used meanwhile, and looks again while one is open. */
+  /** Schedules a sweep every minute while a file is open. A sweep closes the files that were not used since the sweep before. */
   function closeIdleLater(): void {
     cancelSweep ??= timers.after(IDLE_MS, () => {
       cancelSweep = null

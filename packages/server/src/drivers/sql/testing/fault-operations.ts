@@ -79,7 +79,7 @@ const issue = async (host: StorageHost, head: DocumentHead) => {
 const leadsThere = async ({ shareLinks }: StorageHost, head: DocumentHead) =>
   (await shareLinks.find(head.workspaceId, linkOf(head).tokenHash, NOW))?.key === head.key
 const blobOf = ({ id }: DocumentHead) => hashOf(someBytes(20, id.length))
-/** The objects that were announced last, by the ids of their documents: each try of an upload has one of its own. */
+/** The newest announced object of each document, by id: each attempt of an upload announces its own object. */
 const objects = new Map<string, string>()
 const objectOf = ({ id }: DocumentHead) => objects.get(id) ?? ''
 async function announce(host: StorageHost, head: DocumentHead): Promise<DocumentHead> {

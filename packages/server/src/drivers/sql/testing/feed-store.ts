@@ -6,7 +6,7 @@ import { openPostgres } from '../postgres.ts'
 import { openSqliteBeside } from '../sqlite.ts'
 import { openHost } from './store-under-test.ts'
 
-/** A store as one of several nodes opens it, in the calling thread. */
+/** Opens a store as one of several nodes does, in the calling thread. */
 export async function openFeedStore(
   url: string,
   onTold: (entries: readonly FeedEntry[]) => void = () => undefined,

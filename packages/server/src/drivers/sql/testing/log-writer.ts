@@ -1,6 +1,6 @@
 /**
- * The process that the test of recent records kills: appends short records of many documents as fast as it can, and tells its parent where
- * each log ends durably. Arguments: storage URL, documents.
+ * The process that the test of recent records kills. It appends short records to many documents as fast as it can, and tells its parent
+ * process where each log durably ends. Arguments: storage URL, number of documents.
  */
 import { flushCompileCache } from 'node:module'
 import { creation, update, written } from '../../../documents/testing/document-writes.ts'
@@ -14,7 +14,7 @@ export type Ends = readonly (readonly [key: number, lastSeq: number])[]
 
 const [url = '', documents = ''] = process.argv.slice(2)
 const storage = await openStorage({ url, commitDelayMs: 1, log: silentLogger, thread: STORAGE_THREAD })
-// A process that is killed would keep no compiled code, and the next one would compile the same anew.
+// Stores the compiled code now: a killed process would not store it, and the next process would have to compile again.
 flushCompileCache()
 const ends = new Map<number, number>()
 for (let i = 0; i < Number(documents); i++) {

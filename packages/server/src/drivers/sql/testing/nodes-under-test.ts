@@ -4,13 +4,13 @@ import { LEASE_MS } from '../../../nodes/registry.port.ts'
 import type { Database, OwnNode } from '../engine.ts'
 import type { Stores } from '../stores.ts'
 
-/** The rows of nodes, without the heartbeats of real ones. */
+/** Rows of nodes without processes, so without heartbeats. */
 export interface NodeRows extends Omit<OpenNodes, 'join'> {
-  /** Returns the incarnation of a new node, whose heartbeat is of now. */
+  /** Adds a node whose last heartbeat is now, and returns its incarnation. */
   register(): Promise<number>
 }
 
-/** `beside`: a connection to the store of its own, which is closed at the end. */
+/** Takes a separate connection to the store, which is closed at the end. */
 export function nodeRows({ writer, engine, close }: Pick<Database, 'writer' | 'engine' | 'close'>): NodeRows {
   const nodes = (inc: number) => writer.updateTable('nodes').where('inc', '=', inc)
   return {
@@ -52,7 +52,7 @@ export function nodeRows({ writer, engine, close }: Pick<Database, 'writer' | 'e
   }
 }
 
-/** The stores of one process, which become those of node `inc` for the time of each call. */
+/** Returns the stores of one process such that each call acts as node `inc`. */
 export function storesOfNode(stores: Stores, own: OwnNode, inc: number): NodeStores {
   const become = <T extends object>(verbs: T): T =>
     new Proxy(verbs, {

@@ -68,9 +68,9 @@ export function openHost(
     readonly recovery?: RecoveryRing
     readonly commitFaults?: CommitFaults
     readonly isCommitHeld?: () => boolean
-    /** For one of several nodes. */
+    /** Present when the host is one of several nodes. */
     readonly node?: OwnNode
-    /** For one of several nodes, or the only relay of the store; a tool beside them when absent. */
+    /** Present for a relay, single or one of several nodes; absent for a tool beside the relays. */
     readonly onLoss?: (loss: StoreLoss) => void
     readonly onTold?: (entries: readonly FeedEntry[]) => void
   } = {},

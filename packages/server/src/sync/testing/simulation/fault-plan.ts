@@ -1,16 +1,16 @@
 import type { Choices } from './schedule.ts'
 
-/** Instead of a node: the one that owns the first document at that time. */
+/** As the `node` of a fault: the node that owns the first document when the fault begins. */
 export const OWNER = 'owner'
 
-/** Something that goes wrong, at this time after the start. `node` is the name of a node, or `OWNER`. */
+/** A fault, `atMs` after the clients have begun. `node` is the name of a node, or `OWNER`. */
 export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'pause'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'crash'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'drain'; readonly node: string; readonly forMs: number }
-  /** `isSilent`: what is sent is lost without a sign; else the links are refused at once. */
+  /** `isSilent`: the nodes notice the break only by silence. Otherwise both see at once that the link is down. */
   | { readonly kind: 'part'; readonly a: string; readonly b: string; readonly forMs: number; readonly isSilent: boolean }
-  /** A frame was lost or came twice, which ends a link. */
+  /** A frame is lost or arrives twice, which ends the link. The nodes then open a new one. */
   | { readonly kind: 'reset'; readonly a: string; readonly b: string }
   | { readonly kind: 'slow-link'; readonly a: string; readonly b: string; readonly forMs: number; readonly mostMs: number }
   | { readonly kind: 'no-database'; readonly node: string; readonly forMs: number }
@@ -21,7 +21,10 @@ export type Fault = { readonly atMs: number } & (
 )
 
 const HOUR_MS = 3_600_000
-/** Shorter than the silence after which a document may be taken; about as long; longer than the lease. */
+/**
+ * Ranges of pauses in ms: shorter than the silence after which another node may take a document over (3 s), about as long as
+ * that, and from there to longer than the lease (15 s).
+ */
 const PAUSES = [
   [200, 2_000],
   [3_200, 4_200],
@@ -29,7 +32,7 @@ const PAUSES = [
   [6_000, 17_000],
 ] as const
 
-/** What goes wrong in a run, by seed. */
+/** Picks one to five faults for a run, in the order of their times. */
 export function planFaults(choices: Choices, nodes: readonly string[], untilMs: number): readonly Fault[] {
   const named = (): string => choices.of(nodes) as string
   const node = (): string => (choices.percent(50) ? OWNER : named())

@@ -13,7 +13,10 @@ import type { RecoveryStore } from '../../../recovery/recovery-store.port.ts'
 import { type MemoryTables, nameOf } from './memory-store.ts'
 import { addRecord } from './memory-updates.ts'
 
-/** Documents over tables in memory, in the order of checks of the SQL driver. Remembered writes and stored calls are not kept. */
+/**
+ * The document store over tables in memory. It makes its checks in the order of the SQL driver. Remembered writes and stored
+ * calls are not kept.
+ */
 export function memoryDocuments(tables: MemoryTables): DocumentStore {
   return {
     state: async (ref) => tables.state(ref),
@@ -62,7 +65,7 @@ export function memoryDocuments(tables: MemoryTables): DocumentStore {
   }
 }
 
-/** Recovery points as far as rooms take them. */
+/** The recovery store as far as rooms use it: it captures and lists points, and restores none. */
 export function memoryRecovery(tables: MemoryTables): RecoveryStore {
   return {
     list: async (key) => tables.byKey.get(key)?.points ?? [],

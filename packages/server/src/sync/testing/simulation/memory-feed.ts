@@ -10,8 +10,8 @@ interface Row {
 }
 
 /**
- * The change feed in memory, with transactions: a row gets its id when its transaction has begun and is seen when that commits, so ids become
- * visible out of order; an id whose transaction is rolled back is never seen.
+ * The change feed in memory, with transactions. A row gets its id when its transaction begins and becomes visible when that
+ * transaction commits, so ids become visible out of order. The id of a transaction that is rolled back never becomes visible.
  */
 export class MemoryFeed {
   /** In the order of their ids. */
@@ -24,13 +24,13 @@ export class MemoryFeed {
     this.#nowMs = nowMs
   }
 
-  /** A transaction that may tell something gets its id. */
+  /** Begins a transaction that may write a row, and returns the id of that row. */
   begin(): number {
     this.#open.set(++this.#lastId, this.#nowMs())
     return this.#lastId
   }
 
-  /** The transaction commits; `null`: it had nothing to tell, or was rolled back. */
+  /** Ends a transaction. `told` is `null` when it was rolled back or has nothing to tell. */
   end(id: number, told: Told | null, origin: string): void {
     this.#open.delete(id)
     if (told === null) return
@@ -38,7 +38,7 @@ export class MemoryFeed {
     this.rows.splice(at + 1, 0, { id, atMs: this.#nowMs(), origin, told })
   }
 
-  /** The port as one process sees it. */
+  /** The port of the process `origin`. */
   of(origin: string): ChangeFeed {
     return {
       begin: async () => {

@@ -15,7 +15,7 @@ function memoryStorage() {
   return { documents: memoryDocuments(tables), updates: memoryUpdates(tables), recovery: memoryRecovery(tables) }
 }
 
-/** What is committed is in memory as long as the test runs, so a restart changes nothing. */
+/** Committed rows stay in memory while the test runs, so `reopen` has nothing to do. */
 const openStore = async () => ({ ...memoryStorage(), reopen: async () => {}, [Symbol.asyncDispose]: async () => {} })
 
 describeDocumentStoreContract('the store of the simulation', openStore)

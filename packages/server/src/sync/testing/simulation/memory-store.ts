@@ -16,13 +16,13 @@ export interface StoredDocument {
   points: PointHead[]
 }
 
-/** What the tables of a store hold, for the ports in this folder. Every call of a port changes them at once or not at all. */
+/** The tables behind the ports of this folder. Every call of a port changes them completely or not at all. */
 export class MemoryTables {
   readonly byKey = new Map<number, StoredDocument>()
   readonly tombstones = new Map<string, Tombstone>()
   readonly #keys = new Map<string, number>()
   readonly #random: Random
-  /** Gets what other nodes are to be told, in the transaction of the change. */
+  /** Called in the transaction of a change, with what other nodes are to be told. */
   tell: (told: Told) => void = () => undefined
   #nextKey = 1
 

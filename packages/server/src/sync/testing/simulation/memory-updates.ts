@@ -11,7 +11,10 @@ import type { MemoryTables, StoredDocument } from './memory-store.ts'
 const REMOVALS_KEPT = 1_000
 const REMOVALS_BYTES = 4 * 1024 * 1024
 
-/** The log of updates over tables in memory, with the comparisons of the SQL statements. It has one writer; `fencedStores` adds owners. */
+/**
+ * The update log over tables in memory, with the comparisons of the SQL statements. It compares no owners; `fencedStores` adds
+ * that.
+ */
 export function memoryUpdates(tables: MemoryTables): UpdateLog {
   return {
     async append(records) {

@@ -4,19 +4,19 @@ import type { FeedPlace } from '../../../feed/feed-table.port.ts'
 import type { Incarnation, Tenure } from '../../ownership.port.ts'
 import type { AppendOutcome, AppendRecord, Snapshot } from '../../update-log.port.ts'
 
-/** What must not be, with the invariant that it breaks. */
+/** A broken invariant. The message begins with the name of the invariant, such as I3. */
 export class Violation extends Error {
   override readonly name = 'Violation'
 }
 
-/** The log of one document, as everything that was ever committed to it. */
+/** Everything that was ever committed to the log of one document. */
 interface Log {
   readonly id: string
-  /** Everything that is in the log. */
+  /** All updates of the log, applied. */
   readonly doc: Y.Doc
   readonly updates: Uint8Array[]
   lastEpoch: number
-  /** Names of edits that were acknowledged and that nobody ever takes back. */
+  /** Names of acknowledged shapes that no client ever removes. */
   readonly acked: Set<string>
 }
 
@@ -29,8 +29,8 @@ interface Reader {
 const SHAPES = 'shapes:c1'
 
 /**
- * What has happened in a simulation, seen from outside: what the store has committed, what clients and readers were answered. Each report is
- * compared with the invariants at once.
+ * Records what happens in a simulation, seen from outside: what the store committed, and what clients and readers were answered.
+ * Compares each report with the invariants at once.
  */
 export class Oracle {
   readonly #logs = new Map<number, Log>()
@@ -65,7 +65,7 @@ export class Oracle {
     return log
   }
 
-  /** `records` as the node gave them, with what the store has answered. */
+  /** The store answered an append of `records` with `outcomes`, one for each record. */
   appended(by: Incarnation, records: readonly AppendRecord[], outcomes: readonly AppendOutcome[]): void {
     for (const [i, { key, epoch, update }] of records.entries()) {
       const outcome = outcomes[i]
@@ -74,7 +74,7 @@ export class Oracle {
     }
   }
 
-  /** A write that was committed. `body`: what is stored now. */
+  /** The store answered a write of a document. A body that was stored with log records is compared with the log. [I3] */
   wrote(by: Incarnation, { log, set }: DocumentWrite, outcome: WriteOutcome): void {
     if (outcome.kind !== 'written') return this.note(`write of ${by}: ${outcome.kind}`)
     const { key, coveredSeq, lastSeq } = outcome.head
@@ -86,7 +86,7 @@ export class Oracle {
     } else this.note(`write of ${by} to ${key}: version ${outcome.head.version}`)
   }
 
-  /** [I3] */
+  /** A node stored a snapshot, which is compared with the log through its sequence. [I3] */
   compacted(by: Incarnation, key: number, { update, throughSeq }: Snapshot, epoch: number | undefined): void {
     this.note(`snapshot of ${key} through ${throughSeq} by ${by} in ${epoch}`)
     this.#sameOwner(key, { owner: by, epoch: epoch ?? 0 }, throughSeq)
@@ -111,7 +111,7 @@ export class Oracle {
     return [...this.log(key).acked]
   }
 
-  /** A read that began when `acked` was acknowledged. [I4] */
+  /** A node answered a read with `body`. The edits in `acked` were acknowledged before the read began. [I4] */
   read(key: number, by: Incarnation | null, body: Uint8Array, acked: readonly string[]): void {
     const shown = new Set(shapesOf(body))
     const lacking = acked.filter((name) => !shown.has(name))
@@ -119,12 +119,12 @@ export class Oracle {
     if (lacking.length > 0) this.violated('I4', `a read of ${key} at ${by} lacks ${lacking.join()}`)
   }
 
-  /** A process begins to read the feed. */
+  /** A process begins to read the feed at `place`. */
   reads(reader: string, place: FeedPlace): void {
     this.#readers.set(reader, { place, told: new Set() })
   }
 
-  /** [I8] */
+  /** A process was told of a row of the feed, which may happen only once. [I8] */
   told(reader: string, id: number): void {
     this.note(`told ${reader} of ${id}`)
     const { told } = this.#readers.get(reader) as Reader
@@ -132,7 +132,7 @@ export class Oracle {
     told.add(id)
   }
 
-  /** Rows that a process which still runs was never told of. [I8] */
+  /** Returns those of `ids` that the process should have been told of and was not. [I8] */
   untold(reader: string, ids: readonly number[]): readonly number[] {
     const { place, told } = this.#readers.get(reader) as Reader
     const isDue = (id: number): boolean => id > place.top || place.gaps.some(({ from, to }) => from <= id && id <= to)
@@ -180,7 +180,7 @@ function sameContent(a: Y.Doc, b: Y.Doc): boolean {
   return contentOf(a) === contentOf(b)
 }
 
-/** What a document says, and how much of each client it has. */
+/** The content of a document as text, with the Yjs clock of each client. */
 function contentOf(doc: Y.Doc): string {
   const clocks = [...Y.decodeStateVector(Y.encodeStateVector(doc))].sort(([a], [b]) => a - b)
   const shapes = Object.entries(doc.getMap(SHAPES).toJSON()).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -3,9 +3,7 @@ import { simulate, type SimulationOptions, type SimulationRun } from './simulati
 
 const LAST_STEPS = 40
 
-/**
- * Leaves faults out of a run for as long as something is violated without them. What is left is rarely more than two faults.
- */
+/** Removes every fault without which the run still violates an invariant. Rarely more than two faults are left. */
 export async function shrunk(run: SimulationRun, options: SimulationOptions): Promise<SimulationRun> {
   let shortest = run
   for (let at = 0; at < shortest.faults.length; ) {
@@ -17,7 +15,7 @@ export async function shrunk(run: SimulationRun, options: SimulationOptions): Pr
   return shortest
 }
 
-/** What somebody needs who looks for the cause: seed, faults and the last steps. */
+/** Describes a run for whoever looks for the cause of a violation: seed, faults and the last steps. */
 export function told({ seed, faults, violation, history }: SimulationRun): string {
   const planned = faults.map((fault) => `  ${JSON.stringify(fault)}`)
   return [
@@ -29,7 +27,10 @@ export function told({ seed, faults, violation, history }: SimulationRun): strin
   ].join('\n')
 }
 
-/** Plays the seeds from `from` to `through`; throws what is told of the first one in which something is violated. */
+/**
+ * Plays the seeds from `from` to `through`. Throws at the first one that violates an invariant, with the description of its
+ * shortened run.
+ */
 export async function playSeeds(from: number, through: number): Promise<SimulationRun['counts'][]> {
   const counts: SimulationRun['counts'][] = []
   for (let seed = from; seed <= through; seed++) {

@@ -4,15 +4,18 @@ import type { Sabotage } from './sabotage.ts'
 import { simulate } from './simulation.ts'
 
 const PATIENCE_MS = 900_000
-/** Most sabotages are found much earlier. */
+/** How many seeds are tried at most. Most sabotages are found much earlier. */
 const SEEDS = 250
 
-/** The owner is paused for about as long as others wait before they take its documents. */
+/** A pause of the owner, about as long as other nodes wait before they take its documents over. */
 function pausedOwner(seed: number): readonly Fault[] {
   return [{ atMs: 2_000 + ((seed * 370) % 4_000), kind: 'pause', node: OWNER, forMs: 3_200 + ((seed * 53) % 1_000) }]
 }
 
-/** The first violation in the seeds, with these faults or with those of the seeds. */
+/**
+ * Returns the message of the first violation in the seeds, `null` when there is none. Without `faultsOf` each seed picks its own
+ * faults.
+ */
 async function firstViolation(sabotage: Sabotage, faultsOf?: (seed: number) => readonly Fault[]): Promise<string | null> {
   for (let seed = 1; seed <= SEEDS; seed++) {
     const { violation } = await simulate({ seed, sabotage, ...(faultsOf && { faults: faultsOf(seed) }) })

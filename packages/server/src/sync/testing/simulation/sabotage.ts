@@ -13,7 +13,7 @@ import type { FromWorker } from '../../worker-messages.ts'
 export const SABOTAGES = ['no-epoch', 'since-seen', 'feed-by-id', 'no-row-check'] as const
 export type Sabotage = (typeof SABOTAGES)[number]
 
-/** Of one process: what it tells its edges to be durable is all that they have seen. */
+/** Returns what changes the messages that reach one process: the process then takes every update that it has seen for durable. */
 export function seenAsDurable(): (message: NodeMessage) => NodeMessage {
   const seen = new Map<number, number>()
   return (message) => {
@@ -26,7 +26,10 @@ export function seenAsDurable(): (message: NodeMessage) => NodeMessage {
   }
 }
 
-/** What rooms get instead of the row of a document: that this node owns it, once it has acquired it. */
+/**
+ * Ports for the rooms of a node that does not look at the row of a document: once the node has acquired the document, the row
+ * always names this node as the owner.
+ */
 export function unlookedRows(
   ownership: Ownership,
   documents: DocumentStore,

@@ -3,7 +3,7 @@ import type { Random } from '../../../kernel/ids.ts'
 import { dice } from '../../../kernel/testing/dice.ts'
 import type { Timers } from '../../../kernel/timers.ts'
 
-/** Choices by seed. */
+/** Random choices that depend on the seed alone. */
 export class Choices {
   readonly #below: (below: number) => number
 
@@ -22,7 +22,7 @@ export class Choices {
     return fromMs + this.#below(toMs - fromMs + 1)
   }
 
-  /** True in so many of a hundred cases. */
+  /** True in `chance` of 100 cases. */
   percent(chance: number): boolean {
     return this.#below(100) < chance
   }
@@ -49,8 +49,8 @@ interface Event {
 }
 
 /**
- * The time of a simulation: everything that happens is an event, and between two events all promises come to rest. Events of one moment happen in
- * the order in which they were planned.
+ * The time of a simulation. Everything that happens is an event, and all promises come to rest between two events. Events of one
+ * moment happen in the order in which they were planned.
  */
 export class Schedule {
   nowMs = 1_000
@@ -68,7 +68,7 @@ export class Schedule {
     }
   }
 
-  /** Lets everything happen until then, or until `isDone` after an event. */
+  /** Runs the events up to `untilMs`. Ends earlier when `isDone` is true after an event. */
   async until(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
     for (;;) {
       const next = this.#events[0]
@@ -91,8 +91,8 @@ function atRest(): Promise<void> {
 }
 
 /**
- * What runs in one process: nothing of it happens while the process is paused, and everything that was due happens after that, in order, one step
- * after the other. Nothing happens any more when it has ended.
+ * The work of one process. Work that is due during a pause runs after it, in order, each piece as an event of its own. After the
+ * end of the process nothing runs.
  */
 export class Process {
   readonly clock: Clock
@@ -114,7 +114,7 @@ export class Process {
     this.timers = { after: (delayMs, run) => this.after(delayMs, run) }
   }
 
-  /** Runs what reaches the process now. */
+  /** Runs work that reaches the process now, or keeps it while the process is paused. */
   run(work: () => void): void {
     if (this.hasEnded) return
     if (this.isPaused || this.#isCatchingUp) this.#held.push(work)

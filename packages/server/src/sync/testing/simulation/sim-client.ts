@@ -5,16 +5,16 @@ import type { Oracle } from './oracle.ts'
 import { editShape, removeShape } from './oracle.ts'
 import type { Choices, Schedule } from './schedule.ts'
 
-/** The far end of a socket, as a client has it. */
+/** A socket as a client sees it. */
 export interface SimSocket {
   send(frame: Uint8Array): void
-  /** The client goes away. */
+  /** Ends the socket from the client's side. */
   drop(): void
 }
 
 /** What opens sockets: a load balancer in front of the nodes. */
 export interface Front {
-  /** `null`: nobody takes the connection now. */
+  /** Returns `null` when no node accepts connections. */
   open(listener: SocketListener): SimSocket | null
 }
 
@@ -25,7 +25,7 @@ export interface SocketListener {
 
 interface Sent {
   readonly ordinal: number
-  /** The clock of the copy before the edits of this message, and with them. */
+  /** The Yjs clock of the client before the edits of this message; `clock` is the one after them. */
   readonly from: number
   readonly clock: number
   readonly names: readonly string[]
@@ -33,15 +33,15 @@ interface Sent {
 
 const AGAIN_MS = { from: 50, to: 800 }
 const HEARTBEAT_MS = 2_000
-/** A socket from which nothing has come for so long is given up. */
+/** After this silence a client gives its socket up. */
 const SILENT_MS = 5_000
-/** Of these names every client writes and removes the values. */
+/** The number of shapes that all clients write and remove. */
 const SHARED_NAMES = 4
 
 /** Errors after which a client tries again. */
 const PASSING = new Set(['ERR_NOT_PERSISTED', 'ERR_UNAVAILABLE', 'ERR_SYNC_GAP'])
 
-/** A person with an editor on one document: keeps a copy, types while it is offline too, and comes back through any node. */
+/** A client of one document. It keeps a copy, edits while it is offline too, and connects again through any node. */
 export class SimClient {
   readonly key: number
   readonly doc = new Y.Doc()
@@ -56,7 +56,7 @@ export class SimClient {
   #ordinal = 0
   #sentClock = 0
   #sent: Sent[] = []
-  /** Edits that were made and not sent in a message of their own. */
+  /** Names of the new shapes that the next message will contain. */
   #names: string[] = []
   #edits = 0
   #heardMs = 0
@@ -83,7 +83,7 @@ export class SimClient {
     })
   }
 
-  /** Joined, with everything that it did acknowledged. */
+  /** Whether the client is joined and all of its edits are acknowledged. */
   get isSettled(): boolean {
     return this.#isSynced && this.#sent.length === 0
   }
@@ -199,8 +199,9 @@ export class SimClient {
     this.#oracle.note(`${this.#name} was told ${code}`)
     if (!PASSING.has(code)) return this.#oracle.violated('I10', `${this.#name} was told ${code}`)
     if (frame === undefined) return
-    // The acknowledgement that covers it says nothing of it, and later messages may only remove something. The socket closes, or the relay asks for
-    // everything that it lacks.
+    // A later acknowledgement covers the ordinal of the refused message although the log lacks its edits: a later message that
+    // only removes something is accepted. So it proves no edits from `refused.from` on. The socket then closes, or the relay asks
+    // for everything that it lacks.
     const refused = this.#sent.find(({ ordinal }) => ordinal === frame)
     if (refused === undefined) return
     this.#names.unshift(...refused.names)

@@ -15,12 +15,12 @@ import { Oracle } from './oracle.ts'
 import type { Choices, Process, Schedule } from './schedule.ts'
 import type { Sabotage } from './sabotage.ts'
 
-/** How long a statement takes on its way and back, in ms. */
+/** The longest way of a statement to the database, and of its answer back, in ms. */
 const WAY_MS = 2
 const COMMIT_MS = 3
-/** Of ten commits one waits longer for the disk. */
+/** One commit in ten waits up to this long for the disk. */
 const SLOW_COMMIT_MS = 80
-/** After this time without an answer a connection is given up. */
+/** A statement fails after this time without an answer. */
 const GIVEN_UP_MS = 3_000
 
 /** The one database of a simulation: tables, owners, the feed, and the locks of transactions. Its clock is that of the schedule. */
@@ -31,7 +31,7 @@ export class SimDatabase {
   readonly oracle: Oracle
   readonly choices: Choices
   readonly schedule: Schedule
-  /** Until when a row is locked by a transaction. */
+  /** When the lock of each row ends, in ms. */
   readonly #locks = new Map<string, number>()
 
   constructor(schedule: Schedule, choices: Choices) {
@@ -47,7 +47,7 @@ export class SimDatabase {
     this.oracle = new Oracle({ ownerOf: (key) => this.ownership.ownerOf(key), nowMs })
   }
 
-  /** When a transaction that needs these rows has them, and keeps them for so long. */
+  /** Locks rows for `forMs`, from the moment when no other transaction has one of them locked. Returns that moment in ms. */
   lock(rows: readonly string[], forMs: number): number {
     const fromMs = Math.max(this.schedule.nowMs, ...rows.map((row) => this.#locks.get(row) ?? 0))
     for (const row of rows) this.#locks.set(row, fromMs + forMs)
@@ -55,13 +55,13 @@ export class SimDatabase {
   }
 }
 
-/** What happens to the statements of one process. */
+/** Faults of the connections from one process to the database. */
 export interface LineFaults {
   /** Nothing gets through. */
   isCut: boolean
-  /** The next so many commits are done, but their answers are lost. */
+  /** How many of the next commits are made while their answers are lost. */
   losesAnswers: number
-  /** The next so many transactions are rolled back. */
+  /** How many of the next transactions are rolled back. */
   rollsBack: number
   /** Added to each way, in ms. */
   slowMs: number
@@ -75,7 +75,10 @@ interface Transaction<T> {
   readonly run: () => Promise<T>
 }
 
-/** The connections of one process to the database. Statements are done at the database when they arrive there, whatever becomes of the process. */
+/**
+ * The connections of one process to the database. A statement is run when it arrives at the database, even when the process has
+ * ended by then.
+ */
 export class DatabaseLine {
   readonly faults: LineFaults = { isCut: false, losesAnswers: 0, rollsBack: 0, slowMs: 0 }
   /** Called after the commit of a row of the feed. */
@@ -178,7 +181,7 @@ export interface LineStores {
   readonly changeFeed: ChangeFeed
 }
 
-/** The ports of a process over its line. Which incarnation writes is asked for each call. */
+/** The stores of one process over its line. Each call asks `inc` which incarnation makes it. */
 export function lineStores(
   database: SimDatabase,
   line: DatabaseLine,
@@ -261,7 +264,7 @@ export function lineStores(
   }
 }
 
-/** The port of owners of one incarnation. */
+/** The port `Ownership` of one process over its line. Each call asks `inc` which incarnation makes it. */
 export function lineOwnership(database: SimDatabase, line: DatabaseLine, inc: () => Incarnation): Ownership {
   const { ownership, oracle } = database
   const write = <T>(key: number, run: () => Promise<T>): Promise<T> => line.write({ rows: [`log ${key}`], mayTell: false, run })

@@ -5,20 +5,22 @@ import type { Incarnation } from '../../ownership.port.ts'
 import { createMemoryNetwork, type MemoryNetwork } from '../memory-links.ts'
 import type { Choices, Process, Schedule } from './schedule.ts'
 
-/** A link without a sign of life for so long is down. */
+/** A node takes a link for down after this silence. */
 const DEAD_MS = 2_000
 
 /**
- * The links of a simulation. A link delivers in order, each message once, until it is down: what a faulty network drops, doubles or changes ends a
- * link, as its frames are numbered and sealed. So these faults are a cut, with all that was on its way lost, and a new link after a while.
+ * The links of a simulation. A link delivers messages in order, each once, until it is down. Its frames are numbered and sealed,
+ * so a frame that a faulty network drops, doubles or changes ends the link. Such a fault is therefore a cut, which loses the
+ * messages on their way, and a new link after a while.
  */
 export class SimNetwork {
   readonly #network: MemoryNetwork
   readonly #schedule: Schedule
   readonly #choices: Choices
   readonly #processes = new Map<Incarnation, Process>()
-  /** Pairs between which nothing gets through, and for how long a message takes between slow pairs. */
+  /** Pairs of nodes between which nothing gets through. */
   readonly #parted = new Set<string>()
+  /** The longest time that a message takes between two nodes, by pair, in ms. */
   readonly #slow = new Map<string, number>()
   readonly #lastMs = new Map<string, number>()
   readonly #nameOf = new Map<Incarnation, string>()
@@ -29,7 +31,7 @@ export class SimNetwork {
     this.#network = createMemoryNetwork({ fullBytes })
   }
 
-  /** Opens the links of an incarnation of the node `name`, in this process. `seen` may change what arrives. */
+  /** Opens the links of an incarnation of the node `name`, in this process. `seen` may replace each message that arrives. */
   open(inc: Incarnation, name: string, process: Process, seen: (message: NodeMessage) => NodeMessage): NodeLinkService {
     const others = [...this.#processes.keys()]
     this.#processes.set(inc, process)
@@ -56,7 +58,7 @@ export class SimNetwork {
     }
   }
 
-  /** The links of an incarnation end, and the others notice at once or when they hear nothing any more. */
+  /** Ends the links of an incarnation. The other nodes notice that at once, or by silence. */
   close(inc: Incarnation): void {
     if (!this.#processes.delete(inc)) return
     const others = [...this.#processes.keys()]
@@ -65,7 +67,7 @@ export class SimNetwork {
     for (const other of others) this.#noticeLater(other, inc, isSilent ? DEAD_MS : 1)
   }
 
-  /** Nothing gets through between two nodes from now on, or again. */
+  /** Cuts the links between two nodes until `join`. With `isSilent` the nodes notice that by silence, otherwise at once. */
   part(a: string, b: string, isSilent: boolean): void {
     this.#parted.add(pairOf(a, b))
     this.#ofPair(a, b, (x, y) => this.#break(x, y, isSilent))
@@ -84,12 +86,12 @@ export class SimNetwork {
     })
   }
 
-  /** Messages between two nodes take up to so long from now on. */
+  /** From now on a message between two nodes takes up to `mostMs`. */
   slow(a: string, b: string, mostMs: number): void {
     this.#slow.set(pairOf(a, b), mostMs)
   }
 
-  /** A process stops: nothing is delivered to it, and the others take its links for dead after a while. */
+  /** The process is paused: nothing is delivered to it, and the other nodes take its links for dead after `DEAD_MS`. */
   paused(inc: Incarnation): void {
     const process = this.#processes.get(inc)
     this.#network.pause(inc)

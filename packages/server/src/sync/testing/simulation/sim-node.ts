@@ -41,7 +41,7 @@ export interface World {
 
 export const WORKSPACE = 'ws'
 const HOME = -1
-/** Long before any token ends. */
+/** The expiry of every token, far beyond the end of a simulation. */
 const NEVER_SEC = 10_000_000_000
 const START_AGAIN_MS = 500
 const CLOSING_MS = 1_000
@@ -76,7 +76,7 @@ export const ACCESS: Access = {
   },
 }
 
-/** The token is the name of its holder. */
+/** Accepts any token and takes it for the name of its holder. */
 const verifyToken: TokenVerifier = async (token) => ({
   kind: 'verified',
   principal: {
@@ -88,12 +88,12 @@ const verifyToken: TokenVerifier = async (token) => ({
 })
 
 /**
- * One process of a node, put together as `compose/nodes.ts`, `compose/live.ts` and `compose/feed.ts` do: everything but the store, the network, the
- * sockets and the time is the code of the relay.
+ * One process of a node, put together as `compose/nodes.ts`, `compose/live.ts` and `compose/feed.ts` do. Everything but the
+ * store, the network, the sockets and the time is the code of the relay.
  */
 export class SimNode {
   readonly name: string
-  /** Names the process: a node that starts again is another one. */
+  /** The name of the process: each start of a node has another one. */
   readonly id: string
   readonly process: Process
   readonly line: DatabaseLine
@@ -192,7 +192,7 @@ export class SimNode {
     this.documents = createDocuments({
       store: stores.documents,
       residents: rooms,
-      // Own changes are told by the feed, too.
+      // The feed tells a node of its own changes as well, so nothing is published here.
       events: { publish: () => undefined },
       bodies: NO_BODIES,
       accessPolicy: OPEN_DOCS,
@@ -227,12 +227,12 @@ export class SimNode {
     }
   }
 
-  /** Whether a load balancer gets 200 from it. */
+  /** Whether the node tells a load balancer that it is ready. */
   get isReady(): boolean {
     return !this.process.hasEnded && !this.isDraining && this.life.phase === 'serving'
   }
 
-  /** Begins to live; tries again while the database does not let it. */
+  /** Starts the life of the node. Tries again until the database lets it. */
   async start(): Promise<void> {
     const { timers } = this.process
     for (;;) {
@@ -278,7 +278,7 @@ export class SimNode {
     for (const socket of this.#sockets) socket.broken()
   }
 
-  /** Ends it as SIGTERM does, and the process after that. */
+  /** Stops the node as SIGTERM does, then ends the process. */
   async drain(): Promise<void> {
     this.isDraining = true
     const { departures } = this.#rooms
@@ -307,7 +307,7 @@ export class SimNode {
   }
 }
 
-/** Bodies are parsed for PUTs and tools only, which a simulation does not make. */
+/** Only PUTs and tools parse bodies, and a simulation makes neither. */
 const NO_BODIES = new Proxy({} as Parameters<typeof createDocuments>[0]['bodies'], {
   get() {
     throw new Error('nobody parses bodies here')

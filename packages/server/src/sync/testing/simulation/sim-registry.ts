@@ -21,7 +21,7 @@ interface NodeRow extends NodeDescription {
   beatMs: number
 }
 
-/** The table of nodes. A heartbeat is also told to the owners in memory, which ask how old it is. */
+/** The table of nodes. It also reports heartbeats to `MemoryOwnership`, which decides by their age who is dead. */
 export class SimRegistry {
   readonly #database: SimDatabase
   readonly #rows = new Map<Incarnation, NodeRow>()
@@ -31,7 +31,7 @@ export class SimRegistry {
     this.#database = database
   }
 
-  /** The port as one process has it. */
+  /** The port of one process. */
   of(process: Process, line: DatabaseLine): NodeRegistry {
     return new ProcessRegistry(this, process, line)
   }
@@ -75,7 +75,7 @@ export class SimRegistry {
   }
 }
 
-/** The heartbeat of a process, which goes on while the process pulses. */
+/** The port of one process. Its heartbeats go on while the process calls `pulse`. */
 class ProcessRegistry implements NodeRegistry {
   readonly #registry: SimRegistry
   readonly #process: Process

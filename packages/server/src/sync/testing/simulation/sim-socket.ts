@@ -6,13 +6,13 @@ import type { SimSocket, SocketListener } from './sim-client.ts'
 
 const WAY_MS = 5
 
-/** The end of a socket at its node. */
+/** A socket as its node sees it. */
 export interface ServerSocket {
   /** The process of the node has ended. */
   broken(): void
 }
 
-/** Opens a socket between a client and the sessions of a process: what is sent arrives in order, after a while. */
+/** Opens a socket between a client and the sessions of a process. Frames arrive in order, after up to 5 ms. */
 export function openSocket({
   sessions,
   process,
@@ -62,7 +62,7 @@ export function openSocket({
       uncork: () => undefined,
       once: () => undefined,
     },
-    // The library waits for the answer of the client before it says that the socket is closed.
+    // `ws` reports the close after the client has answered it, so never within this call.
     close: (code) => void schedule.after(0, () => close(code)),
     terminate: () => close(1006),
     ping: () => undefined,

@@ -1,21 +1,23 @@
 /**
- * Three nodes, six Yjs clients and several documents in one process, by seed. Gateway, rooms, logs of rooms, remote rooms, the codec of links, the feed
- * and its consumer, documents over REST and the life of a node are the code of the relay. In memory, and in the hands of the seed, are time, sockets,
- * links, the database with its owners, locks, transactions and heartbeats, and the hints of the bus.
+ * Three nodes, six Yjs clients and one to three documents in one process, driven by a seed. Gateway, rooms, logs of rooms, remote
+ * rooms, the codec of links, the feed and its consumer, documents over REST and the life of a node are the code of the relay. In
+ * memory, and controlled by the seed, are time, sockets, links, the hints of the bus, and the database with its owners, locks,
+ * transactions and heartbeats.
  *
- * Invariants that are checked (`oracle.ts`), during a run and at its end:
- * - I1: what a client was told to be durable is in the log. By clocks of Yjs: a deletion shows only at the end, in I6.
+ * Invariants that are checked (`oracle.ts`) during a run and at its end:
+ * - I1: what a client was told to be durable is in the log. This compares Yjs clocks, so a lost deletion shows only in I6.
  * - I2: epochs never fall along the log of a document.
- * - I3: a stored body has the shapes of the log through its sequence, and a snapshot all of its content. Recovery points: `recovery-store.contract.ts`.
- * - I4: a read at any node contains every edit of a client that was acknowledged before it began.
+ * - I3: a stored body has the shapes of the log through its sequence, and a snapshot has all content of the log through its sequence.
+ * - I4: a read at any node contains every edit that was acknowledged before the read began.
  * - I5: only the owner at that moment changes a document, and the log has no gap.
- * - I6: after the last fault all nodes serve and all clients have what the log has, without the bus too.
+ * - I6: after the last fault all nodes serve and all clients have what the log has, even without the bus.
  * - I8: each process is told once of each row of the feed that commits after its start and more than 2.5 s before its end.
- * - I10: nobody hears that a document is deleted or unknown. No document is deleted here: `feed-over-nodes.test.ts`.
+ * - I10: nobody hears that a document is deleted or unknown. A simulation deletes no document.
  *
- * Elsewhere: I7, seats and rates, in `seat-rows.test.ts` and `redis-rate-limiter.test.ts`; I9, blobs, in `blob-nodes.test.ts`. Also elsewhere: a
- * transaction that is frozen between its update and its commit, a database that loses commits, PUTs and tools at a live document, presence, rooms in
- * threads (`ownership-nodes.test.ts`, `two-nodes.test.ts`, `npm run faults:nodes`).
+ * Tested elsewhere: I7, seats and rates, in `seat-rows.test.ts` and `redis-rate-limiter.test.ts`; I9, blobs, in
+ * `blob-nodes.test.ts`; deletions, in `feed-over-nodes.test.ts`; recovery points, in `recovery-store.contract.ts`. In
+ * `ownership-nodes.test.ts`, `two-nodes.test.ts` and `npm run faults:nodes`: a transaction that is frozen between its update and its
+ * commit, a database that loses commits, PUTs and tools at a live document, presence, and rooms in threads.
  */
 import { expect, it } from 'vitest'
 import { OWNER } from './fault-plan.ts'
@@ -39,7 +41,7 @@ it('[LIFE-25] [LIFE-26] another seed gives another history', { timeout: PATIENCE
 it('[LIFE-25] [LIFE-26] [LIFE-27] 250 seeds of faults violate no invariant', { timeout: PATIENCE_MS }, async () => {
   const counts = await playSeeds(1, 250)
   const sum = (of: (each: (typeof counts)[number]) => number): number => counts.reduce((total, each) => total + of(each), 0)
-  // Seeds in which nothing happens show nothing.
+  // Seeds in which nothing happens prove nothing.
   expect(sum(({ acknowledged }) => acknowledged)).toBeGreaterThan(2_000)
   expect(sum(({ reads }) => reads)).toBeGreaterThan(1_000)
   expect(sum(({ takeovers }) => takeovers)).toBeGreaterThan(20)

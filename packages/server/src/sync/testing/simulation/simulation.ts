@@ -15,14 +15,14 @@ import { SimRegistry } from './sim-registry.ts'
 export interface SimulationOptions {
   readonly seed: number
   readonly sabotage?: Sabotage
-  /** Instead of those of the seed, for making a failing run shorter. */
+  /** Replaces the faults that the seed picks, to shorten a failing run. */
   readonly faults?: readonly Fault[]
 }
 
 export interface SimulationRun {
   readonly seed: number
   readonly faults: readonly Fault[]
-  /** The first one; the run ends there. */
+  /** The first violation, which ends the run; `null` when there was none. */
   readonly violation: Violation | null
   readonly history: readonly string[]
   readonly counts: SimulationCounts
@@ -40,9 +40,9 @@ export interface SimulationCounts {
 
 const NODES = ['a', 'b', 'c'] as const
 const CLIENTS = 6
-/** The nodes have begun to serve. */
+/** The nodes serve by this time. */
 const BEGINS_MS = 1_500
-/** Faults begin and people type for so long. */
+/** For this time faults begin and clients edit. */
 const BUSY_MS = 7_000
 /** After the last fault everything must come to rest within this time. A lease lasts 15 s. */
 const QUIET_MS = 40_000
@@ -70,7 +70,7 @@ class Simulation {
   readonly #faults: readonly Fault[]
   /** The newest process of each node. */
   readonly #nodes = new Map<string, SimNode>()
-  /** What the load balancer knew at its last check. */
+  /** The nodes that were ready at the last check of the load balancer. */
   readonly #green = new Set<SimNode>()
   readonly #clients: SimClient[] = []
   readonly #heads: DocumentHead[] = []
@@ -86,7 +86,7 @@ class Simulation {
   constructor(options: SimulationOptions) {
     this.#options = options
     const { seed } = options
-    // Separate, so that a shorter list of faults changes as little else as possible.
+    // The plan has choices of its own, so that a shorter list of faults changes as little else as possible.
     const plan = new Choices(3 * seed)
     this.#choices = new Choices(3 * seed + 1)
     const choices = this.#choices
@@ -191,7 +191,7 @@ class Simulation {
     node.process.run(() => void node.start())
   }
 
-  /** What a load balancer does every second. */
+  /** Checks every second which nodes are ready, as a load balancer does. */
   #check(): void {
     this.#schedule.after(BEFORE_CHECK_MS, () => this.#check())
     this.#green.clear()
@@ -235,7 +235,7 @@ class Simulation {
     })
   }
 
-  /** A read over REST at any node. Who was refused for now tries again. */
+  /** Reads a document over REST at a node. A refused read is tried again, `tries` times in all. */
   #read(node: SimNode, head: DocumentHead, tries = 4): void {
     const { id, key } = head
     const acked = this.#oracle.ackedNames(key)
@@ -258,13 +258,13 @@ class Simulation {
     })
   }
 
-  /** Readers who waited for a process that was paused. */
+  /** Makes reads that waited for a paused process. */
   #readAfterPause(node: SimNode): void {
     for (const head of this.#heads)
       for (let i = 0; i < 3; i++) this.#schedule.after(this.#choices.between(0, 200), () => this.#read(node, head))
   }
 
-  /** Somebody shares a document, or moves it, which every node is told of. */
+  /** Shares a document or moves it to a collection, of which every node is told. */
   #changeLater(): void {
     this.#schedule.after(this.#choices.between(CHANGES.from, CHANGES.to), () => {
       if (!this.#isBusy) return
@@ -328,7 +328,7 @@ class Simulation {
         node.end()
         return end(fault.forMs, () => this.#restart(node))
       case 'drain':
-        // A process that is paused gets the signal afterwards.
+        // A paused process gets the signal when it goes on.
         node.process.run(() => void node.drain().then(() => this.#schedule.after(fault.forMs, () => this.#restart(node))))
         return end(fault.forMs, () => undefined)
       case 'no-database':

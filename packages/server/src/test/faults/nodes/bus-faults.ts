@@ -49,7 +49,7 @@ function ofBus(play: (scene: Scene) => Promise<void>): NodesFault {
   return { nodes: 2, share: 1, tailMs: 4_000, bounds, play: (scene) => play(scene).then(() => []) }
 }
 
-/** One command, whatever the answer. */
+/** Sends one command and waits for its answer, whatever the answer is. */
 async function redisCommand(url: string, words: readonly string[]): Promise<void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

@@ -54,12 +54,15 @@ function textOf(doc: Y.Doc, page: string): string {
   return doc.getXmlFragment(`prose:${page}`).toString()
 }
 
-/** The places where something acknowledged is looked for, beside the replicas of the people. */
+/** What a search for everything acknowledged has found. */
 export interface Found {
   readonly losses: Losses
   /** What is missing, where, for the report. */
   readonly missing: readonly string[]
-  /** How much is gone that the database server had confirmed and lost. It is not counted as missing. */
+  /**
+   * How many acknowledged marks are gone because the database server lost commits that it had confirmed. They do not count as
+   * missing.
+   */
   readonly lostWithTail: number
 }
 
@@ -76,7 +79,7 @@ export async function findMissing(cluster: Cluster, fresh: RelayUnderTest, load:
   const look = async (): Promise<void> => {
     for (let document = documents.pop(); document !== undefined; document = documents.pop()) {
       const expected = byDocument.get(document) ?? []
-      // Its whole content was one request, so it went as a whole.
+      // One request stored the whole document, so it is lost as a whole.
       if (expected.every((one) => isExcused(one, recorder)) && (await isAbsent(fresh, document))) {
         lostWithTail += expected.length
         continue
@@ -107,8 +110,8 @@ export async function findMissing(cluster: Cluster, fresh: RelayUnderTest, load:
 }
 
 /**
- * Whether the database server may have lost it. What people typed is never excused: their editors hold it, and send it again when they connect
- * to a store that lacks it.
+ * Whether the database server may have lost something acknowledged. What people typed is never excused: their editors hold it,
+ * and send it again when they connect to a store that lacks it.
  */
 function isExcused({ source, atMs }: Acknowledged, recorder: Recorder): boolean {
   return source !== 'typed' && recorder.isOfLostTail(atMs)

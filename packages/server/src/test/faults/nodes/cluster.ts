@@ -54,7 +54,7 @@ export interface Cluster extends AsyncDisposable {
   readonly audit: StoreAudit
   /** `null` on a server that others use as well. */
   readonly postgres: OwnPostgres | null
-  /** Whether all nodes say so. */
+  /** Whether all nodes say that they are ready. */
   areReady(): Promise<boolean>
   /** One more relay on the same store, which the load never used; stopped with the cluster. */
   startFresh(): Promise<RelayUnderTest>
@@ -203,7 +203,7 @@ function clusterNode(
   return node
 }
 
-/** Waits until the node says so itself. */
+/** Waits until the node itself says that it is ready. */
 async function ready(node: Pick<ClusterNode, 'name' | 'relay'>): Promise<void> {
   await until(`node ${node.name} to be ready`, () => isReady(node), READY_WITHIN_MS)
 }
@@ -227,7 +227,7 @@ function through(url: string, port: number): string {
   return changed.href
 }
 
-/** Adds a setting to each connection by which the audit of the store tells who it belongs to. */
+/** Adds a setting to each connection, by which the audit of the store tells the node that the connection belongs to. */
 function namedAs(node: string, url: string): string {
   const changed = new URL(url)
   changed.searchParams.set('options', `-c ${NODE_SETTING}=${node}`)

@@ -7,11 +7,11 @@ import { pause, request } from './requests.ts'
 import { openTypist, TYPED_PAGE, type Typist } from './typist.ts'
 
 const MOST_LOST_APPENDS = 50
-/** The document of which the owner sleeps through a failover. */
+/** The document whose owner sleeps through a failover. */
 const FORKED = 'forked'
 /** A number that both the owner's person and the other one write, so that the log ends where the owner believes it to end. */
 const FORKED_EDITS = 3
-/** On a machine so busy that the nodes give their documents up meanwhile. */
+/** Happens on a machine so busy that the nodes give their documents up meanwhile. */
 const NOT_FORKED = 'the log does not end where the owner believes, so the run shows nothing'
 const BACK_WITHIN_MS = 30_000
 /** A heartbeat that was under way when the server ended may have been stored without its answer. */
@@ -85,7 +85,7 @@ function forking({ leaves }: { readonly leaves: boolean }): NodesFault {
       recorder.lostTails.push({ fromMs, toMs: performance.now() })
       await until('all nodes to be ready', () => cluster.areReady(), BACK_WITHIN_MS)
       owner.freeze()
-      // Waits in the socket of the node that sleeps.
+      // This edit waits in the socket of the sleeping node.
       stays.write()
       const comes = await joinedAt(scene, other, 'comes')
       await writeOneByOne(comes, lastSeq - lastBefore)
@@ -99,7 +99,7 @@ function forking({ leaves }: { readonly leaves: boolean }): NodesFault {
           recorder.wrong.push('two people of one document see different texts'),
         )
       }
-      // As people do who read that everything is saved.
+      // Leaves, as people do who read that everything is saved.
       stays.client.destroy()
       await pause(3_000)
       comes.client.destroy()
@@ -120,7 +120,7 @@ function serverOf({ postgres }: Cluster): OwnPostgres {
   return postgres
 }
 
-/** How many tails of the database each node has told to be lost. */
+/** How many lost tails of the database each node has reported. */
 async function tailsTold(nodes: readonly ClusterNode[]): Promise<ReadonlyMap<string, number>> {
   const counts = nodes.map(
     async ({ name, relay }): Promise<[string, number]> => [
@@ -138,7 +138,7 @@ async function joinedAt({ cluster, recorder, random }: Scene, node: ClusterNode,
   return typist
 }
 
-/** Each edit becomes an append of its own, as the one before is saved. */
+/** Writes edits, each after the one before is saved, so that each becomes an append of its own. */
 async function writeOneByOne(typist: Typist, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     typist.write()

@@ -19,19 +19,19 @@ export interface FaultyProxy extends AsyncDisposable {
   readonly port: number
   /** The local ports of the open connections to the target, by which the target can name them. */
   readonly localPorts: ReadonlySet<number>
-  /** Holds the bytes of open and new connections back until `heal`. Without a source of all connections. */
+  /** Holds back the bytes of open and new connections until `heal`. Without a source it holds back those of all connections. */
   silence(way: Way, source?: string): void
-  /** Resets the open connections and, until `heal`, each new one. Without a source all of them. */
+  /** Resets the open connections and, until `heal`, each new one: those of one source, or all. */
   cut(source?: string): void
   /** Resets the open connections once; new ones are forwarded. */
   reset(source?: string): void
   /** Forwards each block of bytes of open and new connections this much later. */
   delay(ms: number): void
-  /** Resets the connection that next sends something to the target after so many further bytes of the answer. */
+  /** Resets the next connection that sends something to the target, after `bytes` further bytes of the answer. */
   cutAnswerAfter(bytes: number): void
-  /** The same for the connection that next sends a COMMIT to PostgreSQL. */
+  /** Resets the next connection that sends a COMMIT to PostgreSQL, after `bytes` further bytes of the answer. */
   cutCommitAnswerAfter(bytes: number): void
-  /** Whether such a connection has not been reset yet. */
+  /** Whether a connection that is to be reset so has not been reset yet. */
   isCutDue(): boolean
   /** Forwards everything again. */
   heal(): void

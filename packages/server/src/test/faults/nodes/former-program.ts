@@ -9,7 +9,7 @@ const OWN_SCOPE = '@docrelay'
 
 /** The relay as an earlier commit of this repository has it, in a folder of its own. */
 export interface FormerProgram extends Disposable {
-  /** Of its main module. */
+  /** The path of its main module. */
   readonly path: string
 }
 

@@ -47,7 +47,7 @@ export async function startFront(nodes: readonly Behind[]): Promise<Front> {
     keep(near)
     const first = await firstBytes(near)
     const client = /[?&]client=([\w.-]+)/.exec(first.toString('latin1', 0, 2_048))?.[1]
-    // All red: then any of them is asked, as its own answer is the best one.
+    // When no node is ready, one of them is asked all the same, since its own answer says most.
     const inOrder = [...nodes.filter(({ name }) => ready.get(name)), ...nodes.filter(({ name }) => !ready.get(name))]
     for (const { name, port } of inOrder) {
       const far = await connected(port)

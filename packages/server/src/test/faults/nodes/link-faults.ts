@@ -2,9 +2,12 @@ import type { Cluster, ClusterNode } from './cluster.ts'
 import { chosen, EVERYBODY_RECONNECTS, type NodesFault } from './nodes-fault.ts'
 import { pause } from './requests.ts'
 
-/** Faults of the network between nodes. Who is not hit may have to try again, as the owner of their document may be out of reach. */
+/**
+ * Faults of the network between nodes. Clients of nodes that are not hit may have to try again, as the owner of their document
+ * may be out of reach.
+ */
 export const LINK_FAULTS: Readonly<Record<string, NodesFault>> = {
-  // Of two nodes one gives its sockets up, which is the higher incarnation; of three the one that is alone.
+  // Of two nodes the one with the higher incarnation gives its sockets up; of three the one that is alone.
   'links-cut': {
     nodes: 2,
     share: 1,
@@ -45,7 +48,7 @@ export const LINK_FAULTS: Readonly<Record<string, NodesFault>> = {
       return healed(cluster)
     },
   },
-  // Both still see the third, and so is neither red; clients of the two may have to try again.
+  // Both nodes still see the third one, so neither turns red. Clients of the two may have to try again.
   'links-of-two-cut': {
     nodes: 3,
     share: 2,

@@ -20,7 +20,7 @@ export interface NodesFault {
   readonly env?: Readonly<Record<string, string>>
   /** The nodes run an earlier program at first, which the run names. */
   readonly startsFormer?: true
-  /** How often it is among the faults of which one after the other is drawn; 0: it is played only when it is named. */
+  /** How often the fault comes in each round of drawn faults; 0: it is played only when it is named. */
   readonly share: 0 | 1 | 2
   /** How long the load goes on after the fault has ended. */
   readonly tailMs: number
@@ -29,7 +29,7 @@ export interface NodesFault {
   play(scene: Scene): Promise<readonly string[]>
 }
 
-/** What clients of nodes that the fault did not hit may notice at most. `null`: not bounded. */
+/** What clients may notice at most; closes and pauses count only at nodes that the fault did not hit. `null`: not bounded. */
 export interface Bounds {
   readonly closes: 0 | null
   readonly pauseMs: number | null

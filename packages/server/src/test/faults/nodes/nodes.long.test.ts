@@ -15,7 +15,7 @@ const isMissing = spawnSync('redis-server', ['--version']).status !== 0
 if (isMissing) process.stderr.write('skipped: the program redis-server is missing\n')
 
 it.skipIf(isMissing)(
-  '[LIFE-1] [LIFE-25] [LIFE-26] two nodes of which the links break, the owner sleeps for 5 s and the other is killed lose nothing that was acknowledged, and show the same to everybody',
+  '[LIFE-1] [LIFE-25] [LIFE-26] when the links of two nodes break, the owner sleeps for 5 s and then the other node is killed, nothing acknowledged is lost, and everybody sees the same',
   async () => {
     const run = { faults: ['one-after-another'], seed: 1, sabotaged: false }
     const played = await playNodes(run)

@@ -9,7 +9,7 @@ import { until } from '../../relay-under-test.ts'
 
 /** A PostgreSQL server of one run alone, which flushes as a real one does and may be ended at any moment. */
 export interface OwnPostgres extends AsyncDisposable {
-  /** Of an empty database. */
+  /** The URL of an empty database. */
   readonly url: string
   /** The process whose children are all others of the server. Another one after a restart. */
   pid(): number

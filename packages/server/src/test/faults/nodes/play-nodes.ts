@@ -94,7 +94,7 @@ export async function playNodes(run: NodesRun, tell: (phase: string) => void = (
       if (!(await cluster.areReady())) break
     }
     await pause(EVENTS_WITHIN_MS)
-    // Before the nodes end, which hands documents over as well.
+    // Counted before the nodes end, which hands documents over as well.
     const takeovers = await cluster.audit.takeovers()
     load.close()
     for (const node of cluster.nodes) if (node.isUp) await node.stop()
@@ -149,7 +149,7 @@ async function playOne(
   })
   tell('has ended')
   const areBack = (): boolean => load.typists.every(({ client }) => client.state.synced)
-  // Who is not back by then is named as different from the others.
+  // A client that is not back by then is named as different from the others.
   if (isOneOfSeveral) await until('all to be back', areBack, ALL_BACK_WITHIN_MS).catch(() => undefined)
   await pause(isOneOfSeveral ? BETWEEN_MS : fault.tailMs)
   await load.rest()

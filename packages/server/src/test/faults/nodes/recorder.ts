@@ -53,7 +53,7 @@ export class Recorder {
   readonly lostTails: Span[] = []
   /** What faults have counted that only they look at, for the report. */
   readonly told: string[] = []
-  /** What they have found wrong. */
+  /** What faults have found wrong. */
   readonly wrong: string[] = []
   readonly #events = new Map<string, number[]>()
   readonly reads = { answered: 0, refused: 0, unanswered: 0 }

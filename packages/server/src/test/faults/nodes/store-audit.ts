@@ -10,7 +10,7 @@ interface Append {
   readonly writer: string | null
 }
 
-/** Looks at the store from outside the relays: a trigger notes the connection of which node moved the end of which log. [LIFE-26] */
+/** Looks at the store from outside the relays: a trigger notes which node's connection moved the end of which log. [LIFE-26] */
 export interface StoreAudit extends AsyncDisposable {
   /** The name of the node that owns the document; `null` when none does. */
   ownerOf(docId: string): Promise<string | null>
@@ -18,7 +18,7 @@ export interface StoreAudit extends AsyncDisposable {
   foreignAppends(): Promise<readonly Append[]>
   /** How often a document went from one node to another without being given up in between. */
   takeovers(): Promise<number>
-  /** How many appends there were, so that a check of none of them does not pass for a good one. */
+  /** How many appends there were, so that a check that saw none does not pass for a good one. */
   appends(): Promise<number>
   /** The document as its snapshot and its log say, read without a relay. Throws when the log has a gap. */
   logOf(docId: string): Promise<Y.Doc>
@@ -27,7 +27,7 @@ export interface StoreAudit extends AsyncDisposable {
   coveredSeqOf(docId: string): Promise<number>
   /** The number of the last heartbeat of each node. */
   beats(): Promise<ReadonlyMap<string, number>>
-  /** Resolves when a transaction of this connection's port set has written and waits to be committed. */
+  /** Whether a transaction of a connection from one of these ports has written and waits to be committed. */
   isWithinTransaction(ports: ReadonlySet<number>): Promise<boolean>
 }
 
@@ -49,7 +49,7 @@ const TRIGGER = `
 
 export async function openStoreAudit(url: string): Promise<StoreAudit> {
   const pool = new pg.Pool({ connectionString: url, max: 2 })
-  // A server that is restarted ends them; the next query opens another one.
+  // A restart of the server ends the connections; the next query opens another one.
   pool.on('error', () => undefined)
   await pool.query(TRIGGER)
   const rows = async <T>(query: string, values: readonly unknown[] = []): Promise<readonly T[]> =>

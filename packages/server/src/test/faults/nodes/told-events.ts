@@ -3,11 +3,11 @@ import type { Recorder } from './recorder.ts'
 
 /** A request may have been stored this long before its answer came. */
 const BEFORE_MS = 5_000
-/** A node that sleeps may close the connection this long afterwards, and had not yet told it. */
+/** A sleeping node may close a connection this long afterwards without having told it of the document. */
 const AFTER_MS = 60_000
 
 /**
- * Every connection that stayed open must have been told once of each document that was made. What is wrong with that, for the report. A
+ * Returns, for the report, where a connection that stayed open was not told exactly once of a document that was made. A
  * connection that closed about then may have been told or not. [WS-51]
  */
 export function wrongEvents(recorder: Recorder, { watchers }: Pick<NodesLoad, 'watchers'>): readonly string[] {

@@ -13,7 +13,7 @@ export interface Typist {
   readonly front: Front
   /** Types until `running` returns false; may be called again afterwards. */
   type(running: () => boolean): Promise<void>
-  /** Types one mark, in a paragraph of those that are typed so. */
+  /** Types one mark, into a paragraph that all calls of `write` share. */
   write(): void
 }
 

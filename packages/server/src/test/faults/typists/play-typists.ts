@@ -193,7 +193,7 @@ function watchersOf(clients: readonly TypingPerson['client'][], { killEverySecs 
 }
 
 interface LivingRelay {
-  /** Lets the relay run for so long, in which the relay is killed and started again as often as the plan says. */
+  /** Waits until the relay has run for `secs`. Kills it and starts it again meanwhile as often as the plan says. */
   pass(secs: number): Promise<void>
   kills(): number
 }
