@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
+import { delayedWrites } from './delayed-writes.ts'
 
 /** `out`: to the target; `back`: from the target. */
 export type ProxyWay = 'out' | 'back'
@@ -39,6 +40,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   let delayMs = 0
   let forwarded = 0
   let cutAt = Number.POSITIVE_INFINITY
+  const send = delayedWrites(write)
   const server = createServer((socket) => {
     keep(socket)
     if (silentWays.size === 2) return
@@ -55,10 +57,9 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   })
   function forward(way: ProxyWay, to: Socket, bytes: Buffer): void {
     if (silentWays.has(way)) return
-    if (delayMs > 0) setTimeout(() => write(to, bytes), delayMs)
-    else write(to, bytes)
+    send(to, bytes, delayMs)
   }
-  function write(to: Socket, bytes: Buffer): void {
+  function write(to: Socket, bytes: Uint8Array): void {
     const passing = bytes.subarray(0, Math.max(0, cutAt - forwarded))
     forwarded += passing.length
     if (forwarded < cutAt) return void to.write(passing)

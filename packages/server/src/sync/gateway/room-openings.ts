@@ -269,7 +269,7 @@ export class RoomOpenings {
       room.settleOpen('opened')
       return false
     }
-    await places.handOver(room.key, epoch, to)
+    const isHandedOver = await places.handOver(room.key, epoch, to)
     room.epoch = null
     if (room.members.length > 0 || room.left.length > 0) this.fenced(room)
     else {
@@ -277,7 +277,8 @@ export class RoomOpenings {
       table.forget(room)
       room.settleOpen('unavailable')
     }
-    return true
+    // Nobody may own the document now, or this node still, which then opens it for others.
+    return isHandedOver
   }
 
   endEdges(room: Room, end: EdgeEnd): void {

@@ -11,6 +11,7 @@ import { type Batch, unpackFromWorker } from './document-batch.ts'
 import { HeavyDocuments, Quarantine } from './document-quarantine.ts'
 import type { RoomOptions } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
+import { LeavingRooms } from './leaving-rooms.ts'
 import { type Running, Watchdog, watchedMemory } from './watchdog.ts'
 import { emptySlot, flushSlot, noteShare, type WorkerSlot } from './worker-slot.ts'
 import { YoungHeap } from './young-heap.ts'
@@ -98,8 +99,7 @@ class Workers implements DocumentWorkers {
   private readonly documents = new Map<number, DocumentRef>()
   /** Processor time that workspaces used in all workers; given to a worker that starts. */
   private readonly spent = new Turns<never>()
-  /** Jobs that may close their room, by job number. */
-  private readonly leaving = new Map<number, number>()
+  private readonly leaving = new LeavingRooms()
   /** Heavy rooms in workers for small documents. The room that was asked last to move comes last. */
   private readonly misplaced = new Set<number>()
   private lastMoveMs = Number.NEGATIVE_INFINITY
@@ -285,9 +285,7 @@ class Workers implements DocumentWorkers {
     if (message.kind === 'open') {
       slot.rooms.add(message.room)
       this.documents.set(message.room, message.ref)
-    } else if (message.kind === 'job' && (message.task.kind === 'evict' || message.task.kind === 'drop')) {
-      this.leaving.set(message.job, message.room)
-    }
+    } else if (message.kind === 'job') this.leaving.sent(message)
   }
 
   /** Updates what is known of a worker's rooms. */
@@ -304,9 +302,8 @@ class Workers implements DocumentWorkers {
         this.forget(slot, message.room)
         return
       case 'done': {
-        const room = this.leaving.get(message.job)
-        this.leaving.delete(message.job)
-        if (room !== undefined && message.outcome.kind !== 'busy') this.forget(slot, room)
+        const closed = this.leaving.closedBy(message)
+        if (closed !== null) this.forget(slot, closed)
         return
       }
       case 'heavy':

@@ -1,6 +1,7 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { Load } from '../../kernel/load.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
+import { LeavingRooms } from './leaving-rooms.ts'
 
 /** What is known of one light room. */
 interface LightRoom {
@@ -24,7 +25,7 @@ export class LightRooms {
   /** Until when a document stays away, in ms; the earliest first. */
   readonly #away = new Map<string, number>()
   /** Jobs that may close their room, by job number. */
-  readonly #leaving = new Map<number, { readonly room: number; readonly task: 'evict' | 'drop' }>()
+  readonly #leaving = new LeavingRooms()
 
   get count(): number {
     return this.#rooms.size
@@ -42,8 +43,7 @@ export class LightRooms {
       case 'sync':
         return this.#with(message.room, (room) => room.recent.add(1, nowMs))
       case 'job':
-        if (message.task.kind === 'evict' || message.task.kind === 'drop')
-          this.#leaving.set(message.job, { room: message.room, task: message.task.kind })
+        this.#leaving.sent(message)
     }
   }
 
@@ -63,12 +63,8 @@ export class LightRooms {
         this.#rooms.delete(message.room)
         return null
       case 'done': {
-        const leaving = this.#leaving.get(message.job)
-        this.#leaving.delete(message.job)
-        const { kind } = message.outcome
-        // A room that could not be stored stays open.
-        const isClosed = leaving?.task === 'drop' || kind === 'evicted' || kind === 'gone'
-        if (leaving !== undefined && isClosed) this.#rooms.delete(leaving.room)
+        const closed = this.#leaving.closedBy(message)
+        if (closed !== null) this.#rooms.delete(closed)
       }
     }
     return null

@@ -147,7 +147,7 @@ class Simulation {
         acknowledged: this.#heads.reduce((sum, { key }) => sum + this.#oracle.ackedNames(key).length, 0),
         reads: this.#reads,
         refusedReads: this.#refusedReads,
-        takeovers: history.filter((line) => line.includes('"takeovers":') && !line.includes('"takeovers":0')).length,
+        takeovers: history.filter((line) => line.includes('"taken":"')).length,
         told: this.#database.feed.rows.length,
       },
     }

@@ -33,6 +33,7 @@ export const DATABASE_FAULTS: Readonly<Record<string, NodesFault>> = {
         node.database.cutAnswerAfter(bytes)
         await pause(150 + 200 * random())
       }
+      node.database.heal()
       return [node.name]
     },
   },

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { delayedWrites } from '../../delayed-writes.ts'
 
 /** Which bytes of a connection are held back: those to the target, those from it, or both. */
 export type Way = 'to-target' | 'from-target' | 'both'
@@ -69,10 +70,8 @@ export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyPr
     if (isSilent(piped, 'from-target')) piped.far.pause()
     else piped.far.resume()
   }
-  const forward = (to: Socket, bytes: Uint8Array): void => {
-    if (delayMs === 0) to.write(bytes)
-    else setTimeout(() => to.destroyed || to.write(bytes), delayMs)
-  }
+  const send = delayedWrites((to, bytes) => void to.write(bytes))
+  const forward = (to: Socket, bytes: Uint8Array): void => send(to, bytes, delayMs)
   const answer = (piped: Piped, bytes: Buffer): void => {
     if (cutting !== piped || answerBytesLeft === null) return forward(piped.near, bytes)
     piped.near.write(bytes.subarray(0, answerBytesLeft))

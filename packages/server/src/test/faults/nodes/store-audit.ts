@@ -74,7 +74,7 @@ export async function openStoreAudit(url: string): Promise<StoreAudit> {
     async foreignAppends() {
       const found = await rows<{ id: string; seq: string; owner: string; writer: string }>(
         `select documents.id, seq, owner, writer from fault_audit join documents using (key)
-          where is_append and owner <> writer and writer <> '' order by entry`,
+          where is_append and owner is distinct from writer and writer <> '' order by entry`,
       )
       return found.map(({ id, seq, owner, writer }) => ({ document: id, seq: Number(seq), owner, writer }))
     },
