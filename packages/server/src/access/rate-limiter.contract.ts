@@ -3,8 +3,8 @@ import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
 import type { Bucket, RateLimiter, Taker, Taking } from './rate-limiter.port.ts'
 
 /**
- * Registers the contract of every driver of `RateLimiter`. Keys are new in every test, so a driver may keep its state. `open` returns a
- * limiter whose buckets are full and follow the clock of the test.
+ * Registers the contract of every driver of `RateLimiter`. Keys are new in every test, so a driver may keep its state. `open`
+ * returns a limiter whose buckets are full and follow the clock of the test.
  */
 export function describeRateLimiterContract(name: string, open: (time: ManualTime) => RateLimiter | Promise<RateLimiter>): void {
   describe(`RateLimiter: ${name}`, () => {
@@ -13,7 +13,10 @@ export function describeRateLimiterContract(name: string, open: (time: ManualTim
     let key: string
     let tests = 0
     const bucket = { ratePerSec: 40, burst: 80 }
-    /** Takes one after the other, as one caller does, and returns how many succeed. A separate test covers several callers at once. */
+    /**
+     * Takes one after the other, as one caller does, and returns how many succeed. A separate test covers several callers at
+     * once.
+     */
     const countTaken = async (count: number, take: () => Taking | Promise<Taking>): Promise<number> => {
       let taken = 0
       for (let i = 0; i < count; i++) if ((await take()).taken) taken++

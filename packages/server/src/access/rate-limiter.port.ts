@@ -10,15 +10,15 @@ export type Taking = { readonly taken: true } | { readonly taken: false; readonl
 export const PERSON_WRITES_MS = 10_000
 
 /**
- * Token buckets by key. One key is one bucket; its rate and burst are given with every call, so a configured change takes effect at once.
- * `ratePerSec === null` is unlimited and takes nothing. A driver in memory answers synchronously. A driver that shares its buckets with other
- * nodes answers synchronously when it can, else with a promise that never rejects and settles within 250 ms. Callers in one process get
- * their answers for one key in the order of their calls. [LIFE-27]
+ * Token buckets by key. One key is one bucket; its rate and burst are given with every call, so a configured change takes effect
+ * at once. `ratePerSec === null` is unlimited and takes nothing. A driver in memory answers synchronously. A driver that shares
+ * its buckets with other nodes answers synchronously when it can, else with a promise that never rejects and settles within 250
+ * ms. Callers in one process get their answers for one key in the order of their calls. [LIFE-27]
  */
 export interface RateLimiter {
   /**
-   * Takes `tokens` (default 1, at most the burst) if the bucket has as many, else none. `retryAfterMs` is the time until it has, at least
-   * 1. Without `taker` nobody is preferred.
+   * Takes `tokens` (default 1, at most the burst) if the bucket has that many, else none. `retryAfterMs` is the time until the
+   * bucket has them, at least 1. Without `taker` neither people nor agents are preferred.
    */
   take(key: string, bucket: Bucket, tokens?: number, taker?: Taker): Taking | Promise<Taking>
   /** Returns how many tokens anybody could take now, a part of one included; takes none. An unlimited bucket has its burst. */

@@ -136,7 +136,7 @@ async function copyBlobs(
   return { list, count, bytes, lost: [...lost].sort() }
 }
 
-/** An upload beside the backup may have replaced the object between the look at its name and the read. */
+/** Returns the bytes of a blob. Reads the name again when an upload has replaced the object since its name was read. */
 async function bytesOf(
   hash: string,
   source: Pick<StoreSource, 'objectOf'>,

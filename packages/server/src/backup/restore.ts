@@ -43,7 +43,7 @@ export async function restore({ directory, knows, open, tokenFile }: RestoreOpti
   await using target = opened.target
   const { blobs } = opened
   await refuseUsedStore(target, manifest, blobs)
-  // Restored files have the hash alone as their name.
+  // Restored blobs are stored under their hash alone, so their objects need not be listed.
   const objects = manifest.blobs === 'included' ? nothing() : await begun(blobs.list())
   await target.begin()
   const blobCount = manifest.blobs === 'included' ? await restoreBlobs(directory, manifest, blobs) : 0

@@ -20,7 +20,7 @@ export interface Provenance {
 /**
  * Bytes that a running upload may need, and its place among the uploads of its workspace. A reservation counts against
  * the quota until it ends. Of several reservations for one hash in a workspace only the largest counts; a reservation
- * for a hash that the workspace already holds counts nothing. [Q2]
+ * for a hash that the workspace already holds does not count. [Q2]
  */
 export interface Reservation {
   /** Chosen by the caller; for a presigned upload it is the staging key. */

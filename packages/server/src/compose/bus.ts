@@ -18,8 +18,8 @@ export interface Bus {
 }
 
 /**
- * Opens the bus of `[bus] url`. Resolves within a second, also when the bus does not answer. `nodes` returns the number of live nodes at the
- * last heartbeat.
+ * Opens the bus of `[bus] url`. Resolves within a second, also when the bus does not answer. `nodes` returns the number of live
+ * nodes at the last heartbeat.
  */
 export async function openBus(
   base: Pick<Base, 'config' | 'clock' | 'log' | 'metrics'>,

@@ -30,7 +30,9 @@ import { leaseOf } from './leases.ts'
 import type { Live } from './live.ts'
 
 const HOUR_MS = 3_600_000
-/** Added to the lease of a job. Longer than the pauses between its batches, so that a node keeps the job until the job is done. */
+/**
+ * Added to the lease of a job. Longer than the pauses between its batches, so that a node keeps the job until the job is done.
+ */
 const LEASE_SLACK_MS = 30_000
 
 /** What the call records of all workspaces may take where a database server has its own disk. [AG-67] */
@@ -57,7 +59,9 @@ export function startHousekeeping(
   const { store } = backend
   const { direct } = store
   const agesAreTrue = createClockJumps(clock, graceMs)
-  /** For jobs of several transactions. A batch of any other job is one transaction, in which the store lets only one node run it. */
+  /**
+   * For jobs of several transactions. A batch of any other job is one transaction, in which the store lets only one node run it.
+   */
   const byOne = (job: MaintenanceJob, otherwise?: () => void): MaintenanceJob =>
     severalNodes ? onOneNode(job, leaseOf(base, storage, job.name, job.everyMs + LEASE_SLACK_MS, opened), otherwise) : job
   const jobs: readonly MaintenanceJob[] = [

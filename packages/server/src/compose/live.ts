@@ -138,7 +138,9 @@ export function openLive(
   return { ...shared, events: { publish: (event) => written.published(event) }, written }
 }
 
-/** Tests of hostile input force one kind of home for all rooms, with `RELAY_TEST_HOOKS=1` and `RELAY_TEST_HOMES=light` or `heavy`. */
+/**
+ * Tests of hostile input force one kind of home for all rooms, with `RELAY_TEST_HOOKS=1` and `RELAY_TEST_HOMES=light` or `heavy`.
+ */
 function placementOf({ RELAY_TEST_HOOKS: allowed, RELAY_TEST_HOMES: forced }: NodeJS.ProcessEnv): Placement {
   return allowed === '1' && (forced === 'light' || forced === 'heavy') ? forced : 'auto'
 }

@@ -103,7 +103,9 @@ export async function openMcp(
   return { endpoint, routes: mcpRoutes({ issuer: auth.issuer }), isPublic }
 }
 
-/** Several nodes serve each other's MCP sessions. Returns `null` for a single relay, which keeps its sessions in memory. [MCP-31] */
+/**
+ * Several nodes serve each other's MCP sessions. Returns `null` for a single relay, which keeps its sessions in memory. [MCP-31]
+ */
 function sharedSessionsOf({ config }: Base, { sessionFacts }: Bus): EndpointDeps['sharedSessions'] {
   if (!isOneOfSeveral(config) || sessionFacts === null) return null
   return { keys: derivedKeys(config.cluster.secret, 'mcp session'), facts: sessionFacts }

@@ -43,7 +43,8 @@ export interface Nodes {
 }
 
 /**
- * Makes the parts of a node; its `start` registers the node. Returns `null` for a relay that uses the store alone. [LIFE-26, LIFE-27]
+ * Makes the parts of a node; its `start` registers the node. Returns `null` for a relay that uses the store alone. [LIFE-26,
+ * LIFE-27]
  *
  * @param onLost called when another process has taken the place of this one
  * @throws Error with a sentence for the operator

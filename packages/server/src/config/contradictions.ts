@@ -143,7 +143,10 @@ function missingKey(about: string, keyOf: (config: Config) => string | null): Co
   }
 }
 
-/** A sqlite: store has one process, which needs no bus. With `single_node` a bus is allowed, so that one configuration can serve several places. */
+/**
+ * A sqlite: store has one process, which needs no bus. With `single_node` a bus is allowed, so that one configuration can serve
+ * several places.
+ */
 function hasNobodyToConnect({ storage, cluster }: Config): boolean {
   return storage.url.startsWith('sqlite:') && !cluster.singleNode
 }

@@ -70,8 +70,8 @@ export class ChangeRecord {
   }
 
   /**
-   * Records that another node stored a change, after which the document has this version. Only that node knows which parts were changed. When
-   * this node asked it for the change, this node records the parts with `note`, earlier or later. [AG-23]
+   * Records that another node stored a change, after which the document has this version. Only that node knows which parts were
+   * changed. When this node asked it for the change, this node records the parts with `note`, earlier or later. [AG-23]
    */
   noteElsewhere(author: Author, version: number, atMs: number): void {
     if (this.#detailed.has(version)) return
@@ -80,8 +80,8 @@ export class ChangeRecord {
   }
 
   /**
-   * Returns the changes after `sequence` that others than `caller` made, the latest first. `version`: the newest version that the caller has
-   * seen; changes that other nodes announced for it and for earlier versions are left out.
+   * Returns the changes after `sequence` that others than `caller` made, the latest first. `version`: the newest version that the
+   * caller has seen; changes that other nodes announced for it and for earlier versions are left out.
    */
   since(sequence: number, caller: string, version = 0): readonly RecordedChange[] {
     if (sequence >= this.#sequence) return []

@@ -124,7 +124,7 @@ export interface DocumentWrite {
   /**
    * How the body relates to the log.
    * - `cold`: the writer did not merge the log. The write is refused as `unsettled` when the body lacks edits of the
-   *   log, and as `owned` when another node owns the document. It sets bodyAhead when `set.body` is given.
+   *   log, and as `owned` when another node owns the document. The write sets bodyAhead when `set.body` is given.
    * - `live`: the body of the room at the end of the log, including the records of `append`, which this transaction
    *   adds. It sets coveredSeq to that end and clears bodyAhead. With `bodyLater` only the records are added and the
    *   version is set; body and coveredSeq do not change.

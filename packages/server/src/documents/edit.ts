@@ -171,8 +171,8 @@ async function writeCold(
 }
 
 /**
- * Stores the live edits, so that the next attempt sees everything in the log. When another node owns the document, settling also makes it
- * resident here, so the next attempt goes to the live document. [CONC-7, LIFE-25]
+ * Stores the live edits, so that the next attempt sees everything in the log. When another node owns the document, settling also
+ * makes it resident here, so the next attempt goes to the live document. [CONC-7, LIFE-25]
  */
 async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
   await deps.residents.settle(ref)

@@ -5,7 +5,7 @@ import { longestPauseMs } from '../kernel/testing/longest-pause.ts'
 import { openBodies, OverdueBody } from './bodies.ts'
 
 const MIB = 1024 * 1024
-/** The bound for shared machines; unshared ones stay below 100 ms. */
+/** The longest allowed pause of the event loop on a busy machine; on an idle machine pauses stay below 100 ms. */
 const MAX_PAUSE_MS = 250
 
 let relay: RestRelay
@@ -16,7 +16,7 @@ afterAll(() => relay[Symbol.asyncDispose]())
 
 const ann = { sub: 'ann', role: 'member' }
 
-/** A canvas of honest shapes with at least `bytes` bytes of JSON. */
+/** Returns a canvas of ordinary shapes with at least `bytes` bytes of JSON. */
 function bigBody(bytes: number): Uint8Array {
   const shape = (i: number) => `{"id":"s${i}","type":"rectangle","x":${i},"y":${i},"w":100,"h":60,"text":"${'word '.repeat(30)}"}`
   const count = Math.ceil(bytes / shape(100_000).length)
@@ -25,7 +25,7 @@ function bigBody(bytes: number): Uint8Array {
   )
 }
 
-/** Sends in pieces, so that what is measured is the relay and not one huge write of the client in the same process. */
+/** Sends the body in pieces, so that the test measures the relay and not one huge write of the client in the same process. */
 function putLarge(path: string, bytes: Uint8Array) {
   return relay.call('PUT', path, { as: ann, raw: bytes, headers: { 'content-type': 'application/json' } })
 }

@@ -45,7 +45,7 @@ it('[PERM-2] [REST-15] a second save obeys rights that were given or taken since
   expect((await put('given', {}, { as: bob })).json).toMatchObject({ ownerId: 'bob', newVersion: 7 })
 })
 
-it('[REST-18] [REST-16] a save after a deletion answers 410, and one after a change of the collection keeps its version', async () => {
+it('[REST-18] [REST-16] a save after a deletion answers 410, and a save after a change of the collection keeps the version', async () => {
   await put('left', {})
   await relay.call('PUT', '/api/docs/left/collection', { as: ann, body: { collectionId: null } })
   expect((await put('left', {}, { query: '?expectedVersion=1' })).json).toMatchObject({ newVersion: 2 })

@@ -60,7 +60,10 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
 /** The state against which a PUT is planned. */
 interface Seen {
   state: DocumentState
-  /** The state was not read for this PUT. A plan against it may be sent to the store, which compares it; a refusal must not follow from it. */
+  /**
+   * The state was not read for this PUT. A plan against it may be sent to the store, which compares it; a refusal must not follow
+   * from it.
+   */
   isRemembered: boolean
 }
 
@@ -72,9 +75,9 @@ async function stateFor(ref: DocumentRef, deps: WritingDeps): Promise<Seen> {
 }
 
 /**
- * Stores the body. `seen` is the state when the request arrived, or a remembered one. When an earlier write has outdated `seen`, the first
- * attempt is a conflict, which returns the stored state. Later conflicts come from other processes or the live document. Afterwards `seen`
- * is the state that the accepted plan replaced.
+ * Stores the body. `seen` is the state when the request arrived, or a remembered one. When an earlier write has outdated `seen`,
+ * the first attempt is a conflict, which returns the stored state. Later conflicts come from other processes or the live
+ * document. Afterwards `seen` is the state that the accepted plan replaced.
  */
 function store(first: PutRequest, seen: Seen, deps: WritingDeps): Promise<PutOutcome> {
   let request = first

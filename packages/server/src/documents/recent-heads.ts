@@ -2,7 +2,7 @@ import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 
 /** Most documents whose head is remembered. */
 const MOST_HEADS = 1_000
-/** What a head holds of its body and its share list is at most as large as these. */
+/** The head of a larger document is not remembered, because the size of a head is bounded only by that of its document. */
 const MOST_BYTES = 65_536
 
 /**

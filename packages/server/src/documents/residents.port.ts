@@ -119,9 +119,9 @@ export interface Residents {
    */
   settle(ref: DocumentRef, quietMs?: number): Promise<void>
   /**
-   * Settles documents for a caller that reads many of them. Asks each other owner once, and waits 1 s in all for the documents of other
-   * nodes, and at most `withinMs` for everything. Resolves with the number of settled documents; the others are read as they are stored.
-   * Never rejects. [LIFE-8, LIFE-11, LIFE-25]
+   * Settles documents for a caller that reads many of them. Asks each other owner once, and waits 1 s in all for the documents of
+   * other nodes, and at most `withinMs` for everything. Resolves with the number of settled documents; the others are read as
+   * they are stored. Never rejects. [LIFE-8, LIFE-11, LIFE-25]
    */
   settleAll(heads: readonly DocumentHead[], withinMs?: number): Promise<number>
   /**

@@ -10,8 +10,8 @@ type Deps = Pick<DocumentsDeps, 'accessPolicy'> & { readonly store: Pick<Documen
 const MOST_RESTORES = 32
 
 /**
- * Returns the document with which a restore replaced a deleted one, following later restores; `null` when there is none or the caller may
- * not read it. [LIFE-22, X6]
+ * Returns the document with which a restore replaced a deleted one, following later restores; `null` when there is none or the
+ * caller may not read it. [LIFE-22, X6]
  */
 export async function successorOf(access: Access, deleted: DocumentState, deps: Deps): Promise<DocumentHead | null> {
   let state = deleted

@@ -30,10 +30,10 @@ export interface MemoryRateLimiter extends RateLimiter {
 }
 
 /**
- * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten when there are
- * many keys. `delayMs` returns for how long this process could not handle requests: a bucket may then hold the tokens of that time on
- * top of its burst, since the delayed requests arrive all at once. [LIM-2] With `emptySinceMs`, a monotonic time, a new bucket counts
- * as empty at that time.
+ * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten when there
+ * are many keys. `delayMs` returns for how long this process could not handle requests: a bucket may then hold the tokens of that
+ * time on top of its burst, since the delayed requests arrive all at once. [LIM-2] With `emptySinceMs`, a monotonic time, a new
+ * bucket counts as empty at that time.
  */
 export function memoryRateLimiter(
   clock: Clock,

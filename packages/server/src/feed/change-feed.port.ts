@@ -20,13 +20,13 @@ interface ToldChange {
   readonly isOwn: boolean
 }
 
-/** A change of a stored document. Kinds as in the public feed. [FEED-2] */
+/** A change of a stored document. `created`, `updated`, `shared` and `deleted` are as in the public feed. [FEED-2] */
 export type ChangeRow =
   | (ToldChange & {
       readonly kind: 'created' | 'updated' | 'shared'
       /** The document as this change left it. */
       readonly head: DocumentHead
-      /** The change touched the owner or the share list, perhaps beside other things. [PERM-2] */
+      /** Whether the change touched the owner or the share list, possibly among other things. [PERM-2] */
       readonly isSharingChanged: boolean
       /** Id of the document that a restore has replaced with this one; its `deleted` row has a lower id. [WS-52] */
       readonly restoredFrom?: string

@@ -8,7 +8,9 @@ import { DocumentOrder } from './document-order.ts'
 export interface ToldRooms {
   /** Decides the rights of joined connections again; a head older than the known one changes nothing. [PERM-2] */
   sharingChanged(head: DocumentHead): void
-  /** `version` was stored. Does nothing when the document is not live here, or when the live document wrote that version itself. */
+  /**
+   * `version` was stored. Does nothing when the document is not live here, or when the live document wrote that version itself.
+   */
   bodyChanged(ref: DocumentRef, version: number): void
   /** The log of a document was replaced and now ends at `seq`: closes a live copy of the old log. [CFG-11] */
   repaired(document: DocumentRef & { readonly key: number }, seq: number): void

@@ -46,7 +46,7 @@ it('[LIFE-27] a missing id is requested as long as a transaction is open that wa
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
   mark.take(read([], 2_000), 2_000, 2_010)
-  // The second look was at 3,000 by the clock of the database; this transaction began before it.
+  // The second read was at 3,000 by the clock of the database; this transaction began before it.
   const open = { openSinceMs: 2_900 }
   for (const atMs of [40_000, 400_000]) mark.take(read([], atMs, open), atMs, atMs + 5)
   expect(mark.missing).toBe(1)
@@ -61,10 +61,10 @@ it('[LIFE-27] a missing id is given up although transactions are open that began
   expect(mark.missing).toBe(0)
 })
 
-it('[LIFE-27] no id is given up while the database cannot be read, only after a late enough look without it', () => {
+it('[LIFE-27] no id is given up while the database cannot be read, only after a late enough read without it', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
-  // The next look succeeds two minutes later and is the first that asks for the clock of the database after the id was missed.
+  // The next read succeeds two minutes later and is the first that asks for the clock of the database after the id was missed.
   expect(mark.request(1, 120_000).asksOpen).toBe(false)
   mark.take(read([], 120_000), 120_000, 120_010)
   expect(mark.missing).toBe(1)
@@ -98,7 +98,7 @@ it('[LIFE-5] lost commits are noticed when new rows have taken their ids and hig
   const mark = new FeedMark({ top: 9, gaps: [], recent }, 0)
   mark.take(read([10, 11], 100), 100, 101)
   expect(mark.wentBack(read([], 200, { aboveAtMs: 100 }))).toBe(false)
-  // Rows 10 and 11 were lost, and 12 is higher than all that was told.
+  // Rows 10 and 11 were lost, and 12 is higher than every id that was returned before.
   const rows = [...recent, ...[10, 11, 12].map((id) => ({ id, atMs: 3_000 }))]
   const after = { ...read([], 3_000, { aboveAtMs: 3_000 }), rows: rows.slice(-1) }
   expect(mark.wentBack(after)).toBe(true)

@@ -78,9 +78,9 @@ export class FeedMark {
   }
 
   /**
-   * Whether the database has lost its last commits: its highest id is lower than one this node has read, or the newest row this node
-   * has read was replaced or is missing. The mark then goes back below all remembered rows, so that new rows under the ids of lost
-   * rows count as new, and the next read begins there. [LIFE-5]
+   * Whether the database has lost its last commits: its highest id is lower than one this node has read, or the newest row this
+   * node has read was replaced or is missing. The mark then goes back below all remembered rows, so that new rows under the ids
+   * of lost rows count as new, and the next read begins there. [LIFE-5]
    */
   wentBack({ lastId, aboveAtMs, nowMs }: Omit<FeedRead<unknown>, 'rows'>): boolean {
     const knownAtMs = this.#recent.get(this.#top)

@@ -34,7 +34,7 @@ function bench(more: { readonly log?: Logger; readonly onAway?: () => Promise<vo
     rows.push(...ids.map((id) => ({ id, atMs: time.clock.nowMs() })))
     rows.sort((a, b) => a.id - b.id)
   }
-  /** The database comes back without the rows from this id on. */
+  /** Removes the rows from this id on, as if the database had lost its last commits. */
   const lose = (from: number): void => void rows.splice(rows.findIndex(({ id }) => id >= from))
   return { time, told, looks, reader, commit, lose, fail: (error: Error | null) => void (failure = error) }
 }

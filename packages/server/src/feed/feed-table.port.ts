@@ -31,13 +31,13 @@ export interface FeedRequest {
 }
 
 export interface FeedRead<Row> {
-  /** In the order of their ids. */
+  /** The rows, in the order of their ids. */
   readonly rows: readonly Row[]
   /** `atMs` of the row with the id `above`; `null` when there is no such row. */
   readonly aboveAtMs: number | null
   /** The greatest id that the database has given out before the rows were read. */
   readonly lastId: number
-  /** The clock of the database before the rows were read. */
+  /** The time of the database before the rows were read. */
   readonly nowMs: number
   /**
    * When the oldest transaction began that was open before the rows were read and could still commit rows, by the clock of
@@ -54,7 +54,9 @@ export interface FeedRead<Row> {
  * Reads reject with UNAVAILABLE when the database cannot be read.
  */
 export interface FeedTable<Row extends FeedRow> {
-  /** Returns the position at which a node begins that starts now: it reads rows that commit after this call, and no earlier ones. */
+  /**
+   * Returns the position at which a node begins that starts now: it reads rows that commit after this call, and no earlier ones.
+   */
   begin(): Promise<FeedPlace>
   /** Returns the requested rows. Earlier changes of a row's document are in this answer or in an earlier one. */
   read(request: FeedRequest): Promise<FeedRead<Row>>

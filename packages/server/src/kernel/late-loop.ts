@@ -3,8 +3,9 @@ import type { Timers } from './timers.ts'
 
 const LOOK_MS = 100
 /**
- * Time between checks after nobody has asked for `RESTS_AFTER_MS`, because each check wakes the processor. A delay that begins then may be
- * reported too short by this much. That does no harm, since the buckets of the rate limiter are full after such a rest.
+ * Time between checks after nobody has asked for `RESTS_AFTER_MS`, because each check wakes the processor. A delay that begins
+ * then may be reported too short by this much. That does no harm, since the buckets of the rate limiter are full after such a
+ * rest.
  */
 const RESTING_LOOK_MS = 1_000
 const RESTS_AFTER_MS = 10_000

@@ -67,7 +67,9 @@ export function createLogger(options: LoggerOptions): Logger {
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 
-/** Returns a function that makes the member `ts`. Keeps the text of the last second, because most lines fall into the same one. */
+/**
+ * Returns a function that makes the member `ts`. Keeps the text of the last second, because most lines fall into the same one.
+ */
 function timestamps(clock: Clock): () => string {
   let second = Number.NaN
   let text = ''

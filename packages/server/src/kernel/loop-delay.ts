@@ -14,8 +14,8 @@ const RESTING_SHARE = 0.05
 const RESTS_AFTER_LOOKS = 10
 
 /**
- * Returns the longest delay of the main loop, in seconds, from the longest time between two turns of the timer. The histogram of Node
- * records the whole time between two turns, which is `timerMs` for a loop that is never late.
+ * Returns the longest delay of the main loop, in seconds, from the longest time between two turns of the timer. The histogram of
+ * Node records the whole time between two turns, which is `timerMs` for a loop that is never late.
  */
 export function longestDelaySecs(longestBetweenTurnsMs: number, timerMs: number): number {
   return Math.max(0, longestBetweenTurnsMs - timerMs) / 1_000
@@ -32,8 +32,8 @@ export class LoopRest {
 }
 
 /**
- * Measures the longest delay of the loop of this thread. A delay that begins while the loop is at rest may be reported 200 ms too short; all
- * others are accurate to 20 ms. [OPS-4]
+ * Measures the longest delay of the loop of this thread. A delay that begins while the loop is at rest may be reported 200 ms too
+ * short; all others are accurate to 20 ms. [OPS-4]
  */
 export class LoopDelay implements Disposable {
   readonly #timers: Timers

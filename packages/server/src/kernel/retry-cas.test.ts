@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { CAS_ATTEMPTS, retryCas } from './retry-cas.ts'
 
-/** Returns a `decide` that loses its first `losses` races and then returns `stored`; `attempts` are the numbers it was called with. */
+/**
+ * Returns a `decide` that loses its first `losses` races and then returns `stored`; `attempts` are the numbers it was called
+ * with.
+ */
 function losing(losses: number) {
   const attempts: number[] = []
   const decide = async (attempt: number) => {

@@ -2,10 +2,10 @@
 export const CAS_ATTEMPTS = 5
 
 /**
- * Runs a compare-and-set, and runs it again each time it loses a race, at most `CAS_ATTEMPTS` times.
+ * Runs a compare-and-set, and repeats it after each lost race, with at most `CAS_ATTEMPTS` attempts.
  *
- * `decide` reads the stored state, decides and writes; it returns `again` when somebody else wrote in between. Its errors are thrown without
- * another attempt. When every attempt loses, `contended` returns the result or throws.
+ * `decide` reads the stored state, decides and writes; it returns `again` when somebody else wrote in between. Its errors are
+ * thrown without another attempt. When every attempt loses, `contended` returns the result or throws.
  *
  * @param decide gets the number of the attempt; the first is 0
  */

@@ -1,9 +1,9 @@
 /**
- * The table of all waits of an edit on its way to the disk and back. `docs/edit-path.md` describes the whole way, and a test compares the
- * document with these numbers.
+ * The table of all waits of an edit on its way to the disk and back. `docs/edit-path.md` describes the whole way, and a test
+ * compares the document with these numbers.
  *
- * A message between threads, a commit and a write to a socket cost nearly the same for one edit as for fifty. So each place gathers edits, for
- * longer when more arrive. After a quiet time a place does not gather, so a single edit waits nowhere.
+ * A message between threads, a commit and a write to a socket cost nearly the same for one edit as for fifty. So each place
+ * gathers edits, for longer when more arrive. After a quiet time a place does not gather, so a single edit waits nowhere.
  */
 export const SCHEDULE = {
   /** Main loop to a document worker, where a message wakes a thread. */
@@ -12,12 +12,17 @@ export const SCHEDULE = {
   toGatewayMs: 4,
   /** This node to another node: a frame with a single message costs each node some tenths of a millisecond. */
   toNodeMs: 12,
-  /** A light room to the storage thread. A document worker sends appends at once, because the main loop has already gathered the edits. */
+  /**
+   * A light room to the storage thread. A document worker sends appends at once, because the main loop has already gathered the
+   * edits.
+   */
   toStoreMs: 8,
   /** A room with more than `windowFromPerSecond` edits a second to its connections, which then get fewer and fuller frames. */
   windowMs: 16,
   windowFromPerSecond: 100,
-  /** Time for which rooms work before other events have their turn: in a document worker, and for light rooms on the main loop. */
+  /**
+   * Time for which rooms work before other events have their turn: in a document worker, and for light rooms on the main loop.
+   */
   workerSliceMs: 8,
   lightSliceMs: 2,
 } as const
@@ -58,8 +63,8 @@ export function roomWindowMs(perSecond: number, widestMs: number): number {
 /** From this many records a second on, a commit waits for the whole delay. */
 const FULL_PER_SECOND = 400
 /**
- * When no record has arrived for this part of the delay, the commit starts. Records of several threads arrive close together, so after such a
- * pause no more are expected.
+ * When no record has arrived for this part of the delay, the commit starts. Records of several threads arrive close together, so
+ * after such a pause no more are expected.
  */
 const LULL = 1 / 4
 

@@ -194,7 +194,7 @@ function readShape(reader: Reader): ReadShape {
   for (let i = 0; i < count; i++) {
     const type = reader.varUint()
     const name = textOf(reader.varBytes())
-    // An assignment to this name would change what the object inherits.
+    // An assignment to `__proto__` would change the prototype of the object.
     if (name === '__proto__' || type > 4) throw new LinkFrameError('a member of a shape is not valid')
     members.push([name, type as MemberType])
   }

@@ -63,7 +63,7 @@ export function dial(
   }
 }
 
-/** Keeps a link to one node: dials, and dials again whenever there is none, with pauses that grow while it fails. */
+/** Keeps a link to one node: dials whenever there is no link, with pauses that grow while dials fail. */
 export class LinkDialer {
   readonly #options: DialerOptions
   readonly #failed: Seldom

@@ -50,7 +50,10 @@ export type Verdict =
 
 const VERDICTS: readonly Verdict[] = ['taken', 'unknown-node', 'wrong-way', 'late']
 
-/** Why two sides that share a secret have no link. `itself` and `another-node`: the dialer reached itself, or a node it did not expect. */
+/**
+ * Why two sides that share a secret have no link. `itself` and `another-node`: the dialer reached itself, or a node it did not
+ * expect.
+ */
 export type LinkRefusal = Exclude<Verdict, 'taken'> | 'itself' | 'another-node'
 
 export type HandshakeStep<Peer> =
@@ -68,7 +71,10 @@ export type HandshakeStep<Peer> =
 
 type Step<Peer> = HandshakeStep<Peer>
 
-/** The answer to every message that a node with the secret would not have sent. It names no reason, so an outsider learns nothing from it. */
+/**
+ * The answer to every message that a node with the secret would not send. The answer names no reason, so an outsider learns
+ * nothing.
+ */
 const WRONG_SECRET = { kind: 'closed', bytes: null, why: 'secret', peer: null } as const
 
 interface HandshakeOptions {

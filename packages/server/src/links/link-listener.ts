@@ -74,7 +74,8 @@ export async function openLinkListener(options: LinkListenerOptions): Promise<Li
   }
 
   function sayRefused(why: NotOpened, peer: DialerIdentity | null, raw: Socket): void {
-    // Not logged: a connection that sent nothing, or a node that leaves because it reached itself or another node than it expected.
+    // Not logged: a connection that sent nothing, or a node that leaves because it reached itself or another node than it
+    // expected.
     if (why === 'no-answer') return
     refused.note((times) =>
       options.log.warn(

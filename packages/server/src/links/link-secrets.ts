@@ -32,7 +32,10 @@ export interface Nonces {
   readonly dialer: Uint8Array
 }
 
-/** Returns the proof that this side knows the secret. It includes the role, so a proof that is sent back to its maker is not valid. */
+/**
+ * Returns the proof that this side knows the secret. It includes the role, so a proof that is sent back to its maker is not
+ * valid.
+ */
 export function proofOf(key: LinkKey, role: Role, { listener, dialer }: Nonces): Uint8Array {
   return createHmac('sha256', key).update(`${PROTOCOL} ${role}\n`).update(listener).update(dialer).digest()
 }

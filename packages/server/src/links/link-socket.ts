@@ -36,7 +36,7 @@ export interface LinkSocket {
   destroy(): void
 }
 
-/** Dials a node. `closed` is called when nobody has answered after `handshakeMs`. */
+/** Dials a node. `closed` is called when the node has not answered after `handshakeMs`. */
 export function dialSocket(linkUrl: string, handshakeMs: number): LinkSocket {
   const options = {
     ...SHARED,
@@ -59,7 +59,7 @@ const SHARED = {
   closeTimeout: 1_000,
 } as const
 
-/** Turns upgrade requests into sockets. Answers requests that are no upgrade to a link. */
+/** Returns a handler that turns upgrade requests into link sockets. The handler closes the connection of any other request. */
 export function createUpgrades(
   opened: (socket: LinkSocket, raw: Duplex) => void,
 ): (request: IncomingMessage, raw: Duplex, head: Buffer) => void {

@@ -129,7 +129,9 @@ export class Link {
     return this.#isFull
   }
 
-  /** Sends a message soon. Throws `TypeError` or `MessageTooLongError` for a message that cannot be sent; nothing changes then. */
+  /**
+   * Sends a message soon. Throws `TypeError` or `MessageTooLongError` for a message that cannot be sent; nothing changes then.
+   */
   post(message: NodeMessage): void {
     if (this.#isEnded) return
     this.#batch.add(message)
@@ -148,7 +150,9 @@ export class Link {
     }
   }
 
-  /** Sends the posted messages for which there is credit, and ends the link when they have left, after `closeMs` at the latest. */
+  /**
+   * Sends the posted messages for which there is credit, and ends the link when they have left, after `closeMs` at the latest.
+   */
   close(): void {
     if (this.#isEnded) return
     this.#flush()

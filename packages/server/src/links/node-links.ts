@@ -31,7 +31,7 @@ export interface LinkTotals {
   readonly sentBytes: number
   readonly receivedBytes: number
   readonly bufferedBytes: number
-  /** The longest of the newest round trips of all links; null while there is none. */
+  /** The longest round trip: each link counts with its newest one; null while no link has one. */
   readonly rttSeconds: number | null
 }
 

@@ -4,7 +4,10 @@ import type { LinkPeer, LinkTotals, NodeLinkService } from './node-links.ts'
 
 /** The links of this process over all its incarnations. A process without an incarnation has no links. [LIFE-27] */
 export interface OwnLinks extends NodeLinks, AsyncDisposable {
-  /** Opens the links of an incarnation, after those of the one before have ended. Rejects when the listener cannot be opened. */
+  /**
+   * Opens the links of an incarnation, after the links of the previous incarnation have ended. Rejects when the listener cannot
+   * be opened.
+   */
   become(inc: Incarnation): Promise<void>
   /** Ends all links. */
   end(): Promise<void>

@@ -113,7 +113,9 @@ describe('which links a node needs', () => {
       ...parts.map((part, i) => [...parts.slice(0, i), [first, ...part], ...parts.slice(i + 1)]),
     ])
   }
-  /** Returns the parts that have enough links when nodes are linked only within their part and every node sees all others alive. */
+  /**
+   * Returns the parts that have enough links when nodes are linked only within their part and every node sees all others alive.
+   */
   function staying(parts: readonly (readonly number[])[]): readonly (readonly number[])[] {
     const all = parts.flat()
     const lacks = (inc: number, part: readonly number[]): boolean =>
@@ -137,7 +139,7 @@ describe('which links a node needs', () => {
     },
   )
 
-  it('[OPS-2] the smaller of two parts lacks links, whatever its nodes', () => {
+  it('[OPS-2] the smaller of two parts lacks links, whichever nodes it has', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(99), { minLength: 1, maxLength: 9 }), fc.nat(9), (nodes, cut) => {
         const parts = [nodes.slice(0, cut), nodes.slice(cut)].filter((part) => part.length > 0)

@@ -31,7 +31,7 @@ export interface Answered {
  */
 export type Permission = 'serve' | 'refuse' | 'suspend'
 
-/** Decides by this node's clock alone, so that a wrong clock of the database costs no safety. [LIFE-27] */
+/** Decides by this node's clock alone, so that a wrong clock of the database does no harm. [LIFE-27] */
 export function permissionOf({ sentMs, answeredMs }: Answered, nowMs: number): Permission {
   if (nowMs - sentMs >= SUSPEND_MS) return 'suspend'
   return nowMs - answeredMs >= REFUSE_MS ? 'refuse' : 'serve'

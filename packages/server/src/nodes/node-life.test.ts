@@ -108,7 +108,7 @@ async function serving(): Promise<NodeLife> {
 const changes = (): readonly string[] => calls.filter((call) => !call.startsWith('peers'))
 
 describe('the start of a node', () => {
-  it('[LIFE-26] a node serves from its first answered heartbeat on, and takes nothing over before the third', async () => {
+  it('[LIFE-26] a node serves from its first answered heartbeat on, and takes over no document before the third', async () => {
     const life = newLife()
     await life.start()
     expect([life.phase, life.inc, checkNode(life).ok]).toEqual(['joining', 11, false])
@@ -142,7 +142,7 @@ describe('a node whose database is silent', () => {
     expect([changes(), life.phase, life.inc, checkNode(life).ok]).toEqual([['refuse', 'suspend'], 'suspended', null, false])
   })
 
-  it('[LIFE-27] a node whose database answers again within 10 s serves on under the same incarnation', async () => {
+  it('[LIFE-27] a node whose database answers again within 10 s goes on serving under the same incarnation', async () => {
     const life = await serving()
     database.silent = true
     await time.advance(8_000)
@@ -151,7 +151,7 @@ describe('a node whose database is silent', () => {
     expect([changes(), life.phase, life.inc]).toEqual([['refuse', 'serve 11'], 'serving', 11])
   })
 
-  it('[LIFE-27] a node whose database answers again after more than 10 s registers as another incarnation, which replaces the former one', async () => {
+  it('[LIFE-27] a node whose database answers again after more than 10 s registers a new incarnation, which replaces the former one', async () => {
     const life = await serving()
     database.silent = true
     await time.advance(60_000)
@@ -226,7 +226,7 @@ describe('a node and its row', () => {
     expect([database.left, life.phase, time.waiting()]).toEqual([[11], 'ended', 0])
   })
 
-  it('[LIFE-28] a node that is suspended when it ends leaves with its former incarnation', async () => {
+  it('[LIFE-28] a node that ends while it is suspended removes the row of its former incarnation', async () => {
     const life = await serving()
     database.silent = true
     await time.advance(20_000)
@@ -296,7 +296,7 @@ it('[OPS-4] the metrics count nodes by state, including this one, and give the a
   database.peers = [peer(1), peer(2, { state: 'draining' }), peer(3, { silentMs: 4_000 })]
   linked = [1, 2, 3]
   const life = await serving()
-  // Until the next heartbeat.
+  // Advances to the next heartbeat.
   await time.advance(50)
   const metrics = createMetrics({ version: '1', commit: 'c' })
   observeNode(metrics, life)

@@ -3,11 +3,11 @@ import { type Heartbeat, type NodeRegistry, type Peer, SILENT_MS } from './regis
 
 /** A store that several processes share. */
 export interface OpenNodeStore extends AsyncDisposable {
-  /** The registry of another process. `kill` ends that process as kill -9 does: its row stays. */
+  /** Opens the registry of another process. `kill` ends that process as kill -9 does: its row stays. */
   process(): Promise<{ readonly nodes: NodeRegistry; kill(): Promise<void> }>
-  /** Another node takes a document from this incarnation. */
+  /** Lets another node take a document from this incarnation. */
   rob(inc: number): Promise<void>
-  /** The lease of this incarnation is over. */
+  /** Ends the lease of this incarnation. */
   endLease(inc: number): Promise<void>
 }
 
@@ -15,7 +15,10 @@ const PULSE_MS = 200
 /** The time limit of a test that waits until a node is silent. */
 const SILENCE_TEST_MS = 30_000
 
-/** Registers the contract of every driver of `NodeRegistry`. The tests mostly wait, so they run concurrently, each with its own nodes. */
+/**
+ * Registers the contract of every driver of `NodeRegistry`. The tests mostly wait, so they run concurrently, each with its own
+ * nodes.
+ */
 export function describeNodeRegistryContract(name: string, open: () => Promise<OpenNodeStore>): void {
   describe.concurrent(`NodeRegistry: ${name}`, () => {
     let store: OpenNodeStore
@@ -27,7 +30,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
     let names = 0
     const another = () => ({ nodeId: `node-${++names}`, linkUrl: `ws://10.0.0.${names}:9879`, program: '1.2.3' })
 
-    /** A process with a registered node, whose main thread pulses until `hang`. */
+    /** Starts a process with a registered node, whose main thread pulses until `hang`. */
     async function startNode({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, node = another()) {
       const { nodes, kill } = await store.process()
       const registered = await nodes.register(node)

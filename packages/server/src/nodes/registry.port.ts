@@ -1,6 +1,9 @@
 import type { Incarnation } from '../sync/ownership.port.ts'
 
-/** The time after its last heartbeat for which a node owns its documents against everybody, by the database's clock. [LIFE-26] */
+/**
+ * The lease of a node lasts this long after its last heartbeat, by the database's clock. Then any node may take its documents.
+ * [LIFE-26]
+ */
 export const LEASE_MS = 15_000
 /**
  * A node whose last heartbeat is older than this is silent: another process may take its node_id, and a node that cannot reach it
@@ -20,7 +23,7 @@ export interface NodeDescription {
   readonly program: string
 }
 
-/** `draining`: it is ending and takes no new work. */
+/** `draining`: the node is ending and takes no new work. */
 export type NodeState = 'up' | 'draining'
 
 /** Another node whose lease is not over. */
@@ -33,7 +36,9 @@ export interface Peer extends NodeDescription {
 
 export type Registration =
   | { readonly kind: 'registered'; readonly inc: Incarnation }
-  /** Another process lives under this node_id, or a relay that uses the store alone. `reason`: a sentence for the operator. */
+  /**
+   * Another process with this node_id is running, or a relay that uses the store alone. `reason`: a sentence for the operator.
+   */
   | { readonly kind: 'taken'; readonly reason: string }
 
 /** A heartbeat that the database answered. */
@@ -59,15 +64,16 @@ export type Beating =
  */
 export interface NodeRegistry {
   /**
-   * Writes the row, which begins the lease; heartbeats begin with the first `pulse`. Replaces a row with the same node_id once its
-   * heartbeat has not changed for 3 s, and `former`, an earlier incarnation of this process, at once. The first node of several
-   * raises the format of the store, so that no program without the fence starts beside it. [LIFE-29]
+   * Writes the row, which begins the lease; heartbeats begin with the first `pulse`. Replaces a row with the same node_id once
+   * its heartbeat has not changed for 3 s, and `former`, an earlier incarnation of this process, at once. The first node of
+   * several raises the format of the store, so that no program without the fence starts beside it. [LIFE-29]
    *
    * @throws Error when the database does not answer
    */
   register(node: NodeDescription, former?: Incarnation): Promise<Registration>
   /**
-   * Reports that the main thread runs, so heartbeats go on for 2 s. Returns the newest answered one. Never waits for the database.
+   * Reports that the main thread runs, so heartbeats go on for 2 s. Returns the newest answered one. Never waits for the
+   * database.
    *
    * @param atMs the caller's monotonic clock, which comes back in `Heartbeat.atMs`
    */

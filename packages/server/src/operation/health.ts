@@ -15,7 +15,10 @@ export type Check = () => CheckOutcome | Promise<CheckOutcome>
 type PerCheck<T> = Readonly<Record<Exclude<CheckName, 'cluster'>, T> & { cluster?: T }>
 export type Checks = PerCheck<Check>
 
-/** This check is shown and does not affect readiness: all nodes share the bus, so its outage must not take nodes out of the load balancer. [LIFE-27] */
+/**
+ * This check is shown and does not affect readiness: all nodes share the bus, so its outage must not take nodes out of the load
+ * balancer. [LIFE-27]
+ */
 const INFORMS: CheckName = 'bus'
 
 export interface Readiness {

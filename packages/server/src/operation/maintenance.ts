@@ -87,7 +87,10 @@ export function rememberedJob(store: Pick<DocumentStore, 'purgeRemembered'>, clo
 
 /** Most bytes of the change feed; above them its oldest rows are removed. [FEED-3] */
 const MOST_FEED_BYTES = 1024 ** 3
-/** Rows of the revocation feed are kept for this long; nodes read them within seconds. The set of revocations itself is kept. [AUTH-14] */
+/**
+ * Rows of the revocation feed are kept for this long; nodes read them within seconds. The set of revocations itself is kept.
+ * [AUTH-14]
+ */
 const REVOCATIONS_TOLD_MS = 15 * 60_000
 
 interface PurgesFeed {
@@ -99,7 +102,7 @@ export function changeFeedJob(feed: PurgesFeed, clock: Clock, keepDays: number):
   return {
     name: 'change feed',
     everyMs: EVERY_MS,
-    // Nothing is older than the epoch, and a store cannot hold a number as large as the longest allowed time.
+    // No row is older than 1970, and a store cannot hold a number as large as the longest allowed `keep_days` in ms.
     run: () => feed.purge({ beforeMs: Math.max(0, clock.nowMs() - keepDays * DAY_MS), mostBytes: MOST_FEED_BYTES, limit: BATCH }),
   }
 }
@@ -114,8 +117,8 @@ export function revocationFeedJob(feed: PurgesFeed, clock: Clock): MaintenanceJo
 }
 
 /**
- * Makes a job that only one of several nodes runs, for a job of more than one transaction. `claim` takes or renews the lease of the job. A
- * node that does not get the lease calls `otherwise` and does nothing until the next run. [LIFE-30]
+ * Makes a job that only one of several nodes runs, for a job of more than one transaction. `claim` takes or renews the lease of
+ * the job. A node that does not get the lease calls `otherwise` and does nothing until the next run. [LIFE-30]
  */
 export function onOneNode(
   job: MaintenanceJob,

@@ -55,7 +55,7 @@ export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Rev
   })
 }
 
-/** Only in one of several nodes. */
+/** Sets the metrics of links and of rooms by node at each scrape. Only for one of several nodes. */
 export function observeLinks(
   metrics: Metrics,
   links: { stats(): LinkTotals },
@@ -79,7 +79,7 @@ export function observeLinks(
   })
 }
 
-/** Only in one of several nodes. */
+/** Sets the lag of the change feed at each scrape. Only for one of several nodes. */
 export function observeFeed(metrics: Metrics, lagSec: () => number): void {
   metrics.beforeScrape(() => metrics.set('relay_feed_lag_seconds', lagSec()))
 }

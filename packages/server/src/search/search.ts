@@ -118,7 +118,10 @@ export function createSearch(deps: SearchDeps): Search {
     return { heads: (await list()).heads, behind: edited.length - settled }
   }
 
-  /** Returns the document to search, with every edit applied before the search, or as it is stored when settling takes too long. [LIFE-11] */
+  /**
+   * Returns the document to search, with every edit applied before the search, or as it is stored when settling takes too long.
+   * [LIFE-11]
+   */
   async function one(
     access: Access,
     docId: string,

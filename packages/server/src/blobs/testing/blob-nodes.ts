@@ -15,7 +15,7 @@ import { type CollectorDeps, collectBlobs } from '../collect.ts'
 /** Longer than anything else that a test waits for. */
 export const GRACE_MS = 10 * 3_600_000
 
-/** What one of several nodes does with blobs. */
+/** The blobs of one of several nodes. */
 export interface BlobNode {
   readonly blobs: Blobs
   readonly store: BlobStore & { readonly direct: DirectTransfer }

@@ -3,9 +3,13 @@ import { type Script, scriptOf } from './redis.ts'
 
 /** A node counts as using the shared buckets for this long after its last JOIN. */
 const ALIVE_MS = 750
-/** After an outage all nodes reconnect within this time after the first one: the pause between two attempts plus the time of one. */
+/**
+ * After an outage all nodes reconnect within this time after the first one: the pause between two attempts plus the time of one.
+ */
 const RETURN_MS = 1_500
-/** Buckets with a lower rate, in tokens per second, never start empty: nobody should wait a minute because the bus was restarted. */
+/**
+ * Buckets with a lower rate, in tokens per second, never start empty: nobody should wait a minute because the bus was restarted.
+ */
 export const SLOW_PER_SEC = 1
 
 /** Sets `now` to the server's time in ms, with fractions, or to the time that a test passes as the last argument. */
@@ -17,8 +21,8 @@ if not now then
 end`
 
 /**
- * Sets `since` to the time at which the buckets begin to count, in ms of the server; the buckets are empty at that time. Sets it to nil
- * when the key has no plausible value: the server was emptied, its clock went back, or somebody else wrote the key.
+ * Sets `since` to the time at which the buckets begin to count, in ms of the server; the buckets are empty at that time. Sets it
+ * to nil when the key has no plausible value: the server was emptied, its clock went back, or somebody else wrote the key.
  */
 const SINCE = `
 local since = redis.pcall('GET', KEYS[2])
@@ -26,12 +30,12 @@ since = type(since) == 'string' and tonumber(since) or nil
 if since and not (since <= now + ${RETURN_MS}) then since = nil end`
 
 /**
- * Announces that a node uses the shared buckets, and returns when they begin to count. After an outage of all nodes they begin only some
- * time later: until then each node spends its own part, so that no node takes from the shared buckets while another still spends its
- * part. An outage of one node changes nothing for the others.
+ * Announces that a node uses the shared buckets, and returns when they begin to count. After an outage of all nodes they begin
+ * only some time later: until then each node spends its own part, so that no node takes from the shared buckets while another
+ * still spends its part. An outage of one node changes nothing for the others.
  *
- * Keys: `bus:alive`; `bus:since`. Arguments: whether this node `starts`, `returns` from an outage or `stays`; the time in ms of the server
- * after which this call has no effect, 0 for never; the time. Answers: ms until the buckets count; the server's time.
+ * Keys: `bus:alive`; `bus:since`. Arguments: whether this node `starts`, `returns` from an outage or `stays`; the time in ms of
+ * the server after which this call has no effect, 0 for never; the time. Answers: ms until the buckets count; the server's time.
  */
 export const JOIN: Script = scriptOf(`${NOW}
 local stale = tonumber(ARGV[2])
@@ -50,10 +54,10 @@ return {math.max(0, math.ceil(since - now)), string.format('%.17g', now)}
 /**
  * Takes tokens from a bucket. It computes the same as `drivers/memory-limits.ts`, which passes the same contract. [LIM-2, AG-86]
  *
- * Keys: the bucket; `bus:since`. Arguments: tokens per second; burst; the fewest tokens that are of use; how many are asked for; how many
- * more may be given in advance; the kind of taker; the percentage of the burst that an agent leaves; the time. Answers: tokens given, -1
- * while the buckets do not count yet; ms until the fewest useful tokens are available, or until the buckets count; how many tokens are
- * left for all; the server's time.
+ * Keys: the bucket; `bus:since`. Arguments: tokens per second; burst; the fewest tokens that are of use; how many are asked for;
+ * how many more may be given in advance; the kind of taker; the percentage of the burst that an agent leaves; the time. Answers:
+ * tokens given, -1 while the buckets do not count yet; ms until the fewest useful tokens are available, or until the buckets
+ * count; how many tokens are left for all; the server's time.
  */
 export const TAKE: Script = scriptOf(`${NOW}${SINCE}
 if not since then

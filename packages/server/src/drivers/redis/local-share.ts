@@ -10,9 +10,9 @@ export interface LocalShare {
 }
 
 /**
- * Opens the part of one of `nodes()` nodes: rate and burst divided by the number of nodes, with a burst of at least one token. The part
- * starts empty, because it is not known how much was taken from the shared bucket before, and is dropped after the outage. A call that
- * asks for more tokens than the burst of the part takes the whole burst. [LIFE-27]
+ * Opens the part of one of `nodes()` nodes: rate and burst divided by the number of nodes, with a burst of at least one token.
+ * The part starts empty, because it is not known how much was taken from the shared bucket before, and is dropped after the
+ * outage. A call that asks for more tokens than the burst of the part takes the whole burst. [LIFE-27]
  */
 export function openLocalShare(clock: Clock, nodes: () => number): LocalShare {
   const emptied = memoryRateLimiter(clock, () => 0, clock.monotonicMs())

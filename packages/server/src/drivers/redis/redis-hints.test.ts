@@ -27,7 +27,7 @@ describe.skipIf(typeof found === 'string')('hints over Redis', () => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  it('[LIFE-27] a hint reaches the nodes that follow its workspace, and no others', async () => {
+  it('[LIFE-27] a hint reaches only the nodes that follow its workspace', async () => {
     const [sender, follower, stranger] = [await node(), await node(), await node()]
     follower.hints.follow('ws')
     stranger.hints.follow('elsewhere')

@@ -4,7 +4,10 @@ import type { Redis } from './redis.ts'
 /** A positive integer below 10^16, as `String` writes it. */
 const ID = /^[1-9]\d{0,15}$/
 
-/** Hints over the bus, with one channel per workspace. Messages that are not an id are ignored, since others may write to the bus. [LIFE-27] */
+/**
+ * Hints over the bus, with one channel per workspace. Messages that are not an id are ignored, since others may write to the bus.
+ * [LIFE-27]
+ */
 export function redisHints(redis: Redis): FeedHints {
   const listeners = new Set<FeedHintListener>()
   const heard = (workspaceId: string, message: string): void => {

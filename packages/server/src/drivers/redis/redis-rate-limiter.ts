@@ -53,9 +53,10 @@ interface Waiting {
 }
 
 /**
- * Token buckets that all nodes share. A caller that takes several times within 250 ms gets an eighth of the burst in advance and spends it
- * without asking the server; tokens not spent within 250 ms go back. All nodes together never take more than burst and rate allow. While
- * the bus is down each node spends its own part, which starts empty, or full for buckets slower than one token a second. [LIM-2, LIFE-27]
+ * Token buckets that all nodes share. A caller that takes several times within 250 ms gets an eighth of the burst in advance and
+ * spends it without asking the server; tokens not spent within 250 ms go back. All nodes together never take more than burst and
+ * rate allow. While the bus is down each node spends its own part, which starts empty, or full for buckets slower than one token
+ * a second. [LIM-2, LIFE-27]
  */
 export function createRedisRateLimiter(options: RedisRateLimiterOptions): RedisRateLimiter {
   return new SharedBuckets(options)
@@ -255,7 +256,9 @@ class SharedBuckets implements RedisRateLimiter {
     else this.#cancelReturn = this.#options.timers.after(waitMs, back)
   }
 
-  /** Drops tokens granted in advance, because the server may have forgotten that they were taken, and opens this node's own part. */
+  /**
+   * Drops tokens granted in advance, because the server may have forgotten that they were taken, and opens this node's own part.
+   */
   #goLocal(): void {
     this.#cancelReturn()
     if (!this.#options.redis.isUp) this.#cancelSign()

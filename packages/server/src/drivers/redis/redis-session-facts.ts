@@ -22,8 +22,8 @@ return fields
 `)
 
 /**
- * Keeps the facts of a session. When the owner has more sessions than the limit, the one whose last change is oldest loses its facts,
- * unless it is closed. Keys: the facts of the session; the set of such keys of all sessions of the owner. [MCP-34]
+ * Keeps the facts of a session. When the owner has more sessions than the limit, the one whose last change is oldest loses its
+ * facts, unless it is closed. Keys: the facts of the session; the set of such keys of all sessions of the owner. [MCP-34]
  */
 const REMEMBER = `
 if redis.call('TYPE', KEYS[2]).ok ~= 'zset' then redis.call('DEL', KEYS[2]) end
@@ -105,7 +105,7 @@ function ownerKeyOf(owner: string): string {
   return `mcp-of:${createHash('sha256').update(owner).digest('base64url')}`
 }
 
-/** `fields` are names and values in turn. */
+/** Returns the facts of a session. `fields` alternates names and values. */
 function factsOf(fields: readonly string[]): KeptFacts {
   const names = fields.filter((_, i) => i % 2 === 0)
   const level = fields[fields.indexOf(LEVEL) + 1]

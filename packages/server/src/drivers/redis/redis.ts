@@ -15,7 +15,7 @@ const CHANNELS_PER_COMMAND = 500
 /** Error codes of a server that cannot be used for now: it is loading, failing over or full, or refuses this user. */
 const UNUSABLE = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|MISCONF|OOM|BUSY|NOAUTH|NOPERM)\b/
 
-/** A Lua script, which the server runs as one step. */
+/** A Lua script, which the server runs atomically. */
 export interface Script {
   readonly text: string
   readonly sha1: string
@@ -43,8 +43,8 @@ export interface RedisOptions {
 }
 
 /**
- * One connection to Redis or Valkey. The store holds the truth, so nobody waits for the bus longer than 250 ms: while the bus is down
- * every command rejects at once, and once a second this process tries to connect again. [LIFE-27]
+ * One connection to Redis or Valkey. The store holds the truth, so nobody waits for the bus longer than 250 ms: while the bus is
+ * down every command rejects at once, and once a second this process tries to connect again. [LIFE-27]
  */
 export interface Redis extends AsyncDisposable {
   readonly isUp: boolean
@@ -52,7 +52,10 @@ export interface Redis extends AsyncDisposable {
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   /** Sends a message to all subscribers of the channel. Returns at once; while the bus is down the message is dropped. */
   publish(channel: string, message: string): void
-  /** Listens to a channel until the returned function is called, also after reconnections. Messages sent during an outage are lost. */
+  /**
+   * Listens to a channel until the returned function is called, also after reconnections. Messages sent during an outage are
+   * lost.
+   */
   subscribe(channel: string, listener: (message: string) => void): () => void
   /** Calls the listener at each change of `isUp`, and at once when the bus is already up. */
   onChange(listener: (isUp: boolean) => void): void
@@ -82,7 +85,7 @@ class RedisConnection implements Redis {
   readonly #prefix: string
   readonly #changed: ((isUp: boolean) => void)[] = []
   readonly #channels = new Map<string, Set<(message: string) => void>>()
-  /** The same function for every channel, so that a channel that is subscribed twice still gets each message once. */
+  /** One function for all channels, so that a channel that was subscribed twice still delivers each message once. */
   readonly #heard = (message: string, name: string): void => {
     for (const listener of this.#channels.get(name.slice(this.#prefix.length)) ?? []) listener(message)
   }
@@ -215,8 +218,8 @@ class RedisConnection implements Redis {
 }
 
 /**
- * Rejects with BusDownError unless `work` settles in time. Answers that have already arrived are read first, so that a process that was
- * held up does not take its own delay for a delay of the server.
+ * Rejects with BusDownError unless `work` settles in time. Answers that have already arrived are read first, so that a process
+ * that was held up does not take its own delay for a delay of the server.
  */
 function within<T>(limitMs: number, timers: Timers, work: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {

@@ -27,8 +27,8 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
 }
 
 /**
- * Tables that a copy leaves out: processes that use the store, their messages to each other, and the names of objects, because the
- * blob store goes on changing after the copy. [FEED-3, BLOB-24]
+ * Tables that a copy leaves out: processes that use the store, their messages to each other, and the names of objects, because
+ * the blob store goes on changing after the copy. [FEED-3, BLOB-24]
  */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   'instances',
@@ -46,7 +46,9 @@ function isCopied(name: string): boolean {
   return !name.startsWith('kysely_') && !name.startsWith('search_') && !NOT_COPIED.has(name)
 }
 
-/** In a restored store no document has an owner, so owners are not copied. Epochs are copied, so that they go on rising. [LIFE-26] */
+/**
+ * In a restored store no document has an owner, so owners are not copied. Epochs are copied, so that they go on rising. [LIFE-26]
+ */
 function isColumnCopied(table: string, column: string): boolean {
   return table !== 'log_heads' || column !== 'owner'
 }

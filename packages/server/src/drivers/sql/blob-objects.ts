@@ -27,7 +27,9 @@ export async function validObject(db: Connection, hash: string): Promise<string>
   return row?.object ?? hash
 }
 
-/** Like `validObject`, but for a store that may lack the table `blob_objects`; its bytes are stored under their hashes. [LIFE-29] */
+/**
+ * Like `validObject`, but for a store that may lack the table `blob_objects`; its bytes are stored under their hashes. [LIFE-29]
+ */
 export function objectsOf(db: Connection): (hash: string) => Promise<string> {
   let hasNames: Promise<boolean> | null = null
   return async (hash) => {

@@ -15,7 +15,7 @@ const MOST_REMEMBERED = 10_000
 export class CallTallies {
   readonly #byKey = new Map<number, CallTally>()
 
-  /** `null` when it is not known. */
+  /** Returns the tally of a document; `null` when it is not known. */
   of(key: number): CallTally | null {
     return this.#byKey.get(key) ?? null
   }

@@ -113,8 +113,8 @@ export class CommitQueue {
   }
 
   /**
-   * Runs one batch of a maintenance job. When several nodes have the job, one node at a time runs a batch, and `job` on the others
-   * returns `idle` at once. Two batches at once would only be wasteful, not wrong. [LIFE-30]
+   * Runs one batch of a maintenance job. When several nodes have the job, one node at a time runs a batch, and `job` on the
+   * others returns `idle` at once. Two batches at once would only be wasteful, not wrong. [LIFE-30]
    */
   job<T>(name: string, idle: T, run: (writer: Writer) => Promise<T>): Promise<T> {
     const { sharesJobs = false, database } = this.#options

@@ -1,7 +1,7 @@
 import type { Compilable, CompiledQuery, DialectAdapter } from 'kysely'
 import type { Connection } from './tables.ts'
 
-/** Stands for a value that is not known when the text of a query is built. */
+/** A placeholder for a value that is not known when the text of a query is built. */
 class Placeholder {
   readonly name: string
 

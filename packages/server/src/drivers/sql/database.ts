@@ -9,7 +9,7 @@ export interface DatabaseOptions extends SqliteOptions {
   readonly serverWaitMs?: number
   /** Claims the store for this relay. Tools leave it out, since they work beside a relay. */
   readonly occupy?: OccupyOptions
-  /** Given for one of several nodes, instead of `occupy`. [LIFE-26] */
+  /** Present for one of several nodes, which does not call `occupy`. [LIFE-26] */
   readonly node?: OwnNode
 }
 

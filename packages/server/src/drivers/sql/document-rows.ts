@@ -115,7 +115,7 @@ const stateRow = compiledOnce((db, { workspaceId, id }: { readonly workspaceId: 
     .select(['tombstones.crc32 as tombstone_crc32', 'tombstones.successor']),
 )
 
-/** Reads the state of an id in one statement, so that a change between two states never shows as neither. */
+/** Reads the state of an id in one statement, so that a concurrent change from document to tombstone cannot look like neither. */
 export async function readState(db: Connection, ref: DocumentRef): Promise<DocumentState> {
   const workspaceId = storedText(ref.workspaceId)
   const [row] = await stateRow(db, { workspaceId, id: ref.id })

@@ -34,7 +34,8 @@ import { appendTo } from './updates.ts'
 
 type Keyed<T> = T & { readonly key: number }
 
-// Workspace, id and the time of creation are not set: they never change, and setting a column updates its indexes even with the same value.
+// Workspace, id and the time of creation are not set: they never change, and setting a column updates its indexes even with the
+// same value.
 const replaceRow = compiledOnce((db, row: Keyed<ReturnType<typeof columnsOf>>) =>
   db
     .updateTable('documents')
@@ -139,8 +140,8 @@ function refuseFormerOwner({ node }: Engine, { log, expect }: DocumentWrite, cur
 }
 
 /**
- * Refuses a cold write to a document that another node owns. Even when the lease of that node is over, its room may still exist in a
- * paused process, until somebody else acquires the document. [LIFE-26]
+ * Refuses a cold write to a document that another node owns. Even when the lease of that node is over, its room may still exist
+ * in a paused process, until somebody else acquires the document. [LIFE-26]
  */
 async function refuseForeign(writer: Writer, { node, nowMs }: Engine, head: DocumentHead): Promise<WriteOutcome | null> {
   const by = head.owner

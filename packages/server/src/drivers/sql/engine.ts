@@ -10,7 +10,7 @@ import type { Connection, Writer } from './tables.ts'
  * The meaning of an engine's error for its transaction.
  * - `operation`: the statement itself is at fault.
  * - `lost-race`: worth another try.
- * - `busy`: a lock was not to be had in time. Another try at once would wait as long.
+ * - `busy`: a lock was not free in time. An immediate retry would wait as long again.
  * - `storage`: the disk is full or the server is gone; this may pass.
  * - `write-error`: the disk refused bytes; a second one soon after ends all writing.
  * - `broken`: it is no longer known what was flushed, so the handle must not confirm anything again. [D10]
@@ -36,7 +36,7 @@ export interface LogAdvance {
   readonly epoch?: number
 }
 
-/** Which node of several this process is. */
+/** This process as one of several nodes. */
 export interface OwnNode {
   /** Its incarnation; `null` before the node has registered, and in a single relay. [LIFE-26] */
   inc: Incarnation | null
@@ -44,7 +44,7 @@ export interface OwnNode {
 
 export type FeedTableName = 'change_feed' | 'revocation_feed'
 
-/** Times by the clock of the database. */
+/** The greatest identity value of a feed table at one moment. Times are by the clock of the database. */
 export interface IdentityMoment {
   readonly lastId: number
   readonly nowMs: number
@@ -72,14 +72,14 @@ export interface Engine {
    */
   lockBlobs(writer: Writer, hashes: readonly string[]): Promise<void>
   /**
-   * Locks the seats of these workspaces against other processes until the transaction ends. The server ends the transaction when this
-   * process sends nothing for a second. [WS-17]
+   * Locks the seats of these workspaces against other processes until the transaction ends. The server ends the transaction when
+   * this process sends nothing for a second. [WS-17]
    */
   lockSeats(writer: Writer, workspaceIds: readonly string[]): Promise<void>
   /**
-   * Moves the end of the log of each of `keys` (each key once) from `afterSeqs[i]` forward by `counts[i]` and returns
-   * the keys that it moved. A log that does not exist, ends elsewhere or is not owned since `epochs[i]` does not move: the
-   * statement that moves the end also compares this. [LIFE-26]
+   * Moves the end of the log of each advance (each key once) from `afterSeq` forward by `count`, and returns the keys whose
+   * logs moved. A log that does not exist, ends elsewhere or is not owned under `epoch` does not move: the statement that
+   * moves the end also compares these. [LIFE-26]
    */
   advanceLogs(writer: Writer, advances: readonly LogAdvance[]): Promise<ReadonlySet<number>>
   insertUpdates(writer: Writer, rows: UpdateColumns): Promise<void>
@@ -90,8 +90,8 @@ export interface Engine {
   /** Takes the lock of a job until the transaction ends. Returns false when another process has the lock. [LIFE-30] */
   tryJob(writer: Writer, job: string): Promise<boolean>
   /**
-   * Returns the greatest identity value that the table has given out, 0 before the first, and the time of the database. With `asksOpen`,
-   * also when the oldest open transaction began that has written something; `null` when there is none.
+   * Returns the greatest identity value that the table has given out, 0 before the first, and the time of the database. With
+   * `asksOpen`, also when the oldest open transaction began that has written something; `null` when there is none.
    */
   identityMoment(db: Connection, table: FeedTableName, asksOpen: boolean): Promise<IdentityMoment>
   faultOf(error: unknown): Fault
@@ -118,8 +118,8 @@ export interface Database {
   begin(): Promise<OpenTransaction>
   readonly reader: Connection
   /**
-   * Reads rows of numbers into one array, row after row, with NaN for null. A list of ten thousand rows takes half as long as with an
-   * object for each row.
+   * Reads rows of numbers into one array, row after row, with NaN for null. A list of ten thousand rows takes half as long as
+   * with an object for each row.
    */
   readNumbers(query: CompiledQuery): Promise<Float64Array<ArrayBuffer>>
   /** Returns a text that changes when a tool beside the relay commits, for example a repair. */

@@ -51,7 +51,7 @@ const until = (done: () => void, timeoutMs = 8_000) => vi.waitFor(done, { timeou
 const create = async (store: Store, ref: DocumentRef = { workspaceId: 'w', id: randomUUID() }): Promise<DocumentHead> =>
   written(await store.documents.write(creation(ref, '{}', { told: { actor: 'ada' } })))
 
-/** A session that inserts rows by hand, so that a test decides when they commit. */
+/** Opens a session that inserts feed rows directly, so that a test decides when they commit. */
 async function openSession(
   url: string,
 ): Promise<{ query(text: string): Promise<pg.QueryResult>; insert(count?: number): Promise<number> }> {
@@ -209,7 +209,7 @@ await onPostgres((url) =>
       const nodes = [await openNode(url), await openNode(url)]
       const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession(url)))
       const startedAt = performance.now()
-      // Time runs as fast for the poll as for everything else here, so the rate is real and the poll is 20 times as frequent.
+      // The sessions insert in real time; only the poll of the readers is 20 times as frequent.
       await Promise.all(
         sessions.map(async (session, nth) => {
           for (let batch = 0; batch < 25; batch++) {

@@ -66,8 +66,8 @@ function feedOn<Name extends FeedTableName, Row extends FeedRow>(
 }
 
 /**
- * Reads the new rows first and the missing ones afterwards: when a row is visible, all earlier commits of its document are visible too, so
- * the second read finds them. In the other order a later change could be returned without the earlier one.
+ * Reads the new rows first and the missing ones afterwards: when a row is visible, all earlier commits of its document are
+ * visible too, so the second read finds them. In the other order a later change could be returned without the earlier one.
  */
 async function readRows(db: Connection, table: FeedTableName, { above, gaps, limit }: FeedRequest) {
   const from = await db

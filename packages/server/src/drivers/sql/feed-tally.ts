@@ -21,8 +21,8 @@ export interface Excess {
 const NOTHING: Excess = { through: null, hasMore: false }
 
 /**
- * Counts the bytes of the rows of a feed, each row once and a chunk at a time, so that no statement scans the whole table. Other nodes remove
- * rows too, so chunks below the first remaining row are dropped from the count. [FEED-3, LIFE-30]
+ * Counts the bytes of the rows of a feed, each row once and a chunk at a time, so that no statement scans the whole table. Other
+ * nodes remove rows too, so chunks below the first remaining row are dropped from the count. [FEED-3, LIFE-30]
  */
 export class FeedTally {
   readonly #db: Connection

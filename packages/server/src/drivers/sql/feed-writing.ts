@@ -36,9 +36,9 @@ export type Telling = ((told: Told) => void) | null
 export type TellingRun = <T>(bytes: number, work: (writer: Writer, tell: Telling) => Promise<T>) => Promise<T>
 
 /**
- * Without an outlet, as in a single relay, the work gets `null` and no statement is added. With an outlet the rows are inserted after the
- * work, within its transaction. The work holds the lock of the document then, so the ids of one document are in the order of its commits.
- * [WS-51, FEED-2]
+ * Without an outlet, as in a single relay, the work gets `null` and no statement is added. With an outlet the rows are inserted
+ * after the work, within its transaction. The work holds the lock of the document then, so the ids of one document are in the
+ * order of its commits. [WS-51, FEED-2]
  */
 export function tellingRun(queue: Pick<CommitQueue, 'run'>, engine: Engine, outlet: FeedOutlet | null): TellingRun {
   if (outlet === null) return (bytes, work) => queue.run(bytes, (writer) => work(writer, null))
@@ -85,7 +85,7 @@ export async function insertChanges(
   return entries
 }
 
-/** A head as rows carry it. What a later release adds to heads stays out until it is added here. */
+/** The members of a head that feed rows store. */
 export type PayloadHead = Omit<DocumentHead, 'workspaceId' | 'key' | 'owner'>
 
 /** The JSON in a row, which only nodes read. Readers ignore members that they do not know. [LIFE-29] */

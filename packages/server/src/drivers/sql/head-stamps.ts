@@ -16,8 +16,8 @@ export interface HeadLists {
 }
 
 /**
- * The numbers of a stamp. Heads with equal first three numbers differ at most in the others. NaN when the log has no
- * head; the last two also when nobody owns the document.
+ * The numbers of a stamp. Two heads with the same first three numbers can differ only in the other numbers, which are NaN
+ * when the log has no head. `owner` and `epoch` are also NaN when nobody owns the document.
  */
 export const STAMP = ['key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead', 'owner', 'epoch'] as const
 

@@ -25,7 +25,9 @@ const LOOKS_MS = 2_000
 
 await onPostgres((url) => {
   describe.concurrent('a node with its store in a thread and a network that a test can break', () => {
-    /** Starts a node that reaches the server through its own proxy. `clock`: by which it measures how long the server is silent. */
+    /**
+     * Starts a node that reaches the server through its own proxy. `clock`: by which it measures how long the server is silent.
+     */
     async function startNode(nodeId: string, onTestFinished: (end: () => Promise<void>) => void, clock: Clock = systemClock) {
       const { hostname, port } = new URL(url)
       const proxy: TcpProxy = await startTcpProxy({ host: hostname, port: Number(port || 5432) })

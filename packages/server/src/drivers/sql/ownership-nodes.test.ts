@@ -17,7 +17,7 @@ interface Node extends StorageHost {
   readonly inc: number
   /** While true, commits stay written but not committed, as in a paused process. */
   hold: boolean
-  /** Faults of the next commits. */
+  /** Faults of the next commits; `null` for a commit without a fault. */
   readonly faults: (CommitFault | null)[]
 }
 
@@ -184,7 +184,7 @@ await onPostgres((url) => {
       expect(await append(a, key, 0, 1)).toBe('fenced')
     })
 
-    it('[LIFE-26] an acquire whose commit was cut off leaves the document free', async () => {
+    it('[LIFE-26] an acquire whose connection broke before the commit leaves the document free', async () => {
       const { key } = await newDocument()
       a.faults.push('cut')
       await expect(a.ownership.acquire(key)).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
@@ -200,7 +200,7 @@ await onPostgres((url) => {
       expect((await b.documents.list('w')).find(({ key }) => key === head.key)).toEqual({ ...head, owner })
     })
 
-    it('[LIFE-26] a node of several limits how long its transactions stay idle and wait for locks; a single relay does not', async () => {
+    it('[LIFE-26] one of several nodes limits how long its transactions stay idle and wait for locks; a single relay does not', async () => {
       const limitsOf = async (db: Database['reader'] | Writer) => {
         const found = await sql<{ idle: string; lock: string }>`
           select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock`.execute(

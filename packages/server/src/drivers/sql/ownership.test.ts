@@ -40,9 +40,24 @@ describe('when a node may take a document from its owner', () => {
     ['may not be taken when its owner was seen and is silent for 3 s', owned(3_000), seen, null],
     ['may not be taken from a silent owner when another owner was seen', owned(9_000), { owner: 8, epoch: 3 }, null],
     ['may not be taken from a silent owner when another epoch was seen', owned(9_000), { owner: 7, epoch: 2 }, null],
-    ['may be taken from a silent owner when the last takeover was 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 5_000 }), seen, 'silent'],
-    ['may not be taken from a silent owner when the last takeover was less than 5 s ago', owned(9_000, { takenAtMs: NOW_MS - 4_999 }), seen, null],
-    ['may be taken when the lease of its owner is over, however recent the last takeover', owned(15_000, { takenAtMs: NOW_MS - 1 }), undefined, 'ended'],
+    [
+      'may be taken from a silent owner when the last takeover was 5 s ago',
+      owned(9_000, { takenAtMs: NOW_MS - 5_000 }),
+      seen,
+      'silent',
+    ],
+    [
+      'may not be taken from a silent owner when the last takeover was less than 5 s ago',
+      owned(9_000, { takenAtMs: NOW_MS - 4_999 }),
+      seen,
+      null,
+    ],
+    [
+      'may be taken when the lease of its owner is over, however recent the last takeover',
+      owned(15_000, { takenAtMs: NOW_MS - 1 }),
+      undefined,
+      'ended',
+    ],
   ] as const)('[LIFE-26] a document %s', (_, standing, known, may) => {
     expect(mayTake(standing, known)).toBe(may)
   })

@@ -34,7 +34,7 @@ export function sqlOwnership(engine: Engine, queue: CommitQueue): Ownership {
   }
 }
 
-/** Whether the lease of a node is not over. */
+/** Whether the lease of a node has not ended. */
 export async function isAlive(db: Connection, inc: Incarnation, nowMs: RawBuilder<number>): Promise<boolean> {
   const row = await db
     .selectFrom('nodes')
@@ -56,8 +56,8 @@ export interface Standing {
 }
 
 /**
- * Decides whether a node may take a document from its owner, and returns why: the owner is silent, or has ended. Returns `null` when the
- * node may not. `seen` as in `Ownership.acquire`. [LIFE-26]
+ * Decides whether a node may take a document from its owner, and returns why: the owner is silent, or has ended. Returns `null`
+ * when the node may not. `seen` as in `Ownership.acquire`. [LIFE-26]
  */
 export function mayTake({ by, leaseUntilMs, takenAtMs, nowMs }: Standing, seen: Tenure | undefined): 'silent' | 'ended' | null {
   if (leaseUntilMs === null || leaseUntilMs <= nowMs) return 'ended'
@@ -73,7 +73,10 @@ interface Acquiring {
   readonly seen: Tenure | undefined
 }
 
-/** Acquires a free document with one statement. Otherwise decides under the lock of the document, so that no append is in progress. */
+/**
+ * Acquires a free document with one statement. Otherwise decides under the lock of the document, so that no append is in
+ * progress.
+ */
 async function acquire(writer: Writer, engine: Engine, { key, me, seen }: Acquiring): Promise<AcquireOutcome> {
   const free = await take(writer, engine, key, me, 'when free')
   if (free !== null) return free

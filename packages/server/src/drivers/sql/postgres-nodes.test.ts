@@ -146,7 +146,7 @@ await onPostgres((url) => {
       expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     })
 
-    it('[LIFE-5] a heartbeat that went back is reported as a loss, and the node goes on', async () => {
+    it('[LIFE-5] a heartbeat counter that went back is reported as a loss, and the node goes on', async () => {
       const { host, inc } = await node('a')
       const before = losses.length
       await expect.poll(() => host.nodes.pulse(inc, 1)).toMatchObject({ newest: { robbed: 0 } })

@@ -32,7 +32,9 @@ import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
 const BEAT_MS = 1000
-/** The row of an ended node is removed this long after its lease, unless a new start with the same node_id replaces it earlier. */
+/**
+ * The row of an ended node is removed this long after its lease, unless a new start with the same node_id replaces it earlier.
+ */
 const FORGET_MS = 3_600_000
 
 export interface PostgresNodesOptions {
@@ -47,7 +49,7 @@ export interface PostgresNodesOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Logger
-  /** Called when the database came back without commits that it had confirmed. [LIFE-5] */
+  /** Called when the database has lost commits that it had confirmed. [LIFE-5] */
   readonly onLoss: (loss: StoreLoss) => void
 }
 
@@ -214,7 +216,10 @@ export class PostgresNodes implements NodeRegistry {
     own.newest = { atMs, inRow: own.inRow, robbed: answer.robbed, peers: answer.peers }
   }
 
-  /** Handles a missing row: a newer start of this node has replaced it, it was removed long after its lease, or the database has lost it. */
+  /**
+   * Handles a missing row: a newer start of this node has replaced it, it was removed long after its lease, or the database has
+   * lost it.
+   */
   async #lostRow(own: OwnRow): Promise<void> {
     const { beats, clock } = this.#options
     own.isGone = true
@@ -238,8 +243,8 @@ interface BeatAnswer {
 }
 
 /**
- * Sends a heartbeat in one statement, so that it takes one round trip. Returns `null` when the row does not exist. The node_id is compared
- * too, because a database that has lost its last commits may give the same incarnation to another node.
+ * Sends a heartbeat in one statement, so that it takes one round trip. Returns `null` when the row does not exist. The node_id is
+ * compared too, because a database that has lost its last commits may give the same incarnation to another node.
  */
 async function moveBeat(db: Connection, { inc, nodeId }: OwnRow): Promise<BeatAnswer | null> {
   const { rows } = await sql<BeatRow>`

@@ -15,8 +15,9 @@ export const PLACE = 'relay'
 const LOOK_MS = 200
 
 /**
- * Decides whether processes live, from their rows `first` and from their rows `now`, read `watchedMs` later. Only a change of `beat` counts
- * and no clock of another machine: a process whose beat has not changed for `patienceMs` while it was watched has ended.
+ * Decides whether processes live, from their rows `first` and from their rows `now`, read `watchedMs` later. Only a change of
+ * `beat` counts and no clock of another machine: a process whose beat has not changed for `patienceMs` while it was watched has
+ * ended.
  */
 export function judgeOccupants(
   first: readonly Occupant[],
@@ -39,8 +40,8 @@ export interface Watching<T> {
 }
 
 /**
- * Watches until it is clear whether one of the processes lives. Returns `null` when one does, else the result of `take`, which may be called
- * several times.
+ * Watches until it is clear whether one of the processes lives. Returns `null` when one does, else the result of `take`, which
+ * may be called several times.
  */
 export async function takeFromEnded<T>({ read, take, patienceMs }: Watching<T>): Promise<T | null> {
   let first = await read()
@@ -90,8 +91,8 @@ function incOf(holder: string): number | null {
 }
 
 /**
- * Removes the rows of ended processes from both tables. Returns `false` when one of the rows has changed or was removed since it was read;
- * the caller has to roll back then.
+ * Removes the rows of ended processes from both tables. Returns `false` when one of the rows has changed or was removed since it
+ * was read; the caller has to roll back then.
  */
 export async function removeEnded(writer: Writer, ended: readonly Occupant[]): Promise<boolean> {
   for (const { holder, beat } of ended) {
@@ -137,8 +138,8 @@ export async function occupying<T>(db: Connection, work: (writer: Writer) => Pro
 }
 
 /**
- * Ends the connections that have this name in `pg_stat_activity`. A paused process may hold locks in an open transaction, which ends with its
- * connection.
+ * Ends the connections that have this name in `pg_stat_activity`. A paused process may hold locks in an open transaction, which
+ * ends with its connection.
  */
 export async function endConnections(db: Connection, name: string): Promise<void> {
   await sql`

@@ -190,7 +190,7 @@ export async function refuseBesideRelay(db: Connection): Promise<void> {
   if (isAlone === null) throw new StoreInUseError(IN_USE)
 }
 
-/** Returns `null` when the place was not free. */
+/** Inserts the row of a single relay. Returns `null` when the place was not free. */
 async function insertRow(writer: Writer, holder: string): Promise<true | null> {
   const { rows } = await sql`
     insert into instances (holder, place, beat, at_ms) select ${holder}, ${PLACE}, 1, ${NOW_MS} where not exists (select 1 from nodes)

@@ -38,8 +38,8 @@ const NODE_BEAT_TIMES: PoolTimes = { connectMs: 2_000, silenceMs: 3_000, idleMs:
 const SETTINGS_SQL =
   "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')"
 /**
- * The server ends a transaction of a node in which nothing happens for 3 s: otherwise its locks would keep the next owner of a document
- * waiting while this process is paused. No statement waits longer than 5 s for a lock. [LIFE-26]
+ * The server ends a transaction of a node in which nothing happens for 3 s: otherwise its locks would keep the next owner of a
+ * document waiting while this process is paused. No statement waits longer than 5 s for a lock. [LIFE-26]
  */
 const NODE_SETTINGS_SQL = `
   with limits as (select set_config('idle_in_transaction_session_timeout', '3s', false), set_config('lock_timeout', '5s', false))
@@ -164,8 +164,8 @@ function openPool(
 }
 
 /**
- * Closes a connection on which no byte passes for `silenceMs`. Otherwise a query to a server that vanished would wait until the operating
- * system gives up, after many minutes.
+ * Closes a connection on which no byte passes for `silenceMs`. Otherwise a query to a server that vanished would wait until the
+ * operating system gives up, after many minutes.
  */
 function openSocket(silenceMs: number): Socket {
   const socket = new Socket()
@@ -232,7 +232,7 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
     }
   },
   async lockSeats(writer, workspaceIds) {
-    // In the same order everywhere, so that two processes cannot deadlock.
+    // Locks are taken in the same order everywhere, so that two processes cannot deadlock.
     await sql`
       select set_config('idle_in_transaction_session_timeout', '1s', true), pg_advisory_xact_lock(hashtextextended(id, 11))
       from unnest(${[...workspaceIds].sort()}::text[]) as asked (id)`.execute(writer)

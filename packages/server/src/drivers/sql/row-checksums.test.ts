@@ -55,7 +55,7 @@ it('[LIFE-5] [LIFE-24] a changed tombstone makes its id unavailable, and no othe
   written(await host.documents.write(creation({ ...REF, id: 'other' })))
 })
 
-it('[LIFE-5] [LIFE-22] a changed successor makes the id of the restored document unavailable', async () => {
+it('[LIFE-5] [LIFE-22] a tombstone with a changed successor makes its id unavailable', async () => {
   const head = written(await host.documents.write(creation(REF)))
   await host.recovery.restore({ source: head, hasGap: false, newRef: { ...REF, id: 'next' }, body: bodyOf('{}'), nowMs: 1000 })
   expect(await host.documents.state(REF)).toMatchObject({ kind: 'tombstone', tombstone: { successor: 'next' } })

@@ -54,7 +54,9 @@ function checksumOf<T extends SummedTable>(table: T, row: Unsummed<T>): number {
   return table === 'blob_grants' ? sum + stateSum(row as unknown as GrantState) : sum
 }
 
-/** Columns that a later release added. A checksum covers them only when they are set, so that checksums of older rows stay valid. */
+/**
+ * Columns that a later release added. A checksum covers them only when they are set, so that checksums of older rows stay valid.
+ */
 function addedColumns<T extends SummedTable>(table: T, row: Unsummed<T>): readonly string[] {
   return table === 'tombstones' && (row as unknown as Unsummed<'tombstones'>).successor !== null ? ['successor'] : []
 }

@@ -39,8 +39,9 @@ export function needsCount(wish: SeatWish): boolean {
 }
 
 /**
- * Answers wishes in order; each counts the seats that earlier ones took or released. `held`: the seats of this node. `counts`: the seats of
- * all nodes, by workspace. `isComplete`: whether `counts` includes the seats of every living node. [WS-15, WS-17, WS-19]
+ * Answers wishes in order; each counts the seats that earlier ones took or released. `held`: the seats of this node. `counts`:
+ * the seats of all nodes, by workspace. `isComplete`: whether `counts` includes the seats of every living node. [WS-15, WS-17,
+ * WS-19]
  */
 export function answerWishes(
   wishes: readonly SeatWish[],

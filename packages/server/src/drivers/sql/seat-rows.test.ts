@@ -152,7 +152,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     expect(await b.seats.take(seat('more'), limits)).toBe('connection-limit')
   })
 
-  it('[WS-17] while a living node cannot write its seats, counted seats are refused after 2 s and uncounted ones given at once', async () => {
+  it('[WS-17] while a living node cannot write its seats, seats with a limit are refused after 2 s, and seats without a limit are given at once', async () => {
     const [a, b] = await three()
     await a.kill()
     await emptyTable()

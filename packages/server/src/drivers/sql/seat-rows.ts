@@ -42,11 +42,11 @@ interface Waiting {
 }
 
 /**
- * The seats of several nodes, as rows of PostgreSQL. The seats of a node count while its lease lasts. Wishes that arrive together share a
- * transaction, which locks their workspaces, counts, decides and writes. The table is unlogged, so no seat waits for a disk. When a crash or
- * a failover of the server has emptied the table, each node writes its own seats again; until every living node has done so, no seat that
- * has to be counted is given. Calls reject with UNAVAILABLE when that takes longer than 2 s, and while the database does not answer.
- * [WS-15, WS-17]
+ * The seats of several nodes, as rows of PostgreSQL. The seats of a node count while its lease lasts. Wishes that arrive together
+ * share a transaction, which locks their workspaces, counts, decides and writes. The table is unlogged, so no seat waits for a
+ * disk. When a crash or a failover of the server has emptied the table, each node writes its own seats again; until every living
+ * node has done so, no seat that has to be counted is given. Calls reject with UNAVAILABLE when that takes longer than 2 s, and
+ * while the database does not answer. [WS-15, WS-17]
  */
 export class SeatRows implements AsyncDisposable {
   readonly #options: SeatRowsOptions

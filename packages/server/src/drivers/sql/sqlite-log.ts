@@ -3,8 +3,8 @@ import { at } from '../../kernel/at.ts'
 import type { Engine, UpdateColumns } from './engine.ts'
 
 /**
- * Recent records are moved when there are this many. A larger number would make an append cheaper, but each read of a log scans all recent
- * records, and the commit that moves them would take longer.
+ * Recent records are moved when there are this many. A larger number would make an append cheaper, but each read of a log scans
+ * all recent records, and the commit that moves them would take longer.
  */
 export const MOST_RECENT = 4096
 /** Recent records are also moved when they belong to this many documents: a move writes about one page per document. [LIFE-30] */
@@ -15,9 +15,10 @@ const SHORT_BYTES = 512
 const COLUMNS = 'key, seq, actor, at_ms, crc32, bytes'
 
 /**
- * Writes records of the log to `updates_recent`, which has no index, so that the edits of many documents in one commit share a few pages.
- * From time to time all recent records move to `updates_settled`, sorted by document, within the transaction of the caller. Readers need not
- * know where a record is: in every process the view `updates` shows the records of both tables. [LIFE-5, LIFE-7]
+ * Writes records of the log to `updates_recent`, which has no index, so that the edits of many documents in one commit share a
+ * few pages. From time to time all recent records move to `updates_settled`, sorted by document, within the transaction of the
+ * caller. Readers need not know where a record is: in every process the view `updates` shows the records of both tables. [LIFE-5,
+ * LIFE-7]
  */
 export class SqliteLog implements Pick<Engine, 'insertUpdates'> {
   readonly #db: DatabaseSync
@@ -77,8 +78,9 @@ function prepared(db: DatabaseSync): Statements {
 }
 
 /**
- * Moves all recent records and returns the highest rowid of those that stay, 0 when none does. A record stays when its log has another record
- * with the same `seq`, which only damage can cause: that log is then read as damaged, and the other logs go on. [LIFE-5]
+ * Moves all recent records and returns the highest rowid of those that stay, 0 when none does. A record stays when its log has
+ * another record with the same `seq`, which only damage can cause: that log is then read as damaged, and the other logs go on.
+ * [LIFE-5]
  */
 function settle({ count, copy, clear, clearCopied }: Statements): number {
   if (copy.run().changes === count.get()?.['count']) {

@@ -191,8 +191,8 @@ export class TransactionalSqlite extends SqliteDialect {
 }
 
 /**
- * Runs compiled queries directly on the connection. Kysely would first acquire the connection for each query, which takes as long as a short
- * query. Each statement of node:sqlite ends before its call returns, so no query has to wait for another.
+ * Runs compiled queries directly on the connection. Kysely would first acquire the connection for each query, which takes as long
+ * as a short query. Each statement of node:sqlite ends before its call returns, so no query has to wait for another.
  */
 class DirectSqlite extends Kysely<Tables> {
   readonly #database: SqliteDatabase

@@ -12,7 +12,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
   return {
     ...others,
     documents: { ...documents, list: rememberingList(heads) },
-    // Appends of one turn are packed together instead of being sent as calls.
+    // Appends of one turn of the event loop are packed into one message instead of being sent as calls.
     updates: { ...updates, append: (records) => client.append(records) },
   }
 }

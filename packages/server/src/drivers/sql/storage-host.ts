@@ -48,12 +48,12 @@ export interface StorageHostOptions {
   readonly acceptLoss?: boolean
   /**
    * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay, unless
-   * `node` is given. [CFG-10]
+   * `node` is present. [CFG-10]
    */
   readonly onLoss?: (loss: StoreLoss) => void
   /**
-   * Present for one of several nodes, which do not claim the store. The process registers through `nodes`, which sets `inc` before the first
-   * write. [LIFE-26]
+   * Present for one of several nodes, which do not claim the store. The process registers through `nodes`, which sets `inc`
+   * before the first write. [LIFE-26]
    */
   readonly node?: OwnNode
   readonly recovery: RecoveryRing
@@ -66,7 +66,9 @@ export interface StorageHostOptions {
   readonly onFatal: (error: Error) => void
   /** Called after the commit of each write and removal of a document. */
   readonly onStored?: (document: StoredDocument) => void
-  /** Present when several nodes use the store; see `StorageOptions.severalNodes`. Called after the commit of rows for other nodes. */
+  /**
+   * Present when several nodes use the store; see `StorageOptions.severalNodes`. Called after the commit of rows for other nodes.
+   */
   readonly onTold?: (entries: readonly FeedEntry[]) => void
 }
 
@@ -171,7 +173,8 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       },
     },
     calls: sqlCalls(database, queue, log),
-    // When other processes write too, the changes of this process are not all changes, so every list reads the stamps of all its documents.
+    // When other processes write too, the changes of this process are not all changes, so every list reads the stamps of all its
+    // documents.
     heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, isOneOfSeveral ? null : changes),
     updates,
     ownership: sqlOwnership(database.engine, queue),

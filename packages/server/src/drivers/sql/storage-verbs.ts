@@ -19,8 +19,8 @@ export type VerbKind = 'read' | 'long-read' | 'write'
 type VerbTable = { readonly [P in keyof Ports]: { readonly [V in keyof Ports[P]]: VerbKind } }
 
 /**
- * Every verb of every port. The calls of clients, the verbs that the thread serves, and the way it answers follow from this table. A port or
- * verb that is missing here, or does not exist, does not compile.
+ * Every verb of every port. The calls of clients, the verbs that the thread serves, and the way it answers follow from this
+ * table. A port or verb that is missing here, or does not exist, does not compile.
  */
 export const VERBS = {
   documents: {

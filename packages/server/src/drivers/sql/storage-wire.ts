@@ -7,7 +7,7 @@ import type { FeedEntry } from './feed-writing.ts'
 import type { Ports } from './storage-verbs.ts'
 import type { StoreLoss } from './store-loss.ts'
 
-/** A call of a port over a MessagePort. */
+/** A call of a verb of a port, sent over a MessagePort. */
 export interface Call {
   readonly kind: 'call'
   readonly id: number
@@ -82,7 +82,7 @@ export type ThreadEvent =
   | { readonly kind: 'loss'; readonly loss: StoreLoss }
   /** A document was written or removed. */
   | { readonly kind: 'stored'; readonly workspaceId: string; readonly key: number }
-  /** Rows of the change feed are committed. */
+  /** These rows of the change feed were committed. */
   | { readonly kind: 'told'; readonly entries: readonly FeedEntry[] }
   | { readonly kind: 'failed-to-open'; readonly message: string; readonly remedy?: string }
   | {
@@ -172,7 +172,7 @@ export function unpackAppends(packed: PackedAppends): { readonly id: number; rea
 /**
  * Returns the value with every byte array replaced by a copy that owns its buffer. The buffers are added to `owned`, to be transferred:
  * transferring a view would take the whole shared buffer along. Parts without bytes are returned as they are. With `gives` the sender
- * needs the value no more, so that bytes which have their buffer to themselves are transferred without a copy.
+ * no longer needs the value, so byte arrays that use their whole buffer are transferred without a copy.
  */
 export function portable(value: unknown, owned: ArrayBuffer[], gives = false): unknown {
   if (value instanceof Uint8Array) {

@@ -30,8 +30,8 @@ export interface StorageOptions {
   /** The module of the thread; the one beside this module when absent. A test may give it in few files, which load sooner. */
   readonly thread?: URL
   /**
-   * This relay is one of several nodes on the store and registers through `nodes`. Each change writes a row for the other nodes, and maintenance
-   * jobs are shared. A single relay, the default, writes no such row. [FEED-2, LIFE-26, LIFE-27]
+   * This relay is one of several nodes on the store and registers through `nodes`. Each change writes a row for the other nodes,
+   * and maintenance jobs are shared. A single relay, the default, writes no such row. [FEED-2, LIFE-26, LIFE-27]
    */
   readonly severalNodes?: boolean
 }

@@ -42,7 +42,7 @@ export interface StoreControl {
    * test row, so that a recovery is noticed. [LIFE-6, OPS-2]
    */
   ping(): Promise<void>
-  /** Counters since the start; the append samples are those since the previous call. */
+  /** Returns counters since the start, and the append samples since the previous call. */
   stats(): Promise<CommitStats>
   /** Totals over all workspaces, read from indexes. Too slow for every metrics scrape. */
   totals(): Promise<StoreTotals>

@@ -103,8 +103,9 @@ export interface Tables {
   }
   blob_orphans: { hash: string }
   /**
-   * Objects of the blob store that uploads announced. `arriving`: the upload may grant the object until `until_ms`. `valid`: the object has
-   * the bytes of its hash. `struck`: no grant can name the object any more, and its bytes may be removed from `until_ms` on. [BLOB-24]
+   * Objects of the blob store that uploads announced. `arriving`: the upload may grant the object until `until_ms`. `valid`: the
+   * object has the bytes of its hash. `struck`: no grant can name the object any more, and its bytes may be removed from
+   * `until_ms` on. [BLOB-24]
    */
   blob_objects: { object: string; hash: string; state: 'arriving' | 'valid' | 'struck'; until_ms: number }
   registries: { workspace_id: string; kind: string; version: number; size_bytes: number; value: string; crc32: number }
@@ -135,8 +136,8 @@ export interface Tables {
   /** The relay that uses the store; always empty on SQLite. [CFG-10] */
   instances: { holder: string; place: string; beat: number; at_ms: number }
   /**
-   * Sockets of nodes that use the store together. The rows of a node count while its lease lasts. A row with an empty workspace shows that the
-   * node has written its rows since the table was last emptied. [WS-17]
+   * Sockets of nodes that use the store together. The rows of a node count while its lease lasts. A row with an empty workspace
+   * shows that the node has written its rows since the table was last emptied. [WS-17]
    */
   seats: { workspace_id: string; inc: number; connection: string; editor: number }
   /** Results of writes that callers may request again. [TOOL-22] */

@@ -1,7 +1,10 @@
 import type { DocumentHead, DocumentWrite, WriteOutcome } from '../../documents/document-store.port.ts'
 import type { Telling, Told } from './feed-writing.ts'
 
-/** Announces a write to other nodes if it took place and concerns them. `before`: the document before the write; `null` for a creation. */
+/**
+ * Announces a write to other nodes if it took place and concerns them. `before`: the document before the write; `null` for a
+ * creation.
+ */
 export function tellWritten(tell: Telling, write: DocumentWrite, before: DocumentHead | null, outcome: WriteOutcome): void {
   if (tell === null || outcome.kind !== 'written') return
   const told = toldOf(write, before, outcome.head)

@@ -61,8 +61,9 @@ export async function appendTo(writer: Writer, engine: Engine, records: readonly
 }
 
 /**
- * Splits a list into parts in which the records of each document are consecutive. Usually there is one part. A new part begins at a record
- * that does not follow the previous one of its document, for example after a room was reset, or that names another epoch.
+ * Splits a list into parts in which the records of each document are consecutive. Usually there is one part. A new part begins at
+ * a record that does not follow the previous one of its document, for example after a room was reset, or that names another
+ * epoch.
  */
 function roundsOf(records: readonly AppendRecord[]): AppendRecord[][] {
   const rounds: AppendRecord[][] = []

@@ -20,11 +20,13 @@ import * as blobObjects from './0015-blob-objects.ts'
 
 /** The format of a store that one relay at a time uses. */
 const FORMAT_OF_ONE = 1
-/** The format since several nodes have used the store: a program that does not compare owners must not run beside them. [LIFE-26] */
+/**
+ * The format since several nodes have used the store: a program that does not compare owners must not run beside them. [LIFE-26]
+ */
 const FORMAT_OF_SEVERAL = 2
 /** The format since a blob is stored under a name from `blob_objects`: an older program would not find its bytes. [BLOB-24] */
 const FORMAT_OF_NAMED_OBJECTS = 3
-/** The newest format that this program knows. Raised by one whenever an older program could no longer work on a store. [LIFE-29] */
+/** The newest format that this program knows. A change with which older programs could not work raises it by one. [LIFE-29] */
 export const STORE_FORMAT = FORMAT_OF_NAMED_OBJECTS
 
 export interface MigrationStep {

@@ -6,8 +6,9 @@ import { INDEX_FORMAT, SLOT_BITS } from './index-rows.ts'
 export const WRITTEN = sql`replace(encode(words, 'base64'), E'\n', '')`
 
 /**
- * The words of a row as a `tsvector`. Each word has the number of its workspace as prefix, so that a search reads no words of other
- * workspaces. The vector is the expression of the GIN index and not a column, because a column would be longer than the text. [AG-64]
+ * The words of a row as a `tsvector`. Each word has the number of its workspace as prefix, so that a search reads no words of
+ * other workspaces. The vector is the expression of the GIN index and not a column, because a column would be longer than the
+ * text. [AG-64]
  */
 export const VECTOR = sql`array_to_tsvector(string_to_array(workspace || replace(btrim(${WRITTEN}, '+'), '+', '+' || workspace), '+'))`
 
@@ -24,7 +25,8 @@ export async function makeTables(db: Connection): Promise<boolean> {
     sql`create index search_documents_by_workspace on search_documents (workspace)`,
     sql`create table search_rows (id bigint not null, workspace text collate "C" not null, words bytea not null)`,
     sql`create index search_rows_by_document on search_rows ((id >> ${sql.lit(SLOT_BITS)}))`,
-    // `fastupdate = off`: every search would read the list of pending entries, and now and then one statement would have to merge it.
+    // `fastupdate = off`: every search would read the list of pending entries, and now and then one statement would have to merge
+    // it.
     sql`create index search_rows_by_word on search_rows using gin (${VECTOR}) with (fastupdate = off)`,
     sql`create table search_facts (name text primary key, value text not null)`,
     sql`insert into search_facts (name, value) values ('format', ${sql.lit(POSTGRES_FORMAT)})`,

@@ -20,8 +20,9 @@ const MOST_WORDS = 600
 const MOST_ROWS = 100
 
 /**
- * `isShared`: several nodes fill this index. Each document is then written in its own transaction, under a lock, and only when the index holds
- * an earlier state of it. Otherwise two nodes could leave the rows of both, and the slower one could store an older state. [AG-63]
+ * `isShared`: several nodes fill this index. Each document is then written in its own transaction, under a lock, and only when
+ * the index holds an earlier state of it. Otherwise two nodes could leave the rows of both, and the slower one could store an
+ * older state. [AG-63]
  */
 export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = false): IndexWriter {
   const workspaces = createWorkspaceNumbers(db, isShared)
@@ -53,7 +54,10 @@ export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = fals
     }
   }
 
-  /** Runs the changes of one document. When the index is shared they run in one transaction, so that no other node sees a part of them. */
+  /**
+   * Runs the changes of one document. When the index is shared they run in one transaction, so that no other node sees a part of
+   * them.
+   */
   function asOne(key: number, work: (on: Connection) => Promise<void>): Promise<void> {
     if (!isShared) return work(db)
     return db.transaction().execute(async (writer) => {
@@ -182,7 +186,10 @@ function insertRows(db: Connection, workspace: string, rows: readonly (PackedRow
 
 type WorkspaceNumbers = ((workspaceId: string) => Promise<string>) & { forget(): void }
 
-/** Returns the number of a workspace and a point, which no word has. Reads a shared index each time: another node may have rebuilt it. */
+/**
+ * Returns the number of a workspace and a point, which no word has. Reads a shared index each time: another node may have rebuilt
+ * it.
+ */
 function createWorkspaceNumbers(db: Connection, isShared: boolean): WorkspaceNumbers {
   const known = new Map<string, string>()
   const numberOf = async (workspaceId: string): Promise<string> => {

@@ -19,8 +19,9 @@ import {
 /** A commit takes time too. */
 const ROWS_MS = BATCH_MS / 2
 /**
- * Opening and closing a file takes as long as indexing five documents, and a document in which people type is indexed every few seconds. So a
- * file stays open while somebody works in its workspace. An open file takes some 200 KB of memory and three file descriptors.
+ * Opening and closing a file takes as long as indexing five documents, and a document in which people type is indexed every few
+ * seconds. So a file stays open while somebody works in its workspace. An open file takes some 200 KB of memory and three file
+ * descriptors.
  */
 const OPEN_FILES = 512
 const IDLE_MS = 60_000
