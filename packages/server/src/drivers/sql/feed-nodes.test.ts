@@ -9,6 +9,7 @@ import type { FeedHints } from '../../feed/hints.port.ts'
 import { type HintFate, troubledHints } from '../../feed/testing/hints.ts'
 import { at } from '../../kernel/at.ts'
 import { silentLogger } from '../../kernel/log.ts'
+import { stopwatch } from '../../kernel/testing/patience.ts'
 import { systemTimers, type Timers } from '../../kernel/timers.ts'
 import { startTcpProxy } from '../../test/tcp-proxy.ts'
 import { openFeedStore } from './testing/feed-store.ts'
@@ -208,7 +209,7 @@ await onPostgres((url) =>
     it('[LIFE-27] 2,000 rows a second, committed out of order, are delivered once each, within 2 s', async () => {
       const nodes = [await openNode(url), await openNode(url)]
       const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession(url)))
-      const startedAt = performance.now()
+      const inserting = stopwatch()
       // The sessions insert in real time; only the poll of the readers is 20 times as frequent.
       await Promise.all(
         sessions.map(async (session, nth) => {
@@ -220,12 +221,12 @@ await onPostgres((url) =>
           }
         }),
       )
-      const perSecond = (8 * 23 * 25) / ((performance.now() - startedAt) / 1000)
-      const endedAt = performance.now()
+      const perSecond = (8 * 23 * 25) / (inserting() / 1000)
+      const delivering = stopwatch()
       await until(() => {
         for (const { seen } of nodes) expect(seen).toHaveLength(8 * 23 * 25)
       })
-      expect(performance.now() - endedAt).toBeLessThan(2_000)
+      expect(delivering()).toBeLessThan(2_000)
       for (const { seen } of nodes) expect(new Set(idsOf(seen)).size).toBe(8 * 23 * 25)
       expect(perSecond).toBeGreaterThan(2_000)
     })

@@ -139,6 +139,21 @@ it.each([1, 2] as const)(
   },
 )
 
+it('[LIFE-6] a room that has nothing to append learns that commits were lost when it stores the body, and its people join anew', async () => {
+  bench = await startNodes({ count: 2, saveIdleMs: 1_000 })
+  head = await bench.create('doc')
+  const [a, b] = bench.nodes as readonly [TestNode, TestNode]
+  const people = [await a.editor('doc'), await b.editor('doc')] as const
+  await type(people[1], 'b', 20)
+  await until(async () => (await bench.stored(head)).length === 20)
+  bench.loseTail(head, 4)
+  for (const { client } of people)
+    expect(await client.closed).toMatchObject({ code: 1012, reason: expect.stringContaining('room-reset') })
+  const back = [await a.editor('doc', {}, people[0].doc), await b.editor('doc', {}, people[1].doc)]
+  await until(async () => (await bench.stored(head)).length === 20)
+  await expectEqual(back, 20)
+})
+
 it('[LIFE-26] [LIFE-11] after a failover that lost an acquisition, the node that made it answers no reader from its room, though another owner has the same epoch', async () => {
   const [a, b] = await start(2)
   const ann = await a.editor('doc')

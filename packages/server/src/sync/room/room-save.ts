@@ -338,9 +338,14 @@ export class RoomSaver {
   }
 
   private async read(): Promise<DocumentRecord | null> {
-    const record = await this.room.host.documents.read(this.room.ref)
-    if (record?.head.key !== this.room.key) return null
-    keepWithin(this.room.host.options.bounds, record)
+    const { room } = this
+    const { durable } = room.log
+    const record = await room.host.documents.read(room.ref)
+    if (record?.head.key !== room.key) return null
+    // The store has lost records that it had confirmed. Those who are joined have them, and send them when they join again. [LIFE-6]
+    if (room.isReady && record.head.lastSeq < durable)
+      room.host.turn(() => room.log.fail('conflict', 'the end of the log is lost'))
+    keepWithin(room.host.options.bounds, record)
     return record
   }
 

@@ -13,8 +13,10 @@ export class Violation extends Error {
 interface Log {
   readonly id: string
   /** All updates of the log, applied. */
-  readonly doc: Y.Doc
+  doc: Y.Doc
   readonly updates: Uint8Array[]
+  /** The Yjs clocks that the log had before a failover lost its end. */
+  lostClocks: ReadonlyMap<number, number>
   lastEpoch: number
   /** Names of acknowledged shapes that no client ever removes. */
   readonly acked: Set<string>
@@ -56,7 +58,7 @@ export class Oracle {
   }
 
   created({ key, id }: DocumentHead): void {
-    this.#logs.set(key, { id, doc: new Y.Doc(), updates: [], lastEpoch: 0, acked: new Set() })
+    this.#logs.set(key, { id, doc: new Y.Doc(), updates: [], lostClocks: new Map(), lastEpoch: 0, acked: new Set() })
   }
 
   log(key: number): Log {
@@ -98,13 +100,30 @@ export class Oracle {
       this.violated('I3', `the snapshot of ${key} through ${throughSeq} is not the log through ${throughSeq}`)
   }
 
+  /**
+   * The database has lost all records of a log after `seq`. What was acknowledged of them is asked of no read any more. It is in the copies of
+   * clients, so it must be back at the end.
+   */
+  lostAfter(key: number, seq: number): void {
+    const log = this.log(key)
+    if (log.updates.length <= seq) return
+    this.note(`log of ${key} lost ${seq + 1} to ${log.updates.length}`)
+    log.lostClocks = Y.decodeStateVector(Y.encodeStateVector(log.doc))
+    log.updates.length = seq
+    log.doc = new Y.Doc()
+    for (const update of log.updates) Y.applyUpdate(log.doc, update)
+    for (const name of log.acked) if (!log.doc.getMap(SHAPES).has(name)) log.acked.delete(name)
+  }
+
   /** A client was told that all of its edits up to `clock` are durable. [I1] */
   acked(key: number, client: number, clock: number, names: readonly string[]): void {
-    const { doc, acked } = this.log(key)
+    const { doc, acked, lostClocks } = this.log(key)
     this.note(`acked ${client}@${clock} in ${key}`)
-    for (const name of names) acked.add(name)
     const stored = Y.getState(doc.store, client)
-    if (stored < clock) this.violated('I1', `client ${client} was acknowledged through ${clock}, the log of ${key} has ${stored}`)
+    const isLost = stored < clock && (lostClocks.get(client) ?? 0) >= clock
+    if (!isLost) for (const name of names) acked.add(name)
+    if (stored < clock && !isLost)
+      this.violated('I1', `client ${client} was acknowledged through ${clock}, the log of ${key} has ${stored}`)
   }
 
   ackedNames(key: number): readonly string[] {
@@ -114,7 +133,7 @@ export class Oracle {
   /** A node answered a read with `body`. The edits in `acked` were acknowledged before the read began. [I4] */
   read(key: number, by: Incarnation | null, body: Uint8Array, acked: readonly string[]): void {
     const shown = new Set(shapesOf(body))
-    const lacking = acked.filter((name) => !shown.has(name))
+    const lacking = acked.filter((name) => !shown.has(name) && this.log(key).acked.has(name))
     this.note(`read of ${key} at ${by}: ${shown.size}`)
     if (lacking.length > 0) this.violated('I4', `a read of ${key} at ${by} lacks ${lacking.join()}`)
   }

@@ -47,6 +47,17 @@ export class SimDatabase {
     this.oracle = new Oracle({ ownerOf: (key) => this.ownership.ownerOf(key), nowMs })
   }
 
+  /** Loses the last records of every log, as many as no body and no snapshot holds, `records` at most. */
+  loseTails(records: number): void {
+    for (const document of this.tables.all()) {
+      const { lastSeq, coveredSeq, key } = document.head
+      const left = Math.max(lastSeq - records, coveredSeq, document.snapshots.at(-1)?.throughSeq ?? 0)
+      document.records = document.records.filter(({ seq }) => seq <= left)
+      document.head = { ...document.head, lastSeq: left }
+      this.oracle.lostAfter(key, left)
+    }
+  }
+
   /** Locks rows for `forMs`, from the moment when no other transaction has one of them locked. Returns that moment in ms. */
   lock(rows: readonly string[], forMs: number): number {
     const fromMs = Math.max(this.schedule.nowMs, ...rows.map((row) => this.#locks.get(row) ?? 0))

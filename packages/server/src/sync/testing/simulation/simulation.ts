@@ -302,9 +302,17 @@ class Simulation {
       case 'slow-link':
         this.#network.slow(fault.a, fault.b, fault.mostMs)
         return end(fault.forMs, () => this.#network.slow(fault.a, fault.b, 2))
+      case 'failover':
+        this.#database.loseTails(fault.records)
+        this.#cutDatabase(true)
+        return end(fault.forMs, () => this.#cutDatabase(false))
       default:
         return this.#strikeNode(fault, this.#nodeOf(fault.node), end)
     }
+  }
+
+  #cutDatabase(isCut: boolean): void {
+    for (const { line } of this.#nodes.values()) line.faults.isCut = isCut
   }
 
   #nodeOf(name: string): SimNode {
