@@ -17,7 +17,8 @@
  * Tested elsewhere: I7, seats and rates, in `seat-rows.test.ts` and `redis-rate-limiter.test.ts`; I9, blobs, in
  * `blob-nodes.test.ts`; deletions, in `feed-over-nodes.test.ts`; recovery points, in `recovery-store.contract.ts`. In
  * `ownership-nodes.test.ts`, `two-nodes.test.ts` and `npm run faults:nodes`: a transaction that is frozen between its update and its
- * commit, a database that loses commits, PUTs and tools at a live document, presence, and rooms in threads.
+ * commit, PUTs and tools at a live document, presence, and rooms in threads. A database that loses commits has seeds of its own, in
+ * `simulation-failover.laws.test.ts`.
  */
 import { expect, it } from 'vitest'
 import { OWNER } from './fault-plan.ts'
