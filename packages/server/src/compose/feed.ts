@@ -43,6 +43,7 @@ export function startChangeFeed(
     rooms: {
       sharingChanged: (head) => rooms.sharingChanged(head),
       bodyChanged: (ref, version) => rooms.bodyChanged(ref, version),
+      ownedElsewhere: (ref) => void rooms.departures.lostTo(ref),
       repaired: (document, seq) => void rooms.news.repaired(document, seq),
       dropLife: (document) => rooms.news.dropLife(document),
       handedOut: (document, seq) => rooms.news.handedOut(document, seq),

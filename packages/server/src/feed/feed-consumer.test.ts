@@ -65,6 +65,7 @@ function bench(log: Logger = silentLogger) {
     rooms: {
       sharingChanged: (head) => void done.push(`sharing ${head.id} ${head.version}`),
       bodyChanged: (ref, version) => void done.push(`body ${ref.id} ${version}`),
+      ownedElsewhere: ({ id }) => void done.push(`owned elsewhere ${id}`),
       repaired: ({ id, key }, seq) => void done.push(`repaired ${id} ${key} ${seq}`),
       async dropLife({ id, key }) {
         done.push(`drop ${id} ${key}`)
@@ -98,6 +99,14 @@ it('[WS-52] rows of the feed become events: a change of shares is an update, and
   expect(events.map(({ kind }) => kind)).toEqual(['created', 'updated', 'updated'])
   expect(events[2]).toEqual({ kind: 'updated', head: shared, actor: 'bob' })
   expect(done.filter((what) => what.startsWith('edited'))).toEqual(['edited a'])
+})
+
+it('[LIFE-26] the owner of a document is looked up again when another node has stored its body, and not when this one has', () => {
+  const { consumer, done } = bench()
+  consumer.tell({ ...toldOf(headOf('a', 4)), kind: 'edited', isOwn: true })
+  expect(done).toEqual(['edited a'])
+  consumer.tell({ ...toldOf(headOf('b', 4)), kind: 'edited', isOwn: false })
+  expect(done).toEqual(['edited a', 'elsewhere b', 'owned elsewhere b', 'edited b'])
 })
 
 it('[CFG-11] a repair of the log closes a live copy of the old log, and causes no event', () => {

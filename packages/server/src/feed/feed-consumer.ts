@@ -12,6 +12,8 @@ export interface ToldRooms {
    * `version` was stored. Does nothing when the document is not live here, or when the live document wrote that version itself.
    */
   bodyChanged(ref: DocumentRef, version: number): void
+  /** Another process has stored the body of a live document, so it owns the document, whatever this node takes itself for. [LIFE-26] */
+  ownedElsewhere(document: DocumentRef): void
   /** The log of a document was replaced and now ends at `seq`: closes a live copy of the old log. [CFG-11] */
   repaired(document: DocumentRef & { readonly key: number }, seq: number): void
   /** Closes this life of a deleted document for its connections. Does nothing when it is not open here. [WS-54] */
@@ -62,6 +64,7 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
     if (row.kind === 'deleted') return rooms.dropLife(document).catch((error: unknown) => failed(row, error))
     if (!row.isOwn) deps.changedElsewhere(row)
     if (row.kind === 'repaired') rooms.repaired(document, row.seq)
+    if (row.kind === 'edited' && !row.isOwn) rooms.ownedElsewhere(document)
     if (row.kind === 'edited' || row.kind === 'repaired') {
       deps.edited(document)
       return null

@@ -1,4 +1,4 @@
-import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
@@ -112,15 +112,23 @@ export class RoomDepartures {
    * Called when other nodes have taken documents of this one: opens those documents at their new owners. Never rejects. [LIFE-26]
    */
   async robbed(): Promise<void> {
-    const { table, store, openings } = this.#deps
-    for (const room of Array.from(table.all())) {
-      const { epoch } = room
-      if (epoch === null || room.phase === 'closed') continue
-      const state = await store.state(room.ref).catch(() => null)
-      if (state?.kind !== 'document' || room.epoch !== epoch) continue
-      const { key, owner } = state.head
-      if (key === room.key && !isHeld(room, owner)) openings.taken(room)
-    }
+    for (const room of Array.from(this.#deps.table.all())) await this.#lookUpOwner(room)
+  }
+
+  /** Does what `robbed` does for one document, which another node writes. Never rejects. [LIFE-26] */
+  async lostTo(ref: DocumentRef): Promise<void> {
+    const room = this.#deps.table.of(ref)
+    if (room !== undefined) await this.#lookUpOwner(room)
+  }
+
+  async #lookUpOwner(room: Room): Promise<void> {
+    const { store, openings } = this.#deps
+    const { epoch } = room
+    if (epoch === null || room.phase === 'closed') return
+    const state = await store.state(room.ref).catch(() => null)
+    if (state?.kind !== 'document' || room.epoch !== epoch) return
+    const { key, owner } = state.head
+    if (key === room.key && !isHeld(room, owner)) openings.taken(room)
   }
 
   async #release(room: Room): Promise<void> {

@@ -19,7 +19,7 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'rolled-back'; readonly node: string; readonly count: number }
   /**
    * The database fails over to a standby that lacks the last `records` records of each log, those that no body or snapshot holds. No node
-   * reaches it for `forMs`. Seeds do not plan it.
+   * reaches it for `forMs`. It also lacks the acquisitions after which nothing was written. Seeds do not plan it.
    */
   | { readonly kind: 'failover'; readonly records: number; readonly forMs: number }
   | { readonly kind: 'clock'; readonly node: string; readonly byMs: number }

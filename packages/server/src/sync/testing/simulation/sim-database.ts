@@ -47,7 +47,10 @@ export class SimDatabase {
     this.oracle = new Oracle({ ownerOf: (key) => this.ownership.ownerOf(key), nowMs })
   }
 
-  /** Loses the last records of every log, as many as no body and no snapshot holds, `records` at most. */
+  /**
+   * Loses the last records of every log, as many as no body and no snapshot holds, `records` at most, and the tenures in which nothing was
+   * written.
+   */
   loseTails(records: number): void {
     for (const document of this.tables.all()) {
       const { lastSeq, coveredSeq, key } = document.head
@@ -55,6 +58,10 @@ export class SimDatabase {
       document.records = document.records.filter(({ seq }) => seq <= left)
       document.head = { ...document.head, lastSeq: left }
       this.oracle.lostAfter(key, left)
+      const tenure = this.ownership.ownerOf(key)
+      if (tenure === null || tenure.epoch <= this.oracle.log(key).lastEpoch) continue
+      this.oracle.note(`lost the acquisition of ${key} by ${tenure.owner} in ${tenure.epoch}`)
+      this.ownership.loseAcquisition(key)
     }
   }
 

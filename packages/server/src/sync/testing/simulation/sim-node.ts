@@ -205,6 +205,7 @@ export class SimNode {
         bodyChanged: (ref, version) => rooms.bodyChanged(ref, version),
         dropLife: (document) => rooms.news.dropLife(document),
         handedOut: (document, seq) => rooms.news.handedOut(document, seq),
+        ownedElsewhere: (ref) => void rooms.departures.lostTo(ref),
         repaired: () => undefined,
       },
       events,
