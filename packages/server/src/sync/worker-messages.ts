@@ -4,6 +4,7 @@ import type { EditOutcome, EditRequest, PutOutcome, PutRequest } from '../docume
 import type { DamagedPart } from '../kernel/damage.ts'
 import type { ErrorCode, RelayError } from '../kernel/errors.ts'
 import type { GivenUp } from '../kernel/given-up.ts'
+import type { Tenure } from './ownership.port.ts'
 
 /** What a person changed in a live document, and who it was. [AG-20] */
 export interface LiveChange extends NotedChange {
@@ -41,8 +42,8 @@ export type ToWorker =
        * other updates. [LIFE-25]
        */
       readonly since?: number
-      /** The epoch of the tenure in which the members got `since`; used only when another node opens the room. */
-      readonly sinceEpoch?: number
+      /** The tenure in which the members got `since`; used only when another node opens the room. */
+      readonly sinceTenure?: Tenure
     }
   /** The room answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
   | ({
@@ -135,8 +136,8 @@ export type FromWorker =
       readonly hasGap?: boolean
       /** The end of the log that was loaded; absent in a relay that is alone. */
       readonly seq?: number
-      /** The epoch of the tenure of the node that opened the room, when that is another node. */
-      readonly epoch?: number
+      /** The tenure of the node that opened the room, when that is another node. */
+      readonly tenure?: Tenure
     }
   /** The gap in the log of a room is closed; everybody joined may do what the shares say. [LIFE-5] */
   | { readonly kind: 'mended'; readonly room: number }

@@ -107,8 +107,8 @@ export class RoomOpenings {
       outcome,
       hasGap = false,
       seq,
-      epoch,
-    }: Pick<Extract<FromWorker, { kind: 'opened' }>, 'hasGap' | 'seq' | 'epoch'> & {
+      tenure,
+    }: Pick<Extract<FromWorker, { kind: 'opened' }>, 'hasGap' | 'seq' | 'tenure'> & {
       readonly outcome: OpenOutcome | 'elsewhere' | 'fenced'
     },
   ): void {
@@ -121,7 +121,7 @@ export class RoomOpenings {
     if (outcome === 'unavailable' && this.#isTriedAgain(room)) return
     const { settleOpen } = room
     if (seq !== undefined) room.since = seq
-    if (outcome === 'opened') room.sinceEpoch = room.epoch ?? epoch ?? null
+    if (outcome === 'opened') room.sinceTenure = (room.epoch === null ? tenure : room.tenure) ?? null
     this.setGap(room, hasGap)
     if (outcome === 'opened') {
       if (room.phase === 'opening') opened(room)
@@ -318,7 +318,8 @@ export class RoomOpenings {
    */
   #begins(room: Room, { tenure, lastSeq }: Extract<Place, { kind: 'here' }>): 'diverged' | 'continued' {
     room.epoch = tenure.epoch
-    room.tenure = { ...tenure, fromSeq: lastSeq }
+    room.tenure = tenure
+    room.fromSeq = lastSeq
     return room.members.length > 0 && room.since !== null && room.since > lastSeq ? 'diverged' : 'continued'
   }
 

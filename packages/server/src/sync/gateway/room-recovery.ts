@@ -90,7 +90,7 @@ export class RoomRecovery {
       clocks: [...room.clocks],
       ...(room.epoch !== null && { epoch: room.epoch }),
       ...(room.since !== null && room.members.length > 0 && { since: room.since }),
-      ...(room.sinceEpoch !== null && { sinceEpoch: room.sinceEpoch }),
+      ...(room.sinceTenure !== null && { sinceTenure: room.sinceTenure }),
     })
     // Sent before the kept frames, since their changes would otherwise not be recorded.
     if (this.#deps.isWatched(room.ref)) this.#deps.post(room, { kind: 'watch', room: room.number, isOn: true })

@@ -43,10 +43,12 @@ export interface Room {
    * The members have the log through this sequence, and all of it is durable; `null` when the sequence is not known. [LIFE-25]
    */
   since: number | null
-  /** The epoch of the owner that told `since`; `null` when it is not known. */
-  sinceEpoch: number | null
-  /** The newest tenure of this node, and where the log ended when it began; `null` when there was none. [LIFE-26] */
-  tenure: (Tenure & { readonly fromSeq: number }) | null
+  /** The tenure in which the owner told `since`; `null` when it is not known. */
+  sinceTenure: Tenure | null
+  /** The newest tenure of this node; `null` when there was none. [LIFE-26] */
+  tenure: Tenure | null
+  /** Where the log ended when `tenure` began. */
+  fromSeq: number
   /** Nodes with connections or calls in this room, which runs here. */
   readonly edges: RoomEdge[]
   phase: 'opening' | 'open' | 'evicting' | 'closed'
@@ -91,8 +93,9 @@ export class RoomTable {
       epoch: null,
       placings: 0,
       since: null,
-      sinceEpoch: null,
+      sinceTenure: null,
       tenure: null,
+      fromSeq: 0,
       edges: [],
       phase: 'opening',
       mustMove: false,

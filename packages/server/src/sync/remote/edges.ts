@@ -160,8 +160,8 @@ class Edges implements EdgeConnections {
     if (before !== undefined) this.#adopt(edgeRoom, before)
     if (clocks.length > 0) this.#post(room, { kind: 'clocks', room: room.number, clocks })
     const seq = since === undefined ? (room.since ?? undefined) : undefined
-    const epoch = room.epoch ?? undefined
-    this.#send(edgeRoom.edge, { kind: 'opened', room: edgeRoom.number, outcome: 'opened', hasGap: room.hasGap, seq, epoch })
+    const tenure = room.tenure ?? undefined
+    this.#send(edgeRoom.edge, { kind: 'opened', room: edgeRoom.number, outcome: 'opened', hasGap: room.hasGap, seq, tenure })
     if (since !== undefined) void this.#catchUp(edgeRoom, room, since)
     const waiting = this.#waiting.get(edgeRoom) ?? []
     this.#waiting.delete(edgeRoom)
@@ -361,9 +361,14 @@ function callerKey(edge: Incarnation, job: number): string {
  * Whether the edge has records of an earlier tenure beyond the end that the log had when the tenure of this node began: a
  * failover of the database has lost them. [LIFE-25]
  */
-function hasLostPart({ tenure }: Pick<Room, 'tenure'>, { since, sinceEpoch }: Pick<Open, 'since' | 'sinceEpoch'>): boolean {
-  if (tenure === null || since === undefined || sinceEpoch === undefined) return false
-  return sinceEpoch !== tenure.epoch && since > tenure.fromSeq
+function hasLostPart(
+  { tenure, fromSeq }: Pick<Room, 'tenure' | 'fromSeq'>,
+  { since, sinceTenure }: Pick<Open, 'since' | 'sinceTenure'>,
+): boolean {
+  if (tenure === null || since === undefined || sinceTenure === undefined) return false
+  // After such a failover another owner may have got the same epoch.
+  const isOther = sinceTenure.epoch !== tenure.epoch || sinceTenure.owner !== tenure.owner
+  return isOther && since > fromSeq
 }
 
 function taskOf(task: SentTask, caller: AbortController | null): RoomTask {

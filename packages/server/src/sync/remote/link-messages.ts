@@ -1,6 +1,7 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { KeyedRef } from '../gateway/room-settling.ts'
 import type { FromWorker, PresenceClocks, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { Tenure } from '../ownership.port.ts'
 
 /**
  * Messages about rooms between an edge, which is a node with sockets or calls in a document that it does not own, and the owner.
@@ -20,8 +21,8 @@ export type ToOwner =
        * update.
        */
       readonly since?: number | undefined
-      /** The epoch of the tenure in which the connections got `since`. A node of the previous version leaves it out. */
-      readonly sinceEpoch?: number | undefined
+      /** The tenure in which the connections got `since`. A node of the previous version leaves it out. */
+      readonly sinceTenure?: Tenure | undefined
     }
   | Extract<ToWorker, { kind: 'join' | 'leave' | 'rights' | 'sync' | 'resync' | 'watch' | 'give-up' }>
   /** An AWARENESS update of one connection. */
@@ -46,8 +47,8 @@ export type ToEdge =
        * carries it.
        */
       readonly seq?: number | undefined
-      /** The epoch of the owner's tenure. A node of the previous version leaves it out. */
-      readonly epoch?: number | undefined
+      /** The tenure of the owner. A node of the previous version leaves it out. */
+      readonly tenure?: Tenure | undefined
     }
   /** As a worker sends them, but a sender that is no connection of this edge is 0. */
   | Extract<FromWorker, { kind: 'updates' | 'awareness' | 'changed' | 'mended' | 'reset' | 'deleted' }>

@@ -120,8 +120,8 @@ function sentTask(task: SentTask): { readonly task: SentTask; readonly mayGiveUp
 function toOwner(message: ToWorker): ToOwner | null {
   switch (message.kind) {
     case 'open': {
-      const { room, ref, key, clocks, since, sinceEpoch } = message
-      return { kind: 'open', room, ref: { workspaceId: ref.workspaceId, id: ref.id }, key, clocks, since, sinceEpoch }
+      const { room, ref, key, clocks, since, sinceTenure } = message
+      return { kind: 'open', room, ref: { workspaceId: ref.workspaceId, id: ref.id }, key, clocks, since, sinceTenure }
     }
     case 'awareness':
       return { ...message, kind: 'presence' }
@@ -142,12 +142,12 @@ function toOwner(message: ToWorker): ToOwner | null {
 function fromOwner(message: ToEdge): FromWorker | null {
   switch (message.kind) {
     case 'opened': {
-      const { outcome, seq, epoch, ...opened } = message
+      const { outcome, seq, tenure, ...opened } = message
       return {
         ...opened,
         outcome: outcome === 'moved' ? 'fenced' : outcome,
         ...(seq !== undefined && { seq }),
-        ...(epoch !== undefined && { epoch }),
+        ...(tenure !== undefined && { tenure }),
       }
     }
     case 'moved':

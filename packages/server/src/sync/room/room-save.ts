@@ -295,6 +295,8 @@ export class RoomSaver {
   private undo(firstEditMs: number | null, held: Parameters<typeof this.room.log.putBack>[0]): void {
     this.firstEditMs = firstEditMs ?? this.firstEditMs
     this.room.log.putBack(held)
+    // The timer may have run out during the write, when nothing seemed to be unsaved.
+    if (this.timer === null && this.firstEditMs !== null && this.room.isReady) this.arm(RETRY_MS)
   }
 
   /** Notes that the stored body matches the live document as of `sequence`. */
