@@ -106,6 +106,7 @@ export class DatabaseLine {
   readonly #name: string
   /** Commits are made in the order of the calls. */
   #lastCommitMs = 0
+  #lastAnswerMs = 0
 
   constructor(database: SimDatabase, process: Process, name: string) {
     this.#database = database
@@ -168,7 +169,7 @@ export class DatabaseLine {
           faults.losesAnswers--
           return this.#fail(reject, 'NOT_PERSISTED', this.#database.choices.between(0, GIVEN_UP_MS))
         }
-        this.#answer(reject, 'NOT_PERSISTED', () => {
+        this.#answerInOrder(reject, () => {
           answer()
           const change = told as Told | null
           if (change !== null && feedId !== null)
@@ -181,6 +182,14 @@ export class DatabaseLine {
   #answer(reject: (error: RelayError) => void, lost: Lost, answer: () => void): void {
     if (this.faults.isCut) this.#fail(reject, lost, GIVEN_UP_MS)
     else this.#process.after(this.#wayMs(), answer)
+  }
+
+  /** Answers a commit after the commits before it, as one connection does. */
+  #answerInOrder(reject: (error: RelayError) => void, answer: () => void): void {
+    if (this.faults.isCut) return this.#fail(reject, 'NOT_PERSISTED', GIVEN_UP_MS)
+    const { nowMs } = this.#database.schedule
+    this.#lastAnswerMs = Math.max(nowMs + this.#wayMs(), this.#lastAnswerMs)
+    this.#process.after(this.#lastAnswerMs - nowMs, answer)
   }
 
   #fail(reject: (error: RelayError) => void, code: Lost, afterMs: number): void {

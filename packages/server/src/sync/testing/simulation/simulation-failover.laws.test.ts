@@ -50,6 +50,24 @@ it('[LIFE-26] after a failover that lost acquisitions, a node whose tenure is lo
   expect(lost).toBeGreaterThan(3)
 })
 
+/**
+ * Found by these seeds: an edge whose former owner had the same epoch as the new one (140, 394), and a body that was not stored again because
+ * its timer had run out while its first write failed (753).
+ */
+const BESIDE_OTHERS = [140, 394, 753]
+
+it('[LIFE-10] [LIFE-25] [LIFE-26] a failover of the database beside the faults of a seed violates no invariant', {
+  timeout: 900_000,
+}, async () => {
+  for (const seed of BESIDE_OTHERS) {
+    const { faults } = await simulate({ seed })
+    const atMs = 800 + ((seed * 7_919) % 7_000)
+    const failover = { atMs, kind: 'failover', records: seed % 11, forMs: 50 + ((seed * 31) % 2_500) } as const
+    const run = await simulate({ seed, faults: [...faults, failover] })
+    expect(run.violation, told(run)).toBeNull()
+  }
+})
+
 /** Nodes open a document again one after the other, when others have written by then. */
 function slowLinks(atMs: number): readonly Fault[] {
   const pairs = [
