@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
+import { patience } from '../../../kernel/testing/patience.ts'
 import { isKept, playNodes } from './play-nodes.ts'
 
 const NOTHING = {
@@ -16,6 +17,7 @@ if (isMissing) process.stderr.write('skipped: the program redis-server is missin
 
 it.skipIf(isMissing)(
   '[LIFE-1] [LIFE-25] [LIFE-26] when the links of two nodes break, the owner sleeps for 5 s and then the other node is killed, nothing acknowledged is lost, and everybody sees the same',
+  { timeout: patience(50_000) },
   async () => {
     const run = { faults: ['one-after-another'], seed: 1, sabotaged: false }
     const played = await playNodes(run)
