@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { patience } from '../../../kernel/testing/patience.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../../relay-under-test.ts'
 import { play, type TypistsPlan } from './play-typists.ts'
 
@@ -28,7 +29,9 @@ it('[AG-97] [AG-103] no acknowledged letter is missing when the relay is killed 
   expect(result).toMatchObject({ ...nothing, missing: 0 })
 })
 
-it('[AG-98] of calls of any kind, each missing letter was told of, and is back or named as kept when all calls were undone', async () => {
+it('[AG-98] of calls of any kind, each missing letter was told of, and is back or named as kept when all calls were undone', {
+  timeout: patience(60_000),
+}, async () => {
   let missing = 0
   // On a busy machine few calls meet a person in one run.
   for (let seed = 11; seed <= 12 || (missing === 0 && seed <= 16); seed++) {
