@@ -3,11 +3,12 @@ import { type Fault, OWNER } from './fault-plan.ts'
 import { told } from './report.ts'
 import { simulate } from './simulation.ts'
 
+const PATIENCE_MS = 900_000
 /** In 105 the owner of a document has nothing to append after the failover, and learns of the loss when it stores the body. */
 const SEEDS = [...Array.from({ length: 60 }, (_, i) => i + 1), 105]
 
 it('[LIFE-25] [LIFE-26] after a failover of the database that lost commits, all clients have what the log has, and everything that they hold is in it', {
-  timeout: 900_000,
+  timeout: PATIENCE_MS,
 }, async () => {
   let lost = 0
   for (const seed of SEEDS) {
@@ -31,7 +32,7 @@ it('[LIFE-25] [LIFE-26] after a failover of the database that lost commits, all 
 const AFTER_TAKEOVER = [...Array.from({ length: 30 }, (_, i) => i + 1), 162]
 
 it('[LIFE-26] after a failover that lost acquisitions, a node whose tenure is lost goes on at the owner of the document, though both have the same epoch', {
-  timeout: 900_000,
+  timeout: PATIENCE_MS,
 }, async () => {
   let lost = 0
   for (const seed of AFTER_TAKEOVER) {
@@ -57,7 +58,7 @@ it('[LIFE-26] after a failover that lost acquisitions, a node whose tenure is lo
 const BESIDE_OTHERS = [140, 753]
 
 it('[LIFE-10] [LIFE-25] [LIFE-26] a failover of the database beside the faults of a seed violates no invariant', {
-  timeout: 900_000,
+  timeout: PATIENCE_MS,
 }, async () => {
   for (const seed of BESIDE_OTHERS) {
     const { faults } = await simulate({ seed })
