@@ -69,6 +69,21 @@ describe('task pool', () => {
     expect(after).not.toEqual(before)
   })
 
+  it('[C4] a thread without a task for 30 s ends, and one with a task in the meantime stays', async () => {
+    const time = manualTime()
+    await using pool = openTaskPool<Task, unknown>({ entry, size: 1, ...time })
+    const thread = () => pool.run({ task: { do: 'thread' }, deadlineMs: DEADLINE_MS })
+    const first = await thread()
+    await time.advance(29_999)
+    expect(await thread()).toEqual(first)
+    await time.advance(29_999)
+    expect(await thread()).toEqual(first)
+    await time.advance(30_000)
+    const next = await thread()
+    expect(next).toMatchObject({ kind: 'done' })
+    expect(next).not.toEqual(first)
+  })
+
   it('[C4] with a deadline in processor time a starved thread gets more time, with one in wall time it does not', async () => {
     const sleep = { task: { do: 'sleep', value: 60_000 }, deadlineMs: 300 } as const
     const time = manualTime()

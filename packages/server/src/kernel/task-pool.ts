@@ -1,7 +1,7 @@
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads'
 import { type Clock, systemClock } from './clock.ts'
 import { hadItsTime, SpentTime, threadCpuMs } from './processor-time.ts'
-import { type Timers, waitingTimers } from './timers.ts'
+import { systemTimers, type Timers, waitingTimers } from './timers.ts'
 
 /** A task for a worker of a pool. Buffers in `transfer` are moved and not copied. */
 export interface TaskCall<Task, Result = unknown> {
@@ -55,6 +55,8 @@ interface Running<Task, Result> {
 interface Thread<Task, Result> {
   readonly worker: Worker
   running: Running<Task, Result> | null
+  /** Keeps the thread from being ended for having no task. */
+  stay: () => void
 }
 
 const LOOK_AGAIN_MS = 50
@@ -63,10 +65,13 @@ const LOOK_AGAIN_MS = 50
  * and again must not make the relay start threads all the time.
  */
 const WORTH_ENDING_MS = 500
+/** A thread keeps the memory of its largest task. Without a task for so long it is ended, and the next task starts another one. */
+const REST_MS = 30_000
 
 /**
  * Opens a pool of at most `size` threads that run `entry`, a module that calls `serveTasks`. A thread starts when it is
- * needed, takes one task at a time in the order of the calls, and is replaced after a deadline or a crash.
+ * needed, takes one task at a time in the order of the calls, is replaced after a deadline or a crash, and ends after 30 s
+ * without a task. [C4]
  */
 export function openTaskPool<Task, Result>(options: {
   readonly entry: URL
@@ -83,6 +88,7 @@ export function openTaskPool<Task, Result>(options: {
   const threads = new Set<Thread<Task, Result>>()
   const queue: Waiting<Task, Result>[] = []
   const { clock = systemClock, timers = waitingTimers } = options
+  const { timers: restTimers = systemTimers } = options
   const byProcessor = options.deadline === 'processor'
   let closed = false
 
@@ -95,8 +101,17 @@ export function openTaskPool<Task, Result>(options: {
     running.waiting.settle(outcome)
   }
 
+  function endLater(thread: Thread<Task, Result>): void {
+    thread.stay()
+    thread.stay = restTimers.after(REST_MS, () => {
+      threads.delete(thread)
+      void thread.worker.terminate()
+    })
+  }
+
   function endThread(thread: Thread<Task, Result>, outcome: TaskOutcome<Result>): void {
     threads.delete(thread)
+    thread.stay()
     void thread.worker.terminate()
     settleRunning(thread, outcome)
     startWaiting()
@@ -122,10 +137,11 @@ export function openTaskPool<Task, Result>(options: {
 
   function openThread(): Thread<Task, Result> {
     const worker = new Worker(options.entry, { resourceLimits: options.resourceLimits ?? {} })
-    const thread: Thread<Task, Result> = { worker, running: null }
+    const thread: Thread<Task, Result> = { worker, running: null, stay: () => undefined }
     worker.on('message', (answer: TaskOutcome<Result>) => {
       if (thread.running !== null && endsThread(thread.running.waiting.call, answer)) return endThread(thread, answer)
       settleRunning(thread, answer)
+      endLater(thread)
       startWaiting()
     })
     worker.on('error', (error) =>
@@ -156,6 +172,7 @@ export function openTaskPool<Task, Result>(options: {
         cancel: timers.after(waiting.call.deadlineMs, () => due(thread, running)),
       }
       thread.running = running
+      thread.stay()
       givenUp?.addEventListener('abort', running.onGivenUp, { once: true })
       void running.spent?.measure(() => threadCpuMs(thread.worker))
       thread.worker.postMessage(waiting.call.task, waiting.call.transfer ?? [])
@@ -173,6 +190,7 @@ export function openTaskPool<Task, Result>(options: {
     async [Symbol.asyncDispose]() {
       closed = true
       for (const waiting of queue.splice(0)) waiting.settle({ kind: 'failed', detail: 'the pool is closed' })
+      for (const thread of threads) thread.stay()
       await Promise.all([...threads].map((thread) => thread.worker.terminate()))
     },
   }

@@ -12,8 +12,9 @@ import { HeavyDocuments, Quarantine } from './document-quarantine.ts'
 import type { RoomOptions } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
 import { LeavingRooms } from './leaving-rooms.ts'
+import { MisplacedRooms } from './misplaced-rooms.ts'
 import { type Running, Watchdog, watchedMemory } from './watchdog.ts'
-import { emptySlot, flushSlot, noteShare, type WorkerSlot } from './worker-slot.ts'
+import { emptySlot, flushSlot, hasRested, noteShare, type WorkerSlot } from './worker-slot.ts'
 import { YoungHeap } from './young-heap.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 import type { MoveReason, WorkerPool } from '../worker-pool.port.ts'
@@ -61,12 +62,12 @@ export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
   spentElsewhere(workspaces: readonly (readonly [string, number])[]): void
 }
 
-/** Interval of requests to move rooms: each costs the new worker a load of the document. */
-const MOVE_EVERY_MS = 500
 /** Interval of the watchdog's checks. A stuck worker blocks its other documents for up to this much longer than an operation may take. */
 const LOOK_MS = 50
 /** Interval of the checks while no worker has a document: each check wakes the processor. */
 const RESTING_LOOK_MS = 500
+/** A worker that has had no room for so long, after it had some, is ended. */
+const REST_MS = 30_000
 /** A worker that works for this share of its time counts as busy. When all are busy, another one starts. */
 const BUSY_SHARE = 0.6
 const HEAP_MIB = 1024
@@ -77,7 +78,8 @@ const ENTRY = new URL('../../compose-worker.ts', import.meta.url)
 
 /**
  * Starts `count` workers. Two more start when needed: one for documents that recently ended a worker, and one for heavy documents. A worker
- * that is stuck or ends is replaced at once; if it fails right after its start, the delay before the next start grows.
+ * that is stuck or ends is replaced at once; if it fails right after its start, the delay before the next start grows. A thread keeps the memory
+ * of the largest documents that it had, so one whose rooms are all closed is ended after a while.
  */
 export function openDocumentWorkers(given: {
   readonly count: number
@@ -100,13 +102,12 @@ class Workers implements DocumentWorkers {
   /** Processor time that workspaces used in all workers; given to a worker that starts. */
   private readonly spent = new Turns<never>()
   private readonly leaving = new LeavingRooms()
-  /** Heavy rooms in workers for small documents. The room that was asked last to move comes last. */
-  private readonly misplaced = new Set<number>()
-  private lastMoveMs = Number.NEGATIVE_INFINITY
-  /** How many of the workers for common documents have been started. */
+  /** Heavy rooms in workers for small documents. */
+  private readonly misplaced = new MisplacedRooms()
+  /** How many of the workers for common documents run: at least the first ones, and those that followed when all were busy. */
   private started: number
+  private readonly first: number
   private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
-  private readonly misplacedListeners: ((room: number, reason: MoveReason) => void)[] = []
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
   private readonly timers: Timers
   private cancelLook: () => void
@@ -121,7 +122,8 @@ class Workers implements DocumentWorkers {
     this.timers = given.options.timers ?? systemTimers
     this.given = given
     this.count = given.count
-    this.started = Math.min(given.count, given.options.first ?? given.count)
+    this.first = Math.min(given.count, given.options.first ?? given.count)
+    this.started = this.first
     this.posts = new Pacer({ widestMs: SCHEDULE.toWorkerMs, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
     for (let worker = 0; worker <= this.heavyWorker; worker++) {
       this.slots.push(emptySlot())
@@ -153,6 +155,7 @@ class Workers implements DocumentWorkers {
     slot.watchdog = new Watchdog(memory)
     slot.ending = false
     slot.startedMs = this.clock.monotonicMs()
+    slot.lastRoomMs = null
     slot.share = 0
     slot.utilization = undefined
     thread.on('message', (message: Batch<FromWorker> | WorkerLine) => this.received(worker, message))
@@ -180,9 +183,10 @@ class Workers implements DocumentWorkers {
 
   private watch(): void {
     const now = this.clock.monotonicMs()
-    this.moveOne(now)
+    this.misplaced.askOne(now)
     this.startWhenBusy()
     this.slots.forEach((slot, worker) => {
+      if (hasRested(slot, now, REST_MS)) return this.endRested(slot, worker)
       const { thread, watchdog } = slot
       if (thread === null || slot.ending) return
       noteShare(slot, thread)
@@ -206,6 +210,15 @@ class Workers implements DocumentWorkers {
     const isIdle = ({ share, rooms }: WorkerSlot): boolean => share < BUSY_SHARE || rooms.size === 0
     if (this.started === this.count || this.slots.slice(0, this.started).some(isIdle)) return
     this.start(this.started++)
+  }
+
+  /** Ends a thread that has no rooms. The first workers start anew at once, the others when they are needed. */
+  private endRested(slot: WorkerSlot, worker: number): void {
+    void slot.thread?.terminate()
+    slot.thread = null
+    const isLast = worker === this.started - 1 && worker >= this.first
+    if (isLast) this.started--
+    else if (worker < this.started) this.start(worker)
   }
 
   private ended(worker: number, thread: Worker): void {
@@ -312,6 +325,9 @@ class Workers implements DocumentWorkers {
       case 'spent':
         this.tellSpent(slot, message.workspaces)
         return
+      case 'report':
+        slot.lastRoomMs = this.clock.monotonicMs()
+        return
       case 'drained':
         slot.onDrained?.()
     }
@@ -337,16 +353,6 @@ class Workers implements DocumentWorkers {
     if (heavy && this.slots.indexOf(slot) < this.count) this.misplaced.add(room)
   }
 
-  /** Asks for the move of one room. A room that cannot move yet is asked again after the others. [C8] */
-  private moveOne(nowMs: number): void {
-    const [room] = this.misplaced
-    if (room === undefined || nowMs - this.lastMoveMs < MOVE_EVERY_MS) return
-    this.lastMoveMs = nowMs
-    this.misplaced.delete(room)
-    this.misplaced.add(room)
-    for (const listener of this.misplacedListeners) listener(room, 'may')
-  }
-
   private forget(slot: WorkerSlot, room: number): void {
     slot.rooms.delete(room)
     this.misplaced.delete(room)
@@ -358,7 +364,7 @@ class Workers implements DocumentWorkers {
   }
 
   onMisplaced(listener: (room: number, reason: MoveReason) => void): void {
-    this.misplacedListeners.push(listener)
+    this.misplaced.onMove((room) => listener(room, 'may'))
   }
 
   onEnded(listener: (worker: number, running: Running | null) => void): void {

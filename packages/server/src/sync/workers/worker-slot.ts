@@ -24,6 +24,8 @@ export interface WorkerSlot {
   share: number
   utilization: EventLoopUtilization | undefined
   startedMs: number
+  /** When the thread was last known to have a room, by its own reports and by `rooms`; `null`: not since its start. */
+  lastRoomMs: number | null
   failedStarts: number
   onDrained: (() => void) | null
 }
@@ -39,6 +41,7 @@ export function emptySlot(): WorkerSlot {
     share: 0,
     utilization: undefined,
     startedMs: 0,
+    lastRoomMs: null,
     failedStarts: 0,
     onDrained: null,
   }
@@ -50,6 +53,12 @@ export function flushSlot(slot: WorkerSlot): void {
   const { batch, transfer } = packToWorker(slot.queue)
   slot.queue = []
   slot.thread.postMessage(batch, transfer)
+}
+
+/** Whether a thread that had rooms has had none for `restMs`. Called at each check. */
+export function hasRested(slot: WorkerSlot, nowMs: number, restMs: number): boolean {
+  if (slot.rooms.size > 0) slot.lastRoomMs = nowMs
+  return slot.thread !== null && !slot.ending && slot.lastRoomMs !== null && nowMs - slot.lastRoomMs >= restMs
 }
 
 /** Averages the share of its time that the thread has worked since the last check. */

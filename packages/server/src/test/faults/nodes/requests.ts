@@ -45,10 +45,19 @@ export async function request(
   }
 }
 
+/** Calls a tool once, as a JSON-RPC request. */
+export function askTool(caller: Caller, tool: string, args: unknown): Promise<Answered> {
+  const params = { name: `service_${tool}`, arguments: args }
+  return request(caller, 'POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+}
+
 /** Calls a tool once; resolves with its result, or with `null` when it was refused or not answered. */
 export async function callTool(caller: Caller, tool: string, args: unknown): Promise<Readonly<Record<string, unknown>> | null> {
-  const params = { name: `service_${tool}`, arguments: args }
-  const { body } = await request(caller, 'POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  return resultOf(await askTool(caller, tool, args))
+}
+
+/** Returns the result of a call, or `null` when it was refused or not answered. */
+export function resultOf({ body }: Answered): Readonly<Record<string, unknown>> | null {
   const result = body?.['result'] as
     | { readonly isError?: boolean; readonly structuredContent?: Readonly<Record<string, unknown>> }
     | undefined
