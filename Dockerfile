@@ -60,5 +60,6 @@ EXPOSE 9876
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.RELAY_PORT||9876}/livez`).then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "packages/server/bin/relay.js"]
+# A smaller heap for new objects: without the option the main thread keeps 128 MB of it once it was busy.
+ENTRYPOINT ["node", "--max-semi-space-size=16", "packages/server/bin/relay.js"]
 CMD ["serve"]

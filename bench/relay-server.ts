@@ -15,6 +15,8 @@ const LIMITS = {
 /** Four relays at once on a busy machine take long to start. */
 const MOST_TRIES = 600
 const TRY_MS = 50
+/** The option of Node that the image, the systemd unit and `npm start` give to the relay. */
+const SHIPPED_WITH = '--max-semi-space-size=16'
 
 export interface RunningRelay extends RunningServer {
   /** One token per document, each for a different workspace. */
@@ -70,7 +72,7 @@ export async function spawnRelay(
   const { issuer, folder } = options
   const port = await freePort()
   const checkout = options.checkout ?? join(import.meta.dirname, '..')
-  const child = spawn(process.execPath, [join(checkout, 'packages/server/bin/relay.js'), 'serve'], {
+  const child = spawn(process.execPath, [SHIPPED_WITH, join(checkout, 'packages/server/bin/relay.js'), 'serve'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', options.log ?? 'inherit'],
     env: {

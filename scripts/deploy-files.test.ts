@@ -24,3 +24,9 @@ it('[OPS-4] every metric that the operator is told to watch has an alert rule', 
   expect(watched.length).toBeGreaterThan(10)
   expect(watched.filter((name) => !alerts.includes(name))).toEqual([])
 })
+
+it('[OPS-12] the image, the systemd unit and `npm start` run the relay with the same options of Node', () => {
+  const optionsIn = (text: string) => text.match(/--max-[a-z-]+=\d+/g)
+  const files = [read('Dockerfile'), read('deploy', 'docrelay.service'), read('packages/docrelay/src/try-out/relay-process.ts')]
+  expect(files.map(optionsIn)).toEqual(files.map(() => ['--max-semi-space-size=16']))
+})

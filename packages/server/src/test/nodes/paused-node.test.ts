@@ -41,7 +41,8 @@ onNodes(await sharedNodes(), ({ relays }) =>
         setShape(ann, 'late')
         setShape(bob, 'meanwhile')
         await until('bob to be saved at a new owner', () => bob.state.saved === 'saved', 15_000)
-        expect((await takeovers()) - before).toBe(1)
+        // Documents of other tests at the same nodes may be taken over with it.
+        expect((await takeovers()) - before).toBeGreaterThan(0)
         await pause(1_000)
         process.kill(a.pid, 'SIGCONT')
         expect(await shapesSoon(a, 'paused')).toContain('meanwhile')
