@@ -66,8 +66,8 @@ export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
 const LOOK_MS = 50
 /** Interval of the checks while no worker has a document: each check wakes the processor. */
 const RESTING_LOOK_MS = 500
-/** A worker that has had no room for so long, after it had some, is ended. */
-const REST_MS = 30_000
+/** A worker that has had no room for so long, after it had some, is ended. Its rooms stayed for a while when the last people had left. */
+const REST_MS = 10_000
 /** A worker that works for this share of its time counts as busy. When all are busy, another one starts. */
 const BUSY_SHARE = 0.6
 const HEAP_MIB = 1024
