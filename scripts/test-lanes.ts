@@ -67,10 +67,10 @@ export const LANES: readonly Lane[] = [
     startsRelay: true,
     opensPages: false,
   },
-  // Tests that run the relay as a process, and stories across folders.
+  // Tests that run the relay as a process, and stories across folders and nodes.
   {
     name: 'stories',
-    files: ['packages/server/src/test/**/*.test.ts', '**/*.story.test.ts'],
+    files: ['packages/server/src/test/**/*.test.ts', 'packages/server/src/sync/remote/**/*.test.ts', '**/*.story.test.ts'],
     sharesModules: true,
     needsPostgres: true,
     startsRelay: true,

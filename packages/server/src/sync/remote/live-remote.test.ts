@@ -19,4 +19,4 @@ vi.mock('../../drivers/sql/testing/storage-here.ts', async (original) => {
 // Runs the suites with real document workers and stores once more, with every room at another node.
 benchesWith((deps) => openRemoteRooms(deps, storage?.ownership))
 await import('../gateway/gateway-live.test.ts')
-await import('../gateway/room-homes.test.ts')
+await import('../gateway/room-homes.story.test.ts')

@@ -350,11 +350,13 @@ it('[C2] a worker without rooms ends after 10 s: the first one starts anew at on
   workers.onEnded((worker) => ends.push(worker))
   let [rooms, jobs] = [0, 0]
   /** Posts leave at once after a quiet time only. */
-  const told = (holds: () => boolean) =>
-    untilAsync(async () => {
+  async function told(holds: () => boolean): Promise<void> {
+    const holdsSoon = async (): Promise<boolean> => {
       await time.advance(1)
       return holds()
-    }, 10_000)
+    }
+    await untilAsync(holdsSoon, 10_000)
+  }
   async function open(worker: number): Promise<() => Promise<void>> {
     const { key, workspaceId, id } = await createDocument(storage.documents)
     const room = ++rooms
