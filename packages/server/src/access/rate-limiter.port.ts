@@ -6,7 +6,7 @@ export type Taker = { readonly kind: 'person' } | { readonly kind: 'agent'; read
 
 export type Taking = { readonly taken: true } | { readonly taken: false; readonly retryAfterMs: number }
 
-/** For so long after a token for a person's write a person counts as writing. [AG-86] */
+/** For so long after a token for a person's write a person counts as writing, over several nodes up to 2 s longer. [AG-86] */
 export const PERSON_WRITES_MS = 10_000
 
 /**

@@ -12,6 +12,9 @@ const RETURN_MS = 1_500
  */
 export const SLOW_PER_SEC = 1
 
+/** Tokens granted to a person in advance lapse after this time, and all others sooner. */
+export const PERSON_GRANT_MS = 2_000
+
 /** Sets `now` to the server's time in ms, with fractions, or to the time that a test passes as the last argument. */
 const NOW = `
 local now = tonumber(ARGV[#ARGV])
@@ -52,11 +55,26 @@ return {math.max(0, math.ceil(since - now)), string.format('%.17g', now)}
 `)
 
 /**
+ * Sets `out` to the tokens that nodes got in advance and did not report yet as spent or given back, less the `settled` ones. A bucket fills up to
+ * the burst less those, so that nobody gets more than the burst at a time. What a node that died had is forgotten once no other node has got
+ * any for as long as they last; until then it is at most half of the burst.
+ */
+const OUT = `
+local out_before = tonumber(redis.pcall('GET', KEYS[3]) or nil) or 0
+local out = math.max(0, math.min(burst / 2, out_before) - settled)
+local function keep_out()
+  if out == out_before then return end
+  if out <= 0 then redis.call('DEL', KEYS[3])
+  elseif out < out_before then redis.call('SET', KEYS[3], string.format('%d', out), 'KEEPTTL')
+  else redis.call('SET', KEYS[3], string.format('%d', out), 'PX', ${PERSON_GRANT_MS}) end
+end`
+
+/**
  * Takes tokens from a bucket. It computes the same as `drivers/memory-limits.ts`, which passes the same contract. [LIM-2, AG-86]
  *
- * Keys: the bucket; `bus:since`. Arguments: tokens per second; burst; the fewest tokens that are of use; how many are asked for;
- * how many more may be given in advance; the kind of taker; the percentage of the burst that an agent leaves; the time. Answers:
- * tokens given, -1 while the buckets do not count yet; ms until the fewest useful tokens are available, or until the buckets
+ * Keys: the bucket; `bus:since`; the tokens given in advance. Arguments: tokens per second; burst; the fewest tokens that are of use;
+ * how many are asked for; how many more may be given in advance; the kind of taker; the percentage of the burst that an agent
+ * leaves; how many tokens given in advance before are spent; the time. Answers: tokens given, -1 while the buckets do not count yet; ms until the fewest useful tokens are available, or until the buckets
  * count; how many tokens are left for all; the server's time.
  */
 export const TAKE: Script = scriptOf(`${NOW}${SINCE}
@@ -67,7 +85,8 @@ if not since then
 end
 local rate, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
 local least, asked, welcome = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local taker, share = ARGV[6], tonumber(ARGV[7])
+local taker, share, settled = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
+${OUT}
 local stamp = string.format('%.17g', now)
 if since > now then return {-1, math.ceil(since - now), '0', stamp} end
 
@@ -83,7 +102,7 @@ elseif stored then
   redis.call('DEL', KEYS[1])
 end
 local function recent(ms) return ms > 0 and now - ms < RECENT end
-local since_full = rate < ${SLOW_PER_SEC} and burst or math.min(burst, (now - since) / 1000 * rate)
+local since_full = math.min(burst - out, rate < ${SLOW_PER_SEC} and burst or (now - since) / 1000 * rate)
 if not tokens then
   tokens, kept, person, agent = since_full, 0, 0, 0
 elseif at < since and rate >= ${SLOW_PER_SEC} then
@@ -92,7 +111,7 @@ else
   local seconds = math.max(0, now - at) / 1000
   local before = kept
   kept = (recent(person) and recent(agent)) and math.min(KEPT, kept + seconds * AGENT) or 0
-  tokens = math.min(burst, tokens + seconds * rate + before - kept)
+  tokens = math.min(burst - out, tokens + seconds * rate + before - kept)
 end
 
 local leaves = (taker == 'agent' and recent(person)) and math.floor(burst * share / 100) or 0
@@ -100,7 +119,9 @@ local given, from_all = 0, tokens - least >= leaves
 if asked > 0 and from_all then
   given = math.min(asked, math.floor(tokens - leaves))
   if given == asked and not (taker == 'agent' and recent(person)) then
-    given = given + math.max(0, math.min(welcome, math.floor((tokens - given) / 2)))
+    local ahead = math.max(0, math.min(welcome, math.floor((tokens - given) / 2)))
+    given = given + ahead
+    out = out + ahead
   end
   tokens = tokens - given
 elseif asked > 0 and taker == 'agent' and kept >= least then
@@ -108,13 +129,14 @@ elseif asked > 0 and taker == 'agent' and kept >= least then
   kept = kept - given
 end
 if asked > 0 then
-  if taker == 'person' and from_all then person = now end
+  if taker == 'person' and from_all then person = given > asked and now + ${PERSON_GRANT_MS} or now end
   if taker == 'agent' and not from_all and leaves > 0 then agent = now end
   local idle = math.max(person > 0 and person or -RECENT, agent > 0 and agent or -RECENT) + RECENT
   local full = math.max(now + (burst - tokens - kept) / rate * 1000, idle)
   redis.call('SET', KEYS[1], string.format('%.17g %.17g %.17g %.17g %.17g', tokens, kept, now, person, agent),
     'PX', string.format('%d', math.min(1e12, math.max(1000, math.ceil(full - now)))))
 end
+keep_out()
 if given > 0 or asked == 0 then return {given, 0, string.format('%.17g', tokens), stamp} end
 
 local shared = recent(person) and recent(agent)
@@ -135,9 +157,13 @@ return {0, math.max(1, math.ceil(wait)), string.format('%.17g', tokens), stamp}
 /**
  * Gives back tokens that were taken and not spent. A bucket that was emptied after they were taken gets nothing.
  *
- * Keys: the bucket; `bus:since`. Arguments: burst; how many tokens; when they were taken, in ms of the server.
+ * Keys: the bucket; `bus:since`; the tokens given in advance. Arguments: burst; how many tokens; when they were taken, in ms of the server; how
+ * many tokens given in advance are no longer out.
  */
 export const GIVE_BACK: Script = scriptOf(`
+local burst, settled = tonumber(ARGV[1]), tonumber(ARGV[4])
+${OUT}
+keep_out()
 local stored = redis.pcall('GET', KEYS[1])
 local since = tonumber(redis.call('GET', KEYS[2]) or '')
 local taken = tonumber(ARGV[3])
@@ -145,6 +171,6 @@ if type(stored) ~= 'string' or not since or taken < since then return 0 end
 local tokens, rest = string.match(stored, '^(%S+)( .*)$')
 tokens = tonumber(tokens)
 if not tokens then return 0 end
-redis.call('SET', KEYS[1], string.format('%.17g', math.min(tonumber(ARGV[1]), tokens + tonumber(ARGV[2]))) .. rest, 'KEEPTTL')
+redis.call('SET', KEYS[1], string.format('%.17g', math.min(burst - out, tokens + tonumber(ARGV[2]))) .. rest, 'KEEPTTL')
 return 1
 `)

@@ -105,9 +105,41 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
       for (const one of nodes) if (!(await one.take('write:w', bucket, 1, person)).taken) refused++
       await rest(240)
     }
-    await rest(600)
+    await rest(2_600)
     expect(refused).toBe(0)
     expect(Number(await nodes[0]?.left('write:w', bucket))).toBe(80)
+  })
+
+  it('[LIM-2] a person who types three letters a second needs a request to Redis for every fourth or so', async () => {
+    await fillBuckets()
+    const one = await node()
+    let requests = 0
+    for (let i = 0; i < 16; i++) {
+      const taking = one.take('write:w', bucket, 1, person)
+      if (taking instanceof Promise) requests++
+      expect(await taking).toEqual({ taken: true })
+      await rest(320)
+    }
+    expect(requests).toBeLessThanOrEqual(8)
+  })
+
+  it('[LIM-2] tokens that a node has in advance are part of the burst, which nobody gets beside them', async () => {
+    await fillBuckets()
+    const [one, other] = [await node(), await node()]
+    let hasGrant = false
+    for (let i = 0; !hasGrant; i++) {
+      const taking = one.take('write:w', bucket, 1, person)
+      // A request after several letters brings an eighth of the burst in advance.
+      hasGrant = taking instanceof Promise && i > 8
+      await taking
+      await rest(60)
+    }
+    // The bucket would be full again before the grant lapses.
+    await rest(1_000)
+    const beganMs = performance.now()
+    const sum = (await takes(other, 100)) + (await takes(one, 20, person))
+    expect(sum).toBeLessThanOrEqual(bound(beganMs))
+    expect(sum).toBeGreaterThanOrEqual(78)
   })
 
   it('[AG-86] while a person writes on one node, an agent on another node leaves the share of people', async () => {

@@ -1,13 +1,19 @@
 import type { Bucket, RateLimiter, Taker, Taking } from '../../access/rate-limiter.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Timers } from '../../kernel/timers.ts'
-import { GIVE_BACK, JOIN, TAKE } from './bucket-scripts.ts'
+import { GIVE_BACK, JOIN, PERSON_GRANT_MS, TAKE } from './bucket-scripts.ts'
 import { type LocalShare, openLocalShare } from './local-share.ts'
 import type { Redis } from './redis.ts'
 
-/** Tokens granted in advance are this part of the burst, and lapse after `GRANT_MS`. */
+/** Tokens granted in advance are at most this part of the burst, and lapse after `GRANT_MS`. */
 const GRANT_PART = 1 / 8
 const GRANT_MS = 250
+/**
+ * A person types at a steady rate of a few letters a second. So people get in advance what they spend in `AHEAD_MS` at the rate since the last
+ * request, if that was less than `KNOWN_MS` ago, and it lapses after `PERSON_GRANT_MS`.
+ */
+const AHEAD_MS = 1_500
+const KNOWN_MS = 4_000
 /** Time between two announcements that this node uses the buckets. One that arrives after the next is due has no effect. */
 const SIGN_MS = 250
 /** After a script has failed, this node uses its own part of the buckets for this long. */
@@ -43,6 +49,11 @@ interface Slot {
   /** When these tokens lapse, by the clock of this node; `grantedAtMs`: when they were taken, by the clock of the server. */
   lapsesAtMs: number
   grantedAtMs: number
+  /** Tokens granted in advance of which the server does not know yet whether they are spent. */
+  ahead: number
+  /** When the server was last asked, by the clock of this node, and how many tokens were spent since. */
+  askedAtMs: number
+  spent: number
   readonly waiting: Waiting[]
   cancel: () => void
 }
@@ -54,7 +65,8 @@ interface Waiting {
 
 /**
  * Token buckets that all nodes share. A caller that takes several times within 250 ms gets an eighth of the burst in advance and
- * spends it without asking the server; tokens not spent within 250 ms go back. All nodes together never take more than burst and
+ * spends it without asking the server; tokens not spent within 250 ms go back. A person who keeps writing gets those of the next 1.5 s, and has 2 s to
+ * spend them. All nodes together never take more than burst and
  * rate allow. While the bus is down each node spends its own part, which starts empty, or full for buckets slower than one token
  * a second. [LIM-2, LIFE-27]
  */
@@ -97,7 +109,7 @@ class SharedBuckets implements RedisRateLimiter {
     if (this.#local !== null) return this.#takeLocally(this.#local, key, bucket, asked, taker)
     const slot = this.#slotOf(key, bucket, taker)
     if (slot.waiting.length === 0 && this.#paid(slot) >= asked) {
-      slot.left -= asked
+      spend(slot, asked)
       return TAKEN
     }
     return new Promise((resolve) => {
@@ -121,7 +133,7 @@ class SharedBuckets implements RedisRateLimiter {
   }
 
   async #sharedLeft(key: string, bucket: Bucket): Promise<number> {
-    const answer = await this.#ask(key, bucket, { least: 0, asked: 0, welcome: 0 })
+    const answer = await this.#ask(key, bucket, { least: 0, asked: 0, welcome: 0, settled: 0 })
     if (answer === null) return this.#local?.left(key, bucket) ?? 0
     let paid = 0
     for (const slot of this.#slots.values()) if (slot.key === key) paid += this.#paid(slot)
@@ -141,7 +153,20 @@ class SharedBuckets implements RedisRateLimiter {
       known.bucket = bucket
       return known
     }
-    const slot: Slot = { name, key, taker, bucket, left: 0, lapsesAtMs: 0, grantedAtMs: 0, waiting: [], cancel: () => undefined }
+    const slot: Slot = {
+      name,
+      key,
+      taker,
+      bucket,
+      left: 0,
+      lapsesAtMs: 0,
+      grantedAtMs: 0,
+      ahead: 0,
+      askedAtMs: Number.NEGATIVE_INFINITY,
+      spent: 0,
+      waiting: [],
+      cancel: () => undefined,
+    }
     this.#slots.set(name, slot)
     return slot
   }
@@ -156,16 +181,20 @@ class SharedBuckets implements RedisRateLimiter {
     for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
       if (this.#options.clock.monotonicMs() >= slot.lapsesAtMs) this.#giveBack(slot)
       const sentAtMs = this.#options.clock.monotonicMs()
-      const isBusy = sentAtMs < slot.lapsesAtMs
+      const welcome = welcomeOf(slot, sentAtMs)
       const asked = waiting.reduce((sum, one) => sum + one.asked, -slot.left)
-      const welcome = isBusy ? Math.ceil(slot.bucket.burst * GRANT_PART) : 0
-      const answer = await this.#ask(slot.key, slot.bucket, { least: first.asked - slot.left, asked, welcome }, slot.taker)
+      const least = first.asked - slot.left
+      const settled = slot.ahead - Math.min(slot.left, slot.ahead)
+      const answer = await this.#ask(slot.key, slot.bucket, { least, asked, welcome, settled }, slot.taker)
       if (answer === null) return this.#serveLocally(slot)
+      slot.ahead += Math.max(0, answer.given - asked) - settled
       slot.left += answer.given
       slot.grantedAtMs = answer.serverMs
-      slot.lapsesAtMs = sentAtMs + GRANT_MS
+      slot.lapsesAtMs = sentAtMs + (isPerson(slot) ? PERSON_GRANT_MS : GRANT_MS)
+      slot.askedAtMs = sentAtMs
+      slot.spent = 0
       for (let next = waiting[0]; next !== undefined && slot.left >= next.asked; next = waiting[0]) {
-        slot.left -= next.asked
+        spend(slot, next.asked)
         waiting.shift()
         next.resolve(TAKEN)
       }
@@ -188,7 +217,9 @@ class SharedBuckets implements RedisRateLimiter {
     slot.cancel = this.#options.timers.after(Math.max(0, leftMs), () => {
       if (slot.waiting.length > 0) return
       this.#giveBack(slot)
-      this.#forget(slot)
+      const knownMs = isPerson(slot) ? slot.askedAtMs + KNOWN_MS - this.#options.clock.monotonicMs() : 0
+      if (knownMs <= 0) return this.#forget(slot)
+      slot.cancel = this.#options.timers.after(knownMs, () => slot.waiting.length === 0 && this.#forget(slot))
     })
   }
 
@@ -197,24 +228,25 @@ class SharedBuckets implements RedisRateLimiter {
     if (this.#slots.get(slot.name) === slot) this.#slots.delete(slot.name)
   }
 
-  /** Gives the tokens that were not spent back to the shared bucket. */
+  /** Gives the tokens that were not spent back to the shared bucket, and tells it that none of this node are out. */
   #giveBack(slot: Slot): void {
-    if (slot.left === 0) return
-    const { redis } = this.#options
-    redis.run(GIVE_BACK, keysOf(slot.key), [slot.bucket.burst, slot.left, slot.grantedAtMs]).catch(() => undefined)
+    if (slot.left === 0 && slot.ahead === 0) return
+    const args = [slot.bucket.burst, slot.left, slot.grantedAtMs, slot.ahead]
+    this.#options.redis.run(GIVE_BACK, keysOf(slot.key), args).catch(() => undefined)
     slot.left = 0
+    slot.ahead = 0
   }
 
   /** Takes tokens from the shared bucket. Returns `null` when the shared buckets cannot be used now. */
   async #ask(
     key: string,
     { ratePerSec, burst }: Bucket,
-    { least, asked, welcome }: { readonly least: number; readonly asked: number; readonly welcome: number },
+    { least, asked, welcome, settled }: Asking,
     taker?: Taker,
   ): Promise<Answer | null> {
     if (this.#local !== null) return null
     const leaves = taker?.kind === 'agent' ? taker.leaves : 0
-    const args = [ratePerSec ?? 0, burst, least, asked, welcome, taker?.kind ?? '', leaves, this.#nowArgument()]
+    const args = [ratePerSec ?? 0, burst, least, asked, welcome, taker?.kind ?? '', leaves, settled, this.#nowArgument()]
     try {
       const answer = answerOf(await this.#options.redis.run(TAKE, keysOf(key), args))
       if (this.#local !== null) return null
@@ -262,7 +294,10 @@ class SharedBuckets implements RedisRateLimiter {
   #goLocal(): void {
     this.#cancelReturn()
     if (!this.#options.redis.isUp) this.#cancelSign()
-    for (const slot of this.#slots.values()) slot.left = 0
+    for (const slot of this.#slots.values()) {
+      slot.left = 0
+      slot.ahead = 0
+    }
     this.#local ??= openLocalShare(this.#options.clock, this.#options.nodes)
   }
 
@@ -289,6 +324,14 @@ class SharedBuckets implements RedisRateLimiter {
   }
 }
 
+/** What the script `TAKE` is asked for, in tokens. */
+interface Asking {
+  readonly least: number
+  readonly asked: number
+  readonly welcome: number
+  readonly settled: number
+}
+
 interface Answer {
   /** Tokens given; -1 while the buckets do not count yet. */
   readonly given: number
@@ -297,11 +340,29 @@ interface Answer {
   readonly serverMs: number
 }
 
+function isPerson({ taker }: Slot): boolean {
+  return taker?.kind === 'person'
+}
+
+function spend(slot: Slot, tokens: number): void {
+  slot.left -= tokens
+  slot.spent += tokens
+}
+
+/** Returns how many tokens are useful in advance: none for a caller that has not taken for a while. */
+function welcomeOf(slot: Slot, nowMs: number): number {
+  const { bucket, lapsesAtMs, askedAtMs, spent } = slot
+  const most = nowMs < lapsesAtMs || isPerson(slot) ? Math.ceil(bucket.burst * GRANT_PART) : 0
+  if (!isPerson(slot)) return most
+  const sinceMs = Math.max(1, nowMs - askedAtMs)
+  return sinceMs < KNOWN_MS ? Math.min(most, Math.floor((spent / sinceMs) * AHEAD_MS)) : 0
+}
+
 const SINCE_KEY = 'bus:since'
 const SIGN_KEYS = ['bus:alive', SINCE_KEY]
 
 function keysOf(key: string): readonly string[] {
-  return [`b:{${key}}`, SINCE_KEY]
+  return [`b:{${key}}`, SINCE_KEY, `b:{${key}}:out`]
 }
 
 function answerOf(answer: unknown): Answer {

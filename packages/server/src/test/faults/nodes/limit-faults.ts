@@ -8,7 +8,7 @@ const SIGN_INS = 60
 const CONNECTIONS = 25
 const EDITORS = 2
 const READS = { perSec: 20, burst: 40 } as const
-/** A call waits up to 2 s for a token. So many readers ask for more than the bucket gets in that time, and some are refused. */
+/** A refused reader pauses for up to a second, so it takes many to use up what the bucket gets. [AG-87] */
 const READERS_PER_NODE = 20
 const STORM_MS = 12_000
 const LIMIT_CODES: ReadonlySet<unknown> = new Set(['ERR_WORKSPACE_CONNECTION_LIMIT', 'ERR_EDITOR_LIMIT'])
