@@ -58,7 +58,7 @@ export const LANES: readonly Lane[] = [
     startsRelay: true,
     opensPages: true,
   },
-  // Stories that take long: packages are built and installed, the whole try-out is started, relays are killed one after the other.
+  // What takes long, twenty seconds and more: packages are built and installed, the whole try-out is started, relays are killed one after the other.
   {
     name: 'long',
     files: ['**/*.long.test.ts'],

@@ -9,7 +9,7 @@ import { openHost, temporaryStore } from '../../drivers/sql/testing/store-under-
 import { killMigrations, type StopAt } from './kill-migrations.ts'
 
 const STEPS = Object.keys(MIGRATIONS)
-/** The store of commit 926e332 has them; `former-store.test.ts` kills the later ones. */
+/** The store of commit 926e332 has them; `former-store.long.test.ts` kills the later ones. */
 const FIRST_STEPS = STEPS.slice(0, 3)
 const HASH = 'a'.repeat(64)
 

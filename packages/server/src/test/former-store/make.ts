@@ -1,4 +1,4 @@
-// Makes the store of a former release that `former-store.test.ts` opens. See README.md.
+// Makes the store of a former release that `former-store.long.test.ts` opens. See README.md.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

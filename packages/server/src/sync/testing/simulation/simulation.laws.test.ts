@@ -14,7 +14,7 @@
  * - I8: each process is told once of each row of the feed that commits after its start and more than 2.5 s before its end.
  * - I10: nobody hears that a document is deleted or unknown. A simulation deletes no document.
  *
- * Tested elsewhere: I7, seats and rates, in `seat-rows.test.ts` and `redis-rate-limiter.test.ts`; I9, blobs, in
+ * Tested elsewhere: I7, seats and rates, in `seat-rows.test.ts` and `redis-rate-limiter.long.test.ts`; I9, blobs, in
  * `blob-nodes.test.ts`; deletions, in `feed-over-nodes.test.ts`; recovery points, in `recovery-store.contract.ts`. In
  * `ownership-nodes.test.ts`, `two-nodes.test.ts` and `npm run faults:nodes`: a transaction that is frozen between its update and its
  * commit, PUTs and tools at a live document, presence, and rooms in threads. A database that loses commits has seeds of its own, in
