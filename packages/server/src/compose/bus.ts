@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { RateLimiter } from '../access/rate-limiter.port.ts'
 import type { FeedHints } from '../feed/hints.port.ts'
 import { createLocalHints } from '../feed/local-hints.ts'
@@ -41,7 +42,7 @@ export async function openBus(
   ])
   const timers = systemTimers
   const redis = opened.use(await openRedis({ url: config.bus.url, timers, log }))
-  const rateLimiter = opened.use(createRedisRateLimiter({ redis, clock, timers, nodes }))
+  const rateLimiter = opened.use(createRedisRateLimiter({ redis, clock, timers, nodes, node: randomUUID() }))
   let counted = 0
   metrics.beforeScrape(() => {
     metrics.set('relay_bus_up', redis.isUp ? 1 : 0)

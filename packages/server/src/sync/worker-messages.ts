@@ -230,11 +230,12 @@ export type FromWorker =
   /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
   | { readonly kind: 'drained' }
   /**
-   * Sent twice a second while the home has rooms, and once after its last room has closed. `counters` are running totals since
-   * the worker started, `appendSeconds` the appends since the report before.
+   * Sent twice a second while the home has rooms, and once after its last room has closed or after messages that came without a room.
+   * `counters` are running totals since the worker started, `appendSeconds` the appends since the report before.
    */
   | {
       readonly kind: 'report'
+      readonly rooms: number
       readonly cacheBytes: number
       readonly oldestUnsavedMs: number
       readonly counters: Readonly<Record<string, number>>

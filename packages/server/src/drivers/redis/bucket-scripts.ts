@@ -55,26 +55,39 @@ return {math.max(0, math.ceil(since - now)), string.format('%.17g', now)}
 `)
 
 /**
- * Sets `out` to the tokens that nodes got in advance and did not report yet as spent or given back, less the `settled` ones. A bucket fills up to
- * the burst less those, so that nobody gets more than the burst at a time. What a node that died had is forgotten once no other node has got
- * any for as long as they last; until then it is at most half of the burst.
+ * Sets `out` to the tokens that others than `holder` have in advance, and adds those that the holder has itself. Each holder, a node and a kind
+ * of taker, has a field with its count and the time at which that lapses. Each request replaces its own, so what a lost message or a
+ * node that died left behind lapses by itself. A bucket fills up to the burst less `out`, so that nobody gets more than the burst at a time.
  */
 const OUT = `
-local out_before = tonumber(redis.pcall('GET', KEYS[3]) or nil) or 0
-local out = math.max(0, math.min(burst / 2, out_before) - settled)
-local function keep_out()
-  if out == out_before then return end
-  if out <= 0 then redis.call('DEL', KEYS[3])
-  elseif out < out_before then redis.call('SET', KEYS[3], string.format('%d', out), 'KEEPTTL')
-  else redis.call('SET', KEYS[3], string.format('%d', out), 'PX', ${PERSON_GRANT_MS}) end
+local out = held
+local fields = redis.pcall('HGETALL', KEYS[3])
+if fields.err then
+  redis.call('DEL', KEYS[3])
+  fields = {}
+end
+local known = false
+for i = 1, #fields, 2 do
+  local count, lapses = string.match(fields[i + 1], '^(%d+) (%S+)$')
+  if fields[i] == holder then known = true
+  elseif count and tonumber(lapses) and tonumber(lapses) > now then out = out + tonumber(count)
+  else redis.call('HDEL', KEYS[3], fields[i]) end
+end
+local function keep(count, lasts_ms)
+  if count > 0 then
+    redis.call('HSET', KEYS[3], holder, string.format('%d %.17g', count, now + lasts_ms))
+    redis.call('PEXPIRE', KEYS[3], ${PERSON_GRANT_MS})
+  elseif known then
+    redis.call('HDEL', KEYS[3], holder)
+  end
 end`
 
 /**
  * Takes tokens from a bucket. It computes the same as `drivers/memory-limits.ts`, which passes the same contract. [LIM-2, AG-86]
  *
- * Keys: the bucket; `bus:since`; the tokens given in advance. Arguments: tokens per second; burst; the fewest tokens that are of use;
+ * Keys: the bucket; `bus:since`; the tokens held in advance. Arguments: tokens per second; burst; the fewest tokens that are of use;
  * how many are asked for; how many more may be given in advance; the kind of taker; the percentage of the burst that an agent
- * leaves; how many tokens given in advance before are spent; the time. Answers: tokens given, -1 while the buckets do not count yet; ms until the fewest useful tokens are available, or until the buckets
+ * leaves; the holder; how many tokens it holds; for how many ms it may hold them; the time. Answers: tokens given, -1 while the buckets do not count yet; ms until the fewest useful tokens are available, or until the buckets
  * count; how many tokens are left for all; the server's time.
  */
 export const TAKE: Script = scriptOf(`${NOW}${SINCE}
@@ -85,7 +98,8 @@ if not since then
 end
 local rate, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
 local least, asked, welcome = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local taker, share, settled = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
+local taker, share = ARGV[6], tonumber(ARGV[7])
+local holder, held, lasts_ms = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 ${OUT}
 local stamp = string.format('%.17g', now)
 if since > now then return {-1, math.ceil(since - now), '0', stamp} end
@@ -114,14 +128,14 @@ else
   tokens = math.min(burst - out, tokens + seconds * rate + before - kept)
 end
 
-local leaves = (taker == 'agent' and recent(person)) and math.floor(burst * share / 100) or 0
-local given, from_all = 0, tokens - least >= leaves
+-- What people hold in advance is part of their share.
+local leaves = (taker == 'agent' and recent(person)) and math.max(0, math.floor(burst * share / 100) - out) or 0
+local given, ahead, from_all = 0, 0, tokens - least >= leaves
 if asked > 0 and from_all then
   given = math.min(asked, math.floor(tokens - leaves))
   if given == asked and not (taker == 'agent' and recent(person)) then
-    local ahead = math.max(0, math.min(welcome, math.floor((tokens - given) / 2)))
+    ahead = math.max(0, math.min(welcome, math.floor((tokens - given) / 2), math.floor(burst / 2 - out)))
     given = given + ahead
-    out = out + ahead
   end
   tokens = tokens - given
 elseif asked > 0 and taker == 'agent' and kept >= least then
@@ -129,14 +143,17 @@ elseif asked > 0 and taker == 'agent' and kept >= least then
   kept = kept - given
 end
 if asked > 0 then
-  if taker == 'person' and from_all then person = given > asked and now + ${PERSON_GRANT_MS} or now end
+  if taker == 'person' and from_all then
+    person = math.min(now + ${PERSON_GRANT_MS}, math.max(person, ahead > 0 and now + ${PERSON_GRANT_MS} or now))
+  end
   if taker == 'agent' and not from_all and leaves > 0 then agent = now end
   local idle = math.max(person > 0 and person or -RECENT, agent > 0 and agent or -RECENT) + RECENT
   local full = math.max(now + (burst - tokens - kept) / rate * 1000, idle)
   redis.call('SET', KEYS[1], string.format('%.17g %.17g %.17g %.17g %.17g', tokens, kept, now, person, agent),
     'PX', string.format('%d', math.min(1e12, math.max(1000, math.ceil(full - now)))))
 end
-keep_out()
+-- What the holder had is spent by what it asks for, unless that is more than there is.
+if asked > 0 then keep(given >= asked and ahead or held, lasts_ms) end
 if given > 0 or asked == 0 then return {given, 0, string.format('%.17g', tokens), stamp} end
 
 local shared = recent(person) and recent(agent)
@@ -155,15 +172,15 @@ return {0, math.max(1, math.ceil(wait)), string.format('%.17g', tokens), stamp}
 `)
 
 /**
- * Gives back tokens that were taken and not spent. A bucket that was emptied after they were taken gets nothing.
+ * Gives back tokens that a holder has in advance. A bucket that was emptied after they were taken gets nothing.
  *
- * Keys: the bucket; `bus:since`; the tokens given in advance. Arguments: burst; how many tokens; when they were taken, in ms of the server; how
- * many tokens given in advance are no longer out.
+ * Keys: the bucket; `bus:since`; the tokens held in advance. Arguments: burst; how many tokens; when they were taken, in ms of the server; the
+ * holder; the time.
  */
-export const GIVE_BACK: Script = scriptOf(`
-local burst, settled = tonumber(ARGV[1]), tonumber(ARGV[4])
+export const GIVE_BACK: Script = scriptOf(`${NOW}
+local burst, holder, held = tonumber(ARGV[1]), ARGV[4], 0
 ${OUT}
-keep_out()
+keep(0, 0)
 local stored = redis.pcall('GET', KEYS[1])
 local since = tonumber(redis.call('GET', KEYS[2]) or '')
 local taken = tonumber(ARGV[3])

@@ -25,6 +25,8 @@ export interface RedisRateLimiterOptions {
   readonly redis: Redis
   readonly clock: Clock
   readonly timers: Timers
+  /** A name that no other node has. */
+  readonly node: string
   /** Number of live nodes at the last heartbeat. While the bus is down each takes an equal part of the buckets. */
   readonly nodes: () => number
   /** Replaces the server's clock in tests; returns ms. */
@@ -49,8 +51,6 @@ interface Slot {
   /** When these tokens lapse, by the clock of this node; `grantedAtMs`: when they were taken, by the clock of the server. */
   lapsesAtMs: number
   grantedAtMs: number
-  /** Tokens granted in advance of which the server does not know yet whether they are spent. */
-  ahead: number
   /** When the server was last asked, by the clock of this node, and how many tokens were spent since. */
   askedAtMs: number
   spent: number
@@ -64,11 +64,10 @@ interface Waiting {
 }
 
 /**
- * Token buckets that all nodes share. A caller that takes several times within 250 ms gets an eighth of the burst in advance and
- * spends it without asking the server; tokens not spent within 250 ms go back. A person who keeps writing gets those of the next 1.5 s, and has 2 s to
- * spend them. All nodes together never take more than burst and
- * rate allow. While the bus is down each node spends its own part, which starts empty, or full for buckets slower than one token
- * a second. [LIM-2, LIFE-27]
+ * Token buckets that all nodes share. A person who keeps writing gets the tokens of the next 1.5 s in advance, and has 2 s to spend them
+ * without asking the server; any other caller that takes twice within 250 ms gets an eighth of the burst, for 250 ms. What is not spent
+ * goes back. All nodes together never take more than burst and rate allow. While the bus is down each node spends its own part,
+ * which starts empty, or full for buckets slower than one token a second. [LIM-2, LIFE-27]
  */
 export function createRedisRateLimiter(options: RedisRateLimiterOptions): RedisRateLimiter {
   return new SharedBuckets(options)
@@ -133,7 +132,7 @@ class SharedBuckets implements RedisRateLimiter {
   }
 
   async #sharedLeft(key: string, bucket: Bucket): Promise<number> {
-    const answer = await this.#ask(key, bucket, { least: 0, asked: 0, welcome: 0, settled: 0 })
+    const answer = await this.#ask(key, bucket, { least: 0, asked: 0, welcome: 0, slot: null })
     if (answer === null) return this.#local?.left(key, bucket) ?? 0
     let paid = 0
     for (const slot of this.#slots.values()) if (slot.key === key) paid += this.#paid(slot)
@@ -161,7 +160,6 @@ class SharedBuckets implements RedisRateLimiter {
       left: 0,
       lapsesAtMs: 0,
       grantedAtMs: 0,
-      ahead: 0,
       askedAtMs: Number.NEGATIVE_INFINITY,
       spent: 0,
       waiting: [],
@@ -184,13 +182,11 @@ class SharedBuckets implements RedisRateLimiter {
       const welcome = welcomeOf(slot, sentAtMs)
       const asked = waiting.reduce((sum, one) => sum + one.asked, -slot.left)
       const least = first.asked - slot.left
-      const settled = slot.ahead - Math.min(slot.left, slot.ahead)
-      const answer = await this.#ask(slot.key, slot.bucket, { least, asked, welcome, settled }, slot.taker)
+      const answer = await this.#ask(slot.key, slot.bucket, { least, asked, welcome, slot })
       if (answer === null) return this.#serveLocally(slot)
-      slot.ahead += Math.max(0, answer.given - asked) - settled
       slot.left += answer.given
       slot.grantedAtMs = answer.serverMs
-      slot.lapsesAtMs = sentAtMs + (isPerson(slot) ? PERSON_GRANT_MS : GRANT_MS)
+      slot.lapsesAtMs = sentAtMs + grantMs(slot)
       slot.askedAtMs = sentAtMs
       slot.spent = 0
       for (let next = waiting[0]; next !== undefined && slot.left >= next.asked; next = waiting[0]) {
@@ -228,25 +224,21 @@ class SharedBuckets implements RedisRateLimiter {
     if (this.#slots.get(slot.name) === slot) this.#slots.delete(slot.name)
   }
 
-  /** Gives the tokens that were not spent back to the shared bucket, and tells it that none of this node are out. */
+  /** Gives the tokens that were not spent back to the shared bucket. */
   #giveBack(slot: Slot): void {
-    if (slot.left === 0 && slot.ahead === 0) return
-    const args = [slot.bucket.burst, slot.left, slot.grantedAtMs, slot.ahead]
+    if (slot.left === 0) return
+    const args = [slot.bucket.burst, slot.left, slot.grantedAtMs, this.#holder(slot), this.#nowArgument()]
     this.#options.redis.run(GIVE_BACK, keysOf(slot.key), args).catch(() => undefined)
     slot.left = 0
-    slot.ahead = 0
   }
 
   /** Takes tokens from the shared bucket. Returns `null` when the shared buckets cannot be used now. */
-  async #ask(
-    key: string,
-    { ratePerSec, burst }: Bucket,
-    { least, asked, welcome, settled }: Asking,
-    taker?: Taker,
-  ): Promise<Answer | null> {
+  async #ask(key: string, { ratePerSec, burst }: Bucket, { least, asked, welcome, slot }: Asking): Promise<Answer | null> {
     if (this.#local !== null) return null
+    const taker = slot?.taker
     const leaves = taker?.kind === 'agent' ? taker.leaves : 0
-    const args = [ratePerSec ?? 0, burst, least, asked, welcome, taker?.kind ?? '', leaves, settled, this.#nowArgument()]
+    const held = slot === null ? ['', 0, 0] : [this.#holder(slot), slot.left, grantMs(slot)]
+    const args = [ratePerSec ?? 0, burst, least, asked, welcome, taker?.kind ?? '', leaves, ...held, this.#nowArgument()]
     try {
       const answer = answerOf(await this.#options.redis.run(TAKE, keysOf(key), args))
       if (this.#local !== null) return null
@@ -260,6 +252,11 @@ class SharedBuckets implements RedisRateLimiter {
       }
     }
     return null
+  }
+
+  /** The name under which the server counts the tokens that a slot has in advance. */
+  #holder({ taker }: Slot): string {
+    return `${this.#options.node} ${taker?.kind ?? ''} ${taker?.kind === 'agent' ? taker.leaves : ''}`
   }
 
   #nowArgument(): string | number {
@@ -294,10 +291,7 @@ class SharedBuckets implements RedisRateLimiter {
   #goLocal(): void {
     this.#cancelReturn()
     if (!this.#options.redis.isUp) this.#cancelSign()
-    for (const slot of this.#slots.values()) {
-      slot.left = 0
-      slot.ahead = 0
-    }
+    for (const slot of this.#slots.values()) slot.left = 0
     this.#local ??= openLocalShare(this.#options.clock, this.#options.nodes)
   }
 
@@ -324,12 +318,12 @@ class SharedBuckets implements RedisRateLimiter {
   }
 }
 
-/** What the script `TAKE` is asked for, in tokens. */
+/** What the script `TAKE` is asked for, in tokens, and for which slot; `null`: for none, which only looks. */
 interface Asking {
   readonly least: number
   readonly asked: number
   readonly welcome: number
-  readonly settled: number
+  readonly slot: Slot | null
 }
 
 interface Answer {
@@ -342,6 +336,11 @@ interface Answer {
 
 function isPerson({ taker }: Slot): boolean {
   return taker?.kind === 'person'
+}
+
+/** For how long a slot may hold tokens in advance. */
+function grantMs(slot: Slot): number {
+  return isPerson(slot) ? PERSON_GRANT_MS : GRANT_MS
 }
 
 function spend(slot: Slot, tokens: number): void {

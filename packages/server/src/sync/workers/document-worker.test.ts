@@ -28,3 +28,24 @@ it('[C2] a home reports twice a second while it has rooms, once after its last r
   expect(reports()).toBe(7)
   expect(time.waiting()).toBe(0)
 })
+
+it('[C6] a room that is dropped and opened again at once under the same number goes on', async () => {
+  await using storage = await openTestStorage()
+  const time = manualTime()
+  const got: FromWorker[] = []
+  const { documents, updates, recovery } = storage
+  await using worker = new DocumentWorker({
+    ...{ documents, updates, recovery, clock: time.clock, timers: time.timers, random: systemRandom, log: silentLogger },
+    post: (messages) => got.push(...messages),
+  })
+  const { workspaceId, id, key } = await createDocument(documents)
+  const open = { kind: 'open', room: 1, ref: { workspaceId, id }, key } as const
+  const opened = () => got.filter(({ kind }) => kind === 'opened').length
+  worker.receive([open])
+  await until(() => opened() === 1)
+  worker.receive([{ kind: 'job', job: 1, room: 1, task: { kind: 'drop' } }, open])
+  await until(() => opened() === 2 && got.some((message) => message.kind === 'done' && message.job === 1))
+  worker.receive([{ kind: 'job', job: 2, room: 1, task: { kind: 'encode' } }])
+  await until(() => got.some((message) => message.kind === 'done' && message.job === 2))
+  expect(got.find((message) => message.kind === 'done' && message.job === 2)).not.toMatchObject({ outcome: { kind: 'failed' } })
+})

@@ -247,7 +247,11 @@ export class DocumentWorker {
   }
 
   private open({ room: id, ...opening }: Extract<ToWorker, { kind: 'open' }>): void {
-    const room = new Room({ ...opening, host: this.host, id, onClosed: () => this.rooms.delete(id) })
+    // When a room is dropped and opened again, the old one may end after the new one has begun.
+    const onClosed = (): void => {
+      if (this.rooms.get(id) === room) this.rooms.delete(id)
+    }
+    const room = new Room({ ...opening, host: this.host, id, onClosed })
     this.rooms.set(id, room)
     void room.open()
   }
@@ -285,7 +289,7 @@ export class DocumentWorker {
     const { appendSeconds } = this
     const counters = { ...this.counters }
     this.appendSeconds = []
-    this.host.emit({ kind: 'report', cacheBytes, oldestUnsavedMs, counters, appendSeconds })
+    this.host.emit({ kind: 'report', rooms: this.rooms.size, cacheBytes, oldestUnsavedMs, counters, appendSeconds })
   }
 
   /** Discards all rooms at once without storing anything. */

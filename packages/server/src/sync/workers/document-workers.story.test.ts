@@ -374,13 +374,22 @@ it('[C2] a worker without rooms ends after 10 s: the first one starts anew at on
     }
   }
 
+  // A report after a message without a room does not count as work.
+  workers.spentElsewhere([['w1', 5]])
+  await told(() => got.some(({ kind }) => kind === 'report'))
   await time.advance(60_000)
   expect(starts).toBe(1)
   const heavy = workers.count + 1
   const [closeFirst, closeHeavy] = [await open(0), await open(heavy)]
   expect(starts).toBe(2)
   await closeHeavy()
-  await time.advance(120_000)
+  const reports = () => got.filter(({ kind }) => kind === 'report').length
+  for (let i = 0; i < 6; i++) {
+    const before = reports()
+    workers.spentElsewhere([['w1', 5]])
+    await time.advance(2_000)
+    await told(() => reports() > before)
+  }
   expect(starts).toBe(2)
   await (await open(heavy))()
   expect(starts).toBe(3)

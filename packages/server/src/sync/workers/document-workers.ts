@@ -66,7 +66,7 @@ export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
 const LOOK_MS = 50
 /** Interval of the checks while no worker has a document: each check wakes the processor. */
 const RESTING_LOOK_MS = 500
-/** A worker that has had no room for so long, after it had some, is ended. Its rooms stayed for a while when the last people had left. */
+/** A worker that has had no room for so long, after it had some, is ended. A room itself stays for 30 s after the last person left. */
 const REST_MS = 10_000
 /** A worker that works for this share of its time counts as busy. When all are busy, another one starts. */
 const BUSY_SHARE = 0.6
@@ -216,9 +216,9 @@ class Workers implements DocumentWorkers {
   private endRested(slot: WorkerSlot, worker: number): void {
     void slot.thread?.terminate()
     slot.thread = null
-    const isLast = worker === this.started - 1 && worker >= this.first
-    if (isLast) this.started--
-    else if (worker < this.started) this.start(worker)
+    slot.failedStarts = 0
+    if (worker < this.first) this.start(worker)
+    while (this.started > this.first && this.slots[this.started - 1]?.thread === null) this.started--
   }
 
   private ended(worker: number, thread: Worker): void {
@@ -278,7 +278,7 @@ class Workers implements DocumentWorkers {
     }
     slot.queue.push(message)
     slot.busy.add(1, this.clock.monotonicMs())
-    if (slot.thread === null && worker >= this.count && slot.failedStarts === 0) this.start(worker)
+    if (slot.thread === null && slot.failedStarts === 0) this.start(worker)
     this.posted++
     if (this.flushing) return
     this.flushing = true
@@ -298,7 +298,8 @@ class Workers implements DocumentWorkers {
     if (message.kind === 'open') {
       slot.rooms.add(message.room)
       this.documents.set(message.room, message.ref)
-    } else if (message.kind === 'job') this.leaving.sent(message)
+    } else if (message.kind === 'job' && message.task.kind === 'drop') this.forget(slot, message.room)
+    else if (message.kind === 'job') this.leaving.sent(message)
   }
 
   /** Updates what is known of a worker's rooms. */
@@ -326,7 +327,7 @@ class Workers implements DocumentWorkers {
         this.tellSpent(slot, message.workspaces)
         return
       case 'report':
-        slot.lastRoomMs = this.clock.monotonicMs()
+        if (message.rooms > 0) slot.lastRoomMs = this.clock.monotonicMs()
         return
       case 'drained':
         slot.onDrained?.()
@@ -354,7 +355,8 @@ class Workers implements DocumentWorkers {
   }
 
   private forget(slot: WorkerSlot, room: number): void {
-    slot.rooms.delete(room)
+    // A room that has moved is in another slot by now.
+    if (!slot.rooms.delete(room)) return
     this.misplaced.delete(room)
     this.documents.delete(room)
   }

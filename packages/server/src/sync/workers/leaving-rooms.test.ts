@@ -6,7 +6,6 @@ it.each([
   ['evict', { kind: 'gone' }, true],
   ['evict', { kind: 'busy' }, false],
   ['evict', { kind: 'failed', code: 'UNAVAILABLE', message: 'no storage' }, false],
-  ['drop', { kind: 'failed', code: 'UNAVAILABLE', message: 'no storage' }, true],
 ] as const)('[C6] after the job %s with the outcome %o the room is closed: %s', (kind, outcome, isClosed) => {
   const rooms = new LeavingRooms()
   rooms.sent({ kind: 'job', job: 7, room: 3, task: { kind } })

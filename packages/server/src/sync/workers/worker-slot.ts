@@ -55,10 +55,11 @@ export function flushSlot(slot: WorkerSlot): void {
   slot.thread.postMessage(batch, transfer)
 }
 
-/** Whether a thread that had rooms has had none for `restMs`. Called at each check. */
+/** Whether a thread that had rooms has had none for `restMs` and has nothing to do. Called at each check. */
 export function hasRested(slot: WorkerSlot, nowMs: number, restMs: number): boolean {
   if (slot.rooms.size > 0) slot.lastRoomMs = nowMs
-  return slot.thread !== null && !slot.ending && slot.lastRoomMs !== null && nowMs - slot.lastRoomMs >= restMs
+  if (slot.thread === null || slot.ending || slot.onDrained !== null || slot.queue.length > 0) return false
+  return slot.lastRoomMs !== null && nowMs - slot.lastRoomMs >= restMs && slot.watchdog.running() === null
 }
 
 /** Averages the share of its time that the thread has worked since the last check. */
