@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest'
+import { silentLogger } from '../../kernel/log.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { untilAsync } from '../testing/room-fixture.ts'
+import { createDocument, openTestStorage } from '../testing/worker-harness.ts'
+import type { FromWorker } from '../worker-messages.ts'
+import { openDocumentWorkers } from './document-workers.ts'
+
+it('[C2] a worker without rooms ends after 10 s: the first one starts anew at once, the heavy one when it is needed, and rooms of others stay', async () => {
+  await using storage = await openTestStorage()
+  const time = manualTime()
+  let starts = 0
+  await using workers = openDocumentWorkers({
+    count: 2,
+    storagePort() {
+      starts++
+      return storage.workerPort()
+    },
+    log: silentLogger,
+    options: { first: 1, ...time },
+  })
+  const got: FromWorker[] = []
+  workers.onMessage((_, message) => got.push(message))
+  const ends: number[] = []
+  workers.onEnded((worker) => ends.push(worker))
+  let [rooms, jobs] = [0, 0]
+  /** Posts leave at once after a quiet time only. */
+  async function told(holds: () => boolean): Promise<void> {
+    const holdsSoon = async (): Promise<boolean> => {
+      await time.advance(1)
+      return holds()
+    }
+    await untilAsync(holdsSoon, 10_000)
+  }
+  async function open(worker: number): Promise<() => Promise<void>> {
+    const { key, workspaceId, id } = await createDocument(storage.documents)
+    const room = ++rooms
+    workers.post(worker, { kind: 'open', room, ref: { workspaceId, id }, key })
+    await told(() => got.some((message) => message.kind === 'opened' && message.room === room))
+    return async () => {
+      const job = ++jobs
+      workers.post(worker, { kind: 'job', job, room, task: { kind: 'evict' } })
+      // A worker reports once more when its last room has closed.
+      await told(() => {
+        const doneAt = got.findIndex((message) => message.kind === 'done' && message.job === job)
+        const isEvicted = doneAt >= 0 && got[doneAt]?.kind === 'done' && got[doneAt].outcome.kind === 'evicted'
+        return isEvicted && got.findLastIndex(({ kind }) => kind === 'report') > doneAt
+      })
+    }
+  }
+
+  // A report after a message without a room does not count as work.
+  workers.spentElsewhere([['w1', 5]])
+  await told(() => got.some(({ kind }) => kind === 'report'))
+  await time.advance(60_000)
+  expect(starts).toBe(1)
+  const heavy = workers.count + 1
+  const [closeFirst, closeHeavy] = [await open(0), await open(heavy)]
+  expect(starts).toBe(2)
+  await closeHeavy()
+  const reports = () => got.filter(({ kind }) => kind === 'report').length
+  for (let i = 0; i < 6; i++) {
+    const before = reports()
+    workers.spentElsewhere([['w1', 5]])
+    await time.advance(2_000)
+    await told(() => reports() > before)
+  }
+  expect(starts).toBe(2)
+  await (await open(heavy))()
+  expect(starts).toBe(3)
+  await closeFirst()
+  await time.advance(9_000)
+  expect(starts).toBe(3)
+  await time.advance(2_000)
+  expect(starts).toBe(4)
+  await (await open(0))()
+  expect(starts).toBe(4)
+  expect(ends).toEqual([])
+})
