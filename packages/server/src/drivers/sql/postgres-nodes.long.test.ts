@@ -162,7 +162,8 @@ await onPostgres((url) => {
       await expect.poll(() => host.nodes.pulse(inc, 1)).toMatchObject({ newest: { robbed: 0 } })
       await sql`delete from nodes where inc = ${inc}`.execute((await looking()).writer)
       await expect.poll(() => host.nodes.pulse(inc, 1), { timeout: 5_000 }).toEqual({ kind: 'gone' })
-      expect(losses.length).toBe(before + 1)
+      // It is told once it is known that no other process has taken the row.
+      await expect.poll(() => losses.length, { timeout: 5_000 }).toBe(before + 1)
     })
 
     it('[LIFE-25] a list on one node shows a document that another node has just written', async () => {
