@@ -128,8 +128,12 @@ else
   tokens = math.min(burst - out, tokens + seconds * rate + before - kept)
 end
 
--- What people hold in advance is part of their share.
-local leaves = (taker == 'agent' and recent(person)) and math.max(0, math.floor(burst * share / 100) - out) or 0
+local leaves = 0
+if taker == 'agent' and recent(person) then
+  leaves = math.floor(burst * share / 100)
+  -- However large the share of people is, an agent gets tokens of a bucket that is as full as it can be.
+  if out > 0 then leaves = math.max(0, math.min(leaves, math.floor(burst - out - KEPT))) end
+end
 local given, ahead, from_all = 0, 0, tokens - least >= leaves
 if asked > 0 and from_all then
   given = math.min(asked, math.floor(tokens - leaves))

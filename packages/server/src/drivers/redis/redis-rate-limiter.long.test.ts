@@ -166,19 +166,18 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(Number(await other.left('write:w', bucket))).toBe(80)
   })
 
-  it('[AG-86] an agent gets more than its eighth while a person types at another node and the bucket is as full as it can be', async () => {
+  it('[AG-86] an agent gets more than its eighth while the bucket is as full as it can be beside what a person at another node has in advance', async () => {
     await fillBuckets()
     const [people, agents] = [await node(), await node()]
     const most = { kind: 'agent', leaves: 90 } as const
-    for (let i = 0; i < 12; i++) {
+    let byAgent = 0
+    for (let i = 0; i < 40; i++) {
       await people.take('write:w', bucket, 1, person)
       await rest(60)
+      // By then a person has a tenth of the burst in advance, so the bucket is never above the share of people.
+      if (i > 20) byAgent += await takes(agents, 2, most)
     }
-    await rest(700)
-    const beganMs = performance.now()
-    const byAgent = await takes(agents, 40, most)
-    expect(byAgent).toBeGreaterThanOrEqual(6)
-    expect(byAgent).toBeLessThanOrEqual(20 + (40 * (performance.now() - beganMs)) / 1000)
+    expect(byAgent).toBeGreaterThan(16)
   })
 
   it('[AG-86] while a person writes on one node, an agent on another node leaves the share of people', async () => {
