@@ -55,9 +55,9 @@ return {math.max(0, math.ceil(since - now)), string.format('%.17g', now)}
 `)
 
 /**
- * Sets `out` to the tokens that others than `holder` have in advance, and adds those that the holder has itself. Each holder, a node and a kind
- * of taker, has a field with its count and the time at which that lapses. Each request replaces its own, so what a lost message or a
- * node that died left behind lapses by itself. A bucket fills up to the burst less `out`, so that nobody gets more than the burst at a time.
+ * Sets `out` to the number of tokens that nodes hold in advance. A holder is a node and a kind of taker; it has a field with its count and the
+ * time at which that lapses. Each request replaces its own field, so what a lost message or a node that died leaves behind lapses by
+ * itself. A bucket fills up to the burst less `out`, so that nobody gets more than the burst at a time.
  */
 const OUT = `
 local out = held
@@ -85,10 +85,11 @@ end`
 /**
  * Takes tokens from a bucket. It computes the same as `drivers/memory-limits.ts`, which passes the same contract. [LIM-2, AG-86]
  *
- * Keys: the bucket; `bus:since`; the tokens held in advance. Arguments: tokens per second; burst; the fewest tokens that are of use;
- * how many are asked for; how many more may be given in advance; the kind of taker; the percentage of the burst that an agent
- * leaves; the holder; how many tokens it holds; for how many ms it may hold them; the time. Answers: tokens given, -1 while the buckets do not count yet; ms until the fewest useful tokens are available, or until the buckets
- * count; how many tokens are left for all; the server's time.
+ * Keys: the bucket; `bus:since`; the tokens held in advance. Arguments: tokens per second; burst; the fewest tokens that are of
+ * use; how many are asked for; how many more may be given in advance; the kind of taker; the percentage of the burst that an agent
+ * leaves; the holder; how many tokens it holds; for how many ms it may hold those given now; the time. Answers: tokens given, -1
+ * while the buckets do not count yet; ms until the fewest useful tokens are available, or until the buckets count; how many tokens
+ * are left for all; the server's time.
  */
 export const TAKE: Script = scriptOf(`${NOW}${SINCE}
 if not since then
