@@ -2,8 +2,8 @@ import type { Write } from './room-edits.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
-/** How long the messages of a connection wait for its step2, which a client sends within a round trip. */
-const STEP2_MS = 2_000
+/** How long the messages of a connection wait for its step2, which a client sends within a round trip, later on a busy machine. */
+const STEP2_MS = 5_000
 const EMPTY = Uint8Array.of(0, 0)
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
 /**
  * The connections of a room that was opened again, until each has sent its step2. Their messages may build upon edits of other
  * clients that the log never got, and that those clients send again, perhaps later. The step2 of a connection contains everything
- * that its messages build upon, so the messages wait for it, at most 2 s. [LIFE-6, WS-32]
+ * that its messages build upon, so the messages wait for it, at most 5 s. [LIFE-6, WS-32]
  */
 export class Rejoins {
   readonly #host: Pick<RoomHost, 'after'>

@@ -19,8 +19,8 @@ it('[C2] a worker without rooms ends after 10 s: the first one starts anew at on
     log: silentLogger,
     options: { first: 1, ...time },
   })
-  const got: FromWorker[] = []
-  workers.onMessage((_, message) => got.push(message))
+  const got: { readonly worker: number; readonly message: FromWorker }[] = []
+  workers.onMessage((worker, message) => got.push({ worker, message }))
   const ends: number[] = []
   workers.onEnded((worker) => ends.push(worker))
   let [rooms, jobs] = [0, 0]
@@ -36,29 +36,31 @@ it('[C2] a worker without rooms ends after 10 s: the first one starts anew at on
     const { key, workspaceId, id } = await createDocument(storage.documents)
     const room = ++rooms
     workers.post(worker, { kind: 'open', room, ref: { workspaceId, id }, key })
-    await told(() => got.some((message) => message.kind === 'opened' && message.room === room))
+    await told(() => got.some(({ message }) => message.kind === 'opened' && message.room === room))
     return async () => {
       const job = ++jobs
       workers.post(worker, { kind: 'job', job, room, task: { kind: 'evict' } })
-      // A worker reports once more when its last room has closed.
-      await told(() => {
-        const doneAt = got.findIndex((message) => message.kind === 'done' && message.job === job)
-        const isEvicted = doneAt >= 0 && got[doneAt]?.kind === 'done' && got[doneAt].outcome.kind === 'evicted'
-        return isEvicted && got.findLastIndex(({ kind }) => kind === 'report') > doneAt
-      })
+      const isEvicted = ({ message }: (typeof got)[number]): boolean =>
+        message.kind === 'done' && message.job === job && message.outcome.kind === 'evicted'
+      await told(() => got.some(isEvicted))
+      // The worker reports once more when its last room has closed, and has nothing left to do by then.
+      const closedAt = got.findIndex(isEvicted)
+      await told(() =>
+        got.slice(closedAt).some((each) => each.worker === worker && each.message.kind === 'report' && each.message.rooms === 0),
+      )
     }
   }
 
   // A report after a message without a room does not count as work.
   workers.spentElsewhere([['w1', 5]])
-  await told(() => got.some(({ kind }) => kind === 'report'))
+  await told(() => got.some(({ message }) => message.kind === 'report'))
   await time.advance(60_000)
   expect(starts).toBe(1)
   const heavy = workers.count + 1
   const [closeFirst, closeHeavy] = [await open(0), await open(heavy)]
   expect(starts).toBe(2)
   await closeHeavy()
-  const reports = () => got.filter(({ kind }) => kind === 'report').length
+  const reports = () => got.filter(({ message }) => message.kind === 'report').length
   for (let i = 0; i < 6; i++) {
     const before = reports()
     workers.spentElsewhere([['w1', 5]])
