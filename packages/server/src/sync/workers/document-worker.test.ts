@@ -6,15 +6,25 @@ import { createDocument, openTestStorage, until } from '../testing/worker-harnes
 import type { FromWorker } from '../worker-messages.ts'
 import { DocumentWorker } from './document-worker.ts'
 
-it('[C2] a home reports twice a second while it has rooms, once after its last room has closed, and then sets no timer', async () => {
-  await using storage = await openTestStorage()
+/** A worker in this thread, on a store of its own, with a clock that the test moves. */
+async function workerAtHand() {
+  await using opened = new AsyncDisposableStack()
+  const { documents, updates, recovery } = opened.use(await openTestStorage())
   const time = manualTime()
   const got: FromWorker[] = []
-  const { documents, updates, recovery } = storage
-  await using worker = new DocumentWorker({
-    ...{ documents, updates, recovery, clock: time.clock, timers: time.timers, random: systemRandom, log: silentLogger },
-    post: (messages) => got.push(...messages),
-  })
+  const worker = opened.use(
+    new DocumentWorker({
+      ...{ documents, updates, recovery, clock: time.clock, timers: time.timers, random: systemRandom, log: silentLogger },
+      post: (messages) => got.push(...messages),
+    }),
+  )
+  const all = opened.move()
+  return { worker, time, got, documents, [Symbol.asyncDispose]: () => all.disposeAsync() }
+}
+
+it('[C2] a home reports twice a second while it has rooms, once after its last room has closed, and then sets no timer', async () => {
+  await using at = await workerAtHand()
+  const { worker, time, got, documents } = at
   const reports = () => got.filter(({ kind }) => kind === 'report').length
   expect(time.waiting()).toBe(0)
   const { workspaceId, id, key } = await createDocument(documents)
@@ -30,14 +40,8 @@ it('[C2] a home reports twice a second while it has rooms, once after its last r
 })
 
 it('[C6] a room that is dropped and opened again at once under the same number goes on', async () => {
-  await using storage = await openTestStorage()
-  const time = manualTime()
-  const got: FromWorker[] = []
-  const { documents, updates, recovery } = storage
-  await using worker = new DocumentWorker({
-    ...{ documents, updates, recovery, clock: time.clock, timers: time.timers, random: systemRandom, log: silentLogger },
-    post: (messages) => got.push(...messages),
-  })
+  await using at = await workerAtHand()
+  const { worker, got, documents } = at
   const { workspaceId, id, key } = await createDocument(documents)
   const open = { kind: 'open', room: 1, ref: { workspaceId, id }, key } as const
   const opened = () => got.filter(({ kind }) => kind === 'opened').length
