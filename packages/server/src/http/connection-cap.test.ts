@@ -235,7 +235,7 @@ it('[H11] connections above the number of answers per second are closed without 
   expect(full.refused).toBe(20)
 })
 
-it('[H11] of the refusals that are answered in a second one address gets its share at most, and the next second begins with all answers', async () => {
+it('[H11] one address gets at most its share of the refusals that are answered in a second, and in the next second the whole number is there again', async () => {
   const { clock, advance } = manualTime()
   const budget = createAnswerBudget({ perSec: 5, perAddressPerSec: 3 }, clock)
   const taken = (address: string) => Array.from({ length: 10 }, () => budget.takes(address)).filter(Boolean).length

@@ -88,6 +88,7 @@ export function openTaskPool<Task, Result>(options: {
   const threads = new Set<Thread<Task, Result>>()
   const queue: Waiting<Task, Result>[] = []
   const { clock = systemClock, timers = waitingTimers } = options
+  // A thread at rest must not keep the process alive.
   const { timers: restTimers = systemTimers } = options
   const byProcessor = options.deadline === 'processor'
   let closed = false

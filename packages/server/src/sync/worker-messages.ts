@@ -230,7 +230,7 @@ export type FromWorker =
   /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
   | { readonly kind: 'drained' }
   /**
-   * Sent twice a second while the home has rooms, and once after its last room has closed or after messages that came without a room.
+   * Sent twice a second while the home has rooms, and once after the last one has closed. A home without rooms sends one after messages.
    * `counters` are running totals since the worker started, `appendSeconds` the appends since the report before.
    */
   | {

@@ -1,7 +1,7 @@
 /** Interval of requests to move rooms: each costs the new home a load of the document. */
 const ASK_EVERY_MS = 500
 
-/** Rooms in a home where they do not belong. They are asked to move one after the other. [C8] */
+/** Rooms in a home where they do not belong. Listeners are asked to move them, one room after the other. [C8] */
 export class MisplacedRooms {
   /** The room that was asked last comes last. */
   readonly #rooms = new Set<number>()

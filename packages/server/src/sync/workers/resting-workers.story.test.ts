@@ -6,7 +6,7 @@ import { createDocument, openTestStorage } from '../testing/worker-harness.ts'
 import type { FromWorker } from '../worker-messages.ts'
 import { openDocumentWorkers } from './document-workers.ts'
 
-it('[C2] a worker without rooms ends after 10 s: the first one starts anew at once, the heavy one when it is needed, and rooms of others stay', async () => {
+it('[C2] a worker ends 10 s after its last room has closed and goes on while it has one; the first worker starts anew at once, that for heavy documents when it is needed', async () => {
   await using storage = await openTestStorage()
   const time = manualTime()
   let starts = 0
@@ -24,7 +24,7 @@ it('[C2] a worker without rooms ends after 10 s: the first one starts anew at on
   const ends: number[] = []
   workers.onEnded((worker) => ends.push(worker))
   let [rooms, jobs] = [0, 0]
-  /** Posts leave at once after a quiet time only. */
+  /** Waits until `holds`. Messages to a worker may wait for the clock, so time goes on meanwhile. */
   async function told(holds: () => boolean): Promise<void> {
     const holdsSoon = async (): Promise<boolean> => {
       await time.advance(1)
