@@ -357,6 +357,7 @@ class Workers implements DocumentWorkers {
   private forget(slot: WorkerSlot, room: number): void {
     // A room that has moved is in another slot by now.
     if (!slot.rooms.delete(room)) return
+    slot.lastRoomMs = this.clock.monotonicMs()
     this.misplaced.delete(room)
     this.documents.delete(room)
   }
