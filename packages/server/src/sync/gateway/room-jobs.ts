@@ -17,6 +17,8 @@ export interface RoomJobsDeps {
   readonly timers: Timers
   readonly timeoutMs: number
   readonly post: (home: number, message: ToWorker) => void
+  /** Called when a home has closed a room for an eviction that counted as failed, because it took too long. */
+  readonly closedLate: (room: Room) => void
 }
 
 /**
@@ -26,6 +28,8 @@ export interface RoomJobsDeps {
 export class RoomJobs {
   readonly #deps: RoomJobsDeps
   readonly #waiting = new Map<number, Waiting>()
+  /** The rooms of evictions that took too long, by job: their homes may still close them. */
+  readonly #late = new Map<number, Room>()
   #next = 1
 
   constructor(deps: RoomJobsDeps) {
@@ -41,6 +45,7 @@ export class RoomJobs {
     if (home === null) return Promise.resolve(NOT_DONE)
     const job = this.#next++
     const cancelTimer = this.#deps.timers.after(this.#deps.timeoutMs, () => {
+      if (task.kind === 'evict') this.#late.set(job, room)
       this.#finish(job, failure(task.kind, 'did not answer in time'))
     })
     return new Promise((resolve) => {
@@ -60,11 +65,16 @@ export class RoomJobs {
 
   done(job: number, outcome: TaskOutcome): void {
     this.#finish(job, outcome)
+    const room = this.#late.get(job)
+    if (room === undefined) return
+    this.#late.delete(job)
+    if (outcome.kind === 'evicted' || outcome.kind === 'gone') this.#deps.closedLate(room)
   }
 
   /** Fails all calls of a room whose worker ended, or which no longer exists. */
   failAll(room: Room): void {
     for (const [job, waiting] of this.#waiting) if (waiting.room === room) this.#finish(job, failure(waiting.task, 'ended'))
+    for (const [job, late] of this.#late) if (late === room) this.#late.delete(job)
   }
 
   #finish(job: number, outcome: TaskOutcome): void {

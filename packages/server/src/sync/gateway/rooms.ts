@@ -95,7 +95,8 @@ class OpenRooms implements Rooms {
     this.#deps = deps
     const post = (home: number, message: ToWorker): void => deps.workers.post(home, message)
     const { workers, nodes, records, clock, timers, log } = deps
-    this.#jobs = new RoomJobs({ timers, timeoutMs: deps.jobTimeoutMs ?? JOB_TIMEOUT_MS, post })
+    const closedLate = (room: Room): void => this.#openings.reload(room, { kind: 'reload', room: room.number, without: 0 })
+    this.#jobs = new RoomJobs({ timers, timeoutMs: deps.jobTimeoutMs ?? JOB_TIMEOUT_MS, post, closedLate })
     this.#moves = new RoomMoves(this.#jobs, deps.timers)
     this.#tasks = new RoomTasks({
       table: this.#table,

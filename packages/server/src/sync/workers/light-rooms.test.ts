@@ -56,6 +56,22 @@ describe('light rooms', () => {
     expect(rooms.busiest(false, 0)).toBeNull()
   })
 
+  it('[C8] a room that was dropped is forgotten at once, with everybody who was in it', () => {
+    const rooms = opened(1)
+    for (let connection = 1; connection <= 60; connection++) rooms.sent(join(1, connection), 0)
+    rooms.sent({ kind: 'job', job: 1, room: 1, task: { kind: 'drop' } }, 0)
+    expect(rooms.count).toBe(0)
+    expect(rooms.busiest(true, 0)).toBeNull()
+  })
+
+  it('[C8] a connection that joins a room again counts once', () => {
+    const rooms = opened(1)
+    for (let time = 0; time < 60; time++) rooms.sent(join(1, 7), time)
+    expect(rooms.busiest(false, 60)).toBeNull()
+    rooms.sent({ kind: 'leave', room: 1, connection: 7 }, 60)
+    expect(rooms.busiest(true, 60)).toBeNull()
+  })
+
   it.each([
     ['that was evicted is forgotten', { kind: 'evicted' }, 0],
     ['that is too busy to be evicted stays', { kind: 'busy' }, 1],

@@ -6,7 +6,8 @@ import { LeavingRooms } from './leaving-rooms.ts'
 /** What is known of one light room. */
 interface LightRoom {
   readonly ref: DocumentRef
-  members: number
+  /** The connections that are joined. One that joins again counts once. */
+  readonly members: Set<number>
   readonly recent: Load
 }
 
@@ -34,16 +35,18 @@ export class LightRooms {
   sent(message: ToWorker, nowMs: number): void {
     switch (message.kind) {
       case 'open':
-        this.#rooms.set(message.room, { ref: message.ref, members: 0, recent: new Load(RECENT_MS) })
+        this.#rooms.set(message.room, { ref: message.ref, members: new Set(), recent: new Load(RECENT_MS) })
         return
       case 'join':
-        return this.#with(message.room, (room) => room.members++)
+        return this.#with(message.room, ({ members }) => members.add(message.connection))
       case 'leave':
-        return this.#with(message.room, (room) => room.members--)
+        return this.#with(message.room, ({ members }) => members.delete(message.connection))
       case 'sync':
         return this.#with(message.room, (room) => room.recent.add(1, nowMs))
       case 'job':
-        this.#leaving.sent(message)
+        // A dropped room is gone, whatever its home answers.
+        if (message.task.kind === 'drop') this.#rooms.delete(message.room)
+        else this.#leaving.sent(message)
     }
   }
 
@@ -94,7 +97,7 @@ export class LightRooms {
     let best: number | null = null
     let most = any ? 0 : 1
     for (const [number, { recent, members }] of this.#rooms) {
-      const weight = Math.max(recent.perSecond(nowMs) / BUSY_PER_SECOND, members / MANY_MEMBERS)
+      const weight = Math.max(recent.perSecond(nowMs) / BUSY_PER_SECOND, members.size / MANY_MEMBERS)
       if (weight <= most) continue
       most = weight
       best = number

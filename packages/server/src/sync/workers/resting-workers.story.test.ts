@@ -11,7 +11,7 @@ it('[C2] a worker ends 10 s after its last room has closed and goes on while it 
   const time = manualTime()
   let starts = 0
   await using workers = openDocumentWorkers({
-    count: 2,
+    count: 1,
     storagePort() {
       starts++
       return storage.workerPort()

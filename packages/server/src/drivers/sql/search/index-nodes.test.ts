@@ -12,6 +12,15 @@ import { openPostgresWriter } from './postgres-index.ts'
 const rowsOf = (...words: readonly string[]): readonly IndexRow[] =>
   words.map((text) => ({ placeClass: 1, words: text, hash: hashOf(Buffer.from(text)) }))
 const stateOf = (version: number): IndexedState => ({ key: 7, version, updatedAtMs: version * 1000, coveredSeq: 0 })
+/** Returns a function whose first `size` callers wait for each other. */
+function meeting(size: number): () => Promise<void> {
+  const isComplete = Promise.withResolvers<void>()
+  let missing = size
+  return () => {
+    if (--missing === 0) isComplete.resolve()
+    return isComplete.promise
+  }
+}
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
 
 await onPostgres((url) =>
@@ -74,7 +83,9 @@ await onPostgres((url) =>
       const [a, b] = index.writers
       await a.workspaces()
       const many = Array.from({ length: 250 }, (_, n) => `word${n}`)
-      await Promise.all([a, b].map((writer) => writer.write('w', stateOf(1), rowsOf(...many), turn)))
+      // Each stops after its first rows until the other one is there too, so both have seen an empty index.
+      const bothWrite = meeting(2)
+      await Promise.all([a, b].map((writer) => writer.write('w', stateOf(1), rowsOf(...many), bothWrite)))
       expect(await index.rowCount()).toBeGreaterThan(250)
     })
   }),
