@@ -28,10 +28,13 @@ await onPostgres((url) =>
     async function openTwo(isShared: boolean) {
       await dropSearchIndex(url, silentLogger)
       const databases = await Promise.all([openPostgres(url, 0, silentLogger), openPostgres(url, 0, silentLogger)])
-      const writers = databases.map(({ writer }) => openPostgresWriter(writer, () => undefined, isShared))
+      let made = 0
+      const writers = databases.map(({ writer }) => openPostgresWriter(writer, () => made++, isShared))
       const [{ reader }] = databases
       return {
         writers: writers as [IndexWriter, IndexWriter],
+        /** How often a writer has made the tables. */
+        timesMade: () => made,
         async rowCount(): Promise<number> {
           const { rows } = await sql<{ n: number }>`select count(*) as n from search_rows`.execute(reader)
           return rows[0]?.n ?? -1
@@ -44,6 +47,7 @@ await onPostgres((url) =>
       await using index = await openTwo(true)
       const found = await Promise.all(index.writers.map((writer) => writer.workspaces()))
       expect(found).toEqual([[], []])
+      expect(index.timesMade()).toBe(1)
     })
 
     it('[AG-63] when both nodes write a document at once the index holds its later state once, whichever wrote first', async () => {

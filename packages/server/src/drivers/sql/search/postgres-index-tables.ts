@@ -45,9 +45,14 @@ export async function dropTables(db: Connection): Promise<void> {
   await sql`drop table if exists search_facts, search_rows, search_documents, search_workspaces`.execute(db)
 }
 
+/**
+ * The format of the tables that exist; `null` when there are none. It reads `pg_class`, because `to_regclass` alone goes on to answer from the
+ * memory of its connection within a transaction: who waited for the lock would not see the tables that another node made meanwhile, and drop them.
+ */
 async function formatOf(db: Connection): Promise<string | null> {
-  const { rows } = await sql<{ name: string | null }>`select to_regclass('search_facts')::text as name`.execute(db)
-  if (rows[0]?.name == null) return null
+  const { rows } = await sql`
+    select 1 from pg_catalog.pg_class where relname = 'search_facts' and pg_catalog.pg_table_is_visible(oid)`.execute(db)
+  if (rows.length === 0) return null
   const facts = await sql<{ value: string }>`select value from search_facts where name = 'format'`.execute(db)
   return facts.rows[0]?.value ?? null
 }
