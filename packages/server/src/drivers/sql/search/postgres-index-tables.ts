@@ -41,8 +41,9 @@ export async function makeTables(db: Connection): Promise<boolean> {
   })
 }
 
+/** Drops the tables in the order in which writers and readers use them, so that none of them and this wait for each other. */
 export async function dropTables(db: Connection): Promise<void> {
-  await sql`drop table if exists search_facts, search_rows, search_documents, search_workspaces`.execute(db)
+  await sql`drop table if exists search_facts, search_documents, search_rows, search_workspaces`.execute(db)
 }
 
 /**
