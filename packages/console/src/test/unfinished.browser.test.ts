@@ -36,8 +36,14 @@ it('[CON-22] a title that is being written is stored when the page is loaded ane
 it('[CON-22] the text of a shape is kept by Escape and by loading the page anew', async (context) => {
   const { ann, stored } = await openBoard(context)
   const write = async (words: string): Promise<void> => {
-    await ann.locator('.canvas-drawing [data-shape="box"]').first().dblclick({ force: true })
-    await ann.locator('textarea.canvas-label').fill(words)
+    const text = ann.locator('textarea.canvas-label')
+    // While the page still finds its size, the shape may move away under the pointer; then the next try meets it.
+    const isOpen = async (): Promise<boolean> => {
+      await ann.locator('.canvas-drawing [data-shape="box"]').first().dblclick({ force: true })
+      return text.isVisible()
+    }
+    await expect.poll(isOpen).toBe(true)
+    await text.fill(words)
   }
   await write('Relay')
   await ann.keyboard.press('Escape')
