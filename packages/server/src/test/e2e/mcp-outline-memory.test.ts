@@ -252,6 +252,22 @@ describe.concurrent('the steps of one call', () => {
     expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', step: 2, current: { content: 'two typed' } })
   })
 
+  it('[AG-27] [AG-56] a step that deletes a section by the stamp of its heading is held to what the caller saw in it, also after a step that changed the heading', async () => {
+    await using document = await start()
+    const { agent, at } = document
+    const [heading] = await document.outline()
+    const id = heading?.id
+    const steps = [
+      { tool: 'restructure_outline', arguments: { pageId: 'p', op: 'demote', id } },
+      { tool: 'delete_section', arguments: { pageId: 'p', id } },
+    ]
+    const refused = await agent.refused('edit_document', { docId: at.docId, steps })
+    expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', step: 2, current: { content: 'one' } })
+    await agent.call('get_prose', at)
+    await agent.call('edit_document', { docId: at.docId, steps })
+    expect(await document.html()).toBe('<h1 id="blk-b">B</h1><p id="blk-2">two</p><h1 id="blk-c">C</h1>')
+  })
+
   it('[AG-24] [AG-19] a page that one step wrote as a whole is known afterwards as the last step left it', async () => {
     await using document = await start()
     const { agent, at, person } = document
