@@ -2,6 +2,7 @@ import type { DocumentBody } from '../body.ts'
 import type { EditEnvironment } from '../edit.ts'
 import { sameList, withContent } from './equal.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import { type Content, nodeSpec } from './schema.ts'
 import { titleText } from './text.ts'
 import type { Path } from './tree-path.ts'
 
@@ -14,6 +15,15 @@ export interface Located {
 /** Whether a block carries a durable id: paragraphs, headings and code blocks do. [PROSE-42] */
 export function isIdBearing(node: ProseNode): boolean {
   return node.type === 'paragraph' || node.type === 'heading' || node.type === 'codeBlock'
+}
+
+const HOLDS_BLOCKS: ReadonlySet<Content> = new Set(['blocks', 'items', 'rows', 'cells'])
+
+/** Whether a block has no blocks of its own in it: a text block, an image, a formula, a rule and the like; also a figure with its caption, and a gallery. */
+export function isLeaf({ type }: ProseNode): boolean {
+  if (type === 'text') return false
+  const { group, content } = nodeSpec(type)
+  return group === 'block' && !HOLDS_BLOCKS.has(content)
 }
 
 /** Whether a node is a cell of a table. */
@@ -29,12 +39,21 @@ export function blockId(block: ProseElement): string | null {
 
 /** Returns every id-bearing block of the page, at any depth, in document order. */
 export function idBearing(tree: ProseTree): readonly Located[] {
+  return blocksThat(isIdBearing, tree)
+}
+
+/** Returns every block that has none in it, at any depth, in document order. All words and images of a page stand in these. */
+export function leaves(tree: ProseTree): readonly Located[] {
+  return blocksThat(isLeaf, tree)
+}
+
+function blocksThat(isWanted: (node: ProseNode) => boolean, tree: ProseTree): readonly Located[] {
   const found: Located[] = []
   const walk = (nodes: readonly ProseNode[], parent: Path): void =>
     nodes.forEach((node, index) => {
       if (node.type === 'text') return
       const path = [...parent, index]
-      if (isIdBearing(node)) found.push({ path, block: node })
+      if (isWanted(node)) found.push({ path, block: node })
       else if (node.content.length > 0) walk(node.content, path)
     })
   walk(tree, [])

@@ -6,10 +6,10 @@ import { pageName } from '../pages.ts'
 import { serialiseHtml } from './html.ts'
 import { namingOf, type Naming, type Printed, withNames } from './block-names.ts'
 import { blockStamp } from './block-stamp.ts'
-import { idsOf, isCell, type Located } from './blocks.ts'
+import { idsOf, isCell, isLeaf, type Located } from './blocks.ts'
 import { serialiseMarkdown, serialiseNamedMarkdown } from './markdown-write.ts'
 import type { ProseElement, ProseTree } from './node.ts'
-import { shownBlocks, shownHeadings, type ShownPage, type TellShown } from '../seen/shown.ts'
+import { partsOf, shownBlock, shownHeadings, type ShownPage, type TellShown } from '../seen/shown.ts'
 import { findProsePage, pageOrder, pageTree } from './page.ts'
 import { noSection } from './sections.ts'
 import { indexAt, type PlacedBlock, storedBlocks } from './stored-blocks.ts'
@@ -54,8 +54,8 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
     tell(
       pages.map(({ page, blocks }) => ({
         pageId: page.id,
-        // What has no id is known by its place at the top level, which a block that is read alone may not have.
-        blocks: shownBlocks(treeOf(blocks)).filter((block) => args.id === undefined || !block.startsWith('#')),
+        // A list, table or box is known by its place at the top level, which one that is read alone may not have.
+        blocks: [...partsOf(treeOf(blocks))].filter((block) => args.id === undefined || isLeaf(block)).map(shownBlock),
         ...(isPart && { isPart: true }),
         ...headingsOf(treeOf(blocks), args),
       })),

@@ -6,6 +6,7 @@ import { isToldWhole, listBlocks, type BlockList } from './block-list.ts'
 import { namingOf, type Printed } from './block-names.ts'
 import { contentTooLarge, formatFlaw, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
+import { isIdBearing, isLeaf } from './blocks.ts'
 import { namesIn } from './move.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { headingPlaces, outlineChange, type OutlineChange } from './outline.ts'
@@ -252,7 +253,10 @@ export const deleteSection: Edit<DeleteSection, PageDone & { readonly deleted: r
       ...listBlocks(tree, { naming: namingOf(args), isOwn: false, isListed: (_, [top]) => top === place }),
     }
   })
-  const blocks = [...partsOf(after)].filter(isToldWhole).map(shownBlock)
+  // An entry tells the words of a block and not what an image or a formula shows.
+  const blocks = [...partsOf(after)]
+    .filter((block) => isToldWhole(block) && (isIdBearing(block) || !isLeaf(block)))
+    .map(shownBlock)
   return { ...edited, shown: [{ pageId: page.pageId, blocks, isPart: true }] }
 }
 

@@ -1,5 +1,5 @@
 import { blockStamp } from '../prose/block-stamp.ts'
-import { blockId, isIdBearing } from '../prose/blocks.ts'
+import { blockId, isIdBearing, isLeaf } from '../prose/blocks.ts'
 import type { ProseElement, ProseNode } from '../prose/node.ts'
 import { readStampedId, type Stamp } from '../stamps/stamp.ts'
 
@@ -42,21 +42,21 @@ export function readShownBlock(shown: ShownBlock): NamedStamp {
 }
 
 /**
- * Every block that stands for itself: a text block at any depth, and a block of the page's top level with all that is in it, since items, cells
- * and boxes have no id.
+ * Every block that stands for itself: at any depth one that has none in it, such as a text block or an image, and a block of the page's top level
+ * with all that is in it, since items, cells and boxes have no id.
  */
 export function* partsOf(tree: readonly ProseElement[]): Generator<ProseElement> {
   for (const block of tree) {
     yield block
-    if (!isIdBearing(block)) yield* textBlocksIn(block.content)
+    if (!isLeaf(block)) yield* leavesIn(block.content)
   }
 }
 
-function* textBlocksIn(nodes: readonly ProseNode[]): Generator<ProseElement> {
+function* leavesIn(nodes: readonly ProseNode[]): Generator<ProseElement> {
   for (const node of nodes) {
     if (node.type === 'text') continue
-    if (isIdBearing(node)) yield node
-    else yield* textBlocksIn(node.content)
+    if (isLeaf(node)) yield node
+    else yield* leavesIn(node.content)
   }
 }
 

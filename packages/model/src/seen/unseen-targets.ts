@@ -1,6 +1,6 @@
 import type { Refusal, Warning } from '../edit.ts'
 import { bareName, type Printed } from '../prose/block-names.ts'
-import { blockId, idBearing, type Located } from '../prose/blocks.ts'
+import { blockId, idBearing, leaves, type Located } from '../prose/blocks.ts'
 import { readHandle } from '../prose/handles.ts'
 import type { ProseTree } from '../prose/node.ts'
 import { blockChanged } from '../prose/stamped-blocks.ts'
@@ -58,11 +58,12 @@ function refuseAlong(page: OverwrittenPage, sight: PageSight, targets: readonly 
   const isCovered = going.count === 1 || isWithin
   if (isCovered && stamped.some((found) => found !== null && readHandle(found.id) !== null)) return null
   const isStamped = stamped.some((found) => found !== null)
-  const named = new Set(targets.map(({ located }) => located.block))
+  // What is in a block that is named by a handle is named with it.
+  const named = new Set(targets.flatMap(({ located }) => leaves([located.block]).map(({ block }) => block)))
   const start = indexOf(going.path)
   for (let i = 0; i < going.count; i++) {
     const path = [...parentOf(going.path), start + i]
-    for (const { path: inside, block } of idBearing([nodeAt(page.tree, path)])) {
+    for (const { path: inside, block } of leaves([nodeAt(page.tree, path)])) {
       if (named.has(block) || !isUnseen(sight, block, isStamped)) continue
       const located = { path: [...path, ...inside.slice(1)], block }
       const [first] = targets
@@ -102,8 +103,8 @@ export function refuseGone(
   if (expectedVersion !== undefined || (stamped !== null && readHandle(stamped.id) !== null)) return null
   const sight = new PageSight(seen, pageId)
   const stays = new Set(Array.from(partsOf(left), (block) => partId(block) ?? shownBlock(block)))
-  for (const located of idBearing(tree)) {
-    const id = blockId(located.block)
+  for (const located of leaves(tree)) {
+    const id = partId(located.block)
     if (!stays.has(id ?? shownBlock(located.block)) && isUnseen(sight, located.block, stamped !== null))
       return blockChanged({ sight, naming }, id ?? bareName(located), located, unit)
   }

@@ -1,65 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { readStoredBody } from '../body-parse.ts'
-import { type Edited, isRefusal, type Refusal } from '../edit.ts'
-import { type EditArgs, type EditName, runEdit } from '../edits.ts'
 import { blockStamp } from '../prose/block-stamp.ts'
-import { parseHtml } from '../prose/html.ts'
 import type { ProseElement } from '../prose/node.ts'
-import { type Seen, type SeenChange } from './seen.ts'
-import { shownBlocks } from './shown.ts'
+import type { Seen } from './seen.ts'
+import { ANN, by, done, refusal, run, saw, stampOf, treeOf } from './testing/callers.ts'
 
-const tree = (html: string) => parseHtml(html, { source: 'stored' }).tree
-const bodyOf = (content: string) =>
-  readStoredBody(
-    new TextEncoder().encode(
-      JSON.stringify({
-        pages: [],
-        richTextPages: [
-          { id: 'p', name: 'P', content },
-          { id: 'q', name: 'Q', content: '' },
-        ],
-      }),
-    ),
-  )
-const stampOf = (html: string) => blockStamp(tree(html)[0] as never)
-
-const ANN = { id: 'ann', kind: 'person', name: 'Ann' } as const
 const BOT = { id: 'bot', kind: 'agent' } as const
-const by = (who: SeenChange['who'], id: string, isRemoved = false): SeenChange => ({
-  kind: 'block',
-  pageId: 'p',
-  id,
-  isRemoved,
-  who,
-})
-
-/** A caller that was shown this page, as a whole or in part. */
-function saw(
-  html: string | null,
-  changes: readonly SeenChange[] = [],
-  more: { isWhole?: boolean; blind?: Seen['blind'] } = {},
-): Seen {
-  const { isWhole = true, blind = 'warn' } = more
-  const pages = html === null ? [] : [{ pageId: 'p', isWhole, blocks: shownBlocks(tree(html)) }]
-  return { pages, changes, blind }
-}
-
-function run<N extends EditName>(stored: string, seen: Seen | undefined, edit: N, args: Omit<EditArgs<N>, 'pageId'>) {
-  let minted = 0
-  const environment = { nowMs: 1, random: () => `minted${String(++minted).padStart(4, '0')}`, ...(seen && { seen }) }
-  const outcome = runEdit(edit, bodyOf(stored), { pageId: 'p', ...args }, environment)
-  return isRefusal(outcome) ? outcome : { ...outcome, html: outcome.body.prose.pages[0]?.content ?? '' }
-}
-
-type Done = Edited<object> & { readonly html: string }
-function done(outcome: Refusal | Done): Done {
-  if (isRefusal(outcome)) throw new Error(`${outcome.code}: ${outcome.message}`)
-  return outcome
-}
-function refusal(outcome: Refusal | Done): Refusal {
-  if (!isRefusal(outcome)) throw new Error(`it was done: ${outcome.html}`)
-  return outcome
-}
 
 const BEFORE = '<p id="blk-1">one</p><p id="blk-2">two</p><p id="blk-3">three</p>'
 const NOW = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p><p id="blk-4">new</p>'
@@ -336,7 +281,8 @@ describe('a block', () => {
 
   it('[AG-27] the stamped handle of a cell says that all blocks in it were seen', () => {
     const table = '<table><tr><td><p id="blk-a">a</p><p id="blk-b">b</p></td></tr></table>'
-    const cell = (text: string) => tree(`<table><tr><td><p>a</p><p>${text}</p></td></tr></table>`)[0]?.content[0] as ProseElement
+    const cell = (text: string) =>
+      treeOf(`<table><tr><td><p>a</p><p>${text}</p></td></tr></table>`)[0]?.content[0] as ProseElement
     const named = (text: string) => `@0.0.0#${blockStamp(cell(text).content[0] as ProseElement)}`
     for (const edit of ['set_prose', 'delete_block'] as const) {
       const write = (id: string) => run(table, saw(null), edit, { id, ...(edit === 'set_prose' && { content: 'x' }) } as never)

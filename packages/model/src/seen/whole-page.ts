@@ -111,10 +111,15 @@ export function shownAfter(
   tree: ProseTree,
   { untouched, frames }: MergedContent,
 ): ShownPage {
-  const unseen = new Set([...frames].filter((frame) => sight.of(frame) !== 'same').flatMap((frame) => idsOf([frame])))
+  const kept = [...frames].filter((frame) => sight.of(frame) !== 'same')
+  const unseen = new Set(idsOf(kept))
+  // Images and the like, which others put into what was kept.
+  const nameless = new Set(
+    [...partsOf(kept)].filter((part) => partId(part) === null && sight.of(part) !== 'same').map(shownBlock),
+  )
   const isKnown = (block: ProseElement): boolean => {
     const id = partId(block)
-    if (id === null) return !idsOf([block]).some((inside) => unseen.has(inside))
+    if (id === null) return !nameless.has(shownBlock(block)) && !idsOf([block]).some((inside) => unseen.has(inside))
     return !untouched.has(id) || sight.of(block) === 'same'
   }
   const headings = { from: 0, blocks: shownHeadings(tree), isAll: true } as const

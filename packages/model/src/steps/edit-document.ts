@@ -12,16 +12,13 @@ import {
   type Refusal,
   type Warning,
 } from '../edit.ts'
-import { blockStamp } from '../prose/block-stamp.ts'
-import { blockId, idBearing } from '../prose/blocks.ts'
 import { equalLists } from '../prose/equal.ts'
 import { pushAll } from '../prose/marks.ts'
-import { pageTree } from '../prose/page.ts'
 import type { TextChange } from '../prose/text-splices.ts'
 import type { SeenPage } from '../seen/seen.ts'
 import { seenAfter } from '../seen/seen-after.ts'
 import type { ShownPage } from '../seen/shown.ts'
-import { readStampedId } from '../stamps/stamp.ts'
+import { currentStamps } from './current-stamps.ts'
 import { resolved, withIds } from './step-references.ts'
 
 /** One call of a write tool inside of a call. [AG-53] */
@@ -98,7 +95,7 @@ export function runSteps(
       done.map(({ result }) => result),
     )
     if (isRefusal(found)) return stepRefusal(step, tool, found)
-    const own = withIds(found.args, (id) => (i === 0 ? id : withoutPassedStamp(id, before, body))) as object
+    const own = withIds(found.args, currentStamps(before, body, pagesOf(found.args))) as object
     const extra = prepared?.[i]
     if (tool === 'generate_diagram' && prepared !== undefined && extra?.drawn === undefined && extra?.isRefused !== true)
       return outdated('The document changed while the diagram of a step was made.')
@@ -150,19 +147,10 @@ function shownPage({ pageId, blocks, outline = [] }: SeenPage): ShownPage {
   return { pageId, blocks, ...(headings.length === outline.length && { headings: { from: 0, blocks: headings, isAll: true } }) }
 }
 
-/** An id without its stamp when the block had this stamp before the call and an earlier step changed it. [AG-56] */
-function withoutPassedStamp(text: string, before: DocumentBody, now: DocumentBody): string {
-  const stamped = readStampedId(text)
-  if (stamped === null || stamped.id.startsWith('@')) return text
-  return hasStamp(before, stamped.id, stamped.stamp) && !hasStamp(now, stamped.id, stamped.stamp) ? stamped.id : text
-}
-
-function hasStamp({ prose }: DocumentBody, id: string, stamp: string): boolean {
-  return prose.pages.some(
-    (page) =>
-      page.content.includes(id) &&
-      idBearing(pageTree(page).tree).some(({ block }) => blockId(block) === id && blockStamp(block) === stamp),
-  )
+/** The pages that a step names; empty: any. */
+function pagesOf(args: unknown): readonly string[] {
+  const { pageId, toPageId } = args as { readonly pageId?: unknown; readonly toPageId?: unknown }
+  return [pageId, toPageId].filter((id) => typeof id === 'string')
 }
 
 /** The words that steps changed, those of one block one after the other. */

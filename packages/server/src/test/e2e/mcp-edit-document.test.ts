@@ -100,6 +100,20 @@ describe('edit_document', () => {
     expect(await agent.call('get_document', { docId })).toMatchObject({ serverVersion: 1 })
   })
 
+  it('[AG-56] a shape that an earlier step changed passes in later ones with the stamp that get_page printed', async () => {
+    const docId = await sample()
+    const { shapes } = (await agent.call('get_page', { docId, pageId: 'c' })) as unknown as {
+      readonly shapes: readonly { readonly id: string; readonly stamp: string }[]
+    }
+    const name = `s1#${shapes.find(({ id }) => id === 's1')?.stamp}`
+    const steps = [
+      step('update_shape', { pageId: 'c', id: name, patch: { text: 'API' } }),
+      step('connect', { pageId: 'c', fromId: name, toId: 's2' }),
+      step('generate_diagram', { pageId: 'c', nodes: [{ id: 'a' }], near: name }),
+    ]
+    expect(await agent.call('edit_document', { docId, steps })).toMatchObject({ steps: [{ changed: 1 }, {}, {}] })
+  })
+
   it('[AG-53] steps with an icon that the relay does not know warn as their tools do', async () => {
     const docId = await sample()
     const shape = { kind: 'rectangle', x: 0, y: 900, iconId: 'builtin:databse' }

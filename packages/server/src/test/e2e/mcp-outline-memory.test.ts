@@ -174,6 +174,51 @@ describe.concurrent('what answers show enters the memory', () => {
   })
 })
 
+describe.concurrent('a section that is removed', () => {
+  /** Puts an image behind the first two blocks; resolves when it is durable. */
+  const putImage = (client: WireClient) =>
+    client.write(
+      client.edit(() => {
+        const image = new Y.XmlElement('image')
+        image.setAttribute('src', 'https://example.com/a.png')
+        fragmentOf(client).insert(2, [image])
+      }),
+    )
+
+  it('[AG-27] a section is not removed with an image that a person put into it, until the caller has read the image', async () => {
+    await using document = await start()
+    const { agent, at, person } = document
+    const { page } = (await agent.call('get_prose', { ...at, ids: true })) as { readonly page: { readonly content: string } }
+    const id = /blk-a#\w{4}/.exec(page.content)?.[0]
+    await putImage(person)
+    const refused = await agent.refused('delete_section', { ...at, id })
+    expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', current: { type: 'image' } })
+    expect(await agent.refused('delete_section', { ...at, id: 'blk-a' })).toMatchObject({ code: 'ERR_BLOCK_CHANGED' })
+    const { id: handle } = refused['current'] as { readonly id: string }
+    await agent.call('get_prose', { ...at, id: handle })
+    await agent.call('delete_section', { ...at, id })
+    expect(await document.html()).not.toContain('<img')
+  })
+
+  it('[AG-27] a section is removed with images that the caller read in it, or put there itself', async () => {
+    await using document = await start()
+    const { agent, at, person } = document
+    await putImage(person)
+    await agent.call('get_prose', { ...at, index: 0 })
+    await agent.call('delete_section', { ...at, id: 'blk-a' })
+    await agent.call('get_prose', at)
+    await agent.call('insert_block', { ...at, id: 'blk-2', content: '![x](https://example.com/b.png)' })
+    await agent.call('insert_block', {
+      ...at,
+      id: 'blk-2',
+      content: '> quoted\n>\n> ![x](https://example.com/b.png)',
+      brief: true,
+    })
+    await agent.call('delete_section', { ...at, id: 'blk-b' })
+    expect(await document.html()).toBe('<h1 id="blk-c">C</h1>')
+  })
+})
+
 describe.concurrent('the steps of one call', () => {
   it('[AG-28] [AG-56] may write a block that an earlier step changed, by its bare id, and not one that a person changed', async () => {
     await using document = await start()
@@ -205,6 +250,22 @@ describe.concurrent('the steps of one call', () => {
     await type(person, 'blk-2', ' typed')
     const refused = await agent.refused('edit_document', { docId: at.docId, steps: [remove('blk-c'), remove('blk-b')] })
     expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', step: 2, current: { content: 'two typed' } })
+  })
+
+  it('[AG-27] [AG-56] a step that deletes a section by the stamp of its heading is held to what the caller saw in it, also after a step that changed the heading', async () => {
+    await using document = await start()
+    const { agent, at } = document
+    const [heading] = await document.outline()
+    const id = heading?.id
+    const steps = [
+      { tool: 'restructure_outline', arguments: { pageId: 'p', op: 'demote', id } },
+      { tool: 'delete_section', arguments: { pageId: 'p', id } },
+    ]
+    const refused = await agent.refused('edit_document', { docId: at.docId, steps })
+    expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', step: 2, current: { content: 'one' } })
+    await agent.call('get_prose', at)
+    await agent.call('edit_document', { docId: at.docId, steps })
+    expect(await document.html()).toBe('<h1 id="blk-b">B</h1><p id="blk-2">two</p><h1 id="blk-c">C</h1>')
   })
 
   it('[AG-24] [AG-19] a page that one step wrote as a whole is known afterwards as the last step left it', async () => {
