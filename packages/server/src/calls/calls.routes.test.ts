@@ -7,7 +7,7 @@ import { RelayError } from '../kernel/errors.ts'
 
 const ANN = { sub: 'ann', role: 'member' } as const
 const CALL = {
-  ...{ callId: 'call-1', tool: 'set_prose', sub: 'ann', client: null, changed: 1, removed: 0 },
+  ...{ callId: 'call-1', tool: 'set_prose', sub: 'ann', client: null, caller: 'digest', changed: 1, removed: 0 },
   ...{ record: new TextEncoder().encode('{"prose":{}}'), blobReferences: [], undoes: [], answer: null },
 }
 

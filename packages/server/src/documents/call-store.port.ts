@@ -6,6 +6,11 @@ export interface CallWrite {
   readonly sub: string
   /** The name of its client; `null` without one. */
   readonly client: string | null
+  /**
+   * A digest that tells the callers of one principal apart; `null` for a person, and in records of older releases. It is told to nobody.
+   * [AG-68]
+   */
+  readonly caller: string | null
   readonly changed: number
   readonly removed: number
   /** What it changed and what that was before, as JSON; `null` when it cannot be undone. */

@@ -14,7 +14,8 @@ import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
 import { inTurn, type WritingDeps } from './writing.ts'
 
 /** An edit as a tool requests it. */
-export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once'> {
+export interface EditInput
+  extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'caller' | 'once'> {
   readonly id: string
   /** Aborted when the caller gave up. An abort before the commit prevents the commit; a commit stands. [MCP-15] */
   readonly signal?: AbortSignal

@@ -2,6 +2,7 @@ import { isRefusal, type Refusal } from '@docrelay/model/edit'
 import type { CallStore } from '../../documents/call-store.port.ts'
 import { lastTargets, namedTarget, type Undoing } from '../../documents/undo-targets.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { callerDigest } from '../memory/callers.ts'
 import { refusal } from '../results.ts'
 import type { JsonObject, ToolCall } from '../tool.ts'
 import { agentOf, type Editable, editTool } from './edit-tool.ts'
@@ -47,7 +48,14 @@ export function undoTool(deps: UndoDeps): ToolRow {
 async function targets(call: ToolCall, { documents, calls, clock }: UndoDeps): Promise<JsonObject> {
   const { docId, callId, last } = call.args as { readonly docId: string; readonly callId?: string; readonly last?: number }
   const { key } = await documents.require(call.access, docId, 'edit')
-  const undoing: Undoing = { calls, key, sub: call.access.sub, client: agentOf(call).name, nowMs: clock.nowMs() }
+  const undoing: Undoing = {
+    calls,
+    key,
+    sub: call.access.sub,
+    client: agentOf(call).name,
+    caller: callerDigest(call),
+    nowMs: clock.nowMs(),
+  }
   const found = callId === undefined ? await lastTargets(undoing, last ?? 1) : await namedTarget(undoing, callId)
   if (isRefusal(found)) return { refusal: found }
   return { targets: callId === undefined ? found : [found] }
