@@ -17,7 +17,7 @@ export interface CallWrite {
   readonly record: Uint8Array | null
   /** SHA-256 of every blob that the record references, sorted, each once. [BLOB-16] */
   readonly blobReferences: readonly string[]
-  /** The calls that it undoes. When one of them was undone before, the write is a conflict. [AG-72] */
+  /** The calls that it undoes. When one of them was undone before, the write is `not-undoable`. [AG-72] */
   readonly undoes: readonly string[]
   /** What is told to a caller that repeats an undo, as JSON; `null` for other tools. [AG-73] */
   readonly answer: string | null
