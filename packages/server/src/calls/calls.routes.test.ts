@@ -1,5 +1,6 @@
 import { refused } from '@docrelay/model/edit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { undoneBefore } from '../documents/edit-plan.ts'
 import type { EditOutcome } from '../documents/residents.port.ts'
 import { change, written } from '../documents/testing/document-writes.ts'
 import { noResidents, type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
@@ -7,7 +8,7 @@ import { RelayError } from '../kernel/errors.ts'
 
 const ANN = { sub: 'ann', role: 'member' } as const
 const CALL = {
-  ...{ callId: 'call-1', tool: 'set_prose', sub: 'ann', client: null, changed: 1, removed: 0 },
+  ...{ callId: 'call-1', tool: 'set_prose', sub: 'ann', client: null, caller: 'digest', changed: 1, removed: 0 },
   ...{ record: new TextEncoder().encode('{"prose":{}}'), blobReferences: [], undoes: [], answer: null },
 }
 
@@ -46,6 +47,11 @@ describe('routes of calls when a document or the store is out of order', () => {
     expect(await undo()).toMatchObject({ status: 503, errorCode: 'NOT_PERSISTED' })
     const { json } = await relay.call('GET', '/api/v1/docs/d/calls', { as: ANN })
     expect(json['calls']).toMatchObject([{ callId: 'call-1', undoable: true }])
+  })
+
+  it('[AG-72] [AG-73] an undo that another one overtook, of which the store says nothing any more, is 503 UNAVAILABLE', async () => {
+    edit = async () => undoneBefore()
+    expect(await undo()).toMatchObject({ status: 503, errorCode: 'UNAVAILABLE' })
   })
 
   it('[AG-73] [REST-14] while the store does not answer, the list of calls and an undo are 503 UNAVAILABLE', async () => {

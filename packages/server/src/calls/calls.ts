@@ -1,4 +1,4 @@
-import { isRefusal, type Refusal } from '@docrelay/model/edit'
+import { isOutdated, isRefusal, type Refusal } from '@docrelay/model/edit'
 import type { CallsUndone, UndoTarget } from '@docrelay/model/changes/undo-calls'
 import type { Access } from '../access/access.ts'
 import type { CallHead, CallStore } from '../documents/call-store.port.ts'
@@ -120,7 +120,10 @@ function undoneOf({ changed, kept, keptTotal, callId }: StoredAnswer, version: n
 }
 
 /** The error of a refusal that is left when the caller still may write the document. [REST-14] */
-function refusedUndo({ code, message, facts }: Refusal, expectedVersion: number | null): RelayError {
+function refusedUndo(refusal: Refusal, expectedVersion: number | null): RelayError {
+  // Another undo was faster, and was itself no longer stored when this one asked what became of the call.
+  if (isOutdated(refusal)) return contended()
+  const { code, message, facts } = refusal
   switch (code) {
     case 'ERR_VERSION_CONFLICT': {
       const currentVersion = facts['serverVersion']

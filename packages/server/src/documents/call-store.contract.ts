@@ -28,6 +28,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       tool: 'set_prose',
       sub: 'ann',
       client: '\\Scribe \ud800',
+      caller: 'digest-of-a-session',
       changed: 2,
       removed: 1,
       record: new TextEncoder().encode('{"prose":{}}'),
@@ -49,14 +50,17 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
 
     it('[AG-66] a call is stored with its write, also after a restart, and listed newest first in pages', async () => {
       const head = await create()
-      const [first, second] = [aCall(), aCall({ client: null, record: null })]
+      const [first, second] = [aCall(), aCall({ client: null, caller: null, record: null })]
       const next = written(await write(head, first, { nowMs: 5000 }))
       written(await write(next, second, { nowMs: 6000 }))
       await store.reopen()
       const { record, blobReferences: _, undoes: __, answer, ...told } = first
       const older = { ...told, atMs: 5000, version: 2, hasRecord: true, undoneBy: null }
       const [newest, ...rest] = await store.calls.list(head.key, ALL)
-      expect([newest?.callId, newest?.client, newest?.hasRecord, rest]).toEqual([second.callId, null, false, [older]])
+      expect([newest?.callId, newest?.client, newest?.caller, newest?.hasRecord, rest]).toEqual([
+        ...[second.callId, null, null, false],
+        [older],
+      ])
       expect(await store.calls.list(head.key, { beforeVersion: 3, limit: 5 })).toEqual([older])
       expect(await store.calls.list(head.key, { beforeVersion: null, limit: 1 })).toEqual([newest])
       const [read] = await store.calls.read(head.key, [first.callId, 'call-none'])
@@ -75,13 +79,13 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       expect(await listed(head)).toEqual([])
     })
 
-    it('[AG-72] a call is undone by one other call; a second undo is a conflict that writes nothing', async () => {
+    it('[AG-72] a call is undone by one other call; a second undo is refused as that, not as a conflict, and writes nothing', async () => {
       const head = await create()
       const [call, undo] = [aCall(), aCall({ tool: 'undo', answer: '{"kept":"\\\\ \\u0000"}' })]
       const next = written(await write(head, call))
       const undone = written(await write(next, { ...undo, undoes: [call.callId] }))
       const [again, missing] = [aCall({ undoes: [call.callId] }), aCall({ undoes: ['call-none'] })]
-      expect([(await write(undone, again)).kind, (await write(undone, missing)).kind]).toEqual(['conflict', 'conflict'])
+      expect([(await write(undone, again)).kind, (await write(undone, missing)).kind]).toEqual(['not-undoable', 'not-undoable'])
       expect(await store.calls.read(head.key, [call.callId, undo.callId])).toMatchObject([
         { callId: undo.callId, answer: undo.answer, undoneBy: null },
         { callId: call.callId, undoneBy: undo.callId, hasRecord: true },

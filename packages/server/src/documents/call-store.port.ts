@@ -6,13 +6,18 @@ export interface CallWrite {
   readonly sub: string
   /** The name of its client; `null` without one. */
   readonly client: string | null
+  /**
+   * A digest that tells the callers of one principal apart; `null` for a person, and in records of older releases. It is told to nobody.
+   * [AG-68]
+   */
+  readonly caller: string | null
   readonly changed: number
   readonly removed: number
   /** What it changed and what that was before, as JSON; `null` when it cannot be undone. */
   readonly record: Uint8Array | null
   /** SHA-256 of every blob that the record references, sorted, each once. [BLOB-16] */
   readonly blobReferences: readonly string[]
-  /** The calls that it undoes. When one of them was undone before, the write is a conflict. [AG-72] */
+  /** The calls that it undoes. When one of them was undone before, the write is `not-undoable`. [AG-72] */
   readonly undoes: readonly string[]
   /** What is told to a caller that repeats an undo, as JSON; `null` for other tools. [AG-73] */
   readonly answer: string | null

@@ -125,7 +125,7 @@ function fittingBlank(access: Access, blank: Omit<Creation, 'mint'> & NewIds, { 
 /** A creation is listed with the calls of its document and cannot be undone. [AG-72] */
 function creationCall({ sub }: Access, callId: string): CallWrite {
   const kept = { record: null, blobReferences: [], undoes: [], answer: null }
-  return { callId, tool: 'create_document', sub, client: null, changed: NEW_PAGES, removed: 0, ...kept }
+  return { callId, tool: 'create_document', sub, client: null, caller: null, changed: NEW_PAGES, removed: 0, ...kept }
 }
 
 function storedBlank(blank: Parameters<typeof blankBody>[0]): StoredBody {

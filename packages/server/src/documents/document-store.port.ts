@@ -209,6 +209,8 @@ export type WriteOutcome =
   | { readonly kind: 'owned'; readonly by: Tenure; readonly current: DocumentHead }
   /** A live write came from a former owner. No write of that tenure will be stored any more. [LIFE-26] */
   | { readonly kind: 'fenced'; readonly current: DocumentHead }
+  /** A call that the write undoes was undone before, or is not stored any more. The same write can never succeed. [AG-72] */
+  | { readonly kind: 'not-undoable' }
   /** The write was done before, under the same request. */
   | { readonly kind: 'repeated'; readonly first: RememberedWrite }
   | OverQuota

@@ -1,5 +1,5 @@
 import type { BodyFacts } from '@docrelay/model/body-facts'
-import { type Edited, type Refusal, refused } from '@docrelay/model/edit'
+import { type Edited, outdated, type Refusal, refused } from '@docrelay/model/edit'
 import { type Access, reaches } from '../access/access.ts'
 import { CAS_ATTEMPTS } from '../kernel/retry-cas.ts'
 import type { DocumentState, OverQuota } from './document-store.port.ts'
@@ -64,6 +64,11 @@ export function editOverQuota(outcome: OverQuota, access: Access): Refusal {
   const { quotaBytes, quotaSource: source } = access.limits
   const message = `The edit adds ${addedBytes} bytes to ${usedBytes} stored or reserved ones; the quota is ${quotaBytes} bytes.`
   return refused('ERR_STORAGE_QUOTA', message, { usedBytes, addedBytes, quotaBytes, source })
+}
+
+/** Another undo of the same call was faster. Who found the calls to undo finds out what has become of them. [AG-72] */
+export function undoneBefore(): Refusal {
+  return outdated('A call that is to be undone was undone before, or is not stored any more.')
 }
 
 /** The refusal after every attempt lost a race; nothing was written. [CONC-3] */

@@ -1,3 +1,4 @@
+import { isOutdated } from '@docrelay/model/edit'
 import type { EditArgs, EditName } from '@docrelay/model/edits'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Access } from '../access/access.ts'
@@ -94,6 +95,21 @@ describe('edits of cold documents', () => {
       result: { blocks: [{ id: 'blk-2#hgyh', text: '2' }] },
     })
     expect([writes, relay.events]).toEqual([[], []])
+  })
+
+  it('[AG-72] an undo of a call that was undone since its caller found it is tried once and never written', async () => {
+    const id = await create({ ...BODY, richTextPages: [{ id: 'p', name: 'P', content: `${PAGE}<ul><li><p>Item</p></li></ul>` }] })
+    const removed = await edit(input(id, 'set_prose', { pageId: 'p', content: PAGE, format: 'html' }))
+    if (removed.kind !== 'edited') throw new Error('nothing was removed')
+    const callId = removed.effects.callId ?? ''
+    const [call] = await relay.storage.calls.read(removed.head.key, [callId])
+    const targets = [{ callId, record: new TextDecoder().decode(call?.record ?? undefined) }]
+    writes = []
+    const undo = () => edit(input(id, 'undo', { callId, targets }))
+    expect(await undo()).toMatchObject({ kind: 'edited', changed: true, result: { undone: [callId] } })
+    const late = await undo()
+    expect([isOutdated(late), late, writes.length]).toEqual([true, expect.objectContaining({ kind: 'refused' }), 2])
+    expect(await shown(id)).toMatchObject({ serverVersion: 3 })
   })
 
   it('[MCP-15] an edit given up before the commit writes nothing, one given up later is written', async () => {

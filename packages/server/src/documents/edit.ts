@@ -5,7 +5,7 @@ import { retryCas } from '../kernel/retry-cas.ts'
 import { type DocumentRecord, type DocumentRef, type StoredBody, bodyBytes, sharedBytes } from './document-store.port.ts'
 import type { EditedBody } from './edit-body.ts'
 import { type CallChanges, callMember, captureMember, NO_EFFECTS, triedEffects } from './effects.ts'
-import { contendedEdit, editAnswer, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from './edit-plan.ts'
+import { contendedEdit, editAnswer, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize, undoneBefore } from './edit-plan.ts'
 import type { Author } from './change-record.ts'
 import { notedChanges } from './noted-write.ts'
 import { onceMember, onlyOnce, repeated } from './once.ts'
@@ -14,7 +14,8 @@ import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
 import { inTurn, type WritingDeps } from './writing.ts'
 
 /** An edit as a tool requests it. */
-export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once'> {
+export interface EditInput
+  extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'caller' | 'once'> {
   readonly id: string
   /** Aborted when the caller gave up. An abort before the commit prevents the commit; a commit stands. [MCP-15] */
   readonly signal?: AbortSignal
@@ -161,6 +162,8 @@ async function writeCold(
       return editOverQuota(outcome, access)
     case 'repeated':
       return once === undefined ? 'again' : repeated(outcome.first, once)
+    case 'not-undoable':
+      return undoneBefore()
     case 'unsettled':
     case 'owned':
       return settled(ref, deps)

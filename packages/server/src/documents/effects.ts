@@ -74,7 +74,7 @@ export function captureMember(isZeroing: boolean, changes: CallChanges, sub: str
 
 /** Returns the member `call` of the write that an edit is. [AG-66] */
 export function callMember(
-  { access, agent, edit }: Pick<EditRequest, 'access' | 'agent' | 'edit'>,
+  { access, agent, caller, edit }: Pick<EditRequest, 'access' | 'agent' | 'caller' | 'edit'>,
   { effects, record, gone }: CallChanges,
   result: object,
 ): Pick<DocumentWrite, 'call'> {
@@ -86,6 +86,7 @@ export function callMember(
     tool: edit,
     sub: access.sub,
     client: agent?.name ?? null,
+    caller: caller ?? null,
     changed,
     removed: gone.texts + gone.shapes + gone.pages,
     record: record === null ? null : Buffer.from(record),

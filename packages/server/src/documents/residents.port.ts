@@ -49,6 +49,8 @@ export interface EditRequest {
   readonly dryRun: boolean
   /** The agent that the connections of a live document are shown; `null` shows none. [PRES-2] */
   readonly agent: Agent | null
+  /** Tells the callers of the principal apart in the record of the call; absent for a person. [AG-68] */
+  readonly caller?: string
   readonly once?: Once
   /** What the caller saw of the pages that it writes. [AG-17] */
   readonly seen?: Seen

@@ -13,8 +13,10 @@ export interface Undoing {
   readonly calls: Pick<CallStore, 'list' | 'read'>
   readonly key: number
   readonly sub: string
-  /** The name of the client; `null`: any of the principal's. */
-  readonly client: string | null
+  /** The name of the client. */
+  readonly client: string
+  /** As in the records of its calls. */
+  readonly caller: string
   readonly nowMs: number
 }
 
@@ -52,9 +54,14 @@ export async function lastTargets(undoing: Undoing, count: number): Promise<read
   return stored.flatMap((call) => (call.record === null ? [] : [targetOf(call)]))
 }
 
-async function ownCalls({ calls, key, sub, client }: Undoing): Promise<readonly CallHead[]> {
-  const all = await calls.list(key, { beforeVersion: null, limit: ALL_CALLS })
-  return all.filter((call) => call.sub === sub && (client === null || call.client === client))
+async function ownCalls(undoing: Undoing): Promise<readonly CallHead[]> {
+  const all = await undoing.calls.list(undoing.key, { beforeVersion: null, limit: ALL_CALLS })
+  return all.filter((call) => isOwn(call, undoing))
+}
+
+/** An older release stored no caller: such a call is one of every caller of its principal with the same client name. [AG-68] */
+function isOwn(call: CallHead, { sub, client, caller }: Undoing): boolean {
+  return call.sub === sub && (call.caller === null ? call.client === client : call.caller === caller)
 }
 
 function targetOf({ callId, record }: StoredCall): UndoTarget {
@@ -65,7 +72,9 @@ async function callNotFound(undoing: Undoing, callId: string | null): Promise<Re
   const own = (await ownCalls(undoing)).slice(0, SHOWN_CALLS)
   const calls = own.map((call) => ({ callId: call.callId, tool: call.tool, at: call.atMs }))
   const what =
-    callId === null ? 'You have no call on this document that can be undone' : `The document has no call ${quote(callId)}`
+    callId === null
+      ? 'You have no call on this document that can be undone; last counts calls of this session or caller name only. Undo any other by its callId'
+      : `The document has no call ${quote(callId)}`
   const known = own.length === 0 ? '' : ` Your newest calls: ${own.map((call) => call.callId).join(', ')}.`
   return refused('ERR_CALL_NOT_FOUND', `${what}.${known}`, { callId: callId === null ? null : quote(callId), calls })
 }

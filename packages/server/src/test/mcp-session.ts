@@ -1,8 +1,8 @@
 /**
  * Opens a session of the legacy leg for a client with this title. Its calls return what a tool answers, a failure too. `url` is
- * the address, or a function that returns it for each request.
+ * the address, or a function that returns it for each request. `caller` is the name that the agent gives itself.
  */
-export async function mcpSession(url: string | (() => string), bearer: string, title: string) {
+export async function mcpSession(url: string | (() => string), bearer: string, title: string, caller?: string) {
   let id = 0
   const headers: Record<string, string> = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
   const post = async (method: string, params: object) => {
@@ -12,10 +12,11 @@ export async function mcpSession(url: string | (() => string), bearer: string, t
     if (opened !== null) headers['mcp-session-id'] = opened
     return ((await answer.json()) as { readonly result: Record<string, unknown> }).result
   }
+  const named = caller === undefined ? {} : { _meta: { 'docrelay/caller': caller } }
   const clientInfo = { name: 'client', title, version: '1' }
   await post('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
   return async (tool: string, args: object) => {
-    const { structuredContent } = await post('tools/call', { name: `service_${tool}`, arguments: args })
+    const { structuredContent } = await post('tools/call', { name: `service_${tool}`, arguments: args, ...named })
     return structuredContent as Record<string, unknown>
   }
 }

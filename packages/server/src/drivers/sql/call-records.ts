@@ -59,6 +59,7 @@ const insertRow = compiledOnce((db, row: Row) =>
     at_ms: row.at_ms,
     sub: row.sub,
     client: row.client,
+    caller: row.caller,
     tool: row.tool,
     changed: row.changed,
     removed: row.removed,
@@ -108,6 +109,7 @@ export async function recordCall(
     at_ms: nowMs,
     sub: storedText(call.sub),
     client: call.client === null ? null : storedText(call.client),
+    caller: call.caller,
     tool: call.tool,
     changed: call.changed,
     removed: call.removed,
@@ -290,7 +292,7 @@ async function totalBytes(db: Connection): Promise<number> {
 function heads(db: Connection) {
   return db
     .selectFrom('call_records')
-    .select(['version', 'call', 'at_ms', 'sub', 'client', 'tool', 'changed', 'removed', 'undone_by'])
+    .select(['version', 'call', 'at_ms', 'sub', 'client', 'caller', 'tool', 'changed', 'removed', 'undone_by'])
     .select((e) => e.case().when('record_crc32', 'is', null).then(0).else(1).end().as('has_record'))
 }
 
@@ -311,7 +313,10 @@ export function isWhole(row: Row): boolean {
   return isAsWritten('call_records', row) && sum === row.record_crc32
 }
 
-type HeadRow = Pick<Row, 'version' | 'call' | 'at_ms' | 'sub' | 'client' | 'tool' | 'changed' | 'removed' | 'undone_by'>
+type HeadRow = Pick<
+  Row,
+  'version' | 'call' | 'at_ms' | 'sub' | 'client' | 'caller' | 'tool' | 'changed' | 'removed' | 'undone_by'
+>
 
 function headOf(row: HeadRow & { readonly has_record: number }): CallHead {
   return {
@@ -319,6 +324,7 @@ function headOf(row: HeadRow & { readonly has_record: number }): CallHead {
     tool: row.tool,
     sub: originalText(row.sub),
     client: row.client === null ? null : originalText(row.client),
+    caller: row.caller,
     changed: row.changed,
     removed: row.removed,
     atMs: row.at_ms,

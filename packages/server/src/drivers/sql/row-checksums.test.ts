@@ -146,7 +146,10 @@ it('[OPS-11] [TOOL-22] the answer of a changed remembered write is never returne
 it('[OPS-11] [AG-67] a call whose record or row was changed cannot be undone, and verify finds it', async () => {
   const head = written(await host.documents.write(creation(REF)))
   const record = new TextEncoder().encode('{"members":[]}')
-  const rest = { sub: 'ann', client: null, changed: 1, removed: 0, record, blobReferences: [], undoes: [], answer: null }
+  const rest = {
+    ...{ sub: 'ann', client: null, caller: null, changed: 1, removed: 0, record },
+    ...{ blobReferences: [], undoes: [], answer: null },
+  }
   written(await host.documents.write(change(head, '{"n":1}', { call: { callId: 'call-1', tool: 'set_prose', ...rest } })))
   const read = async () => (await host.calls.read(head.key, ['call-1'])).map(({ hasRecord }) => hasRecord)
   expect([await read(), await findings()]).toEqual([[true], []])
@@ -156,6 +159,20 @@ it('[OPS-11] [AG-67] a call whose record or row was changed cannot be undone, an
   tamper(`update call_records set record = cast('{"members":[]}' as blob), sub = 'bob'`)
   expect(await read()).toEqual([false])
   expect(await findings()).toEqual([expect.stringContaining('does not have its checksum')])
+})
+
+it('[LIFE-29] [AG-66] the checksum of a call leaves its caller out, so that a program without that column goes on with the row', async () => {
+  const head = written(await host.documents.write(creation(REF)))
+  const record = new TextEncoder().encode('{"members":[]}')
+  const call = {
+    ...{ callId: 'call-1', tool: 'set_prose', sub: 'ann', client: null, caller: 'digest', changed: 1, removed: 0, record },
+    ...{ blobReferences: [], undoes: [], answer: null },
+  }
+  written(await host.documents.write(change(head, '{"n":1}', { call })))
+  const read = async () => (await host.calls.read(head.key, ['call-1'])).map(({ caller, hasRecord }) => [caller, hasRecord])
+  expect(await read()).toEqual([['digest', true]])
+  tamper('update call_records set caller = null')
+  expect([await read(), await findings()]).toEqual([[[null, true]], []])
 })
 
 it('[LIFE-29] rows from releases without checksums are read unchecked', async () => {

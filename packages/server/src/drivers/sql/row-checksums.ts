@@ -16,6 +16,7 @@ const SUMMED = {
   blob_uploads: ['id', 'workspace_id', 'hash', 'bytes', 'kind', 'sub', 'expires_at_ms', 'remove_at_ms'],
   registries: ['workspace_id', 'kind', 'version', 'size_bytes', 'value'],
   former_clients: ['workspace_id', 'id', 'until_ms', 'clients'],
+  // Without `caller`: a damaged one leaves the call to be undone by its id, and programs without that column go on with these rows.
   call_records: [
     ...(['key', 'version', 'call', 'workspace_id', 'at_ms', 'sub', 'client', 'tool', 'changed', 'removed'] as const),
     ...(['size_bytes', 'undone_by', 'answer', 'record_crc32'] as const),

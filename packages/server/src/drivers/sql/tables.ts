@@ -159,6 +159,8 @@ export interface Tables {
     at_ms: number
     sub: string
     client: string | null
+    /** A digest; null in rows of older releases and of people. Not in the checksum: older programs would call such rows damaged. */
+    caller: string | null
     tool: string
     changed: number
     removed: number

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
 import { isObject } from '../json-rpc.ts'
 import type { CallContext } from '../tool.ts'
@@ -31,6 +32,20 @@ export function callerOf(given: {
   return session === null ? { name: `client ${clientName ?? ''}`, place } : { name: place, place: null }
 }
 
+function keyOf({ access, isStatic, caller }: Parameters<Callers['of']>[0]): string {
+  return JSON.stringify([isStatic, access.workspaceId, access.sub, caller?.name ?? ''])
+}
+
+const DIGEST_CHARACTERS = 22
+
+/**
+ * The caller as the records of its calls name it, the same at every node and after a restart. A digest, because whoever reads a store or a
+ * copy of it should not read ids of sessions. [AG-66, AG-68]
+ */
+export function callerDigest(call: Parameters<Callers['of']>[0]): string {
+  return createHash('sha256').update(keyOf(call)).digest('base64url').slice(0, DIGEST_CHARACTERS)
+}
+
 const MOST_NAMES = 10_000
 const MOST_PLACES = 8
 
@@ -39,8 +54,9 @@ export function createCallers(clock: Pick<Clock, 'monotonicMs'>): Callers {
   const places = new Map<string, Map<string, number>>()
 
   return {
-    of({ access, isStatic, caller }) {
-      const key = JSON.stringify([isStatic, access.workspaceId, access.sub, caller?.name ?? ''])
+    of(call) {
+      const { caller } = call
+      const key = keyOf(call)
       if (caller === undefined || caller.place === null) return { key, isShared: false }
       const nowMs = clock.monotonicMs()
       const known = places.get(key) ?? new Map<string, number>()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
-import { callerOf, createCallers } from './callers.ts'
+import { callerDigest, callerOf, createCallers } from './callers.ts'
 import { LASTS_MS, Memories } from './memories.ts'
 
 const ref = (id: string, workspaceId = 'ws'): DocumentRef => ({ workspaceId, id })
@@ -96,6 +96,20 @@ describe('who a caller is', () => {
     expect(new Set(keys).size).toBe(keys.length)
     expect(key({ meta, session: { id: 's' } })).toBe(key({ meta }))
     for (const name of ['', 'x'.repeat(65), 7]) expect(key({ meta: { 'docrelay/caller': name } })).toBe(key({}))
+  })
+
+  it('[AG-66] [AG-68] records of calls name a caller by a digest that is the same at every address and does not show its session', () => {
+    const digest = (given: object, more: object = {}) =>
+      callerDigest({
+        access: { sub: 'ann', workspaceId: 'ws', ...more } as never,
+        isStatic: false,
+        caller: callerOf({ ...from, ...given }),
+      })
+    const session = { id: 'secret-session' }
+    const digests = [digest({}), digest({ session }), digest({ session: { id: 't' } }), digest({ session }, { sub: 'ben' })]
+    expect(new Set(digests).size).toBe(digests.length)
+    expect(digest({ session, address: '2.2.2.2', clientName: 'Other' })).toBe(digest({ session }))
+    expect(digests.join()).not.toContain('secret')
   })
 
   it('[AG-18] a name that answers to several sessions or addresses within 30 minutes is shared', async () => {

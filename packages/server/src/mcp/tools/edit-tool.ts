@@ -10,6 +10,7 @@ import type { Agent, EditOutcome } from '../../documents/residents.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { retryCas } from '../../kernel/retry-cas.ts'
 import type { ArgumentsSchema } from '../arguments.ts'
+import { callerDigest } from '../memory/callers.ts'
 import { refusal, success } from '../results.ts'
 import type { CallContext, JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { annotations, FLAG, type Hint } from './schema.ts'
@@ -112,6 +113,7 @@ function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: Json
     expectedVersion: typeof expectedVersion === 'number' ? expectedVersion : null,
     dryRun: dryRun === true,
     agent: agentOf(call),
+    caller: callerDigest(call),
     signal: call.signal,
     ...(call.once && { once: call.once }),
     ...(call.glance && { writer: call.glance }),

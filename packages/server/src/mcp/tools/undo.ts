@@ -2,8 +2,9 @@ import { isRefusal, type Refusal } from '@docrelay/model/edit'
 import type { CallStore } from '../../documents/call-store.port.ts'
 import { lastTargets, namedTarget, type Undoing } from '../../documents/undo-targets.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { callerDigest } from '../memory/callers.ts'
 import { refusal } from '../results.ts'
-import type { JsonObject, ToolCall } from '../tool.ts'
+import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { agentOf, type Editable, editTool } from './edit-tool.ts'
 import { DOCUMENT, input, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
@@ -35,19 +36,34 @@ export function undoTool(deps: UndoDeps): ToolRow {
     ...row,
     async run(call) {
       const answer = await row.run(call)
-      if (answer.kind === 'failure' || answer.structured['changed'] !== 0 || 'replayed' in answer.structured) return answer
-      // Another undo of the call may have been faster: then everything looks as if somebody had changed it since.
+      if (!mayBeLate(answer)) return answer
       const { refusal: undone } = await targets(call, deps)
       return undone === undefined ? answer : refusal(undone as Refusal)
     },
   }
 }
 
+/**
+ * Whether another undo of the call may have been faster: then everything looks as if somebody had changed it since, or other writes came
+ * first in every attempt. [AG-72]
+ */
+function mayBeLate(answer: ToolSuccess | ToolFailure): boolean {
+  if (answer.kind === 'success') return answer.structured['changed'] === 0 && !('replayed' in answer.structured)
+  return answer.code === 'ERR_VERSION_CONFLICT' && 'attempts' in answer.facts
+}
+
 /** A refusal goes along: a repeat of an undo gets its first answer although the call cannot be undone any more. */
 async function targets(call: ToolCall, { documents, calls, clock }: UndoDeps): Promise<JsonObject> {
   const { docId, callId, last } = call.args as { readonly docId: string; readonly callId?: string; readonly last?: number }
   const { key } = await documents.require(call.access, docId, 'edit')
-  const undoing: Undoing = { calls, key, sub: call.access.sub, client: agentOf(call).name, nowMs: clock.nowMs() }
+  const undoing: Undoing = {
+    calls,
+    key,
+    sub: call.access.sub,
+    client: agentOf(call).name,
+    caller: callerDigest(call),
+    nowMs: clock.nowMs(),
+  }
   const found = callId === undefined ? await lastTargets(undoing, last ?? 1) : await namedTarget(undoing, callId)
   if (isRefusal(found)) return { refusal: found }
   return { targets: callId === undefined ? found : [found] }

@@ -19,9 +19,11 @@ function start() {
   const records = createChangeRecords()
   records.hold(REF)
   const head = { ...REF, version: 4 } as { version: number } & DocumentHead
-  const store: { refusal: RelayError | null } = { refusal: null }
+  /** `held`: what the store waits for before it answers. */
+  const store: { refusal: RelayError | null; held: Promise<void> | null } = { refusal: null, held: null }
   const documents = {
     async require() {
+      await store.held
       if (store.refusal !== null) throw store.refusal
       return head
     },
@@ -204,6 +206,25 @@ describe('wait_for_change', () => {
     await time.advance(2_000)
     expect([heard.outcome, open, time.waiting()]).toEqual([expect.objectContaining(EDITED), 0, 0])
   })
+
+  it.each(['answered', 'failed'])(
+    '[AG-76] a call that ends during a look at the document, which is %s later, never looks again',
+    async (how) => {
+      const { time, wait, store } = start()
+      const look = Promise.withResolvers<void>()
+      const state = wait({ timeoutSecs: 3 })
+      await time.advance(1_000)
+      store.held = look.promise
+      await time.advance(1_500)
+      store.held = null
+      await time.advance(500)
+      expect(state.outcome).toEqual(QUIET)
+      if (how === 'answered') look.resolve()
+      else look.reject(new RelayError('UNAVAILABLE', 'The store does not answer.'))
+      await time.advance(60_000)
+      expect(time.waiting()).toBe(0)
+    },
+  )
 
   it('[AG-76] a caller that gives up gets no answer and leaves nothing behind', async () => {
     const { time, wait } = start()

@@ -85,6 +85,7 @@ class Wait {
   private readonly cancels: (() => void)[] = []
   private cancelQuiet: (() => void) | null = null
   private hasBegun = false
+  private hasEnded = false
   private settle: (how: 'edited' | 'quiet' | ToolFailure) => void = () => {}
 
   constructor(call: ToolCall, first: DocumentHead, deps: WaitDeps) {
@@ -117,6 +118,7 @@ class Wait {
       call.signal.throwIfAborted()
       return typeof how === 'string' ? await this.answer(how === 'edited') : how
     } finally {
+      this.hasEnded = true
       for (const cancel of this.cancels) cancel()
       this.cancelQuiet?.()
     }
@@ -154,6 +156,8 @@ class Wait {
   }
 
   private lookLater(): void {
+    // The call may have ended during the last look, and nobody would cancel another timer.
+    if (this.hasEnded) return
     this.cancels.push(
       this.deps.timers.after(LOOK_MS, () => {
         void lookAt(this.call, this.deps).then(

@@ -1,7 +1,8 @@
+import { isOutdated } from '@docrelay/model/edit'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { DocumentHead, DocumentStore } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentStore, DocumentWrite } from '../../documents/document-store.port.ts'
 import { done, editIn, editRequest } from '../testing/room-editing.ts'
-import { RoomFixture, setShape, write } from '../testing/room-fixture.ts'
+import { recording, RoomFixture, setShape, write } from '../testing/room-fixture.ts'
 import { TestWorker, until } from '../testing/worker-harness.ts'
 
 const PAGE = '<p id="blk-1">one</p><p id="blk-2">two</p><p id="blk-3">three</p>'
@@ -89,6 +90,28 @@ describe('edits of a live document that another process also stores', () => {
     expect(await documents.remembered(head.workspaceId, { request: 'next', sinceMs: 0 })).toEqual(told)
     await at.settle(room, worker)
     expect(await contentOf(head)).toMatch(/one.*>2<.*three/)
+  })
+
+  it('[AG-72] an undo of a call that was undone since its caller found it is tried once, leaves nothing, and the document stays usable', async () => {
+    const writes: DocumentWrite[] = []
+    const worker = workerOn(recording(at.storage.documents, writes))
+    const list = { ...BODY.richTextPages[0], content: `${PAGE}<ul><li><p>oranges</p></li></ul>` }
+    const { head, room } = await at.openRoom(worker, { ...BODY, richTextPages: [list] })
+    const ann = await at.joined(room, {}, worker)
+    const whole = { pageId: 'p1', content: PAGE, format: 'html' } as const
+    const { callId = '' } = done(await editIn(worker, room, editRequest(head, 'set_prose', whole))).effects
+    const [call] = await at.storage.calls.read(head.key, [callId])
+    const targets = [{ callId, record: new TextDecoder().decode(call?.record ?? undefined) }]
+    const undo = () => editIn(worker, room, editRequest(head, 'undo', { callId, targets }))
+    expect(done(await undo()).result).toMatchObject({ undone: [callId] })
+    const before = writes.length
+    const late = await undo()
+    expect([isOutdated(late), late.kind, writes.length - before]).toEqual([true, 'refused', 1])
+    await until(() => ann.text().includes('oranges'))
+    expect(ann.text().split('oranges')).toHaveLength(2)
+    done(await editIn(worker, room, editRequest(head, 'set_prose', set)))
+    await at.settle(room, worker)
+    expect(await contentOf(head)).toMatch(/one.*>2<.*three.*oranges/)
   })
 
   it('[CONC-3] after five lost races an edit writes nothing, answers ERR_VERSION_CONFLICT with attempts and serverVersion, and the document stays usable', async () => {

@@ -7,7 +7,7 @@ import { canRefit } from '@docrelay/model/edits'
 import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
 import { callMember, captureMember, type Effects, NO_EFFECTS, triedEffects } from '../../documents/effects.ts'
-import { contendedEdit, editAnswer, editOverQuota, gatingQuota } from '../../documents/edit-plan.ts'
+import { contendedEdit, editAnswer, editOverQuota, gatingQuota, undoneBefore } from '../../documents/edit-plan.ts'
 import { onceMember, repeated } from '../../documents/once.ts'
 import { zeroes } from '../../documents/put-plan.ts'
 import type { EditRequest } from '../../documents/residents.port.ts'
@@ -286,6 +286,9 @@ async function applyEdit(room: Room, saver: RoomSaver, { planned: change, isStor
     case 'repeated':
       await takeBack(room, saver, taken)
       return once === undefined ? 'again' : { kind: 'edit', outcome: repeated(outcome.first, once) }
+    case 'not-undoable':
+      await takeBack(room, saver, taken)
+      return { kind: 'edit', outcome: undoneBefore() }
     case 'fenced':
       host.turn(() => room.fenced())
       return MOVED

@@ -185,6 +185,25 @@ describe('which calls are undone', () => {
     }, TYPED)
   })
 
+  it('[AG-72] of undos at the same time of a call that removed a list or a block without id, one brings it back and the others are told', async () => {
+    const LISTED = '<p id="blk-a">Words a</p><ul><li><p>Item</p></li></ul><p>Nameless</p><p id="blk-b">Words b</p>'
+    const body = { name: 'Listed', pages: [], richTextPages: [{ id: 'p', name: 'P', order: 0, content: LISTED }] }
+    for (const removed of ['Item', 'Nameless']) {
+      await coldAndLive(async (docId) => {
+        const before = await htmlOf(docId)
+        const kept = before.replace(removed === 'Item' ? /<ul.*<\/ul>/ : /<p[^>]*>Nameless<\/p>/, '')
+        const { callId } = await ann.call('set_prose', { docId, ...page, content: kept, format: 'html' })
+        expect(await htmlOf(docId)).not.toContain(removed)
+        const answers = await Promise.all(Array.from({ length: 3 }, () => ann.answer('undo', { docId, callId })))
+        const [done, ...others] = answers.toSorted((a, b) => Number(a.isError) - Number(b.isError)).map(({ result }) => result)
+        expect(done).toMatchObject({ undone: [callId], serverVersion: 3 })
+        for (const other of others)
+          expect(other).toMatchObject({ code: 'ERR_NOT_UNDOABLE', reason: 'undone', undoneBy: done?.['callId'] })
+        expect((await htmlOf(docId)).split(removed)).toHaveLength(2)
+      }, body)
+    }
+  })
+
   it('[AG-72] [TOOL-22] an undo with a request id that is repeated gets its first answer', async () => {
     await coldAndLive(async (docId) => {
       const { callId } = await ann.call('rename_document', { docId, name: 'Other' })

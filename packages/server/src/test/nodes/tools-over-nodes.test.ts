@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { patience } from '../../kernel/testing/patience.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { mcpSession } from '../mcp-session.ts'
 import { rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, until } from '../relay-under-test.ts'
 import { openWire, type WireClient } from '../wire-client.ts'
@@ -56,6 +57,21 @@ onNodes(await sharedNodes(), ({ relays }) =>
         expect(html).toMatch(/one<.*new two and Ann<.*three</)
         expect(html).not.toContain('new one')
         expect(await htmlAt(b, docId)).toBe(html)
+      })
+
+      it('[AG-68] the last call of a session is its own also when the session changes the node and another session wrote since', async () => {
+        const { docId } = await opened(owner)
+        const bearer = a.token({ ...ANN, sub: `sessions-${++documents}` })
+        let at = a
+        const [first, second] = [
+          await mcpSession(() => at.mcpUrl, bearer, 'Client'),
+          await mcpSession(a.mcpUrl, bearer, 'Client'),
+        ]
+        const { callId } = await first('set_prose', { docId, ...page, id: 'blk-1', content: 'first' })
+        await second('set_prose', { docId, ...page, id: 'blk-2', content: 'second' })
+        at = b
+        expect(await first('undo', { docId, last: 1 })).toMatchObject({ undone: [callId] })
+        expect(await htmlAt(b, docId)).toMatch(/one<.*second<.*three</)
       })
 
       it('[AG-72] [AG-73] REST at one node undoes a call of the other, lists it there, and repeats its answer at the other', async () => {

@@ -27,6 +27,7 @@ const PINNED: Readonly<Record<string, string>> = {
   '0013-seats': '1449442f209d7548',
   '0014-feeds': '266a940e8606fe94',
   '0015-blob-objects': '691102723cda63dd',
+  '0016-callers': 'd2302b3ae8411760',
 }
 
 let store: ReturnType<typeof temporaryStore>

@@ -17,6 +17,7 @@ import * as seats from './0013-seats.ts'
 import type { StepTypes } from './0013-seats.ts'
 import * as feeds from './0014-feeds.ts'
 import * as blobObjects from './0015-blob-objects.ts'
+import * as callers from './0016-callers.ts'
 
 /** The format of a store that one relay at a time uses. */
 const FORMAT_OF_ONE = 1
@@ -56,6 +57,7 @@ export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0013-seats': { up: seats.up, safe: true, passesOver: [] },
   '0014-feeds': { up: feeds.up, safe: true, passesOver: [] },
   '0015-blob-objects': { up: blobObjects.up, safe: true, passesOver: [] },
+  '0016-callers': { up: callers.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {

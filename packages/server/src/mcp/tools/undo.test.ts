@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import type { CallStore, StoredCall } from '../../documents/call-store.port.ts'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { contendedEdit, undoneBefore } from '../../documents/edit-plan.ts'
+import type { EditOutcome } from '../../documents/residents.port.ts'
+import { runTool, toolCall } from '../testing/tool-call.ts'
+import { undoTool } from './undo.ts'
+
+const CALL: StoredCall = {
+  ...{ callId: 'call-1', tool: 'set_prose', sub: 'ann', client: null, caller: null, changed: 1, removed: 0 },
+  ...{ atMs: 0, version: 2, hasRecord: true, undoneBy: null, record: new TextEncoder().encode('{}'), answer: null },
+}
+
+/** An undo of a call that another undo takes back while this one is written, which is answered `outcome` then. */
+async function overtaken(outcome: EditOutcome) {
+  let stored = CALL
+  let tries = 0
+  const calls: Pick<CallStore, 'list' | 'read'> = { list: async () => [stored], read: async () => [stored] }
+  const documents = {
+    require: async () => ({ key: 1, version: 7 }) as DocumentHead,
+    async edit(_: unknown, { args }: { readonly args: unknown }): Promise<EditOutcome> {
+      tries++
+      stored = { ...CALL, undoneBy: 'call-2' }
+      return (args as { readonly refusal?: EditOutcome }).refusal ?? outcome
+    },
+  }
+  const tool = undoTool({ documents, calls, clock: { nowMs: () => 0 } })
+  const answer = await runTool([tool], 'undo', toolCall({ docId: 'd', callId: 'call-1' }))
+  return { answer, tries }
+}
+
+const UNDONE = { code: 'ERR_NOT_UNDOABLE', callId: 'call-1', reason: 'undone', undoneBy: 'call-2' }
+
+it('[AG-72] an undo that the store refuses, because another was faster, says so and by which call, after one more look', async () => {
+  expect(await overtaken(undoneBefore())).toEqual({ answer: expect.objectContaining(UNDONE), tries: 2 })
+})
+
+it('[AG-72] an undo that lost every race asks whether another undo was among the winners', async () => {
+  expect(await overtaken(contendedEdit(7))).toEqual({ answer: expect.objectContaining(UNDONE), tries: 1 })
+})
