@@ -28,6 +28,14 @@ const TRY_AGAIN = 1013
 /** How long a provider that may not come back by itself is kept waiting when its application connects it anyway. */
 const AFTER_STOP_MS = 5_000
 
+/** How the next socket for a document begins. */
+interface NextStart {
+  /** When it may connect (ms). */
+  readonly notBefore: number
+  /** Whether it needs another token than the last one, which was refused. */
+  readonly fresh: boolean
+}
+
 /**
  * Returns a class to give to a `WebsocketProvider` of y-websocket as `WebSocketPolyfill`, with the address of `/ws` as its server and
  * the id of the document as its room. It speaks the relay's protocol: it authenticates, renews the token, joins the document, cuts large
@@ -38,11 +46,11 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
   const { WebSocket: Socket } = options
   const given = Socket && { openSocket: (url: string) => new Socket(url) as SocketLike }
   const environment = environmentWith({ ...given, ...options.environment })
-  /** When the next socket may connect (ms), as the end of the last one decided. */
-  let notBefore = 0
-  let fresh = false
-  /** A token was refused, and a fresh one has not been accepted yet. */
-  let renewing = false
+  /**
+   * By address, as the end of the last socket decided: a provider makes a new socket for every attempt, and one class may serve many
+   * documents, which have nothing to do with each other.
+   */
+  const nextStarts = new Map<string, NextStart>()
 
   class RelayWebSocket {
     static readonly CONNECTING = 0
@@ -62,23 +70,27 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     readonly url: string
     readonly #docId: string
     readonly #connection: SyncConnection
+    /** Of the document; parameters, which may change from one attempt to the next, are no part of it. */
+    readonly #address: string
     #maxMessageBytes = CHUNK_PAYLOAD_BYTES
     #cancelStart: () => void
+    /** Asked for a fresh token, which the relay has not accepted yet. */
+    #triesFresh = false
 
     constructor(address: string) {
       this.url = address
       const url = new URL(address)
+      url.search = ''
+      this.#address = url.href
       const path = url.pathname.split('/')
       this.#docId = decodeURIComponent(path.pop() ?? '')
       url.pathname = path.join('/')
-      url.search = ''
       this.#connection = new SyncConnection({
         url: url.href,
         docId: this.#docId,
-        token: (request) => {
-          const asked = { fresh: request.fresh || fresh }
-          fresh = false
-          return options.token(asked)
+        token: ({ fresh: isRenewal }) => {
+          if (!isRenewal) this.#triesFresh = nextStarts.get(this.#address)?.fresh ?? false
+          return options.token({ fresh: isRenewal || this.#triesFresh })
         },
         environment,
         ...(options.workspace !== undefined && { workspace: options.workspace }),
@@ -86,6 +98,7 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
         onOpen: () => this.#joined(),
         onFrame: (tag, message) => this.#received(tag, message),
       })
+      const { notBefore = 0 } = nextStarts.get(this.#address) ?? {}
       this.#cancelStart = environment.after(Math.max(0, notBefore - environment.now()), () => this.#connection.connect())
     }
 
@@ -134,23 +147,23 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     /** The provider connects again by itself, so the connection never does: it only says how long to wait. */
     #changed(status: ConnectionStatus): void {
       if (status.kind === 'authenticated') {
-        renewing = false
+        this.#triesFresh = false
+        nextStarts.delete(this.#address)
         this.#maxMessageBytes = status.session.maxMessageSize ?? CHUNK_PAYLOAD_BYTES
         return
       }
       if (status.kind === 'connecting') return
       const { code, reason } = status
       options.onError?.(closeError(status))
-      if (status.kind === 'stopped' || (code === 4401 && renewing))
-        return this.#ended({ code: code >= 4400 && code < 4500 ? code : GONE, reason }, AFTER_STOP_MS)
+      if (status.kind === 'stopped' || (code === 4401 && this.#triesFresh))
+        return this.#ended({ code: code >= 4400 && code < 4500 ? code : GONE, reason }, { waitMs: AFTER_STOP_MS })
       // A token that was refused once is renewed; a full workspace has room again some time.
-      fresh = code === 4401
-      renewing ||= fresh
-      this.#ended({ code: code >= 4400 && code < 4500 ? TRY_AGAIN : code, reason }, status.delayMs)
+      const next = { waitMs: status.delayMs, fresh: code === 4401 }
+      this.#ended({ code: code >= 4400 && code < 4500 ? TRY_AGAIN : code, reason }, next)
     }
 
-    #ended(event: { readonly code: number; readonly reason: string }, waitMs = 0): void {
-      notBefore = environment.now() + waitMs
+    #ended(event: { readonly code: number; readonly reason: string }, { waitMs = 0, fresh = false } = {}): void {
+      nextStarts.set(this.#address, { notBefore: environment.now() + waitMs, fresh })
       this.#connection.close()
       this.readyState = 3
       this.onerror?.({ type: 'error', message: event.reason })
