@@ -110,6 +110,18 @@ describe('y-websocket through relayWebSocket', () => {
     expect([one.closed, two.closed]).toEqual([[], []])
   })
 
+  it('[WS-69] a provider that is alone in a document gets its own presence back, without which it would connect anew after 30 s', async () => {
+    const { provider } = provide(await newDocument())
+    await until('the sync', () => provider.synced)
+    const lost: object[] = []
+    provider.on('connection-close', () => lost.push({ heardAt: provider.wsLastMessageReceived }))
+    // As if it had heard nothing for more than 30 s, which it looks at every 3 s; its awareness renews the presence every 15 s.
+    provider.wsLastMessageReceived = 0
+    provider.awareness.setLocalState(provider.awareness.getLocalState())
+    await until('a message or the loss', () => provider.wsLastMessageReceived > 0 || lost.length > 0)
+    expect(lost).toEqual([])
+  })
+
   it('[WS-21] a provider stops at a document that is not there, may not be read, or is deleted', async () => {
     const unknown = provide('nowhere')
     const forbidden = provide(await newDocument(), { who: { sub: 'eve', role: 'member' } })

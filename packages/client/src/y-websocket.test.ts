@@ -1,6 +1,8 @@
-import { jsonFrame } from '@docrelay/protocol/codec'
+import { awarenessFrame, jsonFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { expect, it } from 'vitest'
+import { Awareness, encodeAwarenessUpdate } from 'y-protocols/awareness'
+import * as Y from 'yjs'
 import type { SocketLike } from './environment.ts'
 import { relayWebSocket } from './y-websocket.ts'
 
@@ -42,11 +44,31 @@ function bench() {
     await new Promise((resolve) => setImmediate(resolve))
     const opened = played.at(-1) as Played
     expect(new URL(opened.address).searchParams.get('doc')).toBe(docId)
-    return { waitMs: start.ms, closed, end: (code: number, reason: string) => opened.onclose?.({ code, reason }), opened }
+    return { socket, waitMs: start.ms, closed, end: (code: number, reason: string) => opened.onclose?.({ code, reason }), opened }
   }
   const accept = (opened: Played) => opened.onmessage?.({ data: jsonFrame(TAG.authResponse, { success: true }).buffer })
-  return { asked, connect, accept }
+  const fire = (ms: number) => {
+    for (const timer of timers.filter((each) => each.ms === ms)) timer.run()
+  }
+  return { asked, connect, accept, fire }
 }
+
+it('[WS-69] a socket tells its provider every 15 s that it is there, also one that shows no presence; one that the relay has not accepted, or that is closed, tells nothing', async () => {
+  const { connect, accept, fire } = bench()
+  const { socket, opened } = await connect('one')
+  const heard: Uint8Array[] = []
+  socket.onmessage = ({ data }) => heard.push(new Uint8Array(data as ArrayBuffer))
+  opened.onopen?.({} as never)
+  fire(15_000)
+  // A relay that never answers is not there.
+  expect(heard).toEqual([])
+  accept(opened)
+  fire(15_000)
+  expect(heard).toEqual([awarenessFrame(encodeAwarenessUpdate(new Awareness(new Y.Doc()), []))])
+  socket.close()
+  fire(15_000)
+  expect(heard).toHaveLength(1)
+})
 
 it('[WS-69] what one document has to wait for keeps no other document of the same class waiting', async () => {
   const { connect } = bench()

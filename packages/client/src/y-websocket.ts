@@ -1,4 +1,4 @@
-import { chunkFrames, jsonFrame, readJson } from '@docrelay/protocol/codec'
+import { awarenessFrame, chunkFrames, jsonFrame, readJson } from '@docrelay/protocol/codec'
 import { CHUNK_PAYLOAD_BYTES, type ErrorFrame, TAG } from '@docrelay/protocol/frames'
 import { type Environment, environmentWith, type SocketLike } from './environment.ts'
 import { RelayError } from './errors.ts'
@@ -25,6 +25,10 @@ const ENDED = ['ERR_UNKNOWN_DOC', 'ERR_DELETED', 'ERR_VIEW_FORBIDDEN']
 /** Codes 4400 to 4499 end the attempts of a provider. */
 const GONE = 4404
 const TRY_AGAIN = 1013
+/** A provider that hears nothing for 30 s takes its connection for lost. */
+const HEARD_EVERY_MS = 15_000
+/** Presence of nobody, as a provider reads it. */
+const NOTHING_NEW = awarenessFrame(Uint8Array.of(0))
 /** How long a provider that may not come back by itself is kept waiting when its application connects it anyway. */
 const AFTER_STOP_MS = 5_000
 
@@ -73,9 +77,11 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     /** Of the document; parameters, which may change from one attempt to the next, are no part of it. */
     readonly #address: string
     #maxMessageBytes = CHUNK_PAYLOAD_BYTES
-    #cancelStart: () => void
+    #cancelTimer: () => void
     /** Asked for a fresh token, which the relay has not accepted yet. */
     #triesFresh = false
+    /** The relay has accepted the token; from then on heartbeats find out whether it is still there. */
+    #isAccepted = false
 
     constructor(address: string) {
       this.url = address
@@ -99,13 +105,15 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
         onFrame: (tag, message) => this.#received(tag, message),
       })
       const { notBefore = 0 } = nextStarts.get(this.#address) ?? {}
-      this.#cancelStart = environment.after(Math.max(0, notBefore - environment.now()), () => this.#connection.connect())
+      this.#cancelTimer = environment.after(Math.max(0, notBefore - environment.now()), () => this.#connection.connect())
     }
 
     send(data: Uint8Array<ArrayBuffer> | ArrayBuffer): void {
       const frame = data instanceof Uint8Array ? data : new Uint8Array(data)
       const isAwareness = frame[0] === TAG.awareness
       if (this.readyState !== 1 || (frame[0] !== TAG.sync && !isAwareness)) return
+      // Servers of y-websocket echo presence. Where timers seldom run, as in a page in the background, it is heard before the provider looks.
+      if (isAwareness) queueMicrotask(() => this.#tell(frame))
       if (frame.length <= this.#maxMessageBytes) return this.#connection.send(frame)
       if (isAwareness) return
       const messageId = Uint8Array.from({ length: 16 }, () => Math.floor(environment.random() * 256))
@@ -114,11 +122,26 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     }
 
     close(): void {
-      this.#cancelStart()
+      this.#cancelTimer()
       this.#connection.close()
       if (this.readyState === 3) return
       this.readyState = 3
       this.onclose?.({ code: 1000, reason: '' })
+    }
+
+    #tell(frame: Uint8Array): void {
+      if (this.readyState === 1 && this.#isAccepted) this.onmessage?.({ data: new Uint8Array(frame).buffer })
+    }
+
+    /**
+     * Lets the provider hear that the connection is there, also one that shows nobody, so that it sends nothing that could be echoed. It
+     * knows nothing of heartbeats, and the relay says nothing else to whoever is alone.
+     */
+    #keepHeard(): void {
+      this.#cancelTimer = environment.after(HEARD_EVERY_MS, () => {
+        this.#tell(NOTHING_NEW)
+        this.#keepHeard()
+      })
     }
 
     #joined(): void {
@@ -148,6 +171,8 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     #changed(status: ConnectionStatus): void {
       if (status.kind === 'authenticated') {
         this.#triesFresh = false
+        this.#isAccepted = true
+        this.#keepHeard()
         nextStarts.delete(this.#address)
         this.#maxMessageBytes = status.session.maxMessageSize ?? CHUNK_PAYLOAD_BYTES
         return
@@ -164,6 +189,7 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
 
     #ended(event: { readonly code: number; readonly reason: string }, { waitMs = 0, fresh = false } = {}): void {
       nextStarts.set(this.#address, { notBefore: environment.now() + waitMs, fresh })
+      this.#cancelTimer()
       this.#connection.close()
       this.readyState = 3
       this.onerror?.({ type: 'error', message: event.reason })
