@@ -96,8 +96,9 @@ function storedCopy(
 /** Replaces the updates of a copy by one. */
 async function mergeCopy(updates: IDBObjectStore, copy: CopyKey): Promise<void> {
   const rows = (await result(updates.index('copy').getAll(copy))) as UpdateRow[]
+  const update = Y.mergeUpdates(rows.map((row) => row.update))
   for (const id of await result(updates.index('copy').getAllKeys(copy))) updates.delete(id)
-  updates.put({ copy, update: Y.mergeUpdates(rows.map(({ update }) => update)) } satisfies UpdateRow)
+  updates.put({ copy, update } satisfies UpdateRow)
 }
 
 /** Returns the copy of a document that was used last, with its content. */
@@ -142,16 +143,28 @@ function below(parts: readonly string[]): IDBKeyRange {
   return IDBKeyRange.bound([...parts], [...parts, []])
 }
 
-/** Runs `work` in one transaction; resolves with what it returns when everything is durable. */
+/** Runs `work` in one transaction; resolves with what it returns when everything is durable. When it fails, nothing of it is kept. */
 async function write<T>(db: IDBDatabase, work: (copies: IDBObjectStore, updates: IDBObjectStore) => Promise<T>): Promise<T> {
   const transaction = db.transaction([COPIES, UPDATES], 'readwrite')
   const done = new Promise<void>((resolve, reject) => {
     transaction.oncomplete = () => resolve()
     transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was aborted'))
   })
-  const worked = work(transaction.objectStore(COPIES), transaction.objectStore(UPDATES))
+  const worked = work(transaction.objectStore(COPIES), transaction.objectStore(UPDATES)).catch((error: unknown) => {
+    abort(transaction)
+    throw error
+  })
   const [value] = await Promise.all([worked, done])
   return value
+}
+
+/** Without it a transaction stores what was asked for before its work failed. */
+function abort(transaction: IDBTransaction): void {
+  try {
+    transaction.abort()
+  } catch {
+    // It has ended already, by the request that failed.
+  }
 }
 
 function result<T>(request: IDBRequest<T>): Promise<T> {

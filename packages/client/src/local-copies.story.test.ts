@@ -207,4 +207,22 @@ describe('a device that refuses', () => {
     Y.applyUpdate(stored, content?.update ?? new Uint8Array())
     expect(stored.getArray('a').toJSON()).toEqual(Array.from({ length: 250 }, (_, i) => i))
   })
+
+  it('[WS-62] a copy whose updates cannot be merged keeps every one of them', async () => {
+    const factory = new IDBFactory()
+    const copy = await indexedDb({ factory }).open(SCOPE, 'd', () => 0)
+    await copy.begin('l1', updateOf('x'))
+    for (let i = 0; i < 99; i++) await copy.append(updateOf('x'))
+    // Nothing in the relay makes such an update; a merge that runs out of memory ends in the same way.
+    await expect(copy.append(Uint8Array.of(255))).rejects.toThrow()
+    const rows = await new Promise((resolve, reject) => {
+      const opening = factory.open('docrelay')
+      opening.onerror = () => reject(opening.error)
+      opening.onsuccess = () => {
+        const counting = opening.result.transaction('updates').objectStore('updates').count()
+        counting.onsuccess = () => resolve(counting.result)
+      }
+    })
+    expect(rows).toBe(100)
+  })
 })
