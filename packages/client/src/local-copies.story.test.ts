@@ -185,6 +185,26 @@ describe('the end of copies', () => {
     expect(await Promise.all(left)).toEqual([false, false, false])
   })
 
+  it('[WS-22] a document that the relay does not know any more is not told as deleted, and its copy stays with words that were not sent', async () => {
+    const [id, { relay, factory }] = [await newDocument(), device()]
+    await (await kept(relay(), id, 'sent')).close()
+    // The application names no workspace, and the first one of the token is another now.
+    const document = relay(memberOf('other', 'default')).open(id)
+    const [gone, diverged]: [object[], string[]] = [[], []]
+    document.on('gone', (event) => gone.push(event))
+    document.on('diverged', ({ error }) => diverged.push(error.code))
+    await document.ready
+    field(document, 'unsent')
+    await until('the refusal', () => document.state.link === 'stopped')
+    expect([gone, diverged, document.state.saved]).toEqual([[], ['ERR_UNKNOWN_DOC'], 'refused'])
+    field(document, 'later')
+    await document.close()
+    expect(await hasCopy(factory, id)).toBe(true)
+    const again = relay().open(id)
+    await again.flush({ timeoutMs: 10_000 })
+    expect(fields(again)).toEqual(['later', 'sent', 'unsent'])
+  })
+
   it('[WS-54] a copy is removed when the document is deleted, and when the person may not read it any more', async () => {
     const share = [{ userId: 'ben', permission: 'edit' }]
     for (const end of ['deleted', 'forbidden']) {
