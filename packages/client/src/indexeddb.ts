@@ -15,6 +15,8 @@ const DAY_MS = 86_400_000
 const MERGE_ABOVE = 100
 const COPIES = 'copies'
 const UPDATES = 'updates'
+/** The place of copies of which the application named no workspace. */
+const UNNAMED = ''
 
 /** Origin, workspace, sub, document, lineage. */
 type CopyKey = [string, string, string, string, string]
@@ -30,7 +32,8 @@ interface UpdateRow {
 /**
  * Keeps copies of documents in IndexedDB, in plain text: whoever can read the browser's profile can read them. A copy belongs to one
  * person, workspace and relay, and to one lineage of its document; it is removed at sign-out, when the document was deleted or the
- * person may not read it any more, and when it was not used for 30 days.
+ * person may not read it any more, and when it was not used for 30 days. Where no workspace was named when it was made, it is found from
+ * every workspace: an application begins to name one when a person has joined a second.
  */
 export function indexedDb({ name = 'docrelay', maxAgeDays = 30, factory }: IndexedDbOptions = {}): Persistence {
   let opening: Promise<IDBDatabase> | null = null
@@ -50,8 +53,8 @@ export function indexedDb({ name = 'docrelay', maxAgeDays = 30, factory }: Index
       const newest = await newestCopy(db, scope, docId, now)
       return storedCopy(database, scope, docId, now, newest)
     },
-    async clear({ origin, workspace, sub }) {
-      await removeCopies(await database(), sub === null ? [origin, workspace] : [origin, workspace, sub])
+    async clear({ origin, sub }) {
+      await removeCopies(await database(), [origin], ([, , whose]) => sub === null || whose === sub)
     },
   }
 }
@@ -88,7 +91,9 @@ function storedCopy(
       })
     },
     async remove() {
-      await removeCopies(await database(), [origin, workspace, sub, docId])
+      const db = await database()
+      await removeCopies(db, [origin, workspace, sub, docId])
+      if (key !== null) await removeCopies(db, key)
     },
   }
 }
@@ -96,8 +101,9 @@ function storedCopy(
 /** Replaces the updates of a copy by one. */
 async function mergeCopy(updates: IDBObjectStore, copy: CopyKey): Promise<void> {
   const rows = (await result(updates.index('copy').getAll(copy))) as UpdateRow[]
+  const update = Y.mergeUpdates(rows.map((row) => row.update))
   for (const id of await result(updates.index('copy').getAllKeys(copy))) updates.delete(id)
-  updates.put({ copy, update: Y.mergeUpdates(rows.map(({ update }) => update)) } satisfies UpdateRow)
+  updates.put({ copy, update } satisfies UpdateRow)
 }
 
 /** Returns the copy of a document that was used last, with its content. */
@@ -108,14 +114,28 @@ async function newestCopy(
   now: () => number,
 ): Promise<{ readonly key: CopyKey; readonly update: Uint8Array } | null> {
   return write(db, async (copies, updates) => {
-    const rows = (await result(copies.getAll(below([origin, workspace, sub, docId])))) as CopyRow[]
-    const newest = rows.sort((a, b) => b.usedAt - a.usedAt)[0]
+    const copiesIn = async (place: string): Promise<CopyRow[]> => {
+      const rows = (await result(copies.getAll(below([origin, place, sub, docId])))) as CopyRow[]
+      return rows.sort((a, b) => b.usedAt - a.usedAt)
+    }
+    const unnamed = workspace === UNNAMED ? [] : await copiesIn(UNNAMED)
+    // A copy of the unnamed workspace stays where it is: nobody knows yet that it is of this one.
+    const newest = (await copiesIn(workspace))[0] ?? unnamed[0]
     if (newest === undefined) return null
+    const twin = unnamed.find(({ key }) => key !== newest.key && key[4] === newest.key[4])
+    if (twin !== undefined) await moveCopy(copies, updates, twin.key, newest.key)
     const stored = (await result(updates.index('copy').getAll(newest.key))) as UpdateRow[]
     if (stored.length === 0) return null
     copies.put({ key: newest.key, usedAt: now() } satisfies CopyRow)
     return { key: newest.key, update: Y.mergeUpdates(stored.map(({ update }) => update)) }
   })
+}
+
+/** Moves what is in one copy into another one of the same document and lineage. */
+async function moveCopy(copies: IDBObjectStore, updates: IDBObjectStore, from: CopyKey, to: CopyKey): Promise<void> {
+  const rows = (await result(updates.index('copy').getAll(from))) as UpdateRow[]
+  await removeCopy(copies, updates, from)
+  for (const { update } of rows) updates.put({ copy: to, update } satisfies UpdateRow)
 }
 
 async function removeUnused(db: IDBDatabase, before: number): Promise<void> {
@@ -125,10 +145,15 @@ async function removeUnused(db: IDBDatabase, before: number): Promise<void> {
   })
 }
 
-/** Removes the copies whose key begins with these parts. */
-async function removeCopies(db: IDBDatabase, parts: readonly string[]): Promise<void> {
+/** Removes the copies whose key begins with these parts and is accepted by `isOne`. */
+async function removeCopies(
+  db: IDBDatabase,
+  parts: readonly string[],
+  isOne: (key: CopyKey) => boolean = () => true,
+): Promise<void> {
   await write(db, async (copies, updates) => {
-    for (const key of await result(copies.getAllKeys(below(parts)))) await removeCopy(copies, updates, key as CopyKey)
+    const keys = (await result(copies.getAllKeys(below(parts)))) as CopyKey[]
+    for (const key of keys.filter(isOne)) await removeCopy(copies, updates, key)
   })
 }
 
@@ -142,16 +167,28 @@ function below(parts: readonly string[]): IDBKeyRange {
   return IDBKeyRange.bound([...parts], [...parts, []])
 }
 
-/** Runs `work` in one transaction; resolves with what it returns when everything is durable. */
+/** Runs `work` in one transaction; resolves with what it returns when everything is durable. When it fails, nothing of it is kept. */
 async function write<T>(db: IDBDatabase, work: (copies: IDBObjectStore, updates: IDBObjectStore) => Promise<T>): Promise<T> {
   const transaction = db.transaction([COPIES, UPDATES], 'readwrite')
   const done = new Promise<void>((resolve, reject) => {
     transaction.oncomplete = () => resolve()
     transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was aborted'))
   })
-  const worked = work(transaction.objectStore(COPIES), transaction.objectStore(UPDATES))
+  const worked = work(transaction.objectStore(COPIES), transaction.objectStore(UPDATES)).catch((error: unknown) => {
+    abort(transaction)
+    throw error
+  })
   const [value] = await Promise.all([worked, done])
   return value
+}
+
+/** Without it a transaction stores what was asked for before its work failed. */
+function abort(transaction: IDBTransaction): void {
+  try {
+    transaction.abort()
+  } catch {
+    // It has ended already, by the request that failed.
+  }
 }
 
 function result<T>(request: IDBRequest<T>): Promise<T> {

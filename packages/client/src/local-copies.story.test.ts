@@ -1,6 +1,7 @@
 import 'fake-indexeddb/auto'
 import { indexedDb } from './indexeddb.ts'
 import type { LiveDocument } from './live/live-document.ts'
+import type { StoredCopy } from './live/persistence.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -12,7 +13,7 @@ const SCOPE = { origin: 'https://relay.example', workspace: '', sub: 'ann' }
 let server: RelayUnderTest
 const opened: Relay[] = []
 beforeAll(async () => {
-  server = await startRelayUnderTest({ env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '60' } })
+  server = await startRelayUnderTest({ env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '60', RELAY_TENANCY_MODE: 'shared' } })
 })
 afterEach(() => Promise.all(opened.splice(0).map((relay) => relay.close())))
 afterAll(() => server?.[Symbol.asyncDispose]())
@@ -39,6 +40,7 @@ async function newDocument(more: object = {}): Promise<string> {
     .documents.put(id, { name: id, ...more })
   return id
 }
+const memberOf = (...workspaces: string[]) => ({ sub: 'ann', wsp: workspaces.map((id) => ({ id, role: 'member' })) })
 const fields = (document: LiveDocument) => [...document.ydoc.getMap('fields').keys()].sort()
 const field = (document: LiveDocument, key: string) => document.ydoc.getMap('fields').set(key, { name: key, value: key })
 /** Opens a document that is kept on the device, and edits it durably. */
@@ -122,10 +124,42 @@ describe('copies of documents in IndexedDB', () => {
   })
 })
 
+describe('copies and workspaces', () => {
+  it('[WS-62] words typed into a copy while no workspace was named are sent when the workspace is named', async () => {
+    const [id, { relay }] = [await newDocument(), device()]
+    await (await kept(relay(), id, 'sent')).close()
+    const offline = relay({ sub: 'ann' }, OFFLINE).open(id)
+    await offline.ready
+    field(offline, 'unsent')
+    await offline.close()
+    const named = relay(memberOf('other', 'default'), { workspace: 'default' }).open(id)
+    await named.ready
+    expect(fields(named)).toEqual(['sent', 'unsent'])
+    await named.flush({ timeoutMs: 10_000 })
+    const stored = (await relay().documents.get(id)) as { fields: { fields: object } }
+    expect(Object.keys(stored.fields.fields).sort()).toEqual(['sent', 'unsent'])
+  })
+
+  it('[WS-62] copies of one life, made with and without a named workspace, become one', async () => {
+    const persistence = indexedDb({ factory: new IDBFactory() })
+    const open = (workspace: string) => persistence.open({ ...SCOPE, workspace }, 'd', () => 0)
+    const keysIn = (copy: StoredCopy) => {
+      const ydoc = new Y.Doc()
+      Y.applyUpdate(ydoc, copy.content?.update ?? new Uint8Array())
+      return [...ydoc.getMap('fields').keys()].sort()
+    }
+    await (await open('named')).begin('l1', updateOf('named'))
+    await (await open('')).begin('l1', updateOf('unnamed'))
+    expect([keysIn(await open('named')), (await open('')).content]).toEqual([['named', 'unnamed'], null])
+    await (await open('')).begin('l2', updateOf('other-life'))
+    expect(keysIn(await open('named'))).toEqual(['named', 'unnamed'])
+  })
+})
+
 describe('the end of copies', () => {
   /** Whether the device still has a copy of the document for this person. */
-  const hasCopy = async (factory: IDBFactory, id: string, sub = 'ann') => {
-    const scope = { origin: server.baseUrl, workspace: '', sub }
+  const hasCopy = async (factory: IDBFactory, id: string, sub = 'ann', workspace = '') => {
+    const scope = { origin: server.baseUrl, workspace, sub }
     return (await indexedDb({ factory }).open(scope, id, Date.now)).content !== null
   }
 
@@ -137,6 +171,38 @@ describe('the end of copies', () => {
     await ann.signOut()
     expect([await hasCopy(factory, id), await hasCopy(factory, id, 'ben'), document.state.link]).toEqual([false, true, 'stopped'])
     expect(() => ann.open(id)).toThrow(expect.objectContaining({ code: 'CLOSED' }))
+  })
+
+  it("[WS-62] signOut removes the person's copies of every workspace, also those made without naming one", async () => {
+    const { relay, factory } = device()
+    const workspaces = ['', 'default', 'other']
+    for (const workspace of workspaces) {
+      const scope = { origin: server.baseUrl, workspace, sub: 'ann' }
+      await (await indexedDb({ factory }).open(scope, `of-${workspace}`, Date.now)).begin('l1', updateOf('x'))
+    }
+    await relay(memberOf('default', 'other'), { workspace: 'default' }).signOut()
+    const left = workspaces.map((workspace) => hasCopy(factory, `of-${workspace}`, 'ann', workspace))
+    expect(await Promise.all(left)).toEqual([false, false, false])
+  })
+
+  it('[WS-22] a document that the relay does not know any more is not told as deleted, and its copy stays with words that were not sent', async () => {
+    const [id, { relay, factory }] = [await newDocument(), device()]
+    await (await kept(relay(), id, 'sent')).close()
+    // The application names no workspace, and the first one of the token is another now.
+    const document = relay(memberOf('other', 'default')).open(id)
+    const [gone, diverged]: [object[], string[]] = [[], []]
+    document.on('gone', (event) => gone.push(event))
+    document.on('diverged', ({ error }) => diverged.push(error.code))
+    await document.ready
+    field(document, 'unsent')
+    await until('the refusal', () => document.state.link === 'stopped')
+    expect([gone, diverged, document.state.saved]).toEqual([[], ['ERR_UNKNOWN_DOC'], 'refused'])
+    field(document, 'later')
+    await document.close()
+    expect(await hasCopy(factory, id)).toBe(true)
+    const again = relay().open(id)
+    await again.flush({ timeoutMs: 10_000 })
+    expect(fields(again)).toEqual(['later', 'sent', 'unsent'])
   })
 
   it('[WS-54] a copy is removed when the document is deleted, and when the person may not read it any more', async () => {
@@ -206,5 +272,23 @@ describe('a device that refuses', () => {
     const stored = new Y.Doc()
     Y.applyUpdate(stored, content?.update ?? new Uint8Array())
     expect(stored.getArray('a').toJSON()).toEqual(Array.from({ length: 250 }, (_, i) => i))
+  })
+
+  it('[WS-62] a copy whose updates cannot be merged keeps every one of them', async () => {
+    const factory = new IDBFactory()
+    const copy = await indexedDb({ factory }).open(SCOPE, 'd', () => 0)
+    await copy.begin('l1', updateOf('x'))
+    for (let i = 0; i < 99; i++) await copy.append(updateOf('x'))
+    // Nothing in the relay makes such an update; a merge that runs out of memory ends in the same way.
+    await expect(copy.append(Uint8Array.of(255))).rejects.toThrow()
+    const rows = await new Promise((resolve, reject) => {
+      const opening = factory.open('docrelay')
+      opening.onerror = () => reject(opening.error)
+      opening.onsuccess = () => {
+        const counting = opening.result.transaction('updates').objectStore('updates').count()
+        counting.onsuccess = () => resolve(counting.result)
+      }
+    })
+    expect(rows).toBe(100)
   })
 })

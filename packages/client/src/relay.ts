@@ -137,12 +137,12 @@ export class Relay {
     for (const document of this.#open) document.reconnect()
   }
 
-  /** Closes everything, and removes the person's copies from this device, unsaved edits in them included. */
+  /** Closes everything, and removes the person's copies of every workspace from this device, unsaved edits in them included. */
   async signOut(): Promise<void> {
     // Asked before the copies are closed: afterwards the application may have no token any more.
-    const scope = await this.#copyScope().catch(() => ({ ...this.#copyPlace(), sub: null }))
+    const sub = await this.#copySub().catch(() => null)
     await this.close()
-    await Promise.all([...this.#persistences].map((persistence) => persistence.clear(scope)))
+    await Promise.all([...this.#persistences].map((persistence) => persistence.clear({ origin: this.#base, sub })))
   }
 
   /** Closes every open document and the connection for events. Does not wait for unsaved edits; see `LiveDocument.flush`. */
@@ -211,12 +211,16 @@ export class Relay {
   }
 
   async #copyScope(): Promise<CopyScope> {
+    return { origin: this.#base, workspace: this.#options.workspace ?? '', sub: await this.#copySub() }
+  }
+
+  async #copySub(): Promise<string> {
     const { userId } = this.#options
-    if (userId !== undefined) return { ...this.#copyPlace(), sub: userId }
+    if (userId !== undefined) return userId
     const token = this.#tokens.last ?? (await this.#firstToken())
     const sub = subjectOf(token)
     if (sub === null) throw new RelayError('TOKEN_FAILED', 'the token names no person', { retry: 'after-change' })
-    return { ...this.#copyPlace(), sub }
+    return sub
   }
 
   /** Returns a token; rejects when the application gives none in time, so that a document need not wait for it. */
@@ -230,10 +234,6 @@ export class Relay {
     } finally {
       answered.abort()
     }
-  }
-
-  #copyPlace(): Omit<CopyScope, 'sub'> {
-    return { origin: this.#base, workspace: this.#options.workspace ?? '' }
   }
 }
 

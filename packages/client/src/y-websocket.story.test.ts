@@ -25,11 +25,13 @@ async function newDocument(more: object = {}): Promise<string> {
 interface Person {
   readonly who?: object
   readonly token?: (request: { readonly fresh: boolean }) => string
+  /** A class that several providers share. */
+  readonly polyfill?: typeof WebSocket
 }
-function provide(id: string, { who = ANN, token = () => server.token(who) }: Person = {}) {
+function provide(id: string, { who = ANN, token = () => server.token(who), polyfill }: Person = {}) {
   const errors: RelayError[] = []
   const asked: boolean[] = []
-  const polyfill = relayWebSocket({
+  const own = relayWebSocket({
     token: (request) => {
       asked.push(request.fresh)
       return token(request)
@@ -37,7 +39,7 @@ function provide(id: string, { who = ANN, token = () => server.token(who) }: Per
     onError: (error) => errors.push(error),
   })
   const ydoc = new Y.Doc()
-  const provider = new WebsocketProvider(server.wsUrl, id, ydoc, { WebSocketPolyfill: polyfill, disableBc: true })
+  const provider = new WebsocketProvider(server.wsUrl, id, ydoc, { WebSocketPolyfill: polyfill ?? own, disableBc: true })
   providers.push(provider)
   const closed: { code: number; reason: string }[] = []
   provider.on('closed', (event) => closed.push(event))
@@ -90,6 +92,34 @@ describe('y-websocket through relayWebSocket', () => {
     const refused = provide(id, { token: expired })
     await until('the stop', () => refused.closed.length > 0)
     expect([refused.closed[0]?.code, refused.asked, refused.provider.shouldConnect]).toEqual([4401, [false, true], false])
+  })
+
+  it('[WS-69] two documents whose token has expired both go on with a fresh one, also with one class for both', async () => {
+    let refused = 0
+    const polyfill = relayWebSocket({
+      async token({ fresh }) {
+        // None goes on before both were refused.
+        if (fresh) await until('both refusals', () => refused === 2)
+        return server.token(fresh ? ANN : { ...ANN, expiresInSec: -60 })
+      },
+      onError: () => refused++,
+    })
+    const ids = [await newDocument(), await newDocument()] as const
+    const [one, two] = [provide(ids[0], { polyfill }), provide(ids[1], { polyfill })]
+    await until('the ends of the waiting', () => [one, two].every(({ provider, closed }) => provider.synced || closed.length > 0))
+    expect([one.closed, two.closed]).toEqual([[], []])
+  })
+
+  it('[WS-69] a provider that is alone in a document gets its own presence back, without which it would connect anew after 30 s', async () => {
+    const { provider } = provide(await newDocument())
+    await until('the sync', () => provider.synced)
+    const lost: object[] = []
+    provider.on('connection-close', () => lost.push({ heardAt: provider.wsLastMessageReceived }))
+    // As if it had heard nothing for more than 30 s, which it looks at every 3 s; its awareness renews the presence every 15 s.
+    provider.wsLastMessageReceived = 0
+    provider.awareness.setLocalState(provider.awareness.getLocalState())
+    await until('a message or the loss', () => provider.wsLastMessageReceived > 0 || lost.length > 0)
+    expect(lost).toEqual([])
   })
 
   it('[WS-21] a provider stops at a document that is not there, may not be read, or is deleted', async () => {

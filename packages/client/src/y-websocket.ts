@@ -1,4 +1,4 @@
-import { chunkFrames, jsonFrame, readJson } from '@docrelay/protocol/codec'
+import { awarenessFrame, chunkFrames, jsonFrame, readJson } from '@docrelay/protocol/codec'
 import { CHUNK_PAYLOAD_BYTES, type ErrorFrame, TAG } from '@docrelay/protocol/frames'
 import { type Environment, environmentWith, type SocketLike } from './environment.ts'
 import { RelayError } from './errors.ts'
@@ -25,8 +25,20 @@ const ENDED = ['ERR_UNKNOWN_DOC', 'ERR_DELETED', 'ERR_VIEW_FORBIDDEN']
 /** Codes 4400 to 4499 end the attempts of a provider. */
 const GONE = 4404
 const TRY_AGAIN = 1013
+/** A provider that hears nothing for 30 s takes its connection for lost. */
+const HEARD_EVERY_MS = 15_000
+/** Presence of nobody, as a provider reads it. */
+const NOTHING_NEW = awarenessFrame(Uint8Array.of(0))
 /** How long a provider that may not come back by itself is kept waiting when its application connects it anyway. */
 const AFTER_STOP_MS = 5_000
+
+/** How the next socket for a document begins. */
+interface NextStart {
+  /** When it may connect (ms). */
+  readonly notBefore: number
+  /** Whether it needs another token than the last one, which was refused. */
+  readonly fresh: boolean
+}
 
 /**
  * Returns a class to give to a `WebsocketProvider` of y-websocket as `WebSocketPolyfill`, with the address of `/ws` as its server and
@@ -38,11 +50,11 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
   const { WebSocket: Socket } = options
   const given = Socket && { openSocket: (url: string) => new Socket(url) as SocketLike }
   const environment = environmentWith({ ...given, ...options.environment })
-  /** When the next socket may connect (ms), as the end of the last one decided. */
-  let notBefore = 0
-  let fresh = false
-  /** A token was refused, and a fresh one has not been accepted yet. */
-  let renewing = false
+  /**
+   * By address, as the end of the last socket decided: a provider makes a new socket for every attempt, and one class may serve many
+   * documents, which have nothing to do with each other.
+   */
+  const nextStarts = new Map<string, NextStart>()
 
   class RelayWebSocket {
     static readonly CONNECTING = 0
@@ -62,23 +74,29 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     readonly url: string
     readonly #docId: string
     readonly #connection: SyncConnection
+    /** Of the document; parameters, which may change from one attempt to the next, are no part of it. */
+    readonly #address: string
     #maxMessageBytes = CHUNK_PAYLOAD_BYTES
-    #cancelStart: () => void
+    #cancelTimer: () => void
+    /** Asked for a fresh token, which the relay has not accepted yet. */
+    #triesFresh = false
+    /** The relay has accepted the token; from then on heartbeats find out whether it is still there. */
+    #isAccepted = false
 
     constructor(address: string) {
       this.url = address
       const url = new URL(address)
+      url.search = ''
+      this.#address = url.href
       const path = url.pathname.split('/')
       this.#docId = decodeURIComponent(path.pop() ?? '')
       url.pathname = path.join('/')
-      url.search = ''
       this.#connection = new SyncConnection({
         url: url.href,
         docId: this.#docId,
-        token: (request) => {
-          const asked = { fresh: request.fresh || fresh }
-          fresh = false
-          return options.token(asked)
+        token: ({ fresh: isRenewal }) => {
+          if (!isRenewal) this.#triesFresh = nextStarts.get(this.#address)?.fresh ?? false
+          return options.token({ fresh: isRenewal || this.#triesFresh })
         },
         environment,
         ...(options.workspace !== undefined && { workspace: options.workspace }),
@@ -86,13 +104,16 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
         onOpen: () => this.#joined(),
         onFrame: (tag, message) => this.#received(tag, message),
       })
-      this.#cancelStart = environment.after(Math.max(0, notBefore - environment.now()), () => this.#connection.connect())
+      const { notBefore = 0 } = nextStarts.get(this.#address) ?? {}
+      this.#cancelTimer = environment.after(Math.max(0, notBefore - environment.now()), () => this.#connection.connect())
     }
 
     send(data: Uint8Array<ArrayBuffer> | ArrayBuffer): void {
       const frame = data instanceof Uint8Array ? data : new Uint8Array(data)
       const isAwareness = frame[0] === TAG.awareness
       if (this.readyState !== 1 || (frame[0] !== TAG.sync && !isAwareness)) return
+      // Servers of y-websocket echo presence. Where timers seldom run, as in a page in the background, it is heard before the provider looks.
+      if (isAwareness) queueMicrotask(() => this.#tell(frame))
       if (frame.length <= this.#maxMessageBytes) return this.#connection.send(frame)
       if (isAwareness) return
       const messageId = Uint8Array.from({ length: 16 }, () => Math.floor(environment.random() * 256))
@@ -101,11 +122,26 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     }
 
     close(): void {
-      this.#cancelStart()
+      this.#cancelTimer()
       this.#connection.close()
       if (this.readyState === 3) return
       this.readyState = 3
       this.onclose?.({ code: 1000, reason: '' })
+    }
+
+    #tell(frame: Uint8Array): void {
+      if (this.readyState === 1 && this.#isAccepted) this.onmessage?.({ data: new Uint8Array(frame).buffer })
+    }
+
+    /**
+     * Lets the provider hear that the connection is there, also one that shows nobody, so that it sends nothing that could be echoed. It
+     * knows nothing of heartbeats, and the relay says nothing else to whoever is alone.
+     */
+    #keepHeard(): void {
+      this.#cancelTimer = environment.after(HEARD_EVERY_MS, () => {
+        this.#tell(NOTHING_NEW)
+        this.#keepHeard()
+      })
     }
 
     #joined(): void {
@@ -134,23 +170,26 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     /** The provider connects again by itself, so the connection never does: it only says how long to wait. */
     #changed(status: ConnectionStatus): void {
       if (status.kind === 'authenticated') {
-        renewing = false
+        this.#triesFresh = false
+        this.#isAccepted = true
+        this.#keepHeard()
+        nextStarts.delete(this.#address)
         this.#maxMessageBytes = status.session.maxMessageSize ?? CHUNK_PAYLOAD_BYTES
         return
       }
       if (status.kind === 'connecting') return
       const { code, reason } = status
       options.onError?.(closeError(status))
-      if (status.kind === 'stopped' || (code === 4401 && renewing))
-        return this.#ended({ code: code >= 4400 && code < 4500 ? code : GONE, reason }, AFTER_STOP_MS)
+      if (status.kind === 'stopped' || (code === 4401 && this.#triesFresh))
+        return this.#ended({ code: code >= 4400 && code < 4500 ? code : GONE, reason }, { waitMs: AFTER_STOP_MS })
       // A token that was refused once is renewed; a full workspace has room again some time.
-      fresh = code === 4401
-      renewing ||= fresh
-      this.#ended({ code: code >= 4400 && code < 4500 ? TRY_AGAIN : code, reason }, status.delayMs)
+      const next = { waitMs: status.delayMs, fresh: code === 4401 }
+      this.#ended({ code: code >= 4400 && code < 4500 ? TRY_AGAIN : code, reason }, next)
     }
 
-    #ended(event: { readonly code: number; readonly reason: string }, waitMs = 0): void {
-      notBefore = environment.now() + waitMs
+    #ended(event: { readonly code: number; readonly reason: string }, { waitMs = 0, fresh = false } = {}): void {
+      nextStarts.set(this.#address, { notBefore: environment.now() + waitMs, fresh })
+      this.#cancelTimer()
       this.#connection.close()
       this.readyState = 3
       this.onerror?.({ type: 'error', message: event.reason })

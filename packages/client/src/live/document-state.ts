@@ -41,7 +41,9 @@ export function meaningOf(
 ): { readonly kind: 'gone'; readonly reason: GoneReason } | { readonly kind: 'diverged' } | { readonly kind: 'error' } {
   if (refusal === 'ERR_DELETED') return { kind: 'gone', reason: successor === null ? 'deleted' : 'restored' }
   if (refusal === 'ERR_VIEW_FORBIDDEN') return { kind: 'gone', reason: 'forbidden' }
-  if (refusal === 'ERR_UNKNOWN_DOC') return known ? { kind: 'gone', reason: 'deleted' } : { kind: 'error' }
+  // Nobody says that it was deleted: the store was put back, the token is for another workspace, or the tombstone is over. The words that
+  // are here may be the only ones there are.
+  if (refusal === 'ERR_UNKNOWN_DOC') return { kind: known ? 'diverged' : 'error' }
   return refusal === null ? { kind: 'error' } : { kind: 'diverged' }
 }
 

@@ -41,7 +41,10 @@ export interface GoneEvent {
 
 /** The content here and the one on the relay can no longer become one. */
 export interface DivergedEvent {
-  /** Why: ERR_LINEAGE when the copy is of another life of the document, else the refusal of an edit. */
+  /**
+   * Why: ERR_LINEAGE when the copy is of another life of the document, ERR_UNKNOWN_DOC when the relay has no such document any more and
+   * knows of no deletion, else the refusal of an edit.
+   */
   readonly error: RelayError
   /** Everything that is here, as one Yjs update. */
   readonly localUpdate: Uint8Array

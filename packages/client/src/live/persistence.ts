@@ -9,10 +9,13 @@ export interface CopyScope {
 
 /** Where copies of documents are kept on this device. */
 export interface Persistence {
-  /** Opens the newest copy of a document, or a place for one. */
+  /**
+   * Opens the newest copy of a document, or a place for one. Where a workspace is named and has none, that is one that was made while none
+   * was named; it may be of another workspace, which its lineage tells at the join.
+   */
   open(scope: CopyScope, docId: string, now: () => number): Promise<StoredCopy>
-  /** Removes every copy of the person; of everybody at this origin when `sub` is `null`. */
-  clear(scope: Omit<CopyScope, 'sub'> & { readonly sub: string | null }): Promise<void>
+  /** Removes every copy of the person at this origin, of whatever workspace; of everybody when `sub` is `null`. */
+  clear(whose: { readonly origin: string; readonly sub: string | null }): Promise<void>
 }
 
 /** The copy of one document. It belongs to one lineage of the document; copies of different lineages are never mixed. */

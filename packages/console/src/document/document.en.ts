@@ -51,6 +51,7 @@ export const documentTexts = {
     signIn: 'Sign in again, then everything is sent.',
     rate: 'You are writing faster than the workspace may. The rest follows by itself.',
     network: 'The relay does not answer. The page tries again by itself.',
+    unknown: 'The relay does not know this document any more.',
     stopped: (reason: string) => `The relay ended the connection: ${reason}`,
   },
   copyOff: 'Without a connection this page would lose what you type when it is closed: this browser keeps no copy on the device.',
@@ -71,6 +72,9 @@ export const documentTexts = {
   notFoundText: 'It was deleted, or the address is wrong.',
   notOpened: 'The document could not be opened',
   divergedTitle: 'Your copy differs from the document',
+  unknownTitle: 'The relay does not know this document any more',
+  unknownText:
+    'It does not say why: its data may have been put back to an earlier time, or your sign-in is for another workspace. You can keep what you have as a new document, or drop it.',
   diverged: {
     lineage: 'While this device was away, the document was deleted and made anew. Your words belong to the former one.',
     refused: (reason: string) => `The relay does not accept what you wrote: ${reason}`,

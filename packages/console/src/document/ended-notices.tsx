@@ -71,9 +71,17 @@ export function DivergedNotice({
         </>
       }
     >
-      <strong>{text.divergedTitle}.</strong>{' '}
-      {error.code === 'ERR_LINEAGE' ? text.diverged.lineage : text.diverged.refused(reasonOf(error) ?? error.message)}{' '}
-      {text.divergedText}
+      {error.code === 'ERR_UNKNOWN_DOC' ? (
+        <>
+          <strong>{text.unknownTitle}.</strong> {text.unknownText}
+        </>
+      ) : (
+        <>
+          <strong>{text.divergedTitle}.</strong>{' '}
+          {error.code === 'ERR_LINEAGE' ? text.diverged.lineage : text.diverged.refused(reasonOf(error) ?? error.message)}{' '}
+          {text.divergedText}
+        </>
+      )}
       {problem !== null && <p>{problem}</p>}
     </Notice>
   )

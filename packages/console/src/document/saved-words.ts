@@ -48,6 +48,8 @@ export function reasonOf(error: DocumentState['error']): string | null {
     case 'TOKEN_INVALID':
     case 'TOKEN_REVOKED':
       return text.signIn
+    case 'ERR_UNKNOWN_DOC':
+      return text.unknown
     case 'ERR_RATE_LIMIT':
       return text.rate
     case 'NETWORK':

@@ -26,8 +26,9 @@ export function openSession(
     token: (request) => signIn.accessToken(request),
     userId: claims.token.sub,
     persist: indexedDb(),
-    // A token of one workspace needs no choice, and neither does one that says it in a way of its own.
-    ...(claims.token.workspaces.length > 1 && { workspace }),
+    // Named also where the token has no other, so that copies on the device are found again when it has two. A token that says it in a
+    // way of its own needs none.
+    ...(workspace !== '' && { workspace }),
   })
   return { relay, person: personOf(claims.token, claims.idName, workspace), mcpUrl: config.mcpUrl, ...page }
 }

@@ -1,6 +1,7 @@
+import { cpSync, renameSync, rmSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { type ConsoleUnderTest, openConsole } from './open-console.ts'
+import { type ConsoleUnderTest, openConsole, openConsoleAlone } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
 /** Ann's page with words of a time without a connection, in which the document was deleted and made anew. */
@@ -50,4 +51,34 @@ it('[WS-62] words of a former life of a document can be dropped; the page shows 
   await ann.keyboard.type(' and Ann')
   await badge(ann, 'saved').waitFor()
   expect(JSON.stringify(await (await opened.rest('ann')).getDocument('minutes'))).toContain('Present: Ben and Ann')
+})
+
+it('[WS-22] a document that the relay does not know any more, since its store was put back, is not told as deleted, and its words can be kept', async (context) => {
+  const { relay, rest, openAs, allowProblems } = await openConsoleAlone(context)
+  allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
+  const before = `${relay.dataDir}-before`
+  await relay.stop()
+  cpSync(relay.dataDir, before, { recursive: true })
+  await relay.restart()
+  await (await rest('ann')).putDocument('minutes', minutes())
+  const ann = await openAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  await relay.stop()
+  await ann.locator('[data-link=waiting]').waitFor()
+  await editorOf(ann).click()
+  await ann.keyboard.press('Control+End')
+  await ann.keyboard.type(' and me')
+  await badge(ann, 'local').waitFor()
+  rmSync(relay.dataDir, { recursive: true })
+  renameSync(before, relay.dataDir)
+  await relay.restart()
+  await badge(ann, 'refused').waitFor()
+  const notice = ann.locator('.document-notices')
+  expect(await notice.textContent()).toContain('The relay does not know this document any more')
+  await ann.getByRole('button', { name: 'Keep as a new document' }).click()
+  await ann.waitForURL(({ hash }) => hash.startsWith('#doc/') && !hash.startsWith('#doc/minutes'))
+  await badge(ann, 'saved').waitFor()
+  const owner = await rest('ann')
+  const [copy] = await owner.listDocuments()
+  expect(JSON.stringify(await owner.getDocument(copy?.id ?? ''))).toContain('Present: Ann and me')
 })

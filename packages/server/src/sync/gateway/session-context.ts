@@ -56,6 +56,8 @@ export interface SessionDeps {
   readonly nextConnection?: () => number
   /** Asks for early news of a workspace with connections, until the returned function is called. */
   readonly follow?: (workspaceId: string) => () => void
+  /** Sessions make them when absent. */
+  readonly byteBuckets?: ByteBuckets
   readonly clock: Clock
   readonly timers: Timers
   readonly random: Random

@@ -228,11 +228,12 @@ function takeToken(
   const { workspaceId } = identity.access
   if (kind === 'update' && isResyncOwed(connection, binding, nowMs)) return false
   const bytesWaitMs = context.byteBuckets.take(workspaceId, bytes, nowMs)
-  if (bytesWaitMs > 0) return resyncLater(context, connection, binding, kind, bytesWaitMs)
+  // Counted where there is room, but never refused: a client does not repeat it, and would wait for its document for ever.
   if (kind === 'step1' && binding.stepOneFree) {
     binding.stepOneFree = false
     return true
   }
+  if (bytesWaitMs > 0) return resyncLater(context, connection, binding, kind, bytesWaitMs)
   if (kind === 'step2' && binding.stepTwo !== null) {
     binding.stepTwo = null
     return true

@@ -47,7 +47,7 @@ export class Sessions implements AsyncDisposable {
     this.#unauthenticated = new UnauthenticatedSockets(deps.settings.maxUnauthenticatedSockets)
     const close: CloseConnection = (...what) => this.close(...what)
     this.outbox = new Outbox({ maxBytes: deps.settings.wsBufferBytes, close })
-    const byteBuckets = new ByteBuckets()
+    const { byteBuckets = new ByteBuckets() } = deps
     this.#context = {
       ...deps,
       outbox: this.outbox,
