@@ -33,7 +33,7 @@ function bench(answers: readonly Answer[], token: (request: { fresh: boolean }) 
       return new Response(text, { status: answer.status, headers: answer.headers ?? {} })
     },
   }
-  const tokens = new Tokens(token, (error) => told.push(error))
+  const tokens = new Tokens(token, (error) => told.push(error), { after: () => () => {} })
   const requests = new Requests({ base: 'https://relay.example', tokens, workspace: undefined, environment, attempts: 4 })
   return { requests, sent, pauses, told }
 }

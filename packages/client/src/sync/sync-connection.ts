@@ -4,6 +4,7 @@ import { type AuthResponseFrame, TAG } from '@docrelay/protocol/frames'
 import { PROTOCOL_MINOR, PROTOCOL_VERSION } from '@docrelay/protocol/version'
 import type { Environment, SocketLike } from '../environment.ts'
 import { isNeedsSignIn, RelayError } from '../errors.ts'
+import { TOKEN_MS, tokenLate } from '../tokens.ts'
 import { planReconnect } from './reconnect.ts'
 import { socketUrl } from './setup-error.ts'
 
@@ -45,8 +46,6 @@ export interface ConnectionOptions {
 const HEARTBEAT_EVERY_MS = 15_000
 const HEARTBEAT_TIMEOUT_MS = 5_000
 const RENEW_BEFORE_MS = 60_000
-/** Time limit of `token()`. When it is exceeded, the attempt fails, and the next attempt calls `token()` again. */
-const TOKEN_MS = 30_000
 
 type Timer = 'reconnect' | 'heartbeat' | 'echo' | 'renewal' | 'token'
 
@@ -134,7 +133,7 @@ export class SyncConnection {
     const attempt = ++this.#attempt
     this.#after('token', TOKEN_MS, () => {
       this.#attempt++
-      this.#closed(tokenFailure(`token() gave no token within ${TOKEN_MS / 1000} s`))
+      this.#closed(tokenFailure(tokenLate().message))
     })
     const answer = await this.#token(this.#fresh)
     if (attempt !== this.#attempt) return
