@@ -147,6 +147,25 @@ describe('the token of requests', () => {
   })
 })
 
+describe('a request whose signal was aborted before', () => {
+  it('[REST-13] rejects with the reason of the signal alone, also when token() fails', async () => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown): unknown => unhandled.push(error)
+    process.on('unhandledRejection', note)
+    try {
+      const { requests, sent } = bench([], () => {
+        throw new Error('the session server is down')
+      })
+      const reason = new Error('the view was left')
+      await expect(requests.json('GET', '/x', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+      await new Promise((resolve) => setTimeout(resolve))
+      expect([sent, unhandled]).toEqual([[], []])
+    } finally {
+      process.off('unhandledRejection', note)
+    }
+  })
+})
+
 describe('errors of requests', () => {
   it('[REST-14] an error carries code, status and details of the answer', async () => {
     const { requests } = bench([refused(409, 'VERSION_CONFLICT', { currentVersion: 7 })])
