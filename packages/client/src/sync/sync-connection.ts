@@ -46,8 +46,10 @@ export interface ConnectionOptions {
 const HEARTBEAT_EVERY_MS = 15_000
 const HEARTBEAT_TIMEOUT_MS = 5_000
 const RENEW_BEFORE_MS = 60_000
+/** Time limit from the opening of a socket to the relay's AUTH_RESPONSE: a platform may wait minutes for a server that does not answer. */
+const OPEN_MS = 15_000
 
-type Timer = 'reconnect' | 'heartbeat' | 'echo' | 'renewal' | 'token'
+type Timer = 'reconnect' | 'heartbeat' | 'echo' | 'renewal' | 'token' | 'open' | 'refused'
 
 /**
  * Keeps one authenticated socket open: connects, authenticates, answers heartbeats, renews its token, and reconnects
@@ -91,10 +93,11 @@ export class SyncConnection {
     void this.#open()
   }
 
-  /** Ends the waiting for the next attempt, if the connection waits. */
+  /** Begins the next attempt at once, in place of the waiting for it or of a socket on which the relay has not answered yet. */
   retryNow(): void {
-    if (!this.#cancels.has('reconnect')) return
-    this.#cancel('reconnect')
+    if (!this.#cancels.has('reconnect') && !this.#cancels.has('open')) return
+    this.#cancelAll()
+    this.#dropSocket(CLIENT_CLOSE.reconnect)
     void this.#open()
   }
 
@@ -104,20 +107,22 @@ export class SyncConnection {
     this.#cancelAll()
     this.#endOnline?.()
     this.#endOnline = null
-    const socket = this.#socket
-    this.#socket = null
-    if (!socket) return
-    silence(socket)
-    socket.close(1000)
+    this.#dropSocket(1000)
   }
 
   /** Drops the socket as failed; it reconnects by itself. */
   reconnect(code: number, reason: string): void {
+    if (!this.#socket) return
+    this.#dropSocket(code === 1000 || (code >= 3000 && code < 5000) ? code : CLIENT_CLOSE.reconnect)
+    this.#closed({ code, reason })
+  }
+
+  #dropSocket(code: number): void {
     const socket = this.#socket
+    this.#socket = null
     if (!socket) return
     silence(socket)
-    socket.close(code === 1000 || (code >= 3000 && code < 5000) ? code : CLIENT_CLOSE.reconnect)
-    this.#closed({ code, reason })
+    socket.close(code)
   }
 
   get canSend(): boolean {
@@ -150,6 +155,7 @@ export class SyncConnection {
     socket.binaryType = 'arraybuffer'
     this.#socket = socket
     this.#authenticated = false
+    this.#giveUpAfter('open', `the relay did not answer within ${OPEN_MS / 1000} s`)
     socket.onopen = () => {
       this.#authenticate(token)
       this.#options.onOpen()
@@ -199,14 +205,25 @@ export class SyncConnection {
     const response = readJson(message) as AuthResponseFrame
     // After a failed first AUTH the relay closes, and the close code decides. After a failed renewal the old token
     // stays in force.
-    if (!response.success) return
+    if (!response.success) {
+      if (this.#authenticated) return
+      this.#cancel('open')
+      // The close may come 10 s later. [WS-16]
+      return this.#giveUpAfter('refused', response.error ?? 'the relay refused the token')
+    }
     this.#planRenewal(response)
     if (this.#authenticated) return
     this.#authenticated = true
+    this.#cancel('open')
     this.#failures = 0
     this.#mayRenew = true
     this.#beat()
     this.#options.onStatus({ kind: 'authenticated', session: response })
+  }
+
+  /** Gives the socket up as lost when it has not come further after a while. */
+  #giveUpAfter(name: 'open' | 'refused', reason: string): void {
+    this.#after(name, OPEN_MS, () => this.reconnect(1006, reason))
   }
 
   #planRenewal(response: AuthResponseFrame): void {
