@@ -1,14 +1,12 @@
 import { Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
-import { chunkFrames, jsonFrame, readJson, readSync, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
+import { jsonFrame, readJson, readSync, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
 import type { WireErrorCode } from '@docrelay/protocol/codes'
 import { CHUNK_PAYLOAD_BYTES, type DocEventFrame, type ErrorFrame, type JoinedFrame, SYNC, TAG } from '@docrelay/protocol/frames'
 import { type Environment, platform } from '../environment.ts'
 import { KeptContent } from './kept-content.ts'
-import { mergeInTurns } from './merge-updates.ts'
+import { Outgoing } from './outgoing.ts'
 import { Presence } from './presence.ts'
-import { SaveTracker } from './save-tracker.ts'
-import { SendPace } from './send-pace.ts'
 import { type Closed, type ConnectionStatus, SyncConnection } from './sync-connection.ts'
 
 export interface SyncClientOptions {
@@ -103,15 +101,12 @@ export class SyncClient {
   readonly #environment: Environment
   readonly #connection: SyncConnection
   readonly #presence: Presence
-  readonly #tracker = new SaveTracker()
-  readonly #pace = new SendPace()
+  readonly #outgoing: Outgoing
   readonly #kept: KeptContent
-  #pending: Uint8Array[] = []
-  #cancelFlush: (() => void) | null = null
   #status: ConnectionStatus | null = null
-  /** True once the answer to the relay's step1 was sent: only then does the relay hold what later updates depend on. */
-  #step2Sent = false
   #synced = false
+  /** The whole document may be under way. */
+  #awaitsStep2 = false
   #refusal: WireErrorCode | null = null
   /** Edits so far that only this client made; a `doc` that had content at the start counts as one. */
   #edits: number
@@ -126,7 +121,6 @@ export class SyncClient {
   #lineageAtJoin: string | null = null
   #successor: string | null = null
   readonly #listeners: { [E in keyof SyncClientEvents]: Set<(told: SyncClientEvents[E]) => void> }
-  #maxMessageBytes = CHUNK_PAYLOAD_BYTES
 
   constructor(options: SyncClientOptions) {
     this.#options = options
@@ -150,7 +144,9 @@ export class SyncClient {
       onStatus: (status) => this.#statusChanged(status),
       onOpen: () => this.#join(),
       onFrame: (tag, message) => this.#received(tag, message),
+      isTransferring: () => this.#awaitsStep2 || this.#outgoing.isLargeUnderWay,
     })
+    this.#outgoing = new Outgoing(this.#connection, this.#environment, () => this.#edits)
     this.#presence = new Presence(this.awareness, this.#connection)
     this.doc.on('update', this.#docUpdated)
   }
@@ -176,10 +172,10 @@ export class SyncClient {
 
   /** Sends what was gathered so far without waiting for more. */
   sendNow(): void {
-    this.#flush()
+    this.#outgoing.flush()
   }
 
-  /** Ends the waiting for the next attempt to connect, if the client waits. */
+  /** Begins the next attempt to connect at once, also in place of one that the relay has not answered yet. */
   retryNow(): void {
     this.#connection.retryNow()
   }
@@ -224,7 +220,7 @@ export class SyncClient {
 
   /** Called when the relay has everything that was typed. */
   #settle(): void {
-    if (this.#pending.length > 0 || !this.#step2Sent || !this.#tracker.everythingSaved) return
+    if (!this.#outgoing.isSettled) return
     this.#savedEdits = this.#edits
     this.#lineage ??= this.#lineageAtJoin
     if (this.#refusal !== null && EDIT_REFUSED.has(this.#refusal)) this.#refusal = null
@@ -240,19 +236,16 @@ export class SyncClient {
 
   #statusChanged(status: ConnectionStatus): void {
     this.#status = status
-    if (status.kind === 'authenticated') this.#maxMessageBytes = status.session.maxMessageSize ?? CHUNK_PAYLOAD_BYTES
+    if (status.kind === 'authenticated') this.#outgoing.maxMessageBytes = status.session.maxMessageSize ?? CHUNK_PAYLOAD_BYTES
     else this.#left()
     this.#changed()
   }
 
   #left(): void {
-    this.#cancelFlush?.()
-    this.#cancelFlush = null
-    this.#pending = []
-    this.#step2Sent = false
+    this.#outgoing.left()
     this.#lineageAtJoin = null
     this.#synced = false
-    this.#tracker.joined()
+    this.#awaitsStep2 = false
     this.#presence.left()
   }
 
@@ -260,6 +253,7 @@ export class SyncClient {
     const lineage = this.#lineage
     this.#connection.send(jsonFrame(TAG.joinDoc, { docId: this.#options.docId, ...(lineage !== null && { lineage }) }))
     this.#connection.send(syncFrame(SYNC.step1, Y.encodeStateVector(this.doc)))
+    this.#awaitsStep2 = true
     this.#presence.joined()
   }
 
@@ -269,9 +263,8 @@ export class SyncClient {
     else if (tag === TAG.syncAck) {
       const ordinal = readSyncAck(message)
       if (ordinal === null) return
-      this.#tracker.acked(ordinal)
-      this.#pace.acked()
-      this.#savedEdits = Math.max(this.#savedEdits, this.#tracker.savedEdits)
+      this.#outgoing.acked(ordinal)
+      this.#savedEdits = Math.max(this.#savedEdits, this.#outgoing.savedEdits)
       this.#settle()
       if (this.#savedEdits === this.#edits) this.#kept.release()
       this.#changed()
@@ -327,25 +320,23 @@ export class SyncClient {
     this.#kept.apply(sync.payload, this, this.#savedEdits === this.#edits)
     if (sync.subType === SYNC.step2 && !this.#synced) {
       this.#synced = true
+      this.#awaitsStep2 = false
       this.#changed()
     }
   }
 
-  /** Answers a step1 with a step2, which carries everything that the relay lacks, pending edits included. */
   #answerStep1(stateVector: Uint8Array): void {
-    this.#pending = []
-    this.#step2Sent = true
     // A step1 proves that the document is joined, so an earlier refusal is over.
     if (this.#refusal !== null && ENDED.has(this.#refusal)) this.#refusal = null
     this.#successor = null
-    this.#sendWrite('step2', Y.encodeStateAsUpdate(this.doc, stateVector))
+    this.#outgoing.answer(Y.encodeStateAsUpdate(this.doc, stateVector))
     this.#changed()
   }
 
   #receivedError(error: ErrorFrame): void {
-    if (error.frame !== undefined) this.#tracker.refused(error.frame)
+    if (error.frame !== undefined) this.#outgoing.refused(error.frame)
     this.#successor = error.successor ?? this.#successor
-    if (error.code === 'ERR_RATE_LIMIT') this.#pace.limited()
+    if (error.code === 'ERR_RATE_LIMIT') this.#outgoing.limited()
     // Any other error is followed by a step1 or a close, which say what to do.
     else if (ENDED.has(error.code) || EDIT_REFUSED.has(error.code)) this.#refuse(error.code)
     this.#tell('error', error)
@@ -356,38 +347,8 @@ export class SyncClient {
     if (origin === this) return
     const wasSaved = this.#savedEdits === this.#edits
     this.#edits++
-    if (this.#status?.kind === 'authenticated' && this.#step2Sent) {
-      this.#pending.push(update)
-      this.#scheduleFlush()
-    }
+    if (this.#status?.kind === 'authenticated') this.#outgoing.add(update)
     if (wasSaved) this.#changed()
-  }
-
-  #scheduleFlush(): void {
-    if (this.#cancelFlush) return
-    const delayMs = this.#pace.delayMs(this.#environment.now())
-    if (delayMs === 0) this.#flush()
-    else this.#cancelFlush = this.#environment.after(delayMs, () => this.#flush())
-  }
-
-  #flush(): void {
-    this.#cancelFlush?.()
-    this.#cancelFlush = null
-    if (this.#pending.length === 0 || !this.#connection.canSend) return
-    const update = mergeInTurns(this.#pending)
-    this.#pending = []
-    this.#pace.sent(this.#environment.now())
-    this.#sendWrite('update', update)
-  }
-
-  #sendWrite(kind: 'step2' | 'update', update: Uint8Array): void {
-    if (!this.#connection.canSend) return
-    this.#tracker.sent(kind, this.#edits)
-    const frame = syncFrame(SYNC[kind], update)
-    if (frame.length <= this.#maxMessageBytes) return this.#connection.send(frame)
-    const messageId = Uint8Array.from({ length: 16 }, () => Math.floor(this.#environment.random() * 256))
-    const pieceBytes = Math.min(CHUNK_PAYLOAD_BYTES, this.#maxMessageBytes)
-    for (const chunk of chunkFrames(frame, messageId, pieceBytes)) this.#connection.send(chunk)
   }
 }
 

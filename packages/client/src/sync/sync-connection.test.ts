@@ -1,4 +1,4 @@
-import { jsonFrame } from '@docrelay/protocol/codec'
+import { HEARTBEAT_FRAME, jsonFrame, syncAckFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { describe, expect, it } from 'vitest'
 import { NeedsSignIn } from '../errors.ts'
@@ -6,13 +6,14 @@ import { playedEnvironment } from '../testing/played-environment.ts'
 import { type ConnectionStatus, SyncConnection } from './sync-connection.ts'
 
 /** A connection whose sockets and timers are played by the test. */
-function bench(token: () => unknown, docId?: string) {
+function bench(token: () => unknown, docId?: string, isTransferring?: () => boolean) {
   const played = playedEnvironment()
   const statuses: ConnectionStatus[] = []
   const connection = new SyncConnection({
     url: 'ws://relay.example/ws',
     token: token as () => string,
     ...(docId !== undefined && { docId }),
+    ...(isTransferring && { isTransferring }),
     environment: played.environment,
     onStatus: (status) => statuses.push(status),
     onOpen() {},
@@ -180,5 +181,82 @@ describe('a socket on which the relay does not answer', () => {
     expect([statuses.at(-1)?.kind, sockets.length]).toEqual(['connecting', 1])
     sockets[0]?.onclose?.({ code: 4403, reason: 'forbidden' })
     expect(statuses.at(-1)).toMatchObject({ kind: 'stopped', code: 4403 })
+  })
+})
+
+describe('a heartbeat', () => {
+  /** An authenticated connection whose first heartbeat was just sent. */
+  async function beating(isTransferring: () => boolean = () => false) {
+    const played = bench(() => 'a.token', undefined, isTransferring)
+    /** Lets the newest socket open and the relay grant the token; 15 s later the first heartbeat is sent. */
+    const beat = async () => {
+      const socket = played.sockets.at(-1)
+      socket?.open()
+      socket?.receive(GRANTED)
+      await played.advance(15_000)
+      expect(socket?.sent.at(-1)).toEqual(HEARTBEAT_FRAME)
+    }
+    played.connection.connect()
+    await played.settled()
+    await beat()
+    return { ...played, beat, closed: () => played.sockets.map(({ closedWith }) => closedWith) }
+  }
+
+  it('[WS-49] that is not echoed on a quiet connection closes it after 5 s', async () => {
+    const { advance, closed } = await beating()
+    await advance(4_999)
+    expect(closed()).toEqual([null])
+    await advance(1)
+    expect(closed()).toEqual([4000])
+  })
+
+  it('[WS-49] is waited for as long as frames come, and at most 10 s longer', async () => {
+    const { advance, closed, sockets } = await beating()
+    for (let i = 0; i < 10; i++) {
+      await advance(4_000)
+      sockets[0]?.receive(syncAckFrame(i))
+    }
+    expect(closed()).toEqual([null])
+    await advance(10_000)
+    expect(closed()).toEqual([4000])
+  })
+
+  it('[WS-49] is waited for as long as what was sent before it leaves the page', async () => {
+    const { advance, closed, sockets } = await beating()
+    const [socket] = sockets
+    if (socket === undefined) throw new Error('no socket')
+    socket.receive(HEARTBEAT_FRAME)
+    socket.bufferedAmount = 5_000_000
+    await advance(15_000)
+    for (; socket.bufferedAmount > 0; socket.bufferedAmount -= 500_000) await advance(4_000)
+    expect(closed()).toEqual([null])
+    socket.receive(HEARTBEAT_FRAME)
+    socket.bufferedAmount = 700
+    await advance(10_000)
+    expect(closed()).toEqual([4000])
+  })
+
+  it('[WS-49] may take 60 s behind one large message, and twice as long on the next attempt when that was too short', async () => {
+    const { advance, closed, beat, statuses } = await beating(() => true)
+    await advance(59_999)
+    expect(closed()).toEqual([null])
+    await advance(1)
+    expect(closed()).toEqual([4000])
+    await advance(250)
+    await beat()
+    await advance(119_999)
+    expect(closed()).toEqual([4000, null])
+    await advance(1)
+    expect([closed(), statuses.at(-1)?.kind]).toEqual([[4000, 4000], 'waiting'])
+  })
+
+  it('[WS-49] that was echoed ends the wait, so a link that dies later is noticed within 20 s', async () => {
+    const { advance, closed, sockets } = await beating()
+    await advance(3_000)
+    sockets[0]?.receive(HEARTBEAT_FRAME)
+    await advance(11_000)
+    expect(closed()).toEqual([null])
+    await advance(6_000)
+    expect(closed()).toEqual([4000])
   })
 })

@@ -41,10 +41,15 @@ export interface ConnectionOptions {
   readonly onOpen: () => void
   /** Called for every frame except AUTH_RESPONSE and HEARTBEAT. */
   readonly onFrame: (tag: number, message: Uint8Array) => void
+  /** Whether one large message may be under way, of which nothing shows before it is whole. Never, when absent. [WS-49] */
+  readonly isTransferring?: () => boolean
 }
 
 const HEARTBEAT_EVERY_MS = 15_000
 const HEARTBEAT_TIMEOUT_MS = 5_000
+/** Time limit of an echo behind a large message; doubled for the next attempt each time that it was too short. [WS-49] */
+const TRANSFER_MS = 60_000
+const LONGEST_TRANSFER_MS = 480_000
 const RENEW_BEFORE_MS = 60_000
 /** Time limit from the opening of a socket to the relay's AUTH_RESPONSE: a platform may wait minutes for a server that does not answer. */
 const OPEN_MS = 15_000
@@ -63,6 +68,9 @@ export class SyncConnection {
   #authenticated = false
   #mayRenew = true
   #fresh = false
+  /** Something has come since the wait for an echo was last looked at. */
+  #heard = false
+  #transferMs = TRANSFER_MS
   /** Counts attempts and closes: what an earlier attempt waited for no longer matters. */
   #attempt = 0
   /** What the platform said of a socket that failed before it was open; browsers say nothing. */
@@ -200,7 +208,11 @@ export class SyncConnection {
   #received(frame: Uint8Array): void {
     const tag = frame[0] as number
     const message = frame.subarray(1)
-    if (tag === TAG.heartbeat) return this.#cancel('echo')
+    this.#heard = true
+    if (tag === TAG.heartbeat) {
+      this.#transferMs = TRANSFER_MS
+      return this.#cancel('echo')
+    }
     if (tag !== TAG.authResponse) return this.#options.onFrame(tag, message)
     const response = readJson(message) as AuthResponseFrame
     // After a failed first AUTH the relay closes, and the close code decides. After a failed renewal the old token
@@ -241,8 +253,26 @@ export class SyncConnection {
     this.#after('heartbeat', HEARTBEAT_EVERY_MS, () => {
       if (!this.canSend) return
       this.send(HEARTBEAT_FRAME)
-      this.#after('echo', HEARTBEAT_TIMEOUT_MS, () => this.reconnect(CLIENT_CLOSE.heartbeatTimeout, 'heartbeat'))
+      if (!this.#cancels.has('echo')) this.#awaitEcho()
       this.#beat()
+    })
+  }
+
+  /**
+   * Waits for the echo of a heartbeat. On a slow link it comes behind everything else that is under way in either
+   * direction, so only time in which nothing comes and nothing leaves counts: at most 5 s of it, and more while one large
+   * message may be under way. [WS-49]
+   */
+  #awaitEcho(silentMs = 0): void {
+    this.#heard = false
+    const buffered = this.#socket?.bufferedAmount ?? 0
+    this.#after('echo', HEARTBEAT_TIMEOUT_MS, () => {
+      const moves = this.#heard || (this.#socket?.bufferedAmount ?? 0) < buffered
+      const silent = moves ? 0 : silentMs + HEARTBEAT_TIMEOUT_MS
+      const isTransferring = this.#options.isTransferring?.() ?? false
+      if (silent < (isTransferring ? this.#transferMs : HEARTBEAT_TIMEOUT_MS)) return this.#awaitEcho(silent)
+      if (isTransferring) this.#transferMs = Math.min(2 * this.#transferMs, LONGEST_TRANSFER_MS)
+      this.reconnect(CLIENT_CLOSE.heartbeatTimeout, 'heartbeat')
     })
   }
 
