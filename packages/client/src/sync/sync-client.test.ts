@@ -66,3 +66,60 @@ describe('a client on a slow link', () => {
     expect(socket.closedWith).toBe(4000)
   })
 })
+
+describe('a client that may only read', () => {
+  /** Text that two people format and delete at the same time, as the relay gets it: a bold mark is left over twice. */
+  function deletedWhileBold() {
+    const relay = new Y.Doc()
+    relay.getText('page').insert(0, 'foo bar')
+    const start = Y.encodeStateAsUpdate(relay)
+    const [ann, ben] = [new Y.Doc(), new Y.Doc()]
+    for (const doc of [ann, ben]) Y.applyUpdate(doc, start)
+    const before = Y.encodeStateVector(relay)
+    ben.getText('page').format(0, 3, { bold: true })
+    ann.getText('page').delete(0, 3)
+    return { relay, updates: [ben, ann].map((doc) => Y.encodeStateAsUpdate(doc, before)) }
+  }
+
+  it('[WS-64] sends no edit when formatting of others is left over twice, and has what the relay has in the end', async () => {
+    const { relay, updates } = deletedWhileBold()
+    const { doc, socket, answerJoin, ack, sent, shown } = await bench(relay)
+    doc.getText('page')
+    answerJoin('view')
+    ack(1)
+    for (const update of updates) socket.receive(syncFrame(SYNC.update, update))
+    expect([sent(), shown()]).toEqual([['join plan', 'step2'], 'saved null'])
+    const ofRelay: Uint8Array[] = []
+    relay.on('update', (update) => ofRelay.push(update))
+    for (const update of updates) Y.applyUpdate(relay, update, 'a client')
+    // Two are those of the writers, the third is the clean-up of the relay.
+    expect(ofRelay).toHaveLength(3)
+    for (const update of ofRelay) socket.receive(syncFrame(SYNC.update, update))
+    expect(Y.encodeStateAsUpdate(doc)).toEqual(Y.encodeStateAsUpdate(relay))
+    expect([sent(), shown()]).toEqual([['join plan', 'step2'], 'saved null'])
+  })
+
+  it('[WS-64] has nothing that the relay lacks after the whole document with such formatting came at once', async () => {
+    const { relay, updates } = deletedWhileBold()
+    // Without a typed root Yjs does not clean up.
+    const untyped = new Y.Doc()
+    for (const update of [Y.encodeStateAsUpdate(relay), ...updates]) Y.applyUpdate(untyped, update)
+    const { doc, answerJoin, ack, sent, shown } = await bench(untyped)
+    doc.getText('page')
+    answerJoin('view')
+    ack(1)
+    expect(Y.encodeStateAsUpdate(doc)).toEqual(Y.encodeStateAsUpdate(untyped))
+    expect([sent(), shown()]).toEqual([['join plan', 'step2'], 'saved null'])
+  })
+
+  it('[WS-64] still counts what is typed, and says that it is refused', async () => {
+    const { answerJoin, ack, refuse, sent, edit, shown } = await bench()
+    answerJoin('view')
+    ack(1)
+    edit('typed')
+    expect([sent().at(-1), shown()]).toEqual(['update', 'saving null'])
+    refuse('ERR_EDIT_FORBIDDEN', 2)
+    ack(2)
+    expect(shown()).toBe('refused ERR_EDIT_FORBIDDEN')
+  })
+})
