@@ -123,3 +123,60 @@ describe('a client that may only read', () => {
     expect(shown()).toBe('refused ERR_EDIT_FORBIDDEN')
   })
 })
+
+describe('a client that joins again on the same socket, because it may write again', () => {
+  /** A client whose edit was refused while it might only read, and which has just joined again. */
+  async function joinedAgain() {
+    const made = await bench()
+    made.answerJoin('view')
+    made.ack(1)
+    made.edit('early')
+    made.refuse('ERR_EDIT_FORBIDDEN', 2)
+    made.level('edit')
+    expect([made.sent(), made.shown()]).toEqual([['join plan', 'step2', 'update', 'join plan'], 'refused ERR_EDIT_FORBIDDEN'])
+    return made
+  }
+
+  it('[WS-40] does not take an ack of the former binding for one of the new: an edit is saved only when the new one says so', async () => {
+    const { client, answerJoin, ack, edit, sent, shown, advance } = await joinedAgain()
+    ack(13)
+    answerJoin('edit')
+    await advance(1_000)
+    edit('next')
+    expect(sent().slice(-2)).toEqual(['step2', 'update'])
+    ack(1)
+    expect(client.progress).toEqual({ edits: 2, saved: 1 })
+    ack(2)
+    expect([client.progress.saved, shown()]).toEqual([2, 'saved null'])
+  })
+
+  it('[WS-64] does not take a refusal of the former binding for one of the new', async () => {
+    const { answerJoin, ack, refuse, shown } = await joinedAgain()
+    refuse('ERR_BAD_UPDATE', 13)
+    answerJoin('edit')
+    ack(1)
+    expect(shown()).toBe('saved null')
+  })
+
+  it('[WS-64] joins once however often its level changes meanwhile, and again after a later refusal', async () => {
+    const { answerJoin, level, ack, refuse, sent, edit, shown, advance } = await joinedAgain()
+    level('view')
+    level('edit')
+    answerJoin('edit')
+    ack(1)
+    expect([sent().filter((each) => each === 'join plan').length, shown()]).toEqual([2, 'saved null'])
+    await advance(1_000)
+    level('view')
+    edit('later')
+    refuse('ERR_EDIT_FORBIDDEN', 2)
+    level('edit')
+    expect(sent().filter((each) => each === 'join plan')).toHaveLength(3)
+  })
+
+  it('[WS-24] begins on a new socket when the relay refuses the join because there were too many', async () => {
+    const { refuse, sockets, advance } = await joinedAgain()
+    refuse('ERR_RATE_LIMIT')
+    await advance(250)
+    expect([sockets.length, sockets[0]?.closedWith]).toEqual([2, 4001])
+  })
+})

@@ -1,7 +1,7 @@
 import { Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { jsonFrame, readJson, readSync, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
-import type { WireErrorCode } from '@docrelay/protocol/codes'
+import { CLIENT_CLOSE, type WireErrorCode } from '@docrelay/protocol/codes'
 import { CHUNK_PAYLOAD_BYTES, type DocEventFrame, type ErrorFrame, type JoinedFrame, SYNC, TAG } from '@docrelay/protocol/frames'
 import { type Environment, platform } from '../environment.ts'
 import { KeptContent } from './kept-content.ts'
@@ -105,6 +105,8 @@ export class SyncClient {
   readonly #kept: KeptContent
   #status: ConnectionStatus | null = null
   #synced = false
+  /** The document was joined again on this socket, and what comes before the JOINED that answers it is of the former binding. */
+  #joinsAgain = false
   /** The whole document may be under way. */
   #awaitsStep2 = false
   #refusal: WireErrorCode | null = null
@@ -237,7 +239,10 @@ export class SyncClient {
   #statusChanged(status: ConnectionStatus): void {
     this.#status = status
     if (status.kind === 'authenticated') this.#outgoing.maxMessageBytes = status.session.maxMessageSize ?? CHUNK_PAYLOAD_BYTES
-    else this.#left()
+    else {
+      this.#left()
+      this.#joinsAgain = false
+    }
     this.#changed()
   }
 
@@ -262,7 +267,7 @@ export class SyncClient {
     else if (tag === TAG.awareness) this.#presence.received(message)
     else if (tag === TAG.syncAck) {
       const ordinal = readSyncAck(message)
-      if (ordinal === null) return
+      if (ordinal === null || this.#joinsAgain) return
       this.#outgoing.acked(ordinal)
       this.#savedEdits = Math.max(this.#savedEdits, this.#outgoing.savedEdits)
       this.#settle()
@@ -282,13 +287,18 @@ export class SyncClient {
     this.#changed()
   }
 
-  #receivedJoined({ docId, level, lineage }: JoinedFrame): void {
+  #receivedJoined({ docId, level, lineage, serverVersion }: JoinedFrame): void {
     if (docId !== this.#options.docId) return
+    // A JOINED that answers a join tells the version, one of a change of level does not. [WS-61]
+    const isAnswer = serverVersion !== undefined
+    if (isAnswer) this.#joinsAgain = false
+    // A join that was just made sends the refused content anyway.
+    const mayJoinAgain = !isAnswer && !this.#joinsAgain
     const mayWriteAgain = this.#refusal === 'ERR_EDIT_FORBIDDEN' && this.#level === 'view' && level !== 'view'
     this.#level = level
     if (lineage !== undefined) this.#toldLineage(lineage)
     // The next join sends the refused content again, as a whole.
-    if (mayWriteAgain) this.#joinAgain()
+    if (mayWriteAgain && mayJoinAgain) this.#joinAgain()
     this.#changed()
   }
 
@@ -304,6 +314,7 @@ export class SyncClient {
   #joinAgain(): void {
     this.#left()
     this.#join()
+    this.#joinsAgain = true
   }
 
   #refuse(code: WireErrorCode): void {
@@ -334,13 +345,19 @@ export class SyncClient {
   }
 
   #receivedError(error: ErrorFrame): void {
-    if (error.frame !== undefined) this.#outgoing.refused(error.frame)
-    this.#successor = error.successor ?? this.#successor
-    if (error.code === 'ERR_RATE_LIMIT') this.#outgoing.limited()
-    // Any other error is followed by a step1 or a close, which say what to do.
-    else if (ENDED.has(error.code) || EDIT_REFUSED.has(error.code)) this.#refuse(error.code)
+    if (!this.#joinsAgain || error.frame === undefined) this.#takeError(error)
     this.#tell('error', error)
     this.#changed()
+  }
+
+  #takeError({ code, frame, successor }: ErrorFrame): void {
+    if (frame !== undefined) this.#outgoing.refused(frame)
+    this.#successor = successor ?? this.#successor
+    // The relay did not take the join and goes on counting for the former binding; a new socket begins with a new one.
+    if (code === 'ERR_RATE_LIMIT' && this.#joinsAgain) this.#connection.reconnect(CLIENT_CLOSE.reconnect, 'too many joins')
+    else if (code === 'ERR_RATE_LIMIT') this.#outgoing.limited()
+    // Any other error is followed by a step1 or a close, which say what to do.
+    else if (ENDED.has(code) || EDIT_REFUSED.has(code)) this.#refuse(code)
   }
 
   readonly #docUpdated = (update: Uint8Array, origin: unknown): void => {
