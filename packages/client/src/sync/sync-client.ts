@@ -189,11 +189,13 @@ export class SyncClient {
   }
 
   /**
-   * Connects, and reconnects by itself from then on; answers of the relay show in `state`.
+   * Connects, and reconnects by itself from then on; answers of the relay show in `state`. After a refused join it asks
+   * again, and a refusal that comes again is told anew.
    *
    * @throws ClientSetupError when the url is not valid or the platform has no WebSocket
    */
   connect(): void {
+    if (this.#refusal !== null && ENDED.has(this.#refusal)) this.#refusal = null
     this.#connection.connect()
   }
 
