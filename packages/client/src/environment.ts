@@ -18,6 +18,8 @@ export interface Environment {
 export interface SocketLike {
   binaryType: string
   readonly readyState: number
+  /** Bytes that were given to `send` and have not left the page. */
+  readonly bufferedAmount?: number
   onopen: ((event: never) => void) | null
   onmessage: ((event: { data: unknown }) => void) | null
   onclose: ((event: { code: number; reason: string }) => void) | null

@@ -2,8 +2,9 @@ import type { Usage } from '@docrelay/protocol/rest'
 import { readJson } from '@docrelay/protocol/codec'
 import { type DocEventFrame, TAG } from '@docrelay/protocol/frames'
 import { Emitter } from './emitter.ts'
-import { delay, type Environment, environmentWith, type SocketLike } from './environment.ts'
+import { type Environment, environmentWith, type SocketLike } from './environment.ts'
 import { RelayError } from './errors.ts'
+import { inTime } from './in-time.ts'
 import { closeError, linkOf } from './live/document-state.ts'
 import { type LiveContext, LiveDocument, type OpenOptions } from './live/live-document.ts'
 import type { CopyScope, Persistence } from './live/persistence.ts'
@@ -14,9 +15,7 @@ import { Documents } from './rest/documents.ts'
 import { type CallOptions, Requests } from './rest/request.ts'
 import { Collections, search, type SearchOptions, type SearchPage, StyleProfiles } from './rest/workspace.ts'
 import { SyncConnection } from './sync/sync-connection.ts'
-import { subjectOf, type TokenCallback, Tokens, usableToken } from './tokens.ts'
-
-const TOKEN_MS = 30_000
+import { subjectOf, TOKEN_MS, type TokenCallback, tokenLate, Tokens, usableToken } from './tokens.ts'
 
 export interface RelayOptions {
   /** The relay's address, for example `https://relay.example`. */
@@ -74,7 +73,7 @@ export class Relay {
     const environment = environmentWith({ ...given, ...options.environment })
     this.#environment = environment
     this.#base = baseOf(options.url)
-    this.#tokens = new Tokens(options.token, (error) => this.#needsSignIn(error))
+    this.#tokens = new Tokens(options.token, (error) => this.#needsSignIn(error), environment)
     const { workspace } = options
     this.#requests = new Requests({ base: this.#base, tokens: this.#tokens, workspace, environment, attempts: 4 })
     this.documents = new Documents(this.#requests)
@@ -224,16 +223,9 @@ export class Relay {
   }
 
   /** Returns a token; rejects when the application gives none in time, so that a document need not wait for it. */
-  async #firstToken(): Promise<string> {
-    const answered = new AbortController()
-    const late = delay(this.#environment, TOKEN_MS, answered.signal).then(() => {
-      throw new RelayError('TOKEN_FAILED', `token() gave no token within ${TOKEN_MS / 1000} s`)
-    })
-    try {
-      return await Promise.race([usableToken(this.#tokens.get({ fresh: false })), late])
-    } finally {
-      answered.abort()
-    }
+  #firstToken(): Promise<string> {
+    const asked = usableToken(this.#tokens.get({ fresh: false }))
+    return inTime(asked, TOKEN_MS, (ms, run) => this.#environment.after(ms, run), tokenLate)
   }
 }
 

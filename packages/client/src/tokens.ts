@@ -1,4 +1,9 @@
+import type { Environment } from './environment.ts'
 import { isNeedsSignIn, RelayError } from './errors.ts'
+import { inTime } from './in-time.ts'
+
+/** Time limit of `token()`. What waits for it then fails, and what asks next calls `token()` again. [WS-67] */
+export const TOKEN_MS = 30_000
 
 /**
  * Returns a token. `fresh` asks for another token than the last one, which was refused or is about to expire. A
@@ -10,12 +15,17 @@ export type TokenCallback = (request: { readonly fresh: boolean }) => string | P
 export class Tokens {
   readonly #callback: TokenCallback
   readonly #needsSignIn: (error: RelayError) => void
+  readonly #environment: Pick<Environment, 'after'>
   #last: string | null = null
   #renewal: Promise<string> | null = null
+  #calls = 0
+  /** The newest call for a fresh token that was answered: what earlier calls bring after it is older. */
+  #newestFresh = 0
 
-  constructor(callback: TokenCallback, needsSignIn: (error: RelayError) => void) {
+  constructor(callback: TokenCallback, needsSignIn: (error: RelayError) => void, environment: Pick<Environment, 'after'>) {
     this.#callback = callback
     this.#needsSignIn = needsSignIn
+    this.#environment = environment
   }
 
   /** The last token that the application gave; `null` before the first. */
@@ -23,10 +33,15 @@ export class Tokens {
     return this.#last
   }
 
-  /** Returns what the application gives, which may be no token; rejects with what the application throws. */
+  /**
+   * Returns what the application gives, which may be no token; rejects with what the application throws. A call for a
+   * fresh token that takes longer than 30 s is shared no more: its promise may never settle. What it still gives serves
+   * later requests, as long as nothing newer has come.
+   */
   get({ fresh }: { readonly fresh: boolean }): Promise<string> {
     if (!fresh) return this.#ask(false)
-    this.#renewal ??= this.#ask(true).finally(() => {
+    const after: Environment['after'] = (ms, run) => this.#environment.after(ms, run)
+    this.#renewal ??= inTime(this.#ask(true), TOKEN_MS, after, tokenLate).finally(() => {
       this.#renewal = null
     })
     return this.#renewal
@@ -38,9 +53,13 @@ export class Tokens {
   }
 
   async #ask(fresh: boolean): Promise<string> {
+    const call = ++this.#calls
     try {
       const token: unknown = await this.#callback({ fresh })
-      if (typeof token === 'string' && token !== '') this.#last = token
+      if (typeof token === 'string' && token !== '' && call > this.#newestFresh) {
+        this.#last = token
+        if (fresh) this.#newestFresh = call
+      }
       return token as string
     } catch (error) {
       if (isNeedsSignIn(error)) this.#needsSignIn(error)
@@ -49,13 +68,18 @@ export class Tokens {
   }
 }
 
+/** The failure of a `token()` that took too long. */
+export function tokenLate(): RelayError {
+  return new RelayError('TOKEN_FAILED', `token() gave no token within ${TOKEN_MS / 1000} s`)
+}
+
 /** Returns a token for a request; rejects with a RelayError when the application gives none. */
 export async function usableToken(given: Promise<string>): Promise<string> {
   let token: unknown
   try {
     token = await given
   } catch (error) {
-    if (isNeedsSignIn(error)) throw error
+    if (isNeedsSignIn(error) || (error instanceof RelayError && error.code === 'TOKEN_FAILED')) throw error
     throw new RelayError('TOKEN_FAILED', `token() failed: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     })

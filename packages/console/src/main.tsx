@@ -5,6 +5,10 @@ import { App } from './app/app.tsx'
 const root = document.getElementById('app')
 const page = {
   now: () => Date.now(),
+  after: (ms: number, run: () => void) => {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
   storage: sessionStorage,
   location,
   history,

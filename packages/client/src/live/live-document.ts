@@ -179,10 +179,14 @@ export class LiveDocument {
     return new Y.UndoManager(types, { ...options, doc: this.ydoc, trackedOrigins: new Set([null, ...origins]) })
   }
 
-  /** Starts again after a stop, and at once where the client waits. */
+  /**
+   * Starts again after a stop, and at once where the client waits. Not after ERR_LINEAGE: the copy stays another document's,
+   * and what to do with it is for `discard` and `copyAs`.
+   */
   reconnect(): void {
     if (this.#gone !== null || this.#closed || this.#client === null) return
-    if (this.#client.state.connection === 'stopped') this.#client.connect()
+    // The socket may be open although the link is stopped: the relay refused to join the document.
+    if (this.#state.link === 'stopped' && this.#refusal !== 'ERR_LINEAGE') this.#client.connect()
     else this.#client.retryNow()
   }
 

@@ -1,4 +1,5 @@
 import * as Y from 'yjs'
+import { applyAsReader } from '../sync/apply-as-reader.ts'
 import { mergeInTurns } from '../sync/merge-updates.ts'
 import type { StoredCopy } from './persistence.ts'
 
@@ -28,7 +29,8 @@ export class LocalCopy {
     // What was edited before the copy was opened is not in it.
     if (stored.content !== null) {
       if (ydoc.store.clients.size > 0) this.#queue.push(Y.encodeStateAsUpdate(ydoc))
-      Y.applyUpdate(ydoc, stored.content.update, this)
+      // Whether the person may write is not known yet.
+      applyAsReader(ydoc, stored.content.update, this)
     }
     ydoc.on('update', this.#updated)
     this.#write()

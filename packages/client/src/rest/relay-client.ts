@@ -48,7 +48,7 @@ export class RelayClient {
   constructor({ baseUrl, token, workspace, environment = platform }: RelayClientOptions) {
     this.#requests = new Requests({
       base: baseUrl,
-      tokens: new Tokens(token, () => {}),
+      tokens: new Tokens(token, () => {}, environment),
       workspace,
       environment,
       attempts: 1,

@@ -33,7 +33,7 @@ function bench(answers: readonly Answer[], token: (request: { fresh: boolean }) 
       return new Response(text, { status: answer.status, headers: answer.headers ?? {} })
     },
   }
-  const tokens = new Tokens(token, (error) => told.push(error))
+  const tokens = new Tokens(token, (error) => told.push(error), { after: () => () => {} })
   const requests = new Requests({ base: 'https://relay.example', tokens, workspace: undefined, environment, attempts: 4 })
   return { requests, sent, pauses, told }
 }
@@ -143,6 +143,25 @@ describe('the token of requests', () => {
       const { requests, sent } = bench([], token)
       await expect(requests.json('GET', '/x')).rejects.toMatchObject({ code: 'TOKEN_FAILED' })
       expect(sent).toEqual([])
+    }
+  })
+})
+
+describe('a request whose signal was aborted before', () => {
+  it('[REST-13] rejects with the reason of the signal alone, also when token() fails', async () => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown): unknown => unhandled.push(error)
+    process.on('unhandledRejection', note)
+    try {
+      const { requests, sent } = bench([], () => {
+        throw new Error('the session server is down')
+      })
+      const reason = new Error('the view was left')
+      await expect(requests.json('GET', '/x', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+      await new Promise((resolve) => setTimeout(resolve))
+      expect([sent, unhandled]).toEqual([[], []])
+    } finally {
+      process.off('unhandledRejection', note)
     }
   })
 })

@@ -210,6 +210,8 @@ function queryOf(query: RelayRequest['query']): string {
 /** Rejects with the reason of the signal when it is aborted before the promise settles. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
+  // Nobody looks at it any more when the signal was aborted before, and a rejection that nobody looks at ends a Node process.
+  promise.catch(() => {})
   return new Promise((resolve, reject) => {
     const aborted = () => reject(signal.reason)
     if (signal.aborted) return aborted()

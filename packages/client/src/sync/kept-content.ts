@@ -1,4 +1,5 @@
 import * as Y from 'yjs'
+import { applyAsReader } from './apply-as-reader.ts'
 
 type DeleteSet = Y.Transaction['deleteSet']
 
@@ -17,17 +18,22 @@ export class KeptContent {
     this.#doc = doc
   }
 
-  /** Applies an update of the relay. */
-  apply(update: Uint8Array, origin: unknown, isSaved: boolean): void {
+  /** Applies an update of the relay. `mayWrite`: whether Yjs may clean up after it, which is an edit. */
+  apply(
+    update: Uint8Array,
+    origin: unknown,
+    { isSaved, mayWrite }: { readonly isSaved: boolean; readonly mayWrite: boolean },
+  ): void {
     const doc = this.#doc
-    if (isSaved || !doc.gc) return Y.applyUpdate(doc, update, origin)
+    const applyUpdate = mayWrite ? Y.applyUpdate : applyAsReader
+    if (isSaved || !doc.gc) return applyUpdate(doc, update, origin)
     const note = ({ deleteSet }: Y.Transaction): void => {
       if (deleteSet.clients.size > 0) this.#deleted.push(deleteSet)
     }
     doc.gc = false
     doc.on('afterTransaction', note)
     try {
-      Y.applyUpdate(doc, update, origin)
+      applyUpdate(doc, update, origin)
     } finally {
       doc.off('afterTransaction', note)
       doc.gc = true

@@ -35,10 +35,14 @@ export class Presence {
     this.#send([this.#awareness.clientID], new Map())
   }
 
-  /** Forgets the others, of whom nothing is heard any more. */
+  /**
+   * Forgets the others, of whom nothing is heard any more, and their clocks: what the relay shows of them after the next join has
+   * the clocks that it had before, and would be taken for old news. [WS-45]
+   */
   left(): void {
-    const others = [...this.#awareness.getStates().keys()].filter((id) => id !== this.#awareness.clientID)
-    removeAwarenessStates(this.#awareness, others, this)
+    const isOther = (id: number): boolean => id !== this.#awareness.clientID
+    removeAwarenessStates(this.#awareness, [...this.#awareness.getStates().keys()].filter(isOther), this)
+    for (const id of [...this.#awareness.meta.keys()].filter(isOther)) this.#awareness.meta.delete(id)
   }
 
   destroy(): void {

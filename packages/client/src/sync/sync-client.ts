@@ -1,14 +1,12 @@
 import { Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
-import { chunkFrames, jsonFrame, readJson, readSync, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
-import type { WireErrorCode } from '@docrelay/protocol/codes'
+import { jsonFrame, readJson, readSync, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
+import { CLIENT_CLOSE, type WireErrorCode } from '@docrelay/protocol/codes'
 import { CHUNK_PAYLOAD_BYTES, type DocEventFrame, type ErrorFrame, type JoinedFrame, SYNC, TAG } from '@docrelay/protocol/frames'
 import { type Environment, platform } from '../environment.ts'
 import { KeptContent } from './kept-content.ts'
-import { mergeInTurns } from './merge-updates.ts'
+import { Outgoing } from './outgoing.ts'
 import { Presence } from './presence.ts'
-import { SaveTracker } from './save-tracker.ts'
-import { SendPace } from './send-pace.ts'
 import { type Closed, type ConnectionStatus, SyncConnection } from './sync-connection.ts'
 
 export interface SyncClientOptions {
@@ -103,15 +101,14 @@ export class SyncClient {
   readonly #environment: Environment
   readonly #connection: SyncConnection
   readonly #presence: Presence
-  readonly #tracker = new SaveTracker()
-  readonly #pace = new SendPace()
+  readonly #outgoing: Outgoing
   readonly #kept: KeptContent
-  #pending: Uint8Array[] = []
-  #cancelFlush: (() => void) | null = null
   #status: ConnectionStatus | null = null
-  /** True once the answer to the relay's step1 was sent: only then does the relay hold what later updates depend on. */
-  #step2Sent = false
   #synced = false
+  /** The document was joined again on this socket, and what comes before the JOINED that answers it is of the former binding. */
+  #joinsAgain = false
+  /** The whole document may be under way. */
+  #awaitsStep2 = false
   #refusal: WireErrorCode | null = null
   /** Edits so far that only this client made; a `doc` that had content at the start counts as one. */
   #edits: number
@@ -126,7 +123,6 @@ export class SyncClient {
   #lineageAtJoin: string | null = null
   #successor: string | null = null
   readonly #listeners: { [E in keyof SyncClientEvents]: Set<(told: SyncClientEvents[E]) => void> }
-  #maxMessageBytes = CHUNK_PAYLOAD_BYTES
 
   constructor(options: SyncClientOptions) {
     this.#options = options
@@ -150,7 +146,9 @@ export class SyncClient {
       onStatus: (status) => this.#statusChanged(status),
       onOpen: () => this.#join(),
       onFrame: (tag, message) => this.#received(tag, message),
+      isTransferring: () => this.#awaitsStep2 || this.#outgoing.isLargeUnderWay,
     })
+    this.#outgoing = new Outgoing(this.#connection, this.#environment, () => this.#edits)
     this.#presence = new Presence(this.awareness, this.#connection)
     this.doc.on('update', this.#docUpdated)
   }
@@ -176,10 +174,10 @@ export class SyncClient {
 
   /** Sends what was gathered so far without waiting for more. */
   sendNow(): void {
-    this.#flush()
+    this.#outgoing.flush()
   }
 
-  /** Ends the waiting for the next attempt to connect, if the client waits. */
+  /** Begins the next attempt to connect at once, also in place of one that the relay has not answered yet. */
   retryNow(): void {
     this.#connection.retryNow()
   }
@@ -191,11 +189,13 @@ export class SyncClient {
   }
 
   /**
-   * Connects, and reconnects by itself from then on; answers of the relay show in `state`.
+   * Connects, and reconnects by itself from then on; answers of the relay show in `state`. After a refused join it asks
+   * again, and a refusal that comes again is told anew.
    *
    * @throws ClientSetupError when the url is not valid or the platform has no WebSocket
    */
   connect(): void {
+    if (this.#refusal !== null && ENDED.has(this.#refusal)) this.#refusal = null
     this.#connection.connect()
   }
 
@@ -224,7 +224,7 @@ export class SyncClient {
 
   /** Called when the relay has everything that was typed. */
   #settle(): void {
-    if (this.#pending.length > 0 || !this.#step2Sent || !this.#tracker.everythingSaved) return
+    if (!this.#outgoing.isSettled) return
     this.#savedEdits = this.#edits
     this.#lineage ??= this.#lineageAtJoin
     if (this.#refusal !== null && EDIT_REFUSED.has(this.#refusal)) this.#refusal = null
@@ -240,19 +240,19 @@ export class SyncClient {
 
   #statusChanged(status: ConnectionStatus): void {
     this.#status = status
-    if (status.kind === 'authenticated') this.#maxMessageBytes = status.session.maxMessageSize ?? CHUNK_PAYLOAD_BYTES
-    else this.#left()
+    if (status.kind === 'authenticated') this.#outgoing.maxMessageBytes = status.session.maxMessageSize ?? CHUNK_PAYLOAD_BYTES
+    else {
+      this.#left()
+      this.#joinsAgain = false
+    }
     this.#changed()
   }
 
   #left(): void {
-    this.#cancelFlush?.()
-    this.#cancelFlush = null
-    this.#pending = []
-    this.#step2Sent = false
+    this.#outgoing.left()
     this.#lineageAtJoin = null
     this.#synced = false
-    this.#tracker.joined()
+    this.#awaitsStep2 = false
     this.#presence.left()
   }
 
@@ -260,6 +260,7 @@ export class SyncClient {
     const lineage = this.#lineage
     this.#connection.send(jsonFrame(TAG.joinDoc, { docId: this.#options.docId, ...(lineage !== null && { lineage }) }))
     this.#connection.send(syncFrame(SYNC.step1, Y.encodeStateVector(this.doc)))
+    this.#awaitsStep2 = true
     this.#presence.joined()
   }
 
@@ -268,10 +269,9 @@ export class SyncClient {
     else if (tag === TAG.awareness) this.#presence.received(message)
     else if (tag === TAG.syncAck) {
       const ordinal = readSyncAck(message)
-      if (ordinal === null) return
-      this.#tracker.acked(ordinal)
-      this.#pace.acked()
-      this.#savedEdits = Math.max(this.#savedEdits, this.#tracker.savedEdits)
+      if (ordinal === null || this.#joinsAgain) return
+      this.#outgoing.acked(ordinal)
+      this.#savedEdits = Math.max(this.#savedEdits, this.#outgoing.savedEdits)
       this.#settle()
       if (this.#savedEdits === this.#edits) this.#kept.release()
       this.#changed()
@@ -289,13 +289,18 @@ export class SyncClient {
     this.#changed()
   }
 
-  #receivedJoined({ docId, level, lineage }: JoinedFrame): void {
+  #receivedJoined({ docId, level, lineage, serverVersion }: JoinedFrame): void {
     if (docId !== this.#options.docId) return
+    // A JOINED that answers a join tells the version, one of a change of level does not. [WS-61]
+    const isAnswer = serverVersion !== undefined
+    if (isAnswer) this.#joinsAgain = false
+    // A join that was just made sends the refused content anyway.
+    const mayJoinAgain = !isAnswer && !this.#joinsAgain
     const mayWriteAgain = this.#refusal === 'ERR_EDIT_FORBIDDEN' && this.#level === 'view' && level !== 'view'
     this.#level = level
     if (lineage !== undefined) this.#toldLineage(lineage)
     // The next join sends the refused content again, as a whole.
-    if (mayWriteAgain) this.#joinAgain()
+    if (mayWriteAgain && mayJoinAgain) this.#joinAgain()
     this.#changed()
   }
 
@@ -311,6 +316,7 @@ export class SyncClient {
   #joinAgain(): void {
     this.#left()
     this.#join()
+    this.#joinsAgain = true
   }
 
   #refuse(code: WireErrorCode): void {
@@ -324,70 +330,44 @@ export class SyncClient {
     const sync = readSync(message)
     if (!sync) return
     if (sync.subType === SYNC.step1) return this.#answerStep1(sync.payload)
-    this.#kept.apply(sync.payload, this, this.#savedEdits === this.#edits)
+    this.#kept.apply(sync.payload, this, { isSaved: this.#savedEdits === this.#edits, mayWrite: this.#level !== 'view' })
     if (sync.subType === SYNC.step2 && !this.#synced) {
       this.#synced = true
+      this.#awaitsStep2 = false
       this.#changed()
     }
   }
 
-  /** Answers a step1 with a step2, which carries everything that the relay lacks, pending edits included. */
   #answerStep1(stateVector: Uint8Array): void {
-    this.#pending = []
-    this.#step2Sent = true
     // A step1 proves that the document is joined, so an earlier refusal is over.
     if (this.#refusal !== null && ENDED.has(this.#refusal)) this.#refusal = null
     this.#successor = null
-    this.#sendWrite('step2', Y.encodeStateAsUpdate(this.doc, stateVector))
+    this.#outgoing.answer(Y.encodeStateAsUpdate(this.doc, stateVector))
     this.#changed()
   }
 
   #receivedError(error: ErrorFrame): void {
-    if (error.frame !== undefined) this.#tracker.refused(error.frame)
-    this.#successor = error.successor ?? this.#successor
-    if (error.code === 'ERR_RATE_LIMIT') this.#pace.limited()
-    // Any other error is followed by a step1 or a close, which say what to do.
-    else if (ENDED.has(error.code) || EDIT_REFUSED.has(error.code)) this.#refuse(error.code)
+    if (!this.#joinsAgain || error.frame === undefined) this.#takeError(error)
     this.#tell('error', error)
     this.#changed()
+  }
+
+  #takeError({ code, frame, successor }: ErrorFrame): void {
+    if (frame !== undefined) this.#outgoing.refused(frame)
+    this.#successor = successor ?? this.#successor
+    // The relay did not take the join and goes on counting for the former binding; a new socket begins with a new one.
+    if (code === 'ERR_RATE_LIMIT' && this.#joinsAgain) this.#connection.reconnect(CLIENT_CLOSE.reconnect, 'too many joins')
+    else if (code === 'ERR_RATE_LIMIT') this.#outgoing.limited()
+    // Any other error is followed by a step1 or a close, which say what to do.
+    else if (ENDED.has(code) || EDIT_REFUSED.has(code)) this.#refuse(code)
   }
 
   readonly #docUpdated = (update: Uint8Array, origin: unknown): void => {
     if (origin === this) return
     const wasSaved = this.#savedEdits === this.#edits
     this.#edits++
-    if (this.#status?.kind === 'authenticated' && this.#step2Sent) {
-      this.#pending.push(update)
-      this.#scheduleFlush()
-    }
+    if (this.#status?.kind === 'authenticated') this.#outgoing.add(update)
     if (wasSaved) this.#changed()
-  }
-
-  #scheduleFlush(): void {
-    if (this.#cancelFlush) return
-    const delayMs = this.#pace.delayMs(this.#environment.now())
-    if (delayMs === 0) this.#flush()
-    else this.#cancelFlush = this.#environment.after(delayMs, () => this.#flush())
-  }
-
-  #flush(): void {
-    this.#cancelFlush?.()
-    this.#cancelFlush = null
-    if (this.#pending.length === 0 || !this.#connection.canSend) return
-    const update = mergeInTurns(this.#pending)
-    this.#pending = []
-    this.#pace.sent(this.#environment.now())
-    this.#sendWrite('update', update)
-  }
-
-  #sendWrite(kind: 'step2' | 'update', update: Uint8Array): void {
-    if (!this.#connection.canSend) return
-    this.#tracker.sent(kind, this.#edits)
-    const frame = syncFrame(SYNC[kind], update)
-    if (frame.length <= this.#maxMessageBytes) return this.#connection.send(frame)
-    const messageId = Uint8Array.from({ length: 16 }, () => Math.floor(this.#environment.random() * 256))
-    const pieceBytes = Math.min(CHUNK_PAYLOAD_BYTES, this.#maxMessageBytes)
-    for (const chunk of chunkFrames(frame, messageId, pieceBytes)) this.#connection.send(chunk)
   }
 }
 

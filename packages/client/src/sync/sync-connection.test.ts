@@ -1,78 +1,31 @@
-import { expect, it } from 'vitest'
-import type { Environment, SocketLike } from '../environment.ts'
+import { HEARTBEAT_FRAME, jsonFrame, syncAckFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { describe, expect, it } from 'vitest'
 import { NeedsSignIn } from '../errors.ts'
+import { playedEnvironment } from '../testing/played-environment.ts'
 import { type ConnectionStatus, SyncConnection } from './sync-connection.ts'
 
 /** A connection whose sockets and timers are played by the test. */
-function bench(token: () => unknown, docId?: string) {
+function bench(token: () => unknown, docId?: string, isTransferring?: () => boolean) {
+  const played = playedEnvironment()
   const statuses: ConnectionStatus[] = []
-  const urls: string[] = []
-  const sockets: SocketLike[] = []
-  const timers = new Map<number, { readonly ms: number; readonly run: () => void }>()
-  let made = 0
-  let online = () => {}
-  const environment: Environment = {
-    now: () => 0,
-    random: () => 0,
-    after(ms, run) {
-      const id = ++made
-      timers.set(id, { ms, run })
-      return () => timers.delete(id)
-    },
-    openSocket(url) {
-      urls.push(url)
-      const socket: SocketLike = {
-        binaryType: '',
-        readyState: 0,
-        onopen: null,
-        onmessage: null,
-        onclose: null,
-        onerror: null,
-        send() {},
-        close() {},
-      }
-      sockets.push(socket)
-      return socket
-    },
-    fetch: () => Promise.reject(new Error('no fetch here')),
-    onOnline(run) {
-      online = run
-      return () => {
-        online = () => {}
-      }
-    },
-  }
   const connection = new SyncConnection({
     url: 'ws://relay.example/ws',
     token: token as () => string,
     ...(docId !== undefined && { docId }),
-    environment,
+    ...(isTransferring && { isTransferring }),
+    environment: played.environment,
     onStatus: (status) => statuses.push(status),
     onOpen() {},
     onFrame() {},
   })
-  const fire = (ms: number): void => {
-    for (const [id, timer] of timers) {
-      if (timer.ms !== ms) continue
-      timers.delete(id)
-      timer.run()
-    }
-  }
-  return {
-    connection,
-    statuses,
-    urls,
-    sockets,
-    fire,
-    online: () => online(),
-    waiting: () => [...timers.values()].map(({ ms }) => ms),
-  }
+  return { ...played, connection, statuses }
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve))
+const GRANTED = jsonFrame(TAG.authResponse, { success: true, userId: 'ann' })
 
 it('[WS-1] the address of a socket names its document, for balancers', async () => {
-  const { connection, urls } = bench(() => 'a.token', 'a plan/ä')
+  const { connection, urls, settled } = bench(() => 'a.token', 'a plan/ä')
   connection.connect()
   await settled()
   expect(urls.map((url) => new URL(url).searchParams.get('doc'))).toEqual(['a plan/ä'])
@@ -80,31 +33,30 @@ it('[WS-1] the address of a socket names its document, for balancers', async () 
 
 it('[WS-67] a token() that never resolves is given up after 30 s, and the next attempt calls it again', async () => {
   let asked = 0
-  const { connection, statuses, sockets, fire, waiting } = bench(() => {
+  const { connection, statuses, sockets, advance, settled, waiting } = bench(() => {
     asked++
     return asked === 1 ? new Promise(() => {}) : 'a.token'
   })
   connection.connect()
   await settled()
   expect(statuses.at(-1)).toEqual({ kind: 'connecting' })
-  fire(30_000)
+  await advance(30_000)
   expect(statuses.at(-1)).toMatchObject({
     kind: 'waiting',
     delayMs: 250,
     code: 1012,
     reason: 'token() gave no token within 30 s',
   })
-  fire(250)
-  await settled()
-  expect([asked, sockets.length, waiting()]).toEqual([2, 1, []])
+  await advance(250)
+  expect([asked, sockets.length, waiting()]).toEqual([2, 1, [15_000]])
 })
 
 it('[WS-67] a token that resolves after its attempt was given up opens no socket', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
-  const { connection, sockets, fire } = bench(() => promise)
+  const { connection, sockets, advance, settled } = bench(() => promise)
   connection.connect()
   await settled()
-  fire(30_000)
+  await advance(30_000)
   resolve('a.token')
   await settled()
   expect(sockets).toHaveLength(0)
@@ -112,7 +64,7 @@ it('[WS-67] a token that resolves after its attempt was given up opens no socket
 
 it('[WS-67] a token that resolves after the client was closed opens no socket', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
-  const { connection, sockets } = bench(() => promise)
+  const { connection, sockets, settled } = bench(() => promise)
   connection.connect()
   connection.close()
   resolve('a.token')
@@ -126,7 +78,7 @@ it.each([
   [{ token: 'x' }, 'token() gave a value of type object, which is no token'],
   ['', 'token() gave an empty string, which is no token'],
 ])('[WS-67] token() that resolves to %j stops the client at once with a reason', async (token, reason) => {
-  const { connection, statuses, sockets, waiting } = bench(() => token)
+  const { connection, statuses, sockets, settled, waiting } = bench(() => token)
   connection.connect()
   await settled()
   expect(statuses.at(-1)).toMatchObject({ kind: 'stopped', code: 1006, reason, error: { code: 'TOKEN_FAILED' } })
@@ -135,7 +87,7 @@ it.each([
 
 it('[WS-67] token() that throws NeedsSignIn stops the client at once and is asked no more', async () => {
   let asked = 0
-  const { connection, statuses, sockets, waiting } = bench(() => {
+  const { connection, statuses, sockets, settled, waiting } = bench(() => {
     asked++
     throw new NeedsSignIn('the session has ended')
   })
@@ -151,14 +103,14 @@ it('[WS-67] token() that throws NeedsSignIn stops the client at once and is aske
 })
 
 it('[WS-67] a connection that waits tries again at once when the platform says that the network is back', async () => {
-  const { connection, sockets, online, waiting } = bench(() => 'a.token')
+  const { connection, sockets, online, settled, waiting } = bench(() => 'a.token')
   connection.connect()
   await settled()
   sockets[0]?.onclose?.({ code: 1006, reason: '' })
   expect(waiting()).toEqual([250])
   online()
   await settled()
-  expect([sockets.length, waiting()]).toEqual([2, []])
+  expect([sockets.length, waiting()]).toEqual([2, [15_000]])
   connection.close()
   online()
   await settled()
@@ -166,10 +118,145 @@ it('[WS-67] a connection that waits tries again at once when the platform says t
 })
 
 it('[WS-67] the reason for a socket that fails to open is the message of the platform', async () => {
-  const { connection, statuses, sockets } = bench(() => 'a.token')
+  const { connection, statuses, sockets, settled } = bench(() => 'a.token')
   connection.connect()
   await settled()
   sockets[0]?.onerror?.({ message: 'Unexpected server response: 404' })
   sockets[0]?.onclose?.({ code: 1006, reason: '' })
   expect(statuses.at(-1)).toMatchObject({ kind: 'waiting', code: 1006, reason: 'Unexpected server response: 404' })
+})
+
+describe('a socket on which the relay does not answer', () => {
+  it('[WS-67] is given up 15 s after it was opened, and the next attempt comes by itself', async () => {
+    const { connection, statuses, sockets, advance } = bench(() => 'a.token')
+    connection.connect()
+    await advance(14_999)
+    expect(statuses.at(-1)).toEqual({ kind: 'connecting' })
+    await advance(1)
+    const reason = 'the relay did not answer within 15 s'
+    expect(statuses.at(-1)).toMatchObject({ kind: 'waiting', code: 1006, reason })
+    await advance(250)
+    expect([sockets.length, sockets[0]?.closedWith]).toEqual([2, 4001])
+  })
+
+  it('[WS-67] is given up too when it opened and the answer to AUTH is lost', async () => {
+    const { connection, statuses, sockets, advance } = bench(() => 'a.token')
+    connection.connect()
+    await advance(5_000)
+    sockets[0]?.open()
+    await advance(10_000)
+    expect(statuses.at(-1)).toMatchObject({ kind: 'waiting', code: 1006 })
+  })
+
+  it('[WS-67] is replaced at once when the network is back or the application asks for it', async () => {
+    const { connection, sockets, online, settled } = bench(() => 'a.token')
+    connection.connect()
+    await settled()
+    online()
+    await settled()
+    connection.retryNow()
+    await settled()
+    expect(sockets.map(({ closedWith }) => closedWith)).toEqual([4001, 4001, null])
+  })
+
+  it('[WS-67] counts no more once the relay has answered', async () => {
+    const { connection, statuses, sockets, advance, online } = bench(() => 'a.token')
+    connection.connect()
+    await advance(14_000)
+    sockets[0]?.open()
+    sockets[0]?.receive(GRANTED)
+    online()
+    await advance(2_000)
+    expect([statuses.at(-1)?.kind, sockets.length, sockets[0]?.closedWith]).toEqual(['authenticated', 1, null])
+  })
+
+  it('[WS-16] is left to a relay that refused the token and closes up to 10 s later', async () => {
+    const { connection, statuses, sockets, advance, online } = bench(() => 'a.token')
+    connection.connect()
+    await advance(14_000)
+    sockets[0]?.open()
+    sockets[0]?.receive(jsonFrame(TAG.authResponse, { success: false, error: 'token expired' }))
+    online()
+    await advance(10_000)
+    expect([statuses.at(-1)?.kind, sockets.length]).toEqual(['connecting', 1])
+    sockets[0]?.onclose?.({ code: 4403, reason: 'forbidden' })
+    expect(statuses.at(-1)).toMatchObject({ kind: 'stopped', code: 4403 })
+  })
+})
+
+describe('a heartbeat', () => {
+  /** An authenticated connection whose first heartbeat was just sent. */
+  async function beating(isTransferring: () => boolean = () => false) {
+    const played = bench(() => 'a.token', undefined, isTransferring)
+    /** Lets the newest socket open and the relay grant the token; 15 s later the first heartbeat is sent. */
+    const beat = async () => {
+      const socket = played.sockets.at(-1)
+      socket?.open()
+      socket?.receive(GRANTED)
+      await played.advance(15_000)
+      expect(socket?.sent.at(-1)).toEqual(HEARTBEAT_FRAME)
+    }
+    played.connection.connect()
+    await played.settled()
+    await beat()
+    return { ...played, beat, closed: () => played.sockets.map(({ closedWith }) => closedWith) }
+  }
+
+  it('[WS-49] that is not echoed on a quiet connection closes it after 5 s', async () => {
+    const { advance, closed } = await beating()
+    await advance(4_999)
+    expect(closed()).toEqual([null])
+    await advance(1)
+    expect(closed()).toEqual([4000])
+  })
+
+  it('[WS-49] is waited for as long as frames come, and at most 10 s longer', async () => {
+    const { advance, closed, sockets } = await beating()
+    for (let i = 0; i < 10; i++) {
+      await advance(4_000)
+      sockets[0]?.receive(syncAckFrame(i))
+    }
+    expect(closed()).toEqual([null])
+    await advance(10_000)
+    expect(closed()).toEqual([4000])
+  })
+
+  it('[WS-49] is waited for as long as what was sent before it leaves the page', async () => {
+    const { advance, closed, sockets } = await beating()
+    const [socket] = sockets
+    if (socket === undefined) throw new Error('no socket')
+    socket.receive(HEARTBEAT_FRAME)
+    socket.bufferedAmount = 5_000_000
+    await advance(15_000)
+    for (; socket.bufferedAmount > 0; socket.bufferedAmount -= 500_000) await advance(4_000)
+    expect(closed()).toEqual([null])
+    socket.receive(HEARTBEAT_FRAME)
+    socket.bufferedAmount = 700
+    await advance(10_000)
+    expect(closed()).toEqual([4000])
+  })
+
+  it('[WS-49] may take 60 s behind one large message, and twice as long on the next attempt when that was too short', async () => {
+    const { advance, closed, beat, statuses } = await beating(() => true)
+    await advance(59_999)
+    expect(closed()).toEqual([null])
+    await advance(1)
+    expect(closed()).toEqual([4000])
+    await advance(250)
+    await beat()
+    await advance(119_999)
+    expect(closed()).toEqual([4000, null])
+    await advance(1)
+    expect([closed(), statuses.at(-1)?.kind]).toEqual([[4000, 4000], 'waiting'])
+  })
+
+  it('[WS-49] that was echoed ends the wait, so a link that dies later is noticed within 20 s', async () => {
+    const { advance, closed, sockets } = await beating()
+    await advance(3_000)
+    sockets[0]?.receive(HEARTBEAT_FRAME)
+    await advance(11_000)
+    expect(closed()).toEqual([null])
+    await advance(6_000)
+    expect(closed()).toEqual([4000])
+  })
 })

@@ -4,6 +4,7 @@ import { type AuthResponseFrame, TAG } from '@docrelay/protocol/frames'
 import { PROTOCOL_MINOR, PROTOCOL_VERSION } from '@docrelay/protocol/version'
 import type { Environment, SocketLike } from '../environment.ts'
 import { isNeedsSignIn, RelayError } from '../errors.ts'
+import { TOKEN_MS, tokenLate } from '../tokens.ts'
 import { planReconnect } from './reconnect.ts'
 import { socketUrl } from './setup-error.ts'
 
@@ -40,15 +41,20 @@ export interface ConnectionOptions {
   readonly onOpen: () => void
   /** Called for every frame except AUTH_RESPONSE and HEARTBEAT. */
   readonly onFrame: (tag: number, message: Uint8Array) => void
+  /** Whether one large message may be under way, of which nothing shows before it is whole. Never, when absent. [WS-49] */
+  readonly isTransferring?: () => boolean
 }
 
 const HEARTBEAT_EVERY_MS = 15_000
 const HEARTBEAT_TIMEOUT_MS = 5_000
+/** Time limit of an echo behind a large message; doubled for the next attempt each time that it was too short. [WS-49] */
+const TRANSFER_MS = 60_000
+const LONGEST_TRANSFER_MS = 480_000
 const RENEW_BEFORE_MS = 60_000
-/** Time limit of `token()`. When it is exceeded, the attempt fails, and the next attempt calls `token()` again. */
-const TOKEN_MS = 30_000
+/** Time limit from the opening of a socket to the relay's AUTH_RESPONSE: a platform may wait minutes for a server that does not answer. */
+const OPEN_MS = 15_000
 
-type Timer = 'reconnect' | 'heartbeat' | 'echo' | 'renewal' | 'token'
+type Timer = 'reconnect' | 'heartbeat' | 'echo' | 'renewal' | 'token' | 'open' | 'refused'
 
 /**
  * Keeps one authenticated socket open: connects, authenticates, answers heartbeats, renews its token, and reconnects
@@ -62,6 +68,9 @@ export class SyncConnection {
   #authenticated = false
   #mayRenew = true
   #fresh = false
+  /** Something has come since the wait for an echo was last looked at. */
+  #heard = false
+  #transferMs = TRANSFER_MS
   /** Counts attempts and closes: what an earlier attempt waited for no longer matters. */
   #attempt = 0
   /** What the platform said of a socket that failed before it was open; browsers say nothing. */
@@ -92,10 +101,11 @@ export class SyncConnection {
     void this.#open()
   }
 
-  /** Ends the waiting for the next attempt, if the connection waits. */
+  /** Begins the next attempt at once, in place of the waiting for it or of a socket on which the relay has not answered yet. */
   retryNow(): void {
-    if (!this.#cancels.has('reconnect')) return
-    this.#cancel('reconnect')
+    if (!this.#cancels.has('reconnect') && !this.#cancels.has('open')) return
+    this.#cancelAll()
+    this.#dropSocket(CLIENT_CLOSE.reconnect)
     void this.#open()
   }
 
@@ -105,20 +115,22 @@ export class SyncConnection {
     this.#cancelAll()
     this.#endOnline?.()
     this.#endOnline = null
-    const socket = this.#socket
-    this.#socket = null
-    if (!socket) return
-    silence(socket)
-    socket.close(1000)
+    this.#dropSocket(1000)
   }
 
   /** Drops the socket as failed; it reconnects by itself. */
   reconnect(code: number, reason: string): void {
+    if (!this.#socket) return
+    this.#dropSocket(code === 1000 || (code >= 3000 && code < 5000) ? code : CLIENT_CLOSE.reconnect)
+    this.#closed({ code, reason })
+  }
+
+  #dropSocket(code: number): void {
     const socket = this.#socket
+    this.#socket = null
     if (!socket) return
     silence(socket)
-    socket.close(code === 1000 || (code >= 3000 && code < 5000) ? code : CLIENT_CLOSE.reconnect)
-    this.#closed({ code, reason })
+    socket.close(code)
   }
 
   get canSend(): boolean {
@@ -134,7 +146,7 @@ export class SyncConnection {
     const attempt = ++this.#attempt
     this.#after('token', TOKEN_MS, () => {
       this.#attempt++
-      this.#closed(tokenFailure(`token() gave no token within ${TOKEN_MS / 1000} s`))
+      this.#closed(tokenFailure(tokenLate().message))
     })
     const answer = await this.#token(this.#fresh)
     if (attempt !== this.#attempt) return
@@ -151,6 +163,7 @@ export class SyncConnection {
     socket.binaryType = 'arraybuffer'
     this.#socket = socket
     this.#authenticated = false
+    this.#giveUpAfter('open', `the relay did not answer within ${OPEN_MS / 1000} s`)
     socket.onopen = () => {
       this.#authenticate(token)
       this.#options.onOpen()
@@ -195,19 +208,34 @@ export class SyncConnection {
   #received(frame: Uint8Array): void {
     const tag = frame[0] as number
     const message = frame.subarray(1)
-    if (tag === TAG.heartbeat) return this.#cancel('echo')
+    this.#heard = true
+    if (tag === TAG.heartbeat) {
+      this.#transferMs = TRANSFER_MS
+      return this.#cancel('echo')
+    }
     if (tag !== TAG.authResponse) return this.#options.onFrame(tag, message)
     const response = readJson(message) as AuthResponseFrame
     // After a failed first AUTH the relay closes, and the close code decides. After a failed renewal the old token
     // stays in force.
-    if (!response.success) return
+    if (!response.success) {
+      if (this.#authenticated) return
+      this.#cancel('open')
+      // The close may come 10 s later. [WS-16]
+      return this.#giveUpAfter('refused', response.error ?? 'the relay refused the token')
+    }
     this.#planRenewal(response)
     if (this.#authenticated) return
     this.#authenticated = true
+    this.#cancel('open')
     this.#failures = 0
     this.#mayRenew = true
     this.#beat()
     this.#options.onStatus({ kind: 'authenticated', session: response })
+  }
+
+  /** Gives the socket up as lost when it has not come further after a while. */
+  #giveUpAfter(name: 'open' | 'refused', reason: string): void {
+    this.#after(name, OPEN_MS, () => this.reconnect(1006, reason))
   }
 
   #planRenewal(response: AuthResponseFrame): void {
@@ -225,8 +253,26 @@ export class SyncConnection {
     this.#after('heartbeat', HEARTBEAT_EVERY_MS, () => {
       if (!this.canSend) return
       this.send(HEARTBEAT_FRAME)
-      this.#after('echo', HEARTBEAT_TIMEOUT_MS, () => this.reconnect(CLIENT_CLOSE.heartbeatTimeout, 'heartbeat'))
+      if (!this.#cancels.has('echo')) this.#awaitEcho()
       this.#beat()
+    })
+  }
+
+  /**
+   * Waits for the echo of a heartbeat. On a slow link it comes behind everything else that is under way in either
+   * direction, so only time in which nothing comes and nothing leaves counts: at most 5 s of it, and more while one large
+   * message may be under way. [WS-49]
+   */
+  #awaitEcho(silentMs = 0): void {
+    this.#heard = false
+    const buffered = this.#socket?.bufferedAmount ?? 0
+    this.#after('echo', HEARTBEAT_TIMEOUT_MS, () => {
+      const moves = this.#heard || (this.#socket?.bufferedAmount ?? 0) < buffered
+      const silent = moves ? 0 : silentMs + HEARTBEAT_TIMEOUT_MS
+      const isTransferring = this.#options.isTransferring?.() ?? false
+      if (silent < (isTransferring ? this.#transferMs : HEARTBEAT_TIMEOUT_MS)) return this.#awaitEcho(silent)
+      if (isTransferring) this.#transferMs = Math.min(2 * this.#transferMs, LONGEST_TRANSFER_MS)
+      this.reconnect(CLIENT_CLOSE.heartbeatTimeout, 'heartbeat')
     })
   }
 

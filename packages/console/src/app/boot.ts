@@ -17,6 +17,7 @@ export type Boot =
 /** What the page has of the browser. */
 export interface Page {
   readonly now: () => number
+  readonly after: (ms: number, run: () => void) => () => void
   readonly storage: Storage
   readonly location: Location
   readonly history: History
@@ -47,9 +48,9 @@ async function arrive(
   actions: Pick<Session, 'go' | 'announce'>,
   show: (boot: Boot) => void,
 ): Promise<Boot> {
-  const { location, history, storage, now } = page
+  const { location, history, storage, now, after } = page
   const redirectUri = redirectUriOf(location)
-  const signIn = new SignIn(config, { now, storage, redirectUri, leaveTo: (address) => location.assign(address) })
+  const signIn = new SignIn(config, { now, after, storage, redirectUri, leaveTo: (address) => location.assign(address) })
   const returned = new URL(location.href)
   const signedIn = (): Promise<Boot> => enter(page, config, signIn, actions, show)
 

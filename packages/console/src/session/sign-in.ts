@@ -1,5 +1,6 @@
 // Not from the package's entry: the page signs in before it loads the rest of the client.
 import { NeedsSignIn } from '@docrelay/client/errors'
+import { inTime } from '@docrelay/client/in-time'
 import type { GrantedTokens, PendingSignIn } from './authorization.ts'
 import { type ConsoleConfig, isLoopback } from './config.ts'
 import { readClaims, type TokenClaims } from './token-claims.ts'
@@ -8,6 +9,8 @@ import { readClaims, type TokenClaims } from './token-claims.ts'
 export interface SignInPlace {
   /** ms since 1970. */
   readonly now: () => number
+  /** Calls `run` once after `ms`; the returned function cancels the call. */
+  readonly after: (ms: number, run: () => void) => () => void
   /** Of the tab alone: a tab is a person. */
   readonly storage: Storage
   /** The address of the page without query and hash, to which the issuer sends people back. */
@@ -19,6 +22,8 @@ const REFRESH = 'docrelay.refresh-token'
 const PENDING = 'docrelay.signing-in'
 /** A token that ends sooner is not worth a request. */
 const SPARE_MS = 10_000
+/** A renewal that takes longer is waited for no more, and the next call begins another one. [WS-67] */
+const RENEWAL_MS = 30_000
 
 interface Pending extends PendingSignIn {
   /** The hash that the person wanted to go to. */
@@ -66,7 +71,8 @@ export class SignIn {
       this.#given = kept
       return kept
     }
-    this.#renewal ??= this.#renew().finally(() => {
+    const late = (): Error => new Error(`the issuer gave no token within ${RENEWAL_MS / 1000} s`)
+    this.#renewal ??= inTime(this.#renew(), RENEWAL_MS, this.#place.after, late).finally(() => {
       this.#renewal = null
     })
     this.#given = await this.#renewal
@@ -139,15 +145,24 @@ export class SignIn {
     const refreshToken = this.#place.storage.getItem(REFRESH)
     if (refreshToken === null) throw new NeedsSignIn()
     const { GrantEnded, renewTokens } = await import('./authorization.ts')
+    // An answer after another renewal, a sign-in or the end of the session is older than what there is now.
+    const isLate = (): boolean => this.#place.storage.getItem(REFRESH) !== refreshToken
     try {
       const tokens = await renewTokens(this.#config, refreshToken)
+      if (isLate()) return this.#present()
       this.#take({ ...tokens, idToken: tokens.idToken ?? this.#tokens?.idToken ?? null })
       return tokens.accessToken
     } catch (error) {
       if (!(error instanceof GrantEnded)) throw error
+      if (isLate()) return this.#present()
       this.#place.storage.removeItem(REFRESH)
       throw new NeedsSignIn()
     }
+  }
+
+  #present(): string {
+    if (this.#tokens === null) throw new NeedsSignIn()
+    return this.#tokens.accessToken
   }
 
   #take(tokens: GrantedTokens): void {

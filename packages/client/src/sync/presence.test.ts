@@ -1,0 +1,34 @@
+import { awarenessFrame } from '@docrelay/protocol/codec'
+import { Awareness, encodeAwarenessUpdate } from 'y-protocols/awareness'
+import { expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { Presence } from './presence.ts'
+
+it('[WS-45] somebody idle is seen again at once after a reconnect, when the relay shows the state under the same clock', () => {
+  const [mine, other] = [new Awareness(new Y.Doc()), new Awareness(new Y.Doc())]
+  other.setLocalState({ user: { name: 'Ben' } })
+  const shown = awarenessFrame(encodeAwarenessUpdate(other, [other.clientID])).subarray(1)
+  const presence = new Presence(mine, { canSend: false, send() {} })
+  const seen = () => mine.getStates().get(other.clientID)
+  presence.received(shown)
+  expect(seen()).toEqual({ user: { name: 'Ben' } })
+  presence.left()
+  expect(seen()).toBeUndefined()
+  presence.received(shown)
+  expect(seen()).toEqual({ user: { name: 'Ben' } })
+  for (const awareness of [mine, other]) awareness.destroy()
+})
+
+it('[WS-47] the clock of this client itself goes on after a reconnect, so that others take its next state for newer', () => {
+  const mine = new Awareness(new Y.Doc())
+  const sent: Uint8Array[] = []
+  const presence = new Presence(mine, { canSend: true, send: (frame) => void sent.push(frame) })
+  mine.setLocalState({ user: { name: 'Ann' } })
+  const clock = () => mine.meta.get(mine.clientID)?.clock
+  const before = clock()
+  presence.left()
+  expect([clock(), mine.getLocalState()]).toEqual([before, { user: { name: 'Ann' } }])
+  presence.joined()
+  expect(sent).toHaveLength(2)
+  mine.destroy()
+})
