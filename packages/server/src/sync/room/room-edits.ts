@@ -127,18 +127,21 @@ export function loadLimitMs(bytes: number): number {
   return LOAD_COST_MS + (LOAD_COST_MS_PER_MIB * bytes) / MIB
 }
 
+/** A longer step2 is asked for again instead: leaving out its known part takes about as long as applying it. */
+const MOST_CUT_BYTES = 32 * 1024
+
 /** Returns false when the write has to be applied in pieces, because it may take too long or the document may have become slow. */
 function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write, late: LateWord[]): boolean {
   const { host } = owner
-  const { update, ordinal, refusal } = write
+  const { ordinal, refusal } = write
   if (refusal !== null) {
     owner.refuse(member, ordinal, refusal.code, refusal.text)
     return true
   }
-  host.watch.begin({ room: owner.id, connection: member.connection, join: member.join, ordinal, bytes: update.length })
+  host.watch.begin({ room: owner.id, connection: member.connection, join: member.join, ordinal, bytes: write.update.length })
   // `structCount` is an upper bound, since typed text merges into one struct. It is recounted before a limit depends on it.
   if (live.structCount > RECOUNT_STRUCTS) live.structCount = countStructs(live.doc)
-  const inspection = host.guard.inspect(update, live, owner.formerClients(member))
+  const { update, inspection } = inspected(owner, live, member, write)
   const isGood = inspection.kind === 'ok' && !inspection.noop && !write.readOnly
   if (isGood && (inspection.worstMs > host.options.cutMs || isLoadCostSuspect(live))) return false
   const structs = judge(owner, live, member, write, inspection)
@@ -148,6 +151,26 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
   live.structCount += structs
   fillGap(owner, live)
   return true
+}
+
+/**
+ * What the guard says of a write, and the write as it is to be applied. A step2 may begin within content that the room has: the client joins
+ * what it typed in a row, and others may have sent the first part of that since the client was asked, as after a failed append. Then its known
+ * part is left out, as the client would do if it was asked again. [WS-32]
+ */
+function inspected(
+  owner: TurnOwner,
+  live: LiveContent,
+  member: Member,
+  { update, isStep2, readOnly }: Write,
+): { readonly update: Uint8Array; readonly inspection: Inspection } {
+  const { guard } = owner.host
+  const former = owner.formerClients(member)
+  const inspection = guard.inspect(update, live, former)
+  const mayBeCut = isStep2 && !readOnly && live.gap === null && update.length <= MOST_CUT_BYTES
+  if (inspection.kind !== 'gap' || inspection.skips || !mayBeCut) return { update, inspection }
+  const unknown = Y.diffUpdate(update, Y.encodeStateVector(live.doc))
+  return { update: unknown, inspection: guard.inspect(unknown, live, former) }
 }
 
 /** Writes characters that came for removed blocks where they belong now, as an edit of the relay that goes to their sender too. [AG-110] */

@@ -182,6 +182,21 @@ describe('resynchronising', () => {
     await until(() => ann.received.length === seen + 2, 1_500)
   })
 
+  it('[WS-32] a step2 that begins within content that somebody else sent meanwhile is applied without its known part', async () => {
+    const { room } = await openRoom()
+    const [ann, bob, cid] = [await joined(room), await joined(room), await joined(room)]
+    const words = new Y.Doc()
+    words.getText('words').insert(0, 'abc')
+    ann.write(SYNC.update, Y.encodeStateAsUpdate(words))
+    await settled(ann)
+    words.getText('words').insert(3, 'def')
+    // One item of six letters, of which the room has three.
+    bob.write(SYNC.step2, Y.encodeStateAsUpdate(words))
+    await settled(bob)
+    expect(bob.refusals).toEqual([])
+    await until(() => cid.doc.getText('words').toString() === 'abcdef')
+  })
+
   it('[WS-32] [3.4] after dropped messages of any kind client and relay end equal, with nothing pending', async () => {
     const { room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
