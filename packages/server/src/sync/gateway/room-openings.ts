@@ -207,12 +207,16 @@ export class RoomOpenings {
       this.endEdges(room, { kind: 'reload', without: running?.room === room.number ? running.connection : 0, resumes: false })
       // A drop or an eviction in progress has failed and reports that to its caller.
       if (room.phase === 'closed') continue
+      // Before anything is posted: the home would keep the room, and run once more what ended the worker.
+      if (recovery.isBarred(room.ref)) {
+        this.#bar(room)
+        continue
+      }
       const how = { running, without: 0, resumes: false }
       // Records of the ended home may still be on their way to the log. Under a new epoch they are refused, and the kept frames
       // bring them back.
       if (room.epoch === null) this.#openAgain(room, how)
       else this.#place(room, { owner: null, how })
-      if (recovery.isBarred(room.ref)) this.opened(room, { outcome: 'unavailable' })
     }
     if (running === null || isOfEdge) return
     for (const message of expulsion(running)) sink()?.connection(message)
@@ -343,6 +347,13 @@ export class RoomOpenings {
     this.#deps.moves.end(room)
     room.home = this.#deps.workers.homeFor(room.ref)
     this.#deps.recovery.reopen(room, how)
+  }
+
+  /** Gives up a room without a home whose document is not loaded for a while. Its members and whoever waits are told. [C6] */
+  #bar(room: Room): void {
+    this.#deps.moves.end(room)
+    room.home = null
+    this.opened(room, { outcome: 'unavailable' })
   }
 
   #forget(room: Room): void {

@@ -1,9 +1,13 @@
+import { syncFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
 import { expect, it } from 'vitest'
 import { silentLogger } from '../../kernel/log.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { headOf, startBench } from '../testing/gateway-bench.ts'
 import { RoomRecovery } from './room-recovery.ts'
 
 const MINUTE_MS = 60_000
+const EDIT = syncFrame(2, Uint8Array.of(0, 0))
 
 it('[LIFE-26] a document that seems to end nodes is not opened for 60 s, once in ten minutes, and other documents are not affected', async () => {
   const time = manualTime()
@@ -18,6 +22,23 @@ it('[LIFE-26] a document that seems to end nodes is not opened for 60 s, once in
   expect([recovery.isBarred(bad), recovery.bar(bad), recovery.isBarred(bad)]).toEqual([false, false, false])
   await time.advance(9 * MINUTE_MS)
   expect([recovery.bar(bad), recovery.isBarred(bad)]).toEqual([true, true])
+})
+
+it('[C6] a document that ends a worker for the third time is not given to another one, and its sockets are closed', async () => {
+  await using bench = await startBench()
+  bench.store.put(headOf('doc'))
+  bench.workers.settles = false
+  const client = await bench.joined('doc', {}, ['ack'])
+  client.send(EDIT)
+  await client.settled()
+  const [{ room } = { room: 0 }] = bench.workers.of('sync')
+  for (let at = 0; at < 3; at++) {
+    bench.workers.posted.length = 0
+    bench.workers.end({ room, connection: 0, join: 0, ordinal: 0 })
+  }
+  expect(bench.workers.posted).toEqual([])
+  expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_UNAVAILABLE' })
+  expect(await client.closed).toMatchObject({ code: 1012 })
 })
 
 interface Ref {

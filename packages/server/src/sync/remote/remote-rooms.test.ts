@@ -138,6 +138,21 @@ it('[C6] a write from another node that ends the home of its room is not handed 
   await expectEqual([ann, bob], 41)
 })
 
+it('[C6] [LIFE-26] a document that ended three homes at its owner is not opened there again, its people on all nodes are told, and the owner gives it up', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const room = a.homes.posted[0]?.message.kind === 'open' ? a.homes.posted[0].message.room : 0
+  const opens = () => a.homes.posted.filter(({ message }) => message.kind === 'open').length
+  for (let ends = 1; ends <= 3; ends++) {
+    a.homes.end(0, { room, connection: 0, join: 0, ordinal: 0 })
+    if (ends < 3) await until(() => opens() === 1 + ends)
+  }
+  expect(await ann.client.closed).toMatchObject({ code: 1012 })
+  expect(await bob.client.closed).toMatchObject({ code: 1012 })
+  await until(() => bench.ownership.ownerOf(head.key) === null)
+  expect(opens()).toBe(3)
+})
+
 it('[WS-42] [WS-46] presence reaches other nodes, stays when a link breaks for a moment, and is removed 2 s after a node ends', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
