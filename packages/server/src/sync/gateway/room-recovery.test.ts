@@ -1,9 +1,13 @@
 import { syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { expect, it } from 'vitest'
+import { systemClock } from '../../kernel/clock.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
+import type { Ownership } from '../ownership.port.ts'
 import { headOf, startBench } from '../testing/gateway-bench.ts'
+import { MemoryOwnership } from '../testing/memory-ownership.ts'
+import { until } from '../testing/worker-harness.ts'
 import { RoomRecovery } from './room-recovery.ts'
 
 const MINUTE_MS = 60_000
@@ -39,6 +43,42 @@ it('[C6] a document that ends a worker for the third time is not given to anothe
   expect(bench.workers.posted).toEqual([])
   expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_UNAVAILABLE' })
   expect(await client.closed).toMatchObject({ code: 1012 })
+})
+
+it('[C6] the write that ended a worker is not handed over again either when the store answers only at a later try', async () => {
+  const time = manualTime()
+  let isDown = false
+  const owned = new MemoryOwnership({ clock: systemClock }).of(1)
+  const ownership: Ownership = {
+    ...owned,
+    acquire: async (key, seen) => {
+      if (isDown) throw new Error('the store does not answer')
+      return owned.acquire(key, seen)
+    },
+  }
+  const homes = { onLost() {}, isFull: () => false, onDrained() {} }
+  await using bench = await startBench({ rooms: { ...time, nodes: { ownership, links: { peers: () => [] }, homes } } })
+  const { workers } = bench
+  bench.store.put(headOf('doc'))
+  workers.settles = false
+  workers.broadcasts = false
+  const client = await bench.joined('doc', {}, ['ack'])
+  client.send(EDIT)
+  await client.settled()
+  const [running] = workers.of('sync')
+  if (running === undefined) throw new Error('nothing was handed over')
+  // An append fails, and before the room is open again the worker ends and the store is silent.
+  workers.openOutcome = 'hang'
+  workers.emit({ kind: 'reset', room: running.room, writers: [], clocks: [] })
+  await until(() => workers.of('open').length === 2)
+  isDown = true
+  workers.posted.length = 0
+  workers.end(running)
+  expect(await client.closed).toEqual({ code: 1003, reason: 'protocol' })
+  await time.advance(5_500)
+  isDown = false
+  await time.advance(1_000)
+  expect(workers.posted.map(({ kind }) => kind)).toEqual(['open', 'join', 'leave'])
 })
 
 interface Ref {
