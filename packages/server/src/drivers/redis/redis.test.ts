@@ -1,6 +1,9 @@
+import { setTimeout as passing } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { dice } from '../../kernel/testing/dice.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import { openRedis, type Redis, scriptOf } from './redis.ts'
+import { lateRedis } from './testing/late-redis.ts'
 import { openRedisUnderTest, type RedisUnderTest } from './testing/redis-under-test.ts'
 
 const found = await openRedisUnderTest()
@@ -11,8 +14,8 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
   const logged: string[] = []
   const log = { warn: (event: string) => void logged.push(event), info: (event: string) => void logged.push(event) }
   const opened: Redis[] = []
-  const open = async (url = server.url): Promise<Redis> => {
-    const redis = await openRedis({ url, prefix: server.prefix, timers: systemTimers, log })
+  const open = async (url = server.url, timers = systemTimers): Promise<Redis> => {
+    const redis = await openRedis({ url, prefix: server.prefix, timers, log })
     opened.push(redis)
     return redis
   }
@@ -21,6 +24,19 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     const beganMs = performance.now()
     await work.catch(() => undefined)
     return performance.now() - beganMs
+  }
+
+  /** Publishes to the channels until each was heard: a subscription begins some time after the call. */
+  const expectHeard = async (redis: Redis, channels: readonly string[], heard: readonly string[]): Promise<void> => {
+    const other = await open()
+    await redis.run(echo, ['key'], ['x'])
+    await expect
+      .poll(async () => {
+        for (const channel of channels) other.publish(channel, channel)
+        await redis.run(echo, ['key'], ['x'])
+        return channels.filter((channel) => !heard.includes(channel))
+      })
+      .toEqual([])
   }
 
   afterEach(async () => {
@@ -55,6 +71,38 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     heard.length = 0
     one.publish('channel', 'second')
     await expect.poll(() => heard).toEqual(['other second'])
+  })
+
+  it('[LIFE-27] a channel that is left and listened to again at once is heard', async () => {
+    const redis = await open()
+    const heard: string[] = []
+    const leave = redis.subscribe('channel', () => undefined)
+    await redis.run(echo, ['key'], ['x'])
+    leave()
+    redis.subscribe('channel', (message) => void heard.push(message))
+    await expectHeard(redis, ['channel'], heard)
+  })
+
+  it('[LIFE-27] a channel that is left and listened to many times while the answers of Redis are late is heard in the end', async () => {
+    await using late = await lateRedis(server.url)
+    // A busy machine must not make this connection fail, since it listens to all channels anew when it reconnects.
+    const redis = await open(late.url, { after: (ms, run) => systemTimers.after(40 * ms, run) })
+    const heard: string[] = []
+    const channels = Array.from({ length: 100 }, (_, at) => `channel ${at}`)
+    const random = dice(1)
+    await Promise.all(
+      channels.map(async (channel) => {
+        for (let turn = 0; turn < 4; turn++) {
+          const leave = redis.subscribe(channel, () => undefined)
+          await passing(random(12))
+          leave()
+          await passing(random(12))
+        }
+        redis.subscribe(channel, () => void heard.push(channel))
+      }),
+    )
+    await expectHeard(redis, channels, heard)
+    expect(logged).toEqual([])
   })
 
   it('[LIFE-27] a start without Redis goes on within a second, and commands are then rejected at once', async () => {

@@ -130,7 +130,7 @@ class RedisConnection implements Redis {
     return () => {
       if (!listeners.delete(listener) || listeners.size > 0 || this.#channels.get(channel) !== listeners) return
       this.#channels.delete(channel)
-      if (this.#client !== null) this.#command((client) => client.unsubscribe(this.#prefix + channel)).catch(() => undefined)
+      if (this.#client !== null) this.#leave(channel).catch(() => undefined)
     }
   }
 
@@ -181,6 +181,15 @@ class RedisConnection implements Redis {
   async #listen(channels: readonly string[]): Promise<void> {
     const names = channels.map((channel) => this.#prefix + channel)
     await this.#command((client) => client.subscribe(names, this.#heard))
+  }
+
+  /**
+   * The client takes a channel for subscribed until the answer to UNSUBSCRIBE, and sends no SUBSCRIBE for it meanwhile. So a
+   * subscription that was made in the meantime begins after the answer.
+   */
+  async #leave(channel: string): Promise<void> {
+    await this.#command((client) => client.unsubscribe(this.#prefix + channel))
+    if (this.#channels.has(channel)) await this.#listen([channel])
   }
 
   /** Drops the connection: after a command without an answer it is not known which answer comes next, or when. */

@@ -49,11 +49,10 @@ interface Known {
   readonly owner?: DocumentHead['owner']
   readonly sizeBytes?: number
   readonly patienceMs?: number
-  readonly how?: Reopening
 }
 
 /** The former home of the room has closed it or ended, and the room resumes nothing from there. */
-const ANEW: Reopening = { running: null, without: 0, resumes: false }
+const ANEW: Reopening = { without: 0, resumes: false }
 
 /**
  * Opens documents in their homes, and opens them again when a home ends, when a room moves, or when another node becomes the
@@ -185,13 +184,13 @@ export class RoomOpenings {
     // `handOver` has closed the room, and opens it at the next owner.
     if (this.#handedOver.has(room)) return
     if (isElsewhere(room)) {
-      if (room.phase !== 'closed') recovery.reopen(room, { running: null, without, resumes })
+      if (room.phase !== 'closed') recovery.reopen(room, { without, resumes })
       return
     }
     const isMoving = moves.isMoving(room)
     jobs.failAll(room)
     this.endEdges(room, { kind: 'reload', without, resumes: isMoving })
-    if (room.phase !== 'closed') this.#openAgain(room, { running: null, without, resumes: isMoving })
+    if (room.phase !== 'closed') this.#openAgain(room, { without, resumes: isMoving })
   }
 
   /** Called when a document worker ended, and lost all that it had. */
@@ -207,12 +206,16 @@ export class RoomOpenings {
       this.endEdges(room, { kind: 'reload', without: running?.room === room.number ? running.connection : 0, resumes: false })
       // A drop or an eviction in progress has failed and reports that to its caller.
       if (room.phase === 'closed') continue
-      const how = { running, without: 0, resumes: false }
+      // Before anything is posted: the home would keep the room, and run once more what ended the worker.
+      if (recovery.isBarred(room.ref)) {
+        this.#bar(room)
+        continue
+      }
+      if (running !== null) recovery.dropRunning(room, running)
       // Records of the ended home may still be on their way to the log. Under a new epoch they are refused, and the kept frames
       // bring them back.
-      if (room.epoch === null) this.#openAgain(room, how)
-      else this.#place(room, { owner: null, how })
-      if (recovery.isBarred(room.ref)) this.opened(room, { outcome: 'unavailable' })
+      if (room.epoch === null) this.#openAgain(room, ANEW)
+      else this.#place(room, { owner: null })
     }
     if (running === null || isOfEdge) return
     for (const message of expulsion(running)) sink()?.connection(message)
@@ -307,7 +310,7 @@ export class RoomOpenings {
       if (place.kind === 'here' && place.takeovers >= TAKEOVERS_APART) workers.keepApart(room.ref)
       if (place.kind === 'here' && this.#begins(room, place) === 'diverged') return this.reset(room, { writers: [] })
       room.home = place.kind === 'here' ? workers.homeFor(room.ref, known.sizeBytes) : place.home
-      recovery.reopen(room, known.how ?? ANEW)
+      recovery.reopen(room, ANEW)
       sink()?.resume(room)
     })
   }
@@ -343,6 +346,13 @@ export class RoomOpenings {
     this.#deps.moves.end(room)
     room.home = this.#deps.workers.homeFor(room.ref)
     this.#deps.recovery.reopen(room, how)
+  }
+
+  /** Gives up a room without a home whose document is not loaded for a while. Its members and whoever waits are told. [C6] */
+  #bar(room: Room): void {
+    this.#deps.moves.end(room)
+    room.home = null
+    this.opened(room, { outcome: 'unavailable' })
   }
 
   #forget(room: Room): void {

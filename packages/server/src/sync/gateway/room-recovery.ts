@@ -10,8 +10,6 @@ import type { EndedRun } from '../worker-pool.port.ts'
 
 /** How a document is opened again. */
 export interface Reopening {
-  /** What the worker was doing when it ended; `null` when it did not. */
-  readonly running: EndedRun | null
   /** A connection that is being closed, 0 for none: its messages are not handed over again. */
   readonly without: number
   /** The room moved with everything that it had of its connections. */
@@ -35,7 +33,7 @@ const BARRED_MS = 60_000
 
 /**
  * Restores the rooms of an ended worker: loads the document, joins the connections with their presence, then hands over
- * the kept frames in order, without the one that was running. [C6]
+ * the kept frames in order. [C6]
  */
 export class RoomRecovery {
   readonly #deps: RoomRecoveryDeps
@@ -80,7 +78,17 @@ export class RoomRecovery {
     return true
   }
 
-  reopen(room: Room, { running, without, resumes }: Reopening): void {
+  /**
+   * Forgets the frame that the home of a room was handling when it ended. Done at once and not at the next opening, which may fail
+   * and be followed by others that know nothing of it. [C6]
+   */
+  dropRunning(room: Room, { connection, join, ordinal }: EndedRun): void {
+    for (const joined of [...room.members.map(joinedOf), ...room.left]) {
+      if (joined?.id === connection && joined.binding.join === join) dropKept(joined.binding.acks, ordinal)
+    }
+  }
+
+  reopen(room: Room, { without, resumes }: Reopening): void {
     if (room.phase !== 'opening') beginOpening(room)
     this.#deps.post(room, {
       kind: 'open',
@@ -95,8 +103,10 @@ export class RoomRecovery {
     // Sent before the kept frames, since their changes would otherwise not be recorded.
     if (this.#deps.isWatched(room.ref)) this.#deps.post(room, { kind: 'watch', room: room.number, isOn: true })
     const members = room.members.map(joinedOf).filter((joined) => joined !== null)
+    // For good, since its message would end the home of the room at the next opening as well.
+    room.left = room.left.filter(({ id }) => id !== without)
     // A connection that has joined again is a member, and its earlier join no longer counts.
-    const left = room.left.filter(({ id }) => id !== without && !members.some((member) => member.id === id))
+    const left = room.left.filter(({ id }) => !members.some((member) => member.id === id))
     const kept: { readonly id: number; readonly binding: Binding; readonly frame: KeptFrame }[] = []
     for (const { id, binding, identity } of [...members, ...left]) {
       if (id === without) continue
@@ -114,7 +124,6 @@ export class RoomRecovery {
       })
       const { presence } = binding
       if (presence !== null) this.#deps.post(room, { kind: 'awareness', room: room.number, connection: id, payload: presence })
-      if (running?.connection === id && running.join === binding.join) dropKept(binding.acks, running.ordinal)
       if (binding.stepOne !== null) kept.push({ id, binding, frame: { ordinal: 0, payload: binding.stepOne, order: 0 } })
       for (const frame of binding.acks.kept) kept.push({ id, binding, frame })
     }

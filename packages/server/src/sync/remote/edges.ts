@@ -6,6 +6,7 @@ import type { Room } from '../gateway/room-table.ts'
 import type { NodeLinks } from '../node-links.port.ts'
 import type { Incarnation } from '../ownership.port.ts'
 import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import { EdgeMembers } from './edge-members.ts'
 import { EdgeRoom } from './edge-room.ts'
 import type { SentTask, ToEdge, ToOwner } from './link-messages.ts'
 
@@ -24,17 +25,10 @@ const LOST_MS = 2_000
  * the edge has to open it again.
  */
 const STALLED_MS = 5_000
-/** How many connections of one edge keep their numbers at this node, whether they are joined or not. */
-const NUMBERS_KEPT = 20_000
 
 type Open = Extract<ToOwner, { kind: 'open' }>
 type Job = Extract<ToOwner, { kind: 'job' }>
 type RoomMessage = Exclude<ToOwner, { kind: 'open' | 'give-up' }>
-
-interface Member {
-  readonly room: EdgeRoom
-  readonly connection: number
-}
 
 /**
  * Serves the rooms of this node to the nodes that have connections or calls in them. Connections of an edge become members of a
@@ -50,17 +44,13 @@ class Edges implements EdgeConnections {
   readonly #rooms = new Map<Incarnation, Map<number, EdgeRoom>>()
   /** Messages for rooms that are being opened, in order. */
   readonly #waiting = new Map<EdgeRoom, RoomMessage[]>()
-  readonly #members = new Map<number, Member>()
-  /**
-   * By edge: the number of a connection at the edge, and its number at this node. A connection that joins again keeps its number,
-   * and with it the processor time that it owes. [WS-12]
-   */
-  readonly #numbers = new Map<Incarnation, Map<number, number>>()
+  readonly #members: EdgeMembers
   /** Edits whose callers may give up, by edge and job. */
   readonly #callers = new Map<string, AbortController>()
 
   constructor(deps: EdgesDeps) {
     this.#deps = deps
+    this.#members = new EdgeMembers(deps.nextConnection)
     const { links, rooms } = deps
     rooms.serve(this)
     links.onMessage((peer, message) => this.#received(peer, message as ToOwner))
@@ -73,10 +63,15 @@ class Edges implements EdgeConnections {
   }
 
   deliver(message: ConnectionMessage): boolean {
-    const member = this.#members.get(message.connection)
-    if (member === undefined) return false
-    const { room, connection } = member
-    if (!room.isSilent) this.#send(room.edge, { ...message, connection })
+    const member = this.#members.receiver(message)
+    if (member === null) return false
+    const { edge, connection, rooms } = member
+    for (const [room, join] of rooms) {
+      // Only messages that end the connection name no join.
+      if (room.isSilent || ('join' in message && message.join !== join)) continue
+      this.#send(edge, { ...message, connection })
+      break
+    }
     return true
   }
 
@@ -124,10 +119,7 @@ class Edges implements EdgeConnections {
     const edgeRoom = new EdgeRoom(peer, number, {
       send: (sent) => this.#send(peer, sent),
       isFull: () => links.isFull(peer),
-      connectionOf: (room, member) => {
-        const found = this.#members.get(member)
-        return found?.room === room ? found.connection : 0
-      },
+      connectionOf: (room, member) => this.#members.connectionOf(room, member),
       stalled: (room) => void this.#deps.timers.after(STALLED_MS, () => this.#stalledLong(room)),
       closed: (room) => this.#forget(room),
     })
@@ -184,11 +176,7 @@ class Edges implements EdgeConnections {
    */
   #adopt(edgeRoom: EdgeRoom, before: EdgeRoom): void {
     if (before.room !== edgeRoom.room) return
-    for (const [connection, number] of before.connections) {
-      edgeRoom.connections.set(connection, number)
-      this.#members.set(number, { room: edgeRoom, connection })
-    }
-    before.connections.clear()
+    this.#members.adopt(edgeRoom, before)
     const stale = new Set(edgeRoom.connections.keys())
     edgeRoom.stale = stale
     this.#dismiss(before)
@@ -208,10 +196,7 @@ class Edges implements EdgeConnections {
   #handle(edgeRoom: EdgeRoom, room: Room, message: RoomMessage): void {
     switch (message.kind) {
       case 'join': {
-        const number = this.#numberOf(edgeRoom.edge, message.connection)
-        edgeRoom.connections.set(message.connection, number)
-        edgeRoom.stale?.delete(message.connection)
-        this.#members.set(number, { room: edgeRoom, connection: message.connection })
+        const number = this.#members.join(edgeRoom, message.connection, message.join)
         return this.#post(room, { ...message, room: room.number, connection: number })
       }
       case 'leave':
@@ -273,26 +258,10 @@ class Edges implements EdgeConnections {
     return this.#waiting.delete(edgeRoom)
   }
 
-  #numberOf(edge: Incarnation, connection: number): number {
-    const numbers = this.#numbers.get(edge) ?? new Map<number, number>()
-    const number = numbers.get(connection) ?? this.#deps.nextConnection()
-    // Moves the connection to the end, so that those that joined longest ago are deleted first.
-    numbers.delete(connection)
-    this.#numbers.set(edge, numbers.set(connection, number))
-    for (const oldest of numbers.keys()) {
-      if (numbers.size <= NUMBERS_KEPT) break
-      numbers.delete(oldest)
-    }
-    return number
-  }
-
   #leave(edgeRoom: EdgeRoom, connection: number): void {
-    const number = edgeRoom.connections.get(connection)
-    if (number === undefined || edgeRoom.room === null) return
-    edgeRoom.connections.delete(connection)
-    edgeRoom.stale?.delete(connection)
-    this.#members.delete(number)
-    this.#post(edgeRoom.room, { kind: 'leave', room: edgeRoom.room.number, connection: number })
+    const { room } = edgeRoom
+    const number = this.#members.leave(edgeRoom, connection)
+    if (number !== null && room !== null) this.#post(room, { kind: 'leave', room: room.number, connection: number })
   }
 
   #lost(peer: Incarnation): void {
@@ -301,7 +270,7 @@ class Edges implements EdgeConnections {
       if (this.#dropWaiting(edgeRoom)) this.#forget(edgeRoom)
       else this.#silence(edgeRoom)
     }
-    this.#deps.timers.after(LOST_MS, () => !this.#deps.links.peers().includes(peer) && this.#numbers.delete(peer))
+    this.#deps.timers.after(LOST_MS, () => !this.#deps.links.peers().includes(peer) && this.#members.forgetLeft(peer))
   }
 
   /** Tells the edge to open the room again. Until then its connections stay members, for `LOST_MS` at most. */
@@ -336,8 +305,7 @@ class Edges implements EdgeConnections {
 
   #forget(edgeRoom: EdgeRoom): void {
     this.#dropWaiting(edgeRoom)
-    for (const number of edgeRoom.connections.values()) this.#members.delete(number)
-    edgeRoom.connections.clear()
+    for (const connection of Array.from(edgeRoom.connections.keys())) this.#members.leave(edgeRoom, connection)
     const ofPeer = this.#rooms.get(edgeRoom.edge)
     if (ofPeer?.get(edgeRoom.number) !== edgeRoom) return
     ofPeer.delete(edgeRoom.number)

@@ -1,4 +1,5 @@
 import { retryAfterMs } from '@docrelay/protocol/codes'
+import { SYNC } from '@docrelay/protocol/frames'
 import { afterEach, expect, it } from 'vitest'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { PAUSE } from '../gateway/connection.ts'
@@ -136,6 +137,47 @@ it('[C6] a write from another node that ends the home of its room is not handed 
   expect(await eve.client.closed).toMatchObject({ code: 1003 })
   await Promise.all([type(ann, 'a', 20), type(bob, 'b', 20)])
   await expectEqual([ann, bob], 41)
+})
+
+it('[C6] a write from another node that ended the home of its room is not handed over when the room is opened once more either', async () => {
+  const [a, b] = await start(2)
+  const [ann, eve] = [await a.editor('doc'), await b.editor('doc')]
+  const syncs = () => a.homes.posted.map(({ message }) => message).filter((message) => message.kind === 'sync')
+  // The write is not durable when the home ends, so node 2 keeps it.
+  let goOn = (): void => {}
+  a.faults.gate = new Promise((resolve) => {
+    goOn = resolve
+  })
+  eve.text.insert(0, 'e')
+  await until(() => ann.text.length === 1)
+  const fatal = syncs().findLast(({ payload }) => payload[0] === SYNC.update)
+  if (fatal === undefined) throw new Error('nothing was written')
+  const { room, connection, join, ordinal } = fatal
+  a.homes.end(0, { room, connection, join, ordinal })
+  goOn()
+  a.faults.gate = Promise.resolve()
+  expect(await eve.client.closed).toMatchObject({ code: 1003 })
+  const bob = await b.editor('doc')
+  a.homes.end(0)
+  await type(bob, 'b', 20)
+  await until(() => ackedOf(bob) >= 20)
+  const repeated = syncs().filter((sync) => sync.connection === connection && sync.ordinal === ordinal)
+  expect(repeated).toEqual([fatal])
+})
+
+it('[C6] [LIFE-26] a document that ended three homes at its owner is not opened there again, its people on all nodes are told, and the owner gives it up', async () => {
+  const [a, b] = await start(2)
+  const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
+  const room = a.homes.posted[0]?.message.kind === 'open' ? a.homes.posted[0].message.room : 0
+  const opens = () => a.homes.posted.filter(({ message }) => message.kind === 'open').length
+  for (let ends = 1; ends <= 3; ends++) {
+    a.homes.end(0, { room, connection: 0, join: 0, ordinal: 0 })
+    if (ends < 3) await until(() => opens() === 1 + ends)
+  }
+  expect(await ann.client.closed).toMatchObject({ code: 1012 })
+  expect(await bob.client.closed).toMatchObject({ code: 1012 })
+  await until(() => bench.ownership.ownerOf(head.key) === null)
+  expect(opens()).toBe(3)
 })
 
 it('[WS-42] [WS-46] presence reaches other nodes, stays when a link breaks for a moment, and is removed 2 s after a node ends', async () => {
