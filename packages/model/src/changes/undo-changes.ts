@@ -1,4 +1,4 @@
-import type { CanvasPage, DocumentBody, Fields, Opaque, ProsePage, References, Shape } from '../body.ts'
+import type { CanvasPage, DocumentBody, ProsePage, Shape } from '../body.ts'
 import { labelOf } from '../canvas/stored-shape.ts'
 import type { EditEnvironment } from '../edit.ts'
 import { type Json, type JsonObject, memberOf } from '../json.ts'
@@ -11,18 +11,11 @@ import type { ProseElement } from '../prose/node.ts'
 import { pageTree, withPageTree } from '../prose/page.ts'
 import { quote } from '../quote.ts'
 import { hashOfText } from '../stamps/stamp.ts'
-import type {
-  CanvasPageChange,
-  ChangeSet,
-  ItemChange,
-  LibraryChange,
-  MemberChange,
-  PageEntry,
-  ShapeChange,
-} from './change-set.ts'
+import type { CanvasPageChange, ChangeSet, MemberChange, PageEntry, ShapeChange } from './change-set.ts'
 import { canvasPageHash, prosePageHash } from './changes-between.ts'
-import { jsonHash, shapeHash } from './shape-hashes.ts'
+import { shapeHash } from './shape-hashes.ts'
 import { applyPlan, planPage, withoutMinted } from './undo-blocks.ts'
+import { undoLibrary } from './undo-library.ts'
 import { type Kept, undoList } from './undo-list.ts'
 import { undoMembers } from './undo-members.ts'
 
@@ -57,44 +50,6 @@ function isSameBody(a: DocumentBody, b: DocumentBody): boolean {
     a.prose.pages === b.prose.pages &&
     a.prose.members === b.prose.members
   )
-}
-
-type Library = References | Fields | Opaque | undefined
-
-function undoLibrary<L extends Library>(given: L, change: LibraryChange | undefined, kept: Kept[]): L {
-  const isThere = given !== undefined && given.kind !== 'opaque'
-  const frame = change?.frame as unknown as References | Fields | undefined
-  const library: References | Fields | undefined = isThere ? given : frame && { ...frame, items: new Map(), order: [] }
-  if (change === undefined || library === undefined) return given
-  const list = library.order.map((id) => ({ id, value: library.items.get(id) as JsonObject }))
-  const values = new Map(library.items)
-  const text = (item: { readonly value: JsonObject }) => shownItem(item.value)
-  for (const { id, before, after, from } of change.items) {
-    const value = values.get(id)
-    if (before === undefined || after === undefined || from !== undefined) continue
-    if (value !== undefined && jsonHash(value) === after) values.set(id, before)
-    else kept.push({ id: quote(id), ...(value === undefined ? { text: '', isGone: true } : { text: shownItem(value) }) })
-  }
-  const items = undoList<(typeof list)[number], ItemChange>(
-    {
-      list,
-      entries: change.items,
-      hash: ({ value }) => jsonHash(value),
-      text,
-      restored: ({ id, before }) => ({ id, value: before as JsonObject }),
-    },
-    kept,
-  )
-  const isSame = items === list && [...values].every(([id, value]) => library.items.get(id) === value)
-  if (isSame && isThere) return given
-  if (items.length === 0 && 'was' in change) return (change.was === null ? undefined : { kind: 'opaque', value: change.was }) as L
-  const order = items.map(({ id }) => id)
-  return { ...library, items: new Map(items.map(({ id, value }) => [id, values.get(id) ?? value])), order } as Library as L
-}
-
-function shownItem(value: JsonObject): string {
-  const shown = ['title', 'value', 'name'].map((name) => memberOf(value, name)).find((member) => typeof member === 'string')
-  return quote((shown as string | undefined) ?? '')
 }
 
 function undoPages<P extends ProsePage | CanvasPage>(
