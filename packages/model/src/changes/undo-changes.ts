@@ -1,6 +1,8 @@
 import type { CanvasPage, DocumentBody, ProsePage, Shape } from '../body.ts'
 import { labelOf } from '../canvas/stored-shape.ts'
-import type { EditEnvironment } from '../edit.ts'
+import { type EditEnvironment, isRefusal } from '../edit.ts'
+import { fieldValue } from '../fields/list-fields.ts'
+import { updateChips } from '../fields/set-fields.ts'
 import { type Json, type JsonObject, memberOf } from '../json.ts'
 import { pageName } from '../pages.ts'
 import { blockIdMint, completeIds, idsOf } from '../prose/blocks.ts'
@@ -35,10 +37,25 @@ export function undoChanges(body: DocumentBody, set: ChangeSet, environment: Edi
   const fields = undoLibrary(body.fields, set.fields, kept)
   const isFieldKept = kept.length > 0
   const listed = undoPageLists({ ...body, references, fields }, set, kept)
-  const prose = undoProse(listed, set, { kept, isFieldKept, environment })
+  const changedFields = changedValues(body.fields, fields, set)
+  const prose = undoProse(listed, set, { kept, changedFields, isFieldKept, environment })
   const canvas = undoCanvas(prose, set, kept)
   const result = undoBodyMembers(canvas, set, kept)
   return { body: isSameBody(body, result) ? body : result, kept }
+}
+
+/** The fields of the call whose value is another one than before the undo. */
+function changedValues(
+  before: DocumentBody['fields'],
+  after: DocumentBody['fields'],
+  { fields }: ChangeSet,
+): ReadonlySet<string> {
+  const valueOf = (library: DocumentBody['fields'], name: string) => {
+    const item = library?.kind === 'fields' ? library.items.get(name) : undefined
+    return item && fieldValue(item)
+  }
+  const names = (fields?.items ?? []).map(({ id }) => id)
+  return new Set(names.filter((name) => valueOf(before, name) !== valueOf(after, name)))
 }
 
 function isSameBody(a: DocumentBody, b: DocumentBody): boolean {
@@ -81,21 +98,28 @@ function undoPageLists(body: DocumentBody, { prose, canvas }: ChangeSet, kept: K
 
 interface ProseUndo {
   readonly kept: Kept[]
+  /** Fields that have another value than before the undo. */
+  readonly changedFields: ReadonlySet<string>
   readonly isFieldKept: boolean
   readonly environment: EditEnvironment
 }
 
-function undoProse(given: DocumentBody, { prose }: ChangeSet, { kept, isFieldKept, environment }: ProseUndo): DocumentBody {
+function undoProse(given: DocumentBody, { prose }: ChangeSet, undo: ProseUndo): DocumentBody {
+  const { kept, isFieldKept, environment } = undo
   let body = given
   const plans = (prose?.pages ?? []).flatMap((change) => {
     const page = body.prose.pages.find(({ id }) => id === change.id)
     if (page === undefined) kept.push({ id: change.id, text: '', isGone: true })
     return page === undefined ? [] : [{ page, plan: planPage(pageTree(page).tree, change) }]
   })
+  const back = (prose?.list ?? []).filter(({ before, after }) => before !== undefined && after === undefined)
+  // Pages that are as before the call.
+  const settled = new Set(back.map(({ id }) => id))
   const staying = new Set(plans.flatMap(({ plan }) => plan.kept.map(({ id }) => id)))
   for (const { page, plan } of plans) {
     const { change } = plan
     const isExact = hashOfText(page.content) === change.after && !isFieldKept
+    if (isExact) settled.add(change.id)
     const libraries = { fields: body.fields, references: body.references, nowMs: environment.nowMs }
     const shown = (block: ProseElement) => (isExact ? block : (settleChips([block], libraries).tree[0] as ProseElement))
     kept.push(...plan.kept)
@@ -108,7 +132,17 @@ function undoProse(given: DocumentBody, { prose }: ChangeSet, { kept, isFieldKep
     }
     body = undoPageMembers(body, change, kept)
   }
-  return body
+  return withChips(body, settled, undo)
+}
+
+/**
+ * Shows the values that fields got back in chips that were written or changed since; the others have what they showed before the call. `settled`: pages
+ * that are as before it. [FIELD-4]
+ */
+function withChips(body: DocumentBody, settled: ReadonlySet<string>, { changedFields, environment }: ProseUndo): DocumentBody {
+  const chips = updateChips(body, changedFields, environment, ({ id }) => !settled.has(id))
+  // Chips that would show more than a page can hold are left as they are: an undo is not refused for what is derived.
+  return isRefusal(chips) ? body : chips.body
 }
 
 interface Named {
