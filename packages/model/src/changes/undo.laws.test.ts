@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DocumentBody } from '../body.ts'
+import { pageRouter } from '../canvas/page-router.ts'
 import { isRefusal, type EditEnvironment } from '../edit.ts'
 import { type EditName, runEdit } from '../edits.ts'
 import { blockId, idBearing, idsOf } from '../prose/blocks.ts'
@@ -39,6 +40,7 @@ const kinds = [
   'reorderCanvas',
   'addShapes',
   'updateShape',
+  'connect',
   'deleteShape',
   'reorderShapes',
   'setFields',
@@ -52,7 +54,7 @@ const word = fc.integer({ min: 0, max: 9 }).map((n) => `<p>word ${n}</p>`)
 const call: fc.Arbitrary<Call> = fc.record({
   kind: fc.constantFrom(...kinds),
   picks: fc.tuple(fc.nat(), fc.nat(), fc.nat()),
-  html: fc.oneof(word, anyTree.map(serialiseHtml), fc.constant('<p>A <span data-field="f"></span> chip</p>')),
+  html: fc.oneof(word, anyTree.map(serialiseHtml), fc.constant('<p>A <span data-field data-name="f"></span> chip</p>')),
 })
 
 function pick<T>(from: readonly T[], number: number): T | undefined {
@@ -132,6 +134,8 @@ function asEdit(given: DocumentBody, { kind, picks: [a, b, c], html }: Call): re
     }
     case 'updateShape':
       return ['update_shape', { ...drawing, id: pick(shapes, b) ?? 'none', patch: { x: c % 100, text: `L${b % 5}` } }]
+    case 'connect':
+      return ['connect', { ...drawing, fromId: pick(shapes, b) ?? 'none', toId: pick(shapes, c) ?? 'none' }]
     case 'deleteShape':
       return ['delete_shape', { ...drawing, id: pick(shapes, b) ?? 'none' }]
     case 'reorderShapes':
@@ -200,7 +204,11 @@ const plain = body({
       content:
         '<h1 id="blk-1">One</h1><p id="blk-2">two</p><hr><hr><ul><li><p id="blk-3">item</p></li><li><p id="blk-4">other</p></li></ul><h2 id="blk-5">Five</h2><p id="blk-6">six</p><blockquote><p id="blk-7">seven</p><p>none</p></blockquote>',
     },
-    { id: 'q', name: 'Q', content: '<p>no id</p><p>no id</p><p id="blk-9">A <span data-field="f">v</span></p>' },
+    {
+      id: 'q',
+      name: 'Q',
+      content: '<p>no id</p><p>no id</p><p id="blk-9">A <span data-field data-name="f" data-label="v">v</span></p>',
+    },
   ],
   references: { items: { r0: { id: 'r0', type: 'book' }, x: { id: 'x', type: 'book' } }, itemOrder: ['x', 'r0'] },
   fields: { fields: { f: { name: 'f', value: 'v' } }, order: ['f'] },
@@ -216,7 +224,7 @@ describe('undo of a call', () => {
         const { after, args } = run(before, drawn)
         const { set, counts } = changesBetween(before, after, args)
         const stored = JSON.parse(JSON.stringify(set)) as typeof set
-        const undone = undoChanges(after, stored, environment())
+        const undone = undoChanges(after, stored, environment(), pageRouter)
         expect(undone.kept).toEqual([])
         expect(said(undone.body)).toEqual(said(before))
         expect(counts.changed > 0).toBe(before !== after)
@@ -236,7 +244,7 @@ describe('undo of a call', () => {
           sets.push(changesBetween(current, after, args).set)
           current = after
         }
-        for (const set of sets.reverse()) current = undoChanges(current, set, environment()).body
+        for (const set of sets.reverse()) current = undoChanges(current, set, environment(), pageRouter).body
         expect(said(current)).toEqual(said(first as DocumentBody))
       }),
       { numRuns: 300 },
@@ -250,8 +258,8 @@ describe('undo of a call', () => {
         // With repeated ids in what was stored, an undo brings the repetition back, and blocks cannot be told apart any more.
         fc.pre(!hasRepeatedIds(before))
         const { after, args } = run(before, drawn)
-        const undone = undoChanges(after, changesBetween(before, after, args).set, environment()).body
-        const again = undoChanges(undone, changesBetween(after, undone, {}).set, environment())
+        const undone = undoChanges(after, changesBetween(before, after, args).set, environment(), pageRouter).body
+        const again = undoChanges(undone, changesBetween(after, undone, {}).set, environment(), pageRouter)
         expect(again.kept).toEqual([])
         expect(said(again.body)).toEqual(said(after))
       }),
@@ -270,12 +278,14 @@ describe('undo of a call', () => {
           const before = earlier.reduce((current, each) => run(current, each).after, plain)
           const { after, args } = run(before, marked(drawn, 'callword'))
           const present = others.reduce((current, each, index) => run(current, marked(each, `otherword${index}`)).after, after)
-          const undone = undoChanges(present, changesBetween(before, after, args).set, environment())
+          const undone = undoChanges(present, changesBetween(before, after, args).set, environment(), pageRouter)
           const [then, now] = [present, undone.body].map((each) => JSON.stringify(said(each))) as [string, string]
           for (const word of ['otherword0', 'otherword1', 'otherword2']) if (then.includes(word)) expect(now).toContain(word)
           if (now.includes('callword')) expect(undone.kept).not.toEqual([])
           // Undoing says what it would say again.
-          expect(undoChanges(present, changesBetween(before, after, args).set, environment()).kept).toEqual(undone.kept)
+          expect(undoChanges(present, changesBetween(before, after, args).set, environment(), pageRouter).kept).toEqual(
+            undone.kept,
+          )
         },
       ),
       { numRuns: 500 },

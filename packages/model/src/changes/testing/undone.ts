@@ -1,4 +1,5 @@
 import type { DocumentBody } from '../../body.ts'
+import { pageRouter } from '../../canvas/page-router.ts'
 import { isRefusal, type EditEnvironment } from '../../edit.ts'
 import { type EditName, runEdit } from '../../edits.ts'
 import { changesBetween } from '../changes-between.ts'
@@ -18,7 +19,7 @@ export function edited(given: DocumentBody, name: EditName, args: object): Docum
 /** The undo of the call that made `after` of `before`, on what others made of it since. The record is read as it is stored. */
 export function undone(before: DocumentBody, after: DocumentBody, present: DocumentBody) {
   const { set } = changesBetween(before, after, {})
-  return undoChanges(present, JSON.parse(JSON.stringify(set)) as typeof set, environment)
+  return undoChanges(present, JSON.parse(JSON.stringify(set)) as typeof set, environment, pageRouter)
 }
 
 export function contentOf({ prose }: DocumentBody, id = 'p'): string {
