@@ -1,4 +1,4 @@
-import type { DocumentBody } from '../body.ts'
+import type { DocumentBody, ProsePage } from '../body.ts'
 import { type EditEnvironment, isRefusal } from '../edit.ts'
 import { updateChips } from '../fields/set-fields.ts'
 import { blockIdMint, completeIds, idsOf } from '../prose/blocks.ts'
@@ -6,12 +6,22 @@ import { settleChips } from '../prose/chips.ts'
 import { FixList } from '../prose/fixes.ts'
 import { heal } from '../prose/heal.ts'
 import type { ProseElement } from '../prose/node.ts'
-import { pageTree, withPageTree } from '../prose/page.ts'
+import { pageTree, withPageTree, withProsePage, withProsePages } from '../prose/page.ts'
 import { hashOfText } from '../stamps/stamp.ts'
-import type { ChangeSet, MemberChange } from './change-set.ts'
+import type { ChangeSet } from './change-set.ts'
 import { prosePageHash } from './changes-between.ts'
-import { applyPlan, planPage, withoutMinted } from './undo-blocks.ts'
+import { applyPlan, type PagePlan, planPage, withoutMinted } from './undo-blocks.ts'
 import type { Kept } from './undo-list.ts'
+import {
+  type Elsewhere,
+  elsewhereOf,
+  isHomeless,
+  keptStrays,
+  strayBlocks,
+  treeOf,
+  treeWithout,
+  withNothingLost,
+} from './undo-moves.ts'
 import { undoPages, withUndoneMembers } from './undo-pages.ts'
 
 interface ProseUndo {
@@ -22,36 +32,70 @@ interface ProseUndo {
   readonly environment: EditEnvironment
 }
 
-export function undoProse(given: DocumentBody, { prose }: ChangeSet, undo: ProseUndo): DocumentBody {
-  const { kept, isFieldKept, environment } = undo
-  const pages = undoPages({ list: given.prose.pages, change: prose, hash: prosePageHash }, kept)
-  let body = pages === given.prose.pages ? given : { ...given, prose: { ...given.prose, pages } }
-  const plans = (prose?.pages ?? []).flatMap((change) => {
-    const page = body.prose.pages.find(({ id }) => id === change.id)
-    if (page === undefined) kept.push({ id: change.id, text: '', isGone: true })
-    return page === undefined ? [] : [{ page, plan: planPage(pageTree(page).tree, change) }]
+export function undoProse(given: DocumentBody, set: ChangeSet, undo: ProseUndo): DocumentBody {
+  const present = new Map(given.prose.pages.map((page) => [page.id, page]))
+  const changes = set.prose?.pages ?? []
+  const planned = changes.flatMap((change) => {
+    const page = present.get(change.id)
+    return page === undefined ? [] : [planPage(pageTree(page).tree, change)]
   })
-  const back = (prose?.list ?? []).filter(({ before, after }) => before !== undefined && after === undefined)
-  // Pages that are as before the call.
-  const settled = new Set(back.map(({ id }) => id))
-  const staying = new Set(plans.flatMap(({ plan }) => plan.kept.map(({ id }) => id)))
-  for (const { page, plan } of plans) {
-    const { change } = plan
-    const isExact = hashOfText(page.content) === change.after && !isFieldKept
-    if (isExact) settled.add(change.id)
-    const libraries = { fields: body.fields, references: body.references, nowMs: environment.nowMs }
-    const shown = (block: ProseElement) => (isExact ? block : (settleChips([block], libraries).tree[0] as ProseElement))
-    kept.push(...plan.kept)
-    if ((change.blocks ?? []).length > 0 || (isExact && change.minted !== undefined)) {
-      const done = applyPlan(plan, { isExact, isElsewhere: (id) => staying.has(id), shown })
-      kept.push(...done.kept)
-      const tree = heal(isExact ? withoutMinted(done.nodes, change.minted ?? []) : done.nodes, new FixList())
-      const complete = isExact ? tree : completeIds(tree, blockIdMint(body, environment, idsOf(tree)))
-      body = withPageTree(body, page.id, complete)
-    }
-    body = undoPageMembers(body, change, kept)
+  const { plans, homes } = withNothingLost(planned, set, given)
+  const isStuck = (made: ProsePage) => isHomeless(treeOf(made), homes)
+  const rules = { list: given.prose.pages, change: set.prose, hash: prosePageHash, mustStay: isStuck }
+  const pages = undoPages(rules, undo.kept)
+  const staying = pages.filter(({ id }) => present.has(id))
+  const made = staying.filter(({ id }) => isMade(id, set))
+  const gone = changes.filter(({ id }) => !present.has(id))
+  for (const { id } of gone) undo.kept.push({ id, text: '', isGone: true })
+  const list = (set.prose?.list ?? []).filter(({ id }) => !present.has(id) || staying.some((page) => page.id === id))
+  const around = { list, gone, pages: staying }
+  const strays = strayBlocks(plans, around)
+  const elsewhere = elsewhereOf(plans, made, strays)
+  let body = pages === given.prose.pages ? given : withProsePages(given, pages)
+  for (const page of pages) if (!present.has(page.id)) body = withPageBack(body, page, elsewhere)
+  const told = new Set(idsOf([...plans.flatMap((plan) => plan.staying.map(({ block }) => block)), ...made.flatMap(treeOf)]))
+  const settled = new Set(pages.filter(({ id }) => !present.has(id)).map(({ id }) => id))
+  undo.kept.push(...keptStrays(plans, around, strays).filter(({ id }) => !homes.former.has(id) || !homes.open.has(id)))
+  for (const plan of plans) {
+    const isExact = isAsLeft(present.get(plan.change.id) as ProsePage, plan) && !undo.isFieldKept
+    if (isExact) settled.add(plan.change.id)
+    body = undoPage(body, plan, { ...undo, isExact, elsewhere, isTold: (id) => told.has(id) })
   }
   return withChips(body, settled, undo)
+}
+
+function isMade(id: string, { prose }: ChangeSet): boolean {
+  return (prose?.list ?? []).some((entry) => entry.id === id && entry.before === undefined && entry.from === undefined)
+}
+
+/** Whether nobody wrote on a page since the call, and all that the call did to it goes. */
+function isAsLeft({ content }: ProsePage, { change, kept }: PagePlan): boolean {
+  return hashOfText(content) === change.after && kept.length === 0
+}
+
+function withPageBack(body: DocumentBody, page: ProsePage, elsewhere: Elsewhere): DocumentBody {
+  const tree = treeOf(page)
+  const left = treeWithout(tree, elsewhere)
+  return left === tree ? body : withPageTree(body, page.id, heal(left, new FixList()))
+}
+
+interface PageUndo extends Omit<Parameters<typeof applyPlan>[1], 'shown'>, ProseUndo {}
+
+function undoPage(body: DocumentBody, plan: PagePlan, { kept, environment, ...how }: PageUndo): DocumentBody {
+  const { change } = plan
+  const { isExact } = how
+  const libraries = { fields: body.fields, references: body.references, nowMs: environment.nowMs }
+  const shown = (block: ProseElement) => (isExact ? block : (settleChips([block], libraries).tree[0] as ProseElement))
+  let undone = body
+  kept.push(...plan.kept)
+  if ((change.blocks ?? []).length > 0 || (isExact && change.minted !== undefined)) {
+    const done = applyPlan(plan, { ...how, shown })
+    kept.push(...done.kept)
+    const tree = heal(isExact ? withoutMinted(done.nodes, change.minted ?? []) : done.nodes, new FixList())
+    const complete = isExact ? tree : completeIds(tree, blockIdMint(body, environment, idsOf(tree)))
+    undone = withPageTree(body, change.id, complete)
+  }
+  return withProsePage(undone, change.id, (page) => withUndoneMembers(page, change.members ?? [], kept))
 }
 
 /**
@@ -62,15 +106,4 @@ function withChips(body: DocumentBody, settled: ReadonlySet<string>, { changedFi
   const chips = updateChips(body, changedFields, environment, ({ id }) => !settled.has(id))
   // Chips that would show more than a page can hold are left as they are: an undo is not refused for what is derived.
   return isRefusal(chips) ? body : chips.body
-}
-
-interface Named {
-  readonly id: string
-  readonly members?: readonly MemberChange[]
-}
-
-function undoPageMembers(body: DocumentBody, { id, members = [] }: Named, kept: Kept[]): DocumentBody {
-  const pages = body.prose.pages.map((page) => (page.id === id ? withUndoneMembers(page, members, kept) : page))
-  const isSame = pages.every((page, index) => page === body.prose.pages[index])
-  return isSame ? body : { ...body, prose: { ...body.prose, pages } }
 }

@@ -7,6 +7,7 @@ import { type EditName, runEdit } from '../edits.ts'
 import { blockId, idBearing, idsOf } from '../prose/blocks.ts'
 import { serialiseHtml } from '../prose/html.ts'
 import { pageTree } from '../prose/page.ts'
+import { blockText } from '../prose/text.ts'
 import { anyTree } from '../prose/testing/arbitrary.ts'
 import { documentBody } from '../testing/arbitrary.ts'
 import { body } from '../testing/builders.ts'
@@ -27,6 +28,7 @@ const kinds = [
   'insert',
   'delete',
   'move',
+  'moveAcross',
   'section',
   'promote',
   'moveSection',
@@ -95,6 +97,12 @@ function asEdit(given: DocumentBody, { kind, picks: [a, b, c], html }: Call): re
       return ['delete_block', { ...page, id }]
     case 'move':
       return ['move_block', { ...page, id, targetId: other, side }]
+    case 'moveAcross': {
+      const there = pick(given.prose.pages, c)
+      const places = there === undefined ? [] : idBearing(pageTree(there).tree).flatMap(({ block }) => blockId(block) ?? [])
+      const target = pick([...places, '@0'], a)
+      return ['move_block', { ...page, id, ...(c % 3 === 0 && { untilId: other }), toPageId: there?.id, targetId: target, side }]
+    }
     case 'section':
       return ['insert_section', { ...page, title: 'T', level: 2, body: html, format: 'html', afterIndex: b % 3 }]
     case 'promote':
@@ -214,6 +222,19 @@ const plain = body({
   fields: { fields: { f: { name: 'f', value: 'v' } }, order: ['f'] },
 })
 
+/** Every text once, most of them in lists. */
+const lists = body({
+  name: 'Lists',
+  pages: [],
+  richTextPages: [
+    ['p', '<h1 id="blk-1">One</h1><ul><li><p id="blk-2">two</p></li><li><p id="blk-3">three</p></li></ul><p id="blk-4">four</p>'],
+    ['q', '<ol><li><p id="blk-5">five</p></li><li><p id="blk-6">six</p></li></ol><ul><li><p id="blk-7">seven</p></li></ul>'],
+    ['r', '<blockquote><p id="blk-8">eight</p><p id="blk-9">nine</p></blockquote><p>ten</p><ul><li><p>eleven</p></li></ul>'],
+  ].map(
+    ([id, content]) => ({ id, name: id, content }) as { readonly id: string; readonly name: string; readonly content: string },
+  ),
+})
+
 const start = fc.oneof({ weight: 3, arbitrary: fc.constant(plain) }, { weight: 1, arbitrary: documentBody })
 
 describe('undo of a call', () => {
@@ -291,4 +312,43 @@ describe('undo of a call', () => {
       { numRuns: 500 },
     )
   })
+
+  it('[AG-71] with others in between, no block and no text stands twice after an undo, and none that the call only moved is lost', () => {
+    const moves: readonly Call['kind'][] = ['move', 'moveAcross', 'moveAcross', 'moveSection', 'page', 'span', 'delete']
+    const moving = fc.tuple(call, fc.nat()).map(([each, number]): Call => ({ ...each, kind: pick(moves, number) ?? 'move' }))
+    let reached = 0
+    fc.assert(
+      fc.property(
+        fc.array(moving, { maxLength: 3 }),
+        moving,
+        fc.array(fc.oneof(moving, call), { minLength: 1, maxLength: 3 }),
+        (earlier, drawn, others) => {
+          const marked = (each: Call, word: string): Call => ({ ...each, html: `<p>${word}</p>` })
+          const before = earlier.reduce((current, each, index) => run(current, marked(each, `early${index}`)).after, lists)
+          const { after, args } = run(before, marked(drawn, 'callword'))
+          const present = others.reduce((current, each, index) => run(current, marked(each, `otherword${index}`)).after, after)
+          const record = changesBetween(before, after, args).set
+          const undone = undoChanges(present, record, environment(), pageRouter)
+          const [old, then, now] = [before, present, undone.body].map(standing) as [Standing, Standing, Standing]
+          const most = (name: string) => (name.startsWith('blk-') ? 1 : Math.max(old.get(name) ?? 0, then.get(name) ?? 0))
+          expect([...now].filter(([name, count]) => count > most(name))).toEqual([])
+          expect([...then.keys()].filter((name) => old.has(name) && !now.has(name))).toEqual([])
+          if (undone.kept.length > 0 && undone.body !== present) reached++
+        },
+      ),
+      { numRuns: 1000 },
+    )
+    expect(reached).toBeGreaterThan(20)
+  })
 })
+
+type Standing = ReadonlyMap<string, number>
+
+/** How often each text and each id stands in the document. */
+function standing({ prose }: DocumentBody): Standing {
+  const counts = new Map<string, number>()
+  for (const page of prose.pages)
+    for (const { block } of idBearing(pageTree(page).tree))
+      for (const name of [blockText(block), blockId(block) ?? '']) if (name !== '') counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}
