@@ -16,6 +16,8 @@ export interface Unsettled {
   readonly after: ShapeValues
   /** The connectors that the call itself writes, and whether it leaves their way to the relay. */
   readonly written: ReadonlyMap<string, { readonly isRouted: boolean }>
+  /** Connectors that stay as they are, whatever their shapes do. */
+  readonly fixed?: ReadonlySet<string>
 }
 
 export interface Settled {
@@ -29,12 +31,12 @@ export interface Settled {
  * Brings the connectors of a page in line with a write: the ends of those that it writes, and of those attached to a shape whose place or size changes, go
  * to their anchors, and orthogonal ones of these are routed. Others keep their waypoints. [CANVAS-14, CANVAS-21]
  */
-export function settleConnectors({ before, after, written }: Unsettled, route: Router): Settled {
+export function settleConnectors({ before, after, written, fixed }: Unsettled, route: Router): Settled {
   const geometry = pageGeometry(after)
   const shapes = new Map(after)
   const requests: RouteRequest[] = []
   for (const [id, value] of after) {
-    if (kindOf(value).form !== 'line') continue
+    if (kindOf(value).form !== 'line' || fixed?.has(id) === true) continue
     const { start, end } = courseOf(value)
     const isAttached = [start, end].some((side) => side.shapeId !== null && geometry.boxes.has(side.shapeId))
     const isWritten = written.get(id)
@@ -69,6 +71,11 @@ function hasMoved(id: string, before: PageGeometry, after: PageGeometry): boolea
     old.rotation !== now.rotation ||
     old.outline !== now.outline
   )
+}
+
+/** Whether the attached ends of a connector lie at their anchors. */
+export function isInPlace(value: JsonObject, before: PageGeometry, after: PageGeometry): boolean {
+  return kindOf(value).form !== 'line' || withEnds(value, before, after) === value
 }
 
 /** The connector with its attached ends at their anchors. */

@@ -1,4 +1,5 @@
 import type { DocumentBody } from '../body.ts'
+import { type UndoCalls, undoCalls } from '../changes/undo-calls.ts'
 import type { EditEnvironment, EditRow } from '../edit.ts'
 import { type AddShape, addShape, addShapeFlaw, type AddShapes, addShapes, addShapesFlaw } from './add-shapes.ts'
 import { type Connect, connect } from './connect.ts'
@@ -18,7 +19,13 @@ export const shapeEdits = {
 } as const satisfies Record<string, EditRow>
 
 /** Those that have connectors routed, by the router. */
-export const routedEdits = { add_shape: addShape, add_shapes: addShapes, connect, update_shape: updateShape } as const
+export const routedEdits = {
+  add_shape: addShape,
+  add_shapes: addShapes,
+  connect,
+  update_shape: updateShape,
+  undo: undoCalls,
+} as const
 export type RoutedEdit = keyof typeof routedEdits
 
 export function isRoutedEdit(name: string): name is RoutedEdit {
@@ -34,7 +41,7 @@ export function findWays(
   limits: Omit<RouterLimits, 'steps'> = {},
 ): readonly FoundWay[] {
   const { route, found } = notingRouter(limits)
-  const given = args as AddShape & AddShapes & Connect & UpdateShape
+  const given = args as AddShape & AddShapes & Connect & UpdateShape & UndoCalls
   routedEdits[name](route)(body, given, environment)
   return found
 }

@@ -13,22 +13,28 @@ import type { Removed as Unit, Tally } from './tally.ts'
 export interface BlockChanges {
   readonly blocks: readonly BlockChange[]
   readonly minted: readonly Minted[]
+  /** What was removed, and containers of which text blocks may have left, as they were before. */
+  readonly left: ProseTree
 }
 
 type Minted = readonly [id: string, before: string]
 
-/** How many text blocks name a container. */
-const NAMING = 3
+/** How many text blocks name a container, or a new page. */
+export const NAMING = 3
 
-/** Compares two trees of one page. */
+/** Compares two trees of one page. `came` of a change is what is new in the block; who compares all pages knows what of it was moved. */
 export function blockChanges(stored: ProseTree, after: ProseTree, tally: Tally): BlockChanges {
   const before = withoutRepeatedIds(stored)
   const pairs = alignBlocks(before, after)
   const { created, left } = listChanges({ before: before.length, after: after.length }, pairs, namesOf(after))
   const moved = new Map(left.map((entry) => [entry.after, entry]))
   const changes: BlockChange[] = []
-  const minted: Minted[] = []
-  for (const entry of left) if (entry.after < 0) changes.push(removedBlock(before, stored, entry, tally))
+  const [minted, places]: readonly [Minted[], ProseElement[]] = [[], []]
+  for (const entry of left) {
+    if (entry.after >= 0) continue
+    changes.push(removedBlock(before, stored, entry, tally))
+    places.push(stored[entry.before] as ProseElement)
+  }
   for (const pair of pairs) {
     const [old, now] = [before[pair.before], after[pair.after]] as [ProseElement, ProseElement]
     const place = moved.get(pair.after)
@@ -43,14 +49,14 @@ export function blockChanges(stored: ProseTree, after: ProseTree, tally: Tally):
         after: blockHash(now),
         ...placed(place),
       })
-    } else changes.push(...containerChanges(old, after, pair, place, { tally, minted }))
+    } else changes.push(...containerChanges(old, after, pair, place, { tally, minted, places }))
   }
   for (const index of created) {
     const block = after[index] as ProseElement
     for (const { id, kind } of unitsOf(block, index)) tally.created(kind === 'text' ? id || null : null)
-    changes.push({ ...identity(after, index), after: blockHash(block) })
+    changes.push({ ...identity(after, index), after: blockHash(block), came: idsOf([block]) })
   }
-  return { blocks: inOrderBefore(changes, left), minted }
+  return { blocks: inOrderBefore(changes, left), minted, left: places }
 }
 
 /** Entries that return to a place stand in the order of these places, since `joined` refers to the one before. */
@@ -77,7 +83,7 @@ function containerChanges(
   after: ProseTree,
   at: { readonly before: number; readonly after: number },
   place: Left | undefined,
-  { tally, minted }: { readonly tally: Tally; readonly minted: Minted[] },
+  { tally, minted, places }: { readonly tally: Tally; readonly minted: Minted[]; readonly places: ProseElement[] },
 ): readonly BlockChange[] {
   const { after: index } = at
   const now = after[index] as ProseElement
@@ -85,7 +91,10 @@ function containerChanges(
   if (pairs === null) {
     tally.changed()
     countInside(textsOf(old, at.before), now, tally)
-    return [{ ...identity(after, index), before: html(old), after: blockHash(now), ...placed(place) }]
+    places.push(old)
+    const known = new Set(idsOf([old]))
+    const came = idsOf([now]).filter((id) => !known.has(id))
+    return [{ ...identity(after, index), before: html(old), after: blockHash(now), ...placed(place), came }]
   }
   const texts = pairs.flatMap(({ before, after: block }): readonly BlockChange[] => {
     if (isUnchanged(before, block)) {

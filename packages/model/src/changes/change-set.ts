@@ -48,9 +48,16 @@ interface ListChange<B> {
   readonly now?: Beside
 }
 
+/** Text blocks in what the call made or changed that stood in another container, or on another page, before it. */
+interface Receiving {
+  readonly came?: readonly string[]
+}
+
 /** A page in the list of its kind. A page that stayed has no entry here. */
-export interface PageEntry extends ListChange<JsonObject> {
+export interface PageEntry extends ListChange<JsonObject>, Receiving {
   readonly id: string
+  /** Some text blocks of a new page. */
+  readonly ids?: readonly string[]
 }
 
 interface PagesChange<C> {
@@ -73,7 +80,7 @@ export interface ProsePageChange {
 }
 
 /** A text block by its id, wherever it stands, or a top-level block. `before` is its canonical HTML. */
-export interface BlockChange extends ListChange<string> {
+export interface BlockChange extends ListChange<string>, Receiving {
   /** Of a text block. */
   readonly id?: string
   /** Some text blocks inside a container. */

@@ -1,10 +1,13 @@
 import type { CanvasPage, DocumentBody, Fields, Opaque, ProsePage, References } from '../body.ts'
 import { equalJson, type JsonObject } from '../json.ts'
 import { blockHash } from '../prose/block-stamp.ts'
+import { blockId, idBearing, idsOf } from '../prose/blocks.ts'
+import type { ProseTree } from '../prose/node.ts'
 import { pageTree } from '../prose/page.ts'
+import { blockText } from '../prose/text.ts'
 import { pageName } from '../pages.ts'
 import { hashOfText, readStampedId } from '../stamps/stamp.ts'
-import { blockChanges, unitsOf } from './block-changes.ts'
+import { blockChanges, NAMING, unitsOf } from './block-changes.ts'
 import type { CanvasPageChange, ChangeSet, ItemChange, LibraryChange, PageEntry, ProsePageChange } from './change-set.ts'
 import { listChanges } from './sequence.ts'
 import { memberChanges, objectChanges, removedShape, shapeChanges } from './shape-changes.ts'
@@ -95,6 +98,7 @@ function proseChanges(before: DocumentBody, after: DocumentBody, tally: Tally): 
     for (const [index, block] of pageTree(page).tree.entries())
       for (const { id, kind } of unitsOf(block, index)) tally.created(kind === 'text' ? id : null)
   const moved = new Set(list.map(({ id }) => id))
+  const left = removed.flatMap((page) => [...pageTree(page).tree])
   const pages = both.flatMap(([old, now]): readonly ProsePageChange[] => {
     if (old === now) return []
     const changed = objectChanges(old.members, now.members)
@@ -102,6 +106,7 @@ function proseChanges(before: DocumentBody, after: DocumentBody, tally: Tally): 
     const written = old.content === now.content ? null : blockChanges(pageTree(old).tree, pageTree(now).tree, tally)
     if (written === null && changed.length === 0) return []
     const { blocks = [], minted = [] } = written ?? {}
+    for (const block of written?.left ?? []) left.push(block)
     return [
       {
         id: now.id,
@@ -112,7 +117,41 @@ function proseChanges(before: DocumentBody, after: DocumentBody, tally: Tally): 
       },
     ]
   })
-  return pagesChange(before.prose.pages, list, pages)
+  const idsIn = (id: string) => {
+    const page = created.find((each) => each.id === id)
+    const ids = page === undefined ? [] : idsOf(pageTree(page).tree)
+    return ids.length === 0 ? {} : { ids: ids.slice(0, NAMING), came: ids }
+  }
+  const listed = list.map((each) => ({ ...each, ...idsIn(each.id) }))
+  return pagesChange(before.prose.pages, ...withMoves(listed, pages, { left, after: after.prose.pages }))
+}
+
+/** Of all that came somewhere, what left another place: a call makes most of it anew. */
+function withMoves(
+  list: readonly PageEntry[],
+  pages: readonly ProsePageChange[],
+  { left, after }: { readonly left: ProseTree; readonly after: readonly ProsePage[] },
+): readonly [readonly PageEntry[], readonly ProsePageChange[]] {
+  const came = [...list, ...pages.flatMap(({ blocks = [] }) => blocks)].flatMap((entry) => entry.came ?? [])
+  const places = came.length === 0 ? [] : left
+  const moves = new Set(idsOf(places))
+  // A block that had no id got one on its way, and is known by its words.
+  const nameless = new Set(
+    idBearing(places).flatMap(({ block }) => (blockId(block) === null && blockText(block) !== '' ? blockHash(block) : [])),
+  )
+  const wanted = new Set(nameless.size === 0 ? [] : came)
+  const written = new Set([...list, ...pages].map(({ id }) => id))
+  for (const page of nameless.size === 0 ? [] : after.filter(({ id }) => written.has(id)))
+    for (const { block } of idBearing(pageTree(page).tree)) {
+      const id = blockId(block)
+      if (id !== null && wanted.has(id) && nameless.has(blockHash(block))) moves.add(id)
+    }
+  const moved = <E extends { readonly came?: readonly string[] }>({ came: ids = [], ...entry }: E): E => {
+    const from = ids.filter((id) => moves.has(id))
+    return { ...entry, ...(from.length > 0 && { came: from }) } as E
+  }
+  const withBlocks = (page: ProsePageChange) => (page.blocks === undefined ? page : { ...page, blocks: page.blocks.map(moved) })
+  return [list.map(moved), pages.map(withBlocks)]
 }
 
 function pagesChange<C>(before: readonly unknown[], list: readonly PageEntry[], pages: readonly C[]) {

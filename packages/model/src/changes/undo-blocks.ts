@@ -1,5 +1,5 @@
 import { blockHash } from '../prose/block-stamp.ts'
-import { blockId, idBearing, idsOf, isIdBearing, mapIdBearing, withBlockId } from '../prose/blocks.ts'
+import { blockId, idBearing, idsOf, isCell, isIdBearing, mapIdBearing, withBlockId } from '../prose/blocks.ts'
 import { withContent } from '../prose/equal.ts'
 import { handleOf } from '../prose/handles.ts'
 import { parseHtml } from '../prose/html.ts'
@@ -11,7 +11,7 @@ import { returned, type Returning } from './sequence.ts'
 import type { Kept } from './undo-list.ts'
 
 /** A top-level block during an undo. */
-interface Slot {
+export interface Slot {
   readonly index: number
   /** As it is before the undo; names refer to it. */
   readonly present: ProseElement
@@ -22,12 +22,21 @@ interface Slot {
 export interface PagePlan {
   readonly slots: readonly Slot[]
   readonly slotOf: ReadonlyMap<string, Slot>
-  readonly gone: ReadonlySet<Slot>
+  readonly gone: ReadonlyMap<Slot, BlockChange>
   readonly replaced: ReadonlyMap<string, ProseElement>
-  readonly whole: ReadonlyMap<Slot, ProseElement>
+  readonly whole: ReadonlyMap<Slot, BlockChange>
   readonly moved: ReadonlyMap<BlockChange, Slot>
   readonly change: ProsePageChange
   readonly kept: readonly Kept[]
+  /** What `kept` tells of, as it is now: with all that is in it. */
+  readonly staying: readonly Staying[]
+  /** New blocks that are not on the page any more. */
+  readonly astray: readonly BlockChange[]
+}
+
+export interface Staying {
+  readonly entry: BlockChange
+  readonly block: ProseElement
 }
 
 /** Decides for every block that a call changed whether it is still as the call left it. [AG-69, AG-70] */
@@ -43,12 +52,12 @@ export function planPage(tree: ProseTree, change: ProsePageChange): PagePlan {
       slotOf.set(id, slot)
     }
   const [gone, replaced, whole, moved] = [
-    new Set<Slot>(),
+    new Map<Slot, BlockChange>(),
     new Map<string, ProseElement>(),
-    new Map<Slot, ProseElement>(),
+    new Map<Slot, BlockChange>(),
     new Map<BlockChange, Slot>(),
   ]
-  const kept: Kept[] = []
+  const [kept, staying, astray]: readonly [Kept[], Staying[], BlockChange[]] = [[], [], []]
   for (const entry of change.blocks ?? []) {
     const { id, after, before, from } = entry
     if (after === undefined) continue
@@ -56,6 +65,7 @@ export function planPage(tree: ProseTree, change: ProsePageChange): PagePlan {
     const block = id === undefined ? slot?.node : texts.get(id)
     const isCreated = before === undefined && from === undefined
     if (slot === undefined || block === undefined) {
+      if (isCreated) astray.push(entry)
       // A new block that has an id and is gone leaves nothing behind. Of others nobody can tell.
       if (!isCreated || (id === undefined && entry.ids === undefined))
         kept.push({ id: id ?? entry.ids?.[0] ?? handleOf([entry.at ?? 0]), text: '', isGone: true })
@@ -65,17 +75,21 @@ export function planPage(tree: ProseTree, change: ProsePageChange): PagePlan {
     const isAsLeft =
       blockHash(block) === after && (isTop || (!isCreated && from === undefined)) && isStillThere(slots, slot, entry)
     if (!isAsLeft) {
-      kept.push({ id: id ?? idsOf([block])[0] ?? handleOf([slot.index]), text: quote(blockText(block)) })
+      kept.push(keptBlock(block, slot, id))
+      staying.push({ entry, block })
       continue
     }
-    if (isCreated) gone.add(slot)
+    if (isCreated) gone.set(slot, entry)
     if (from !== undefined) moved.set(entry, slot)
     if (before === undefined) continue
-    const old = readBlock(before)
-    if (id === undefined) whole.set(slot, old)
-    else replaced.set(id, old)
+    if (id === undefined) whole.set(slot, entry)
+    else replaced.set(id, formerBlock(entry))
   }
-  return { slots, slotOf, gone, replaced, whole, moved, change, kept }
+  return { slots, slotOf, gone, replaced, whole, moved, change, kept, staying, astray }
+}
+
+export function keptBlock(block: ProseElement, { index }: Slot, id = idsOf([block])[0]): Kept {
+  return { id: id ?? handleOf([index]), text: quote(blockText(block)) }
 }
 
 /** Whether a block that the call moved has one of the neighbours that it got. Without, somebody else moved it. */
@@ -107,7 +121,7 @@ function findContainer(
   slots: readonly Slot[],
   slotOf: ReadonlyMap<string, Slot>,
   { ids, at = 0, after }: BlockChange,
-  taken: ReadonlySet<Slot>,
+  taken: ReadonlyMap<Slot, BlockChange>,
 ): Slot | undefined {
   if (ids !== undefined) return ids.map((id) => slotOf.get(id)).find((slot) => slot !== undefined && !isIdBearing(slot.node))
   return nearest(
@@ -123,43 +137,64 @@ function nearest(slots: readonly Slot[], index: number): Slot | undefined {
   )
 }
 
-function readBlock(html: string): ProseElement {
-  return parseHtml(html, { source: 'stored' }).tree[0] as ProseElement
+const formerBlocks = new WeakMap<BlockChange, ProseElement>()
+
+/** What a block that was changed or removed was before. */
+export function formerBlock(entry: BlockChange): ProseElement {
+  let block = formerBlocks.get(entry)
+  if (block === undefined) {
+    block = parseHtml(entry.before as string, { source: 'stored' }).tree[0] as ProseElement
+    formerBlocks.set(entry, block)
+  }
+  return block
 }
 
 interface Applying {
   /** Nobody wrote on the page since the call. */
   readonly isExact: boolean
-  /** A block with this id stays where the call put it, so it does not come back here. */
-  isElsewhere(id: string): boolean
+  /** What a text block of before is now outside the place to which it would come back, when it stays there. */
+  elsewhere(block: ProseElement): ProseElement | undefined
+  /** Whether `kept` tells of what holds this text block. */
+  isTold(id: string): boolean
   /** A restored block with what is derived in it. */
   shown(block: ProseElement): ProseElement
 }
 
 /** Does what was planned. */
-export function applyPlan(plan: PagePlan, { isExact, isElsewhere, shown }: Applying) {
-  const { slots, slotOf, gone, whole, moved, change } = plan
-  const kept: Kept[] = []
+export function applyPlan(plan: PagePlan, { isExact, elsewhere, isTold, shown }: Applying) {
+  const { slots, slotOf, whole, moved, change } = plan
+  const gone = new Set(plan.gone.keys())
   const replaced = new Map([...plan.replaced].map(([id, block]) => [id, shown(block)]))
-  for (const [slot, block] of whole) slot.node = shown(block)
   for (const slot of slots)
     slot.node = mapIdBearing([slot.node], (block) => replaced.get(blockId(block) ?? '') ?? block)[0] as ProseElement
-  const left = slots.filter((slot) => !gone.has(slot))
-  const present = new Map(idBearing(left.map(({ node }) => node)).map(({ block }) => [blockId(block), block]))
+  // A page with repeated ids goes back to them only while nobody wrote on it.
+  const standing = isExact ? [] : slots.filter((slot) => !gone.has(slot) && !whole.has(slot)).map(({ node }) => node)
+  const present = new Map(idBearing(standing).map(({ block }) => [blockId(block) ?? '\n', block]))
+  const here = (block: ProseElement) => present.get(blockId(block) ?? '')
+  const kept: Kept[] = []
+  const restored = (entry: BlockChange): ProseElement | null => {
+    const block = shown(formerBlock(entry))
+    for (const { block: text } of idBearing([block])) {
+      const [id, now] = [blockId(text), here(text) ?? elsewhere(text)]
+      if (id === null || now === undefined) continue
+      // A block that became an item is told by its own words, and not by those of the list.
+      if (!isTold(id) || (text === block && here(text) !== undefined)) kept.push({ id, text: quote(blockText(now)) })
+    }
+    return without(block, (text) => (here(text) ?? elsewhere(text)) !== undefined)
+  }
+  for (const [slot, entry] of whole) {
+    const block = restored(entry)
+    if (block === null) gone.add(slot)
+    else slot.node = block
+  }
   const entries: Returning<Slot>[] = []
   for (const entry of change.blocks ?? []) {
-    const { before, after, from } = entry
+    const { after, from } = entry
     if (from === undefined) continue
-    if (after !== undefined) {
-      entries.push({ item: moved.get(entry) ?? null, from })
-      continue
-    }
-    const block = shown(readBlock(before as string))
-    const id = isExact || !isIdBearing(block) ? null : blockId(block)
-    const staying = id === null ? undefined : present.get(id)
-    if (id !== null && staying !== undefined) kept.push({ id, text: quote(blockText(staying)) })
-    const node = staying !== undefined ? null : without(block, isElsewhere)
-    entries.push({ item: node && { index: -1, present: node, node }, from })
+    const slot = moved.get(entry)
+    const node = after === undefined ? restored(entry) : null
+    const item = slot === undefined ? node && { index: -1, present: node, node } : gone.has(slot) ? null : slot
+    entries.push({ item, from })
   }
   const movedSlots = new Set(entries.flatMap(({ item }) => item ?? []))
   const find = (name: Name): Slot | undefined => {
@@ -171,7 +206,7 @@ export function applyPlan(plan: PagePlan, { isExact, isElsewhere, shown }: Apply
     )
   }
   const list = returned(
-    left.filter((slot) => !movedSlots.has(slot)),
+    slots.filter((slot) => !gone.has(slot) && !movedSlots.has(slot)),
     entries,
     find,
   )
@@ -179,15 +214,14 @@ export function applyPlan(plan: PagePlan, { isExact, isElsewhere, shown }: Apply
 }
 
 /** A block without the text blocks in it that are elsewhere; `null` when nothing of it is left. What is not elsewhere comes back all the same. */
-function without(block: ProseElement, isElsewhere: (id: string) => boolean): ProseElement | null {
-  if (!idsOf([block]).some(isElsewhere)) return block
+export function without(block: ProseElement, isElsewhere: (text: ProseElement) => boolean): ProseElement | null {
+  if (!idBearing([block]).some((text) => isElsewhere(text.block))) return block
   if (isIdBearing(block)) return null
   const content = block.content.flatMap((child) =>
     child.type === 'text' ? child : (without(child as ProseElement, isElsewhere) ?? []),
   )
   // A row needs its cells.
-  const isCell = block.type === 'tableCell' || block.type === 'tableHeader'
-  return content.length > 0 || isCell ? withContent(block, content) : null
+  return content.length > 0 || isCell(block) ? withContent(block, content) : null
 }
 
 /** The page with the former ids of blocks that got new ones. */

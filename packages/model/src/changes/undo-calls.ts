@@ -1,4 +1,6 @@
 import type { DocumentBody } from '../body.ts'
+import type { Router } from '../canvas/route.ts'
+import { routedAs } from '../canvas/ways.ts'
 import { type Edit, type EditRow, refused, type Refusal, type Warning } from '../edit.ts'
 import { type BlockList, listBlocks } from '../prose/block-list.ts'
 import { type Naming, namingOf, type Printed } from '../prose/block-names.ts'
@@ -49,27 +51,31 @@ function undoFlaw({ callId, last }: UndoCalls): Refusal | null {
 }
 
 /** Takes calls back, newest first, all in one write. [AG-68 to AG-71] */
-export const undoCalls: Edit<UndoCalls, CallsUndone> = (body, args, environment) => {
-  const { refusal, targets = [] } = args
-  if (refusal !== undefined) return refusal
-  const kept = new Map<string, Kept>()
-  const undone: string[] = []
-  let present = body
-  for (const { callId, record } of targets) {
-    const done = undoChanges(present, JSON.parse(record) as ChangeSet, environment)
-    if (done.body !== present) undone.push(callId)
-    present = done.body
-    for (const each of done.kept) kept.set(each.id, each)
-  }
-  const list = [...kept.values()]
-  const shown = toldKept(list, present, environment.seen).slice(0, MOST_KEPT)
-  const told = list.length === 0 ? {} : { kept: shown, ...(list.length > shown.length && { keptTotal: list.length }) }
-  return {
-    kind: 'edited',
-    body: present,
-    result: { undone, ...told, ...writtenBlocks(body, present, namingOf(args)) },
-    fixes: [],
-    warnings: undone.length > 0 ? [] : [nothingUndone(list)],
+export function undoCalls(route: Router): Edit<UndoCalls, CallsUndone> {
+  return (body, args, environment) => {
+    const { refusal, targets = [] } = args
+    if (refusal !== undefined) return refusal
+    const kept = new Map<string, Kept>()
+    const undone: string[] = []
+    const warnings: Warning[] = []
+    let present = body
+    for (const { callId, record } of targets) {
+      const done = undoChanges(present, JSON.parse(record) as ChangeSet, environment, route)
+      if (done.body !== present) undone.push(callId)
+      present = done.body
+      for (const each of done.kept) kept.set(each.id, each)
+      warnings.push(...done.warnings)
+    }
+    const list = [...kept.values()]
+    const shown = toldKept(list, present, environment.seen).slice(0, MOST_KEPT)
+    const told = list.length === 0 ? {} : { kept: shown, ...(list.length > shown.length && { keptTotal: list.length }) }
+    return {
+      kind: 'edited',
+      body: present,
+      result: { undone, ...told, ...writtenBlocks(body, present, namingOf(args)) },
+      fixes: [],
+      warnings: undone.length > 0 ? warnings : [nothingUndone(list)],
+    }
   }
 }
 
@@ -100,5 +106,5 @@ function writtenBlocks(before: DocumentBody, after: DocumentBody, naming: Naming
 const MOST_BLOCKS = 200
 
 export const undoEdits = {
-  undo: { edit: undoCalls, flaw: undoFlaw },
+  undo: { edit: routedAs(undoCalls), flaw: undoFlaw, routes: true },
 } as const satisfies Record<string, EditRow>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DocumentBody } from '../body.ts'
+import { pageRouter } from '../canvas/page-router.ts'
 import { isRefusal, type EditEnvironment } from '../edit.ts'
 import { type EditName, runEdit } from '../edits.ts'
 import { body, prosePage } from '../testing/builders.ts'
@@ -31,7 +32,7 @@ describe('undo of a call that took a container apart', () => {
       id: 'blk-d',
       content: '<p>typed too</p>',
     })
-    const { body: undone, kept } = undoChanges(typed, changesBetween(before, after, {}).set, environment)
+    const { body: undone, kept } = undoChanges(typed, changesBetween(before, after, {}).set, environment, pageRouter)
     expect(kept).toEqual([
       { id: 'blk-a', text: 'typed' },
       { id: 'blk-d', text: 'typed too' },
@@ -46,7 +47,7 @@ describe('undo of a call that took a container apart', () => {
     const plain = page('<p id="blk-a">former words</p>')
     const list = edited(plain, 'set_prose', { content: '<ul><li><p id="blk-a">x</p></li><li><p id="blk-b">y</p></li></ul>' })
     const typed = edited(list, 'set_prose', { id: 'blk-a', content: '<p>x and more</p>' })
-    const { body: undone, kept } = undoChanges(typed, changesBetween(plain, list, {}).set, environment)
+    const { body: undone, kept } = undoChanges(typed, changesBetween(plain, list, {}).set, environment, pageRouter)
     expect(kept).toContainEqual({ id: 'blk-a', text: 'x and more' })
     expect(JSON.stringify(kept)).not.toContain('former')
     expect(contentOf(undone)).toContain('x and more')
@@ -54,7 +55,7 @@ describe('undo of a call that took a container apart', () => {
 
   it('[AG-69] brings back the container as it was when nobody changed anything', () => {
     const after = edited(before, 'set_prose', { content: '<p id="blk-a">first</p><p id="blk-e">end</p>' })
-    const { body: undone, kept } = undoChanges(after, changesBetween(before, after, {}).set, environment)
+    const { body: undone, kept } = undoChanges(after, changesBetween(before, after, {}).set, environment, pageRouter)
     expect([contentOf(undone), kept]).toEqual([contentOf(before), []])
   })
 })
@@ -73,7 +74,7 @@ describe('undo of a write of the page over a paragraph without id', () => {
   it('[AG-69] [AG-98] the undo brings it back, also where somebody wrote in what stands in its place since', () => {
     const other = after.prose.pages[0]?.content.match(/<p id="([^"]+)">other/)?.[1]
     const typed = edited(after, 'set_prose', { id: other, content: '<p>other, and more</p>' })
-    const { body: undone, kept } = undoChanges(typed, set, environment)
+    const { body: undone, kept } = undoChanges(typed, set, environment, pageRouter)
     expect(contentOf(undone)).toContain('>begun just now</p>')
     expect(kept).toEqual([{ id: other, text: 'other, and more' }])
   })

@@ -1,51 +1,52 @@
-import type { CanvasPage, DocumentBody, Fields, Opaque, ProsePage, References, Shape } from '../body.ts'
-import { labelOf } from '../canvas/stored-shape.ts'
-import type { EditEnvironment } from '../edit.ts'
+import type { DocumentBody } from '../body.ts'
+import type { Router } from '../canvas/route.ts'
+import type { EditEnvironment, Warning } from '../edit.ts'
+import { fieldValue } from '../fields/list-fields.ts'
 import { type Json, type JsonObject, memberOf } from '../json.ts'
-import { pageName } from '../pages.ts'
-import { blockIdMint, completeIds, idsOf } from '../prose/blocks.ts'
-import { settleChips } from '../prose/chips.ts'
-import { FixList } from '../prose/fixes.ts'
-import { heal } from '../prose/heal.ts'
-import type { ProseElement } from '../prose/node.ts'
-import { pageTree, withPageTree } from '../prose/page.ts'
-import { quote } from '../quote.ts'
-import { hashOfText } from '../stamps/stamp.ts'
-import type {
-  CanvasPageChange,
-  ChangeSet,
-  ItemChange,
-  LibraryChange,
-  MemberChange,
-  PageEntry,
-  ShapeChange,
-} from './change-set.ts'
-import { canvasPageHash, prosePageHash } from './changes-between.ts'
-import { jsonHash, shapeHash } from './shape-hashes.ts'
-import { applyPlan, planPage, withoutMinted } from './undo-blocks.ts'
-import { type Kept, undoList } from './undo-list.ts'
+import type { ChangeSet, MemberChange } from './change-set.ts'
+import { undoCanvas } from './undo-canvas.ts'
+import { undoLibrary } from './undo-library.ts'
+import type { Kept } from './undo-list.ts'
 import { undoMembers } from './undo-members.ts'
+import { undoProse } from './undo-prose.ts'
 
 export interface Undone {
   /** The given body (`===`) when nothing could be taken back. */
   readonly body: DocumentBody
   /** What stays because somebody changed it since. [AG-70] */
   readonly kept: readonly Kept[]
+  readonly warnings: readonly Warning[]
 }
 
 /**
  * Takes back what a call changed and nobody changed since. With nobody in between, the document is as before the call. [AG-69, AG-70, AG-71]
+ *
+ * `route` finds the ways of connectors that somebody made since at shapes that the undo moves. [CANVAS-21]
  */
-export function undoChanges(body: DocumentBody, set: ChangeSet, environment: EditEnvironment): Undone {
+export function undoChanges(body: DocumentBody, set: ChangeSet, environment: EditEnvironment, route: Router): Undone {
   const kept: Kept[] = []
   const references = undoLibrary(body.references, set.references, kept)
   const fields = undoLibrary(body.fields, set.fields, kept)
   const isFieldKept = kept.length > 0
-  const listed = undoPageLists({ ...body, references, fields }, set, kept)
-  const prose = undoProse(listed, set, { kept, isFieldKept, environment })
-  const canvas = undoCanvas(prose, set, kept)
-  const result = undoBodyMembers(canvas, set, kept)
-  return { body: isSameBody(body, result) ? body : result, kept }
+  const changedFields = changedValues(body.fields, fields, set)
+  const prose = undoProse({ ...body, references, fields }, set, { kept, changedFields, isFieldKept, environment })
+  const canvas = undoCanvas(prose, set, { kept, route, nowMs: environment.nowMs })
+  const result = undoBodyMembers(canvas.body, set, kept)
+  return { body: isSameBody(body, result) ? body : result, kept, warnings: canvas.warnings }
+}
+
+/** The fields of the call whose value is another one than before the undo. */
+function changedValues(
+  before: DocumentBody['fields'],
+  after: DocumentBody['fields'],
+  { fields }: ChangeSet,
+): ReadonlySet<string> {
+  const valueOf = (library: DocumentBody['fields'], name: string) => {
+    const item = library?.kind === 'fields' ? library.items.get(name) : undefined
+    return item && fieldValue(item)
+  }
+  const names = (fields?.items ?? []).map(({ id }) => id)
+  return new Set(names.filter((name) => valueOf(before, name) !== valueOf(after, name)))
 }
 
 function isSameBody(a: DocumentBody, b: DocumentBody): boolean {
@@ -57,160 +58,6 @@ function isSameBody(a: DocumentBody, b: DocumentBody): boolean {
     a.prose.pages === b.prose.pages &&
     a.prose.members === b.prose.members
   )
-}
-
-type Library = References | Fields | Opaque | undefined
-
-function undoLibrary<L extends Library>(given: L, change: LibraryChange | undefined, kept: Kept[]): L {
-  const isThere = given !== undefined && given.kind !== 'opaque'
-  const frame = change?.frame as unknown as References | Fields | undefined
-  const library: References | Fields | undefined = isThere ? given : frame && { ...frame, items: new Map(), order: [] }
-  if (change === undefined || library === undefined) return given
-  const list = library.order.map((id) => ({ id, value: library.items.get(id) as JsonObject }))
-  const values = new Map(library.items)
-  const text = (item: { readonly value: JsonObject }) => shownItem(item.value)
-  for (const { id, before, after, from } of change.items) {
-    const value = values.get(id)
-    if (before === undefined || after === undefined || from !== undefined) continue
-    if (value !== undefined && jsonHash(value) === after) values.set(id, before)
-    else kept.push({ id: quote(id), ...(value === undefined ? { text: '', isGone: true } : { text: shownItem(value) }) })
-  }
-  const items = undoList<(typeof list)[number], ItemChange>(
-    {
-      list,
-      entries: change.items,
-      hash: ({ value }) => jsonHash(value),
-      text,
-      restored: ({ id, before }) => ({ id, value: before as JsonObject }),
-    },
-    kept,
-  )
-  const isSame = items === list && [...values].every(([id, value]) => library.items.get(id) === value)
-  if (isSame && isThere) return given
-  if (items.length === 0 && 'was' in change) return (change.was === null ? undefined : { kind: 'opaque', value: change.was }) as L
-  const order = items.map(({ id }) => id)
-  return { ...library, items: new Map(items.map(({ id, value }) => [id, values.get(id) ?? value])), order } as Library as L
-}
-
-function shownItem(value: JsonObject): string {
-  const shown = ['title', 'value', 'name'].map((name) => memberOf(value, name)).find((member) => typeof member === 'string')
-  return quote((shown as string | undefined) ?? '')
-}
-
-function undoPages<P extends ProsePage | CanvasPage>(
-  list: readonly P[],
-  change: ChangeSet['prose'] | ChangeSet['canvas'],
-  hash: (page: P) => ReturnType<typeof prosePageHash>,
-  kept: Kept[],
-): readonly P[] {
-  return undoList<P, PageEntry>(
-    {
-      // The last page of a kind stays, as no tool deletes it either.
-      mayGo: (remaining) => remaining > 0 || change?.wasEmpty === true,
-      list,
-      entries: change?.list ?? [],
-      hash,
-      text: pageName,
-      restored: ({ before }) => before as unknown as P,
-    },
-    kept,
-  )
-}
-
-function undoPageLists(body: DocumentBody, { prose, canvas }: ChangeSet, kept: Kept[]): DocumentBody {
-  const prosePages = undoPages(body.prose.pages, prose, prosePageHash, kept)
-  const canvasPages = undoPages(body.canvas.pages, canvas, canvasPageHash, kept)
-  const withProse = prosePages === body.prose.pages ? body : { ...body, prose: { ...body.prose, pages: prosePages } }
-  return canvasPages === body.canvas.pages ? withProse : { ...withProse, canvas: { ...body.canvas, pages: canvasPages } }
-}
-
-interface ProseUndo {
-  readonly kept: Kept[]
-  readonly isFieldKept: boolean
-  readonly environment: EditEnvironment
-}
-
-function undoProse(given: DocumentBody, { prose }: ChangeSet, { kept, isFieldKept, environment }: ProseUndo): DocumentBody {
-  let body = given
-  const plans = (prose?.pages ?? []).flatMap((change) => {
-    const page = body.prose.pages.find(({ id }) => id === change.id)
-    if (page === undefined) kept.push({ id: change.id, text: '', isGone: true })
-    return page === undefined ? [] : [{ page, plan: planPage(pageTree(page).tree, change) }]
-  })
-  const staying = new Set(plans.flatMap(({ plan }) => plan.kept.map(({ id }) => id)))
-  for (const { page, plan } of plans) {
-    const { change } = plan
-    const isExact = hashOfText(page.content) === change.after && !isFieldKept
-    const libraries = { fields: body.fields, references: body.references, nowMs: environment.nowMs }
-    const shown = (block: ProseElement) => (isExact ? block : (settleChips([block], libraries).tree[0] as ProseElement))
-    kept.push(...plan.kept)
-    if ((change.blocks ?? []).length > 0 || (isExact && change.minted !== undefined)) {
-      const done = applyPlan(plan, { isExact, isElsewhere: (id) => staying.has(id), shown })
-      kept.push(...done.kept)
-      const tree = heal(isExact ? withoutMinted(done.nodes, change.minted ?? []) : done.nodes, new FixList())
-      const complete = isExact ? tree : completeIds(tree, blockIdMint(body, environment, idsOf(tree)))
-      body = withPageTree(body, page.id, complete)
-    }
-    body = undoPageMembers(body, change, kept)
-  }
-  return body
-}
-
-interface Named {
-  readonly id: string
-  readonly members?: readonly MemberChange[]
-}
-
-function undoPageMembers(body: DocumentBody, { id, members = [] }: Named, kept: Kept[]): DocumentBody {
-  const pages = body.prose.pages.map((page) => (page.id === id ? withUndoneMembers(page, members, kept) : page))
-  const isSame = pages.every((page, index) => page === body.prose.pages[index])
-  return isSame ? body : { ...body, prose: { ...body.prose, pages } }
-}
-
-function withUndoneMembers<P extends ProsePage | CanvasPage>(page: P, changes: readonly MemberChange[], kept: Kept[]): P {
-  const members = undoMembers(page.members, changes, () => kept.push({ id: page.id, text: quote(pageName(page)) }))
-  return members === page.members ? page : { ...page, members }
-}
-
-function undoCanvas(body: DocumentBody, { canvas }: ChangeSet, kept: Kept[]): DocumentBody {
-  const changes = new Map((canvas?.pages ?? []).map((change) => [change.id, change]))
-  for (const id of changes.keys())
-    if (!body.canvas.pages.some((page) => page.id === id)) kept.push({ id, text: '', isGone: true })
-  const pages = body.canvas.pages.map((page) => {
-    const change = changes.get(page.id)
-    if (change === undefined) return page
-    const shapes = undoShapes(page.shapes, change, kept)
-    const named = withUndoneMembers(page, change.members ?? [], kept)
-    return shapes === page.shapes ? named : { ...named, shapes }
-  })
-  const isSame = pages.every((page, index) => page === body.canvas.pages[index])
-  return isSame ? body : { ...body, canvas: { ...body.canvas, pages } }
-}
-
-function undoShapes(given: readonly Shape[], { shapes: entries = [] }: CanvasPageChange, kept: Kept[]): readonly Shape[] {
-  const text = ({ value }: Shape) => quote(labelOf(value) ?? '')
-  const byId = new Map(entries.map((entry) => [entry.id, entry]))
-  const shapes = given.map((shape) => {
-    const { members, after } = byId.get(shape.id) ?? {}
-    if (members === undefined) return shape
-    if (shapeHash(shape.value) !== after) {
-      kept.push({ id: shape.id, text: text(shape) })
-      return shape
-    }
-    const value = undoMembers(shape.value, members)
-    return value === shape.value ? shape : { id: shape.id, value }
-  })
-  const present = new Set(given.map(({ id }) => id))
-  for (const { id, members } of entries) if (members !== undefined && !present.has(id)) kept.push({ id, text: '', isGone: true })
-  const isSame = shapes.every((shape, index) => shape === given[index])
-  const rules = {
-    list: isSame ? given : shapes,
-    entries,
-    hash: ({ value }: Shape) => shapeHash(value),
-    text,
-    restored: ({ id, before }: ShapeChange) => ({ id, value: before as JsonObject }),
-  }
-  return undoList<Shape, ShapeChange>(rules, kept)
 }
 
 /** The active page goes back only to a page that is there. */

@@ -32,7 +32,7 @@ export interface ListRules<T extends Listed, E extends ListEntry> {
   /** The item of an entry that was removed. */
   restored(entry: E): T
   /** Whether an unchanged new item may go. */
-  mayGo?(remaining: number): boolean
+  mayGo?(item: T, remaining: number): boolean
 }
 
 /** Takes back what came into a list, left it, or changed its place. What changed inside an item is not looked at. [AG-69, AG-70] */
@@ -47,7 +47,7 @@ export function undoList<T extends Listed, E extends ListEntry>(
     const item = present.get(entry.id)
     if (entry.from === undefined) {
       if (item === undefined || entry.after === undefined || 'before' in entry || 'members' in entry) continue
-      if (hash(item) === entry.after && mayGo(list.length - gone.size - 1)) gone.add(item)
+      if (hash(item) === entry.after && mayGo(item, list.length - gone.size - 1)) gone.add(item)
       else kept.push({ id: entry.id, text: text(item) })
     } else if (entry.after === undefined) {
       returning.push({ item: item === undefined ? restored(entry) : null, from: entry.from })

@@ -1,11 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DocumentBody } from '../body.ts'
+import { pageRouter } from '../canvas/page-router.ts'
 import { isRefusal, type EditEnvironment } from '../edit.ts'
 import { type EditName, runEdit } from '../edits.ts'
 import { blockId, idBearing, idsOf } from '../prose/blocks.ts'
 import { serialiseHtml } from '../prose/html.ts'
 import { pageTree } from '../prose/page.ts'
+import { blockText } from '../prose/text.ts'
 import { anyTree } from '../prose/testing/arbitrary.ts'
 import { documentBody } from '../testing/arbitrary.ts'
 import { body } from '../testing/builders.ts'
@@ -26,6 +28,7 @@ const kinds = [
   'insert',
   'delete',
   'move',
+  'moveAcross',
   'section',
   'promote',
   'moveSection',
@@ -39,6 +42,7 @@ const kinds = [
   'reorderCanvas',
   'addShapes',
   'updateShape',
+  'connect',
   'deleteShape',
   'reorderShapes',
   'setFields',
@@ -52,7 +56,7 @@ const word = fc.integer({ min: 0, max: 9 }).map((n) => `<p>word ${n}</p>`)
 const call: fc.Arbitrary<Call> = fc.record({
   kind: fc.constantFrom(...kinds),
   picks: fc.tuple(fc.nat(), fc.nat(), fc.nat()),
-  html: fc.oneof(word, anyTree.map(serialiseHtml), fc.constant('<p>A <span data-field="f"></span> chip</p>')),
+  html: fc.oneof(word, anyTree.map(serialiseHtml), fc.constant('<p>A <span data-field data-name="f"></span> chip</p>')),
 })
 
 function pick<T>(from: readonly T[], number: number): T | undefined {
@@ -93,6 +97,12 @@ function asEdit(given: DocumentBody, { kind, picks: [a, b, c], html }: Call): re
       return ['delete_block', { ...page, id }]
     case 'move':
       return ['move_block', { ...page, id, targetId: other, side }]
+    case 'moveAcross': {
+      const there = pick(given.prose.pages, c)
+      const places = there === undefined ? [] : idBearing(pageTree(there).tree).flatMap(({ block }) => blockId(block) ?? [])
+      const target = pick([...places, '@0'], a)
+      return ['move_block', { ...page, id, ...(c % 3 === 0 && { untilId: other }), toPageId: there?.id, targetId: target, side }]
+    }
     case 'section':
       return ['insert_section', { ...page, title: 'T', level: 2, body: html, format: 'html', afterIndex: b % 3 }]
     case 'promote':
@@ -132,6 +142,8 @@ function asEdit(given: DocumentBody, { kind, picks: [a, b, c], html }: Call): re
     }
     case 'updateShape':
       return ['update_shape', { ...drawing, id: pick(shapes, b) ?? 'none', patch: { x: c % 100, text: `L${b % 5}` } }]
+    case 'connect':
+      return ['connect', { ...drawing, fromId: pick(shapes, b) ?? 'none', toId: pick(shapes, c) ?? 'none' }]
     case 'deleteShape':
       return ['delete_shape', { ...drawing, id: pick(shapes, b) ?? 'none' }]
     case 'reorderShapes':
@@ -200,10 +212,27 @@ const plain = body({
       content:
         '<h1 id="blk-1">One</h1><p id="blk-2">two</p><hr><hr><ul><li><p id="blk-3">item</p></li><li><p id="blk-4">other</p></li></ul><h2 id="blk-5">Five</h2><p id="blk-6">six</p><blockquote><p id="blk-7">seven</p><p>none</p></blockquote>',
     },
-    { id: 'q', name: 'Q', content: '<p>no id</p><p>no id</p><p id="blk-9">A <span data-field="f">v</span></p>' },
+    {
+      id: 'q',
+      name: 'Q',
+      content: '<p>no id</p><p>no id</p><p id="blk-9">A <span data-field data-name="f" data-label="v">v</span></p>',
+    },
   ],
   references: { items: { r0: { id: 'r0', type: 'book' }, x: { id: 'x', type: 'book' } }, itemOrder: ['x', 'r0'] },
   fields: { fields: { f: { name: 'f', value: 'v' } }, order: ['f'] },
+})
+
+/** Every text once, most of them in lists. */
+const lists = body({
+  name: 'Lists',
+  pages: [],
+  richTextPages: [
+    ['p', '<h1 id="blk-1">One</h1><ul><li><p id="blk-2">two</p></li><li><p id="blk-3">three</p></li></ul><p id="blk-4">four</p>'],
+    ['q', '<ol><li><p id="blk-5">five</p></li><li><p id="blk-6">six</p></li></ol><ul><li><p id="blk-7">seven</p></li></ul>'],
+    ['r', '<blockquote><p id="blk-8">eight</p><p id="blk-9">nine</p></blockquote><p>ten</p><ul><li><p>eleven</p></li></ul>'],
+  ].map(
+    ([id, content]) => ({ id, name: id, content }) as { readonly id: string; readonly name: string; readonly content: string },
+  ),
 })
 
 const start = fc.oneof({ weight: 3, arbitrary: fc.constant(plain) }, { weight: 1, arbitrary: documentBody })
@@ -216,7 +245,7 @@ describe('undo of a call', () => {
         const { after, args } = run(before, drawn)
         const { set, counts } = changesBetween(before, after, args)
         const stored = JSON.parse(JSON.stringify(set)) as typeof set
-        const undone = undoChanges(after, stored, environment())
+        const undone = undoChanges(after, stored, environment(), pageRouter)
         expect(undone.kept).toEqual([])
         expect(said(undone.body)).toEqual(said(before))
         expect(counts.changed > 0).toBe(before !== after)
@@ -236,7 +265,7 @@ describe('undo of a call', () => {
           sets.push(changesBetween(current, after, args).set)
           current = after
         }
-        for (const set of sets.reverse()) current = undoChanges(current, set, environment()).body
+        for (const set of sets.reverse()) current = undoChanges(current, set, environment(), pageRouter).body
         expect(said(current)).toEqual(said(first as DocumentBody))
       }),
       { numRuns: 300 },
@@ -250,8 +279,8 @@ describe('undo of a call', () => {
         // With repeated ids in what was stored, an undo brings the repetition back, and blocks cannot be told apart any more.
         fc.pre(!hasRepeatedIds(before))
         const { after, args } = run(before, drawn)
-        const undone = undoChanges(after, changesBetween(before, after, args).set, environment()).body
-        const again = undoChanges(undone, changesBetween(after, undone, {}).set, environment())
+        const undone = undoChanges(after, changesBetween(before, after, args).set, environment(), pageRouter).body
+        const again = undoChanges(undone, changesBetween(after, undone, {}).set, environment(), pageRouter)
         expect(again.kept).toEqual([])
         expect(said(again.body)).toEqual(said(after))
       }),
@@ -270,15 +299,56 @@ describe('undo of a call', () => {
           const before = earlier.reduce((current, each) => run(current, each).after, plain)
           const { after, args } = run(before, marked(drawn, 'callword'))
           const present = others.reduce((current, each, index) => run(current, marked(each, `otherword${index}`)).after, after)
-          const undone = undoChanges(present, changesBetween(before, after, args).set, environment())
+          const undone = undoChanges(present, changesBetween(before, after, args).set, environment(), pageRouter)
           const [then, now] = [present, undone.body].map((each) => JSON.stringify(said(each))) as [string, string]
           for (const word of ['otherword0', 'otherword1', 'otherword2']) if (then.includes(word)) expect(now).toContain(word)
           if (now.includes('callword')) expect(undone.kept).not.toEqual([])
           // Undoing says what it would say again.
-          expect(undoChanges(present, changesBetween(before, after, args).set, environment()).kept).toEqual(undone.kept)
+          expect(undoChanges(present, changesBetween(before, after, args).set, environment(), pageRouter).kept).toEqual(
+            undone.kept,
+          )
         },
       ),
       { numRuns: 500 },
     )
   })
+
+  it('[AG-71] with others in between, no block and no text stands twice after an undo, and none that the call only moved is lost', () => {
+    const moves: readonly Call['kind'][] = ['move', 'moveAcross', 'moveAcross', 'moveSection', 'page', 'span', 'delete']
+    const moving = fc.tuple(call, fc.nat()).map(([each, number]): Call => ({ ...each, kind: pick(moves, number) ?? 'move' }))
+    let reached = 0
+    fc.assert(
+      fc.property(
+        fc.array(moving, { maxLength: 3 }),
+        moving,
+        fc.array(fc.oneof(moving, call), { minLength: 1, maxLength: 3 }),
+        (earlier, drawn, others) => {
+          const marked = (each: Call, word: string): Call => ({ ...each, html: `<p>${word}</p>` })
+          const before = earlier.reduce((current, each, index) => run(current, marked(each, `early${index}`)).after, lists)
+          const { after, args } = run(before, marked(drawn, 'callword'))
+          const present = others.reduce((current, each, index) => run(current, marked(each, `otherword${index}`)).after, after)
+          const record = changesBetween(before, after, args).set
+          const undone = undoChanges(present, record, environment(), pageRouter)
+          const [old, then, now] = [before, present, undone.body].map(standing) as [Standing, Standing, Standing]
+          const most = (name: string) => (name.startsWith('blk-') ? 1 : Math.max(old.get(name) ?? 0, then.get(name) ?? 0))
+          expect([...now].filter(([name, count]) => count > most(name))).toEqual([])
+          expect([...then.keys()].filter((name) => old.has(name) && !now.has(name))).toEqual([])
+          if (undone.kept.length > 0 && undone.body !== present) reached++
+        },
+      ),
+      { numRuns: 1000 },
+    )
+    expect(reached).toBeGreaterThan(20)
+  })
 })
+
+type Standing = ReadonlyMap<string, number>
+
+/** How often each text and each id stands in the document. */
+function standing({ prose }: DocumentBody): Standing {
+  const counts = new Map<string, number>()
+  for (const page of prose.pages)
+    for (const { block } of idBearing(pageTree(page).tree))
+      for (const name of [blockText(block), blockId(block) ?? '']) if (name !== '') counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}

@@ -185,14 +185,19 @@ interface Chips {
 }
 
 /** Shows the new values in the chips of these names; only pages with such chips are written. [FIELD-4] */
-function updateChips(body: DocumentBody, names: ReadonlySet<string>, environment: EditEnvironment): Chips | Refusal {
+export function updateChips(
+  body: DocumentBody,
+  names: ReadonlySet<string>,
+  environment: EditEnvironment,
+  isOpen: (page: ProsePage) => boolean = () => true,
+): Chips | Refusal {
   const libraries = { fields: body.fields, references: undefined, nowMs: environment.nowMs }
   let chips: Chips = { body, count: 0, warnings: [] }
   if (names.size === 0) return chips
   const pages: { readonly id: string; readonly tree: ProseTree }[] = []
   let [length, growth] = [0, 0]
   for (const page of body.prose.pages) {
-    if (!mayHaveChips(page)) continue
+    if (!mayHaveChips(page) || !isOpen(page)) continue
     const { tree, warnings } = pageTree(page)
     let count = 0
     const shown = mapChips(tree, (chip) => {

@@ -72,7 +72,8 @@ export function createCalls(deps: CallsDeps): Calls {
     const { key } = await writable(access, id)
     const found = await find(access, key, callId)
     if ('version' in found) return found
-    const args = { docId: id, callId, targets: [found] }
+    // Connectors that take longer to route than a live document may wait are drawn directly. [CONC-13]
+    const args = { docId: id, callId, targets: [found], ways: [] }
     const author = { who: { id: access.sub, kind: 'person' }, caller: null } as const
     const outcome = await documents.edit(access, { id, edit: 'undo', args, expectedVersion, dryRun: false, agent: null, author })
     if (isRefusal(outcome) || outcome.kind === 'repeated' || !outcome.changed) {

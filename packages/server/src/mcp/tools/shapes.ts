@@ -1,13 +1,9 @@
-import { isRoutedEdit, type RoutedEdit } from '@docrelay/model/canvas/shape-edits'
-import type { GivenWays } from '@docrelay/model/canvas/ways'
-import type { Documents } from '../../documents/documents.ts'
-import type { ToolCall } from '../tool.ts'
-import type { DiagramLayouts } from './diagram-layouts.ts'
-import { type Editable, type EditTool, editTool } from './edit-tool.ts'
+import { isRoutedEdit } from '@docrelay/model/canvas/shape-edits'
+import { type EditTool, editTool } from './edit-tool.ts'
 import { AS_PRINTED, input, oneOf, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
-import { storedBody } from './stored-body.ts'
 import type { ToolRow } from './tool-row.ts'
 import { type IconDeps, unknownIconsOf } from './shape-icons.ts'
+import { type WaysDeps, waysOf } from './ways.ts'
 
 /** Open: members that a shape cannot have are reported as fixes. [TOOL-4, CANVAS-14] */
 const SHAPE = { type: 'object' } as const
@@ -152,10 +148,7 @@ const TOOLS: readonly EditTool[] = [
   },
 ]
 
-export interface ShapeDeps extends IconDeps {
-  readonly documents: Editable & Pick<Documents, 'get'>
-  readonly layouts: Pick<DiagramLayouts, 'route'>
-}
+export interface ShapeDeps extends IconDeps, WaysDeps {}
 
 export function shapeTools(deps: ShapeDeps): readonly ToolRow[] {
   return TOOLS.map((tool) =>
@@ -167,16 +160,4 @@ export function shapeTools(deps: ShapeDeps): readonly ToolRow[] {
       }),
     }),
   )
-}
-
-/** Most calls route a connector or two, which the edit does itself. When it refuses since there are too many, they are routed before it runs again. [CONC-13] */
-async function waysOf(
-  edit: RoutedEdit,
-  { access, args, signal }: ToolCall,
-  attempt: number,
-  { documents, layouts }: ShapeDeps,
-): Promise<{ readonly ways: GivenWays }> {
-  if (attempt === 0) return { ways: 'few' }
-  const body = await storedBody(documents, access, args['docId'] as string)
-  return { ways: body === 'none' ? [] : await layouts.route({ workspaceId: access.workspaceId, body, edit, args, signal }) }
 }

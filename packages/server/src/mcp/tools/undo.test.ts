@@ -11,12 +11,17 @@ const CALL: StoredCall = {
   ...{ atMs: 0, version: 2, hasRecord: true, undoneBy: null, record: new TextEncoder().encode('{}'), answer: null },
 }
 
+async function notAsked(): Promise<never> {
+  throw new Error('this is asked only where a try failed because of its connectors')
+}
+
 /** An undo of a call that another undo takes back while this one is written, which is answered `outcome` then. */
 async function overtaken(outcome: EditOutcome) {
   let stored = CALL
   let tries = 0
   const calls: Pick<CallStore, 'list' | 'read'> = { list: async () => [stored], read: async () => [stored] }
   const documents = {
+    get: notAsked,
     require: async () => ({ key: 1, version: 7 }) as DocumentHead,
     async edit(_: unknown, { args }: { readonly args: unknown }): Promise<EditOutcome> {
       tries++
@@ -24,7 +29,7 @@ async function overtaken(outcome: EditOutcome) {
       return (args as { readonly refusal?: EditOutcome }).refusal ?? outcome
     },
   }
-  const tool = undoTool({ documents, calls, clock: { nowMs: () => 0 } })
+  const tool = undoTool({ documents, calls, layouts: { route: notAsked }, clock: { nowMs: () => 0 } })
   const answer = await runTool([tool], 'undo', toolCall({ docId: 'd', callId: 'call-1' }))
   return { answer, tries }
 }

@@ -5,12 +5,12 @@ import type { Clock } from '../../kernel/clock.ts'
 import { callerDigest } from '../memory/callers.ts'
 import { refusal } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
-import { agentOf, type Editable, editTool } from './edit-tool.ts'
+import { agentOf, editTool } from './edit-tool.ts'
 import { DOCUMENT, input, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
+import { type WaysDeps, waysOf } from './ways.ts'
 
-export interface UndoDeps {
-  readonly documents: Editable
+export interface UndoDeps extends WaysDeps {
   readonly calls: Pick<CallStore, 'list' | 'read'>
   readonly clock: Pick<Clock, 'nowMs'>
 }
@@ -30,7 +30,11 @@ export function undoTool(deps: UndoDeps): ToolRow {
     errors: { ERR_CALL_NOT_FOUND: { callId: 'call-000000000000' }, ERR_NOT_UNDOABLE: null },
     examples: [],
     needless: { last: { refused: { callId: 'call-000000000000', last: 1 } } },
-    prepare: (call) => targets(call, deps),
+    prepare: async (call, attempt) => {
+      const found = await targets(call, deps)
+      if (found['refusal'] !== undefined) return found
+      return { ...found, ...(await waysOf('undo', { ...call, args: { ...call.args, ...found } }, attempt, deps)) }
+    },
   })
   return {
     ...row,

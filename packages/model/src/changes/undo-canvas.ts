@@ -1,0 +1,132 @@
+import type { CanvasPage, DocumentBody, Shape } from '../body.ts'
+import { pageGeometry, shapeValues } from '../canvas/page-geometry.ts'
+import type { Router } from '../canvas/route.ts'
+import { isInPlace, settleConnectors } from '../canvas/settle-connectors.ts'
+import { kindOf } from '../canvas/shape-kinds.ts'
+import { childrenOf, labelOf, stringOf } from '../canvas/stored-shape.ts'
+import { withValues } from '../canvas/write-page.ts'
+import type { Warning } from '../edit.ts'
+import { equalJson, type JsonObject, memberOf } from '../json.ts'
+import { quote } from '../quote.ts'
+import type { CanvasPageChange, ChangeSet, ShapeChange } from './change-set.ts'
+import { canvasPageHash } from './changes-between.ts'
+import { shapeHash } from './shape-hashes.ts'
+import { type Kept, undoList } from './undo-list.ts'
+import { undoMembers } from './undo-members.ts'
+import { undoPages, withUndoneMembers } from './undo-pages.ts'
+
+interface CanvasUndo {
+  readonly kept: Kept[]
+  readonly route: Router
+  readonly nowMs: number
+}
+
+export function undoCanvas(
+  body: DocumentBody,
+  { canvas }: ChangeSet,
+  undo: CanvasUndo,
+): { readonly body: DocumentBody; readonly warnings: readonly Warning[] } {
+  const { kept } = undo
+  const listed = undoPages({ list: body.canvas.pages, change: canvas, hash: canvasPageHash }, kept)
+  const changes = new Map((canvas?.pages ?? []).map((change) => [change.id, change]))
+  for (const id of changes.keys()) if (!listed.some((page) => page.id === id)) kept.push({ id, text: '', isGone: true })
+  const warnings: Warning[] = []
+  const pages = listed.map((page) => {
+    const change = changes.get(page.id)
+    if (change === undefined) return page
+    const shapes = withConnectors(page, undoShapes(page.shapes, change, kept), change, undo, warnings)
+    const named = withUndoneMembers(page, change.members ?? [], kept)
+    return shapes === page.shapes ? named : { ...named, shapes }
+  })
+  const isSame = listed === body.canvas.pages && pages.every((page, index) => page === listed[index])
+  return { body: isSame ? body : { ...body, canvas: { ...body.canvas, pages } }, warnings }
+}
+
+function undoShapes(given: readonly Shape[], { shapes: entries = [] }: CanvasPageChange, kept: Kept[]): readonly Shape[] {
+  const text = ({ value }: Shape) => quote(labelOf(value) ?? '')
+  const byId = new Map(entries.map((entry) => [entry.id, entry]))
+  const shapes = given.map((shape) => {
+    const { members, after } = byId.get(shape.id) ?? {}
+    if (members === undefined) return shape
+    if (shapeHash(shape.value) !== after) {
+      kept.push({ id: shape.id, text: text(shape) })
+      return shape
+    }
+    const value = undoMembers(shape.value, members)
+    return value === shape.value ? shape : { id: shape.id, value }
+  })
+  const present = new Set(given.map(({ id }) => id))
+  for (const { id, members } of entries) if (members !== undefined && !present.has(id)) kept.push({ id, text: '', isGone: true })
+  const isSame = shapes.every((shape, index) => shape === given[index])
+  const needed = neededBy(shapes, given, byId)
+  const rules = {
+    list: isSame ? given : shapes,
+    entries,
+    hash: ({ value }: Shape) => shapeHash(value),
+    text,
+    restored: ({ id, before }: ShapeChange) => ({ id, value: before as JsonObject }),
+    mayGo: ({ id }: Shape) => !needed.has(id),
+  }
+  return undoList<Shape, ShapeChange>(rules, kept)
+}
+
+/** The new shapes that somebody connected or grouped since: a connector would end at nothing, and a group hold nothing, without them. [CANVAS-24] */
+function neededBy(
+  shapes: readonly Shape[],
+  given: readonly Shape[],
+  byId: ReadonlyMap<string, ShapeChange>,
+): ReadonlySet<string> {
+  const isAsLeft = ({ id }: Shape, index: number) => {
+    const after = byId.get(id)?.after
+    return after !== undefined && shapeHash((given[index] as Shape).value) === after
+  }
+  const created = new Map(
+    shapes.filter((shape, index) => isNew(byId.get(shape.id)) && isAsLeft(shape, index)).map((shape) => [shape.id, shape]),
+  )
+  const needed = new Set<string>()
+  // What the call itself changed names what it named before, if anything.
+  const open = created.size === 0 ? [] : shapes.filter((shape, index) => !isAsLeft(shape, index))
+  for (let shape = open.pop(); shape !== undefined; shape = open.pop())
+    for (const id of namedBy(shape.value)) {
+      const other = created.get(id)
+      if (other === undefined || needed.has(id)) continue
+      needed.add(id)
+      open.push(other)
+    }
+  return needed
+}
+
+function isNew(entry: ShapeChange | undefined): boolean {
+  return entry !== undefined && entry.before === undefined && entry.from === undefined && entry.members === undefined
+}
+
+function namedBy(value: JsonObject): readonly string[] {
+  if (kindOf(value).form !== 'line') return childrenOf(value)
+  return [stringOf(value, 'startShapeId'), stringOf(value, 'endShapeId')].flatMap((id) => id ?? [])
+}
+
+/** The shapes with the connectors that somebody made or changed since brought to where the undo puts their shapes. [CANVAS-14, CANVAS-21] */
+function withConnectors(
+  page: CanvasPage,
+  shapes: readonly Shape[],
+  { shapes: entries = [] }: CanvasPageChange,
+  { route, nowMs }: CanvasUndo,
+  warnings: Warning[],
+): readonly Shape[] {
+  if (shapes === page.shapes || !shapes.some(({ value }) => kindOf(value).form === 'line')) return shapes
+  const before = pageGeometry(shapeValues(page))
+  const after = shapeValues({ ...page, shapes })
+  const geometry = pageGeometry(after)
+  const asBefore = new Set(entries.filter((entry) => isAsBefore(entry, after.get(entry.id))).map(({ id }) => id))
+  const fixed = new Set([...after].flatMap(([id, value]) => (asBefore.has(id) || isInPlace(value, before, geometry) ? [id] : [])))
+  const settled = settleConnectors({ before, after, written: new Map(), fixed }, route)
+  warnings.push(...settled.warnings)
+  return withValues(shapes, settled.shapes, nowMs)
+}
+
+/** Whether a shape of the call is as before it. Then its way is too, which somebody may have drawn by hand. */
+function isAsBefore({ before, from, members }: ShapeChange, value: JsonObject | undefined): boolean {
+  if (value === undefined) return false
+  if (before !== undefined && from !== undefined) return value === before
+  return members !== undefined && members.every((member) => equalJson(memberOf(value, member.name), member.before))
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import type { DocumentBody } from '../body.ts'
+import { body, prosePage } from '../testing/builders.ts'
+import { contentOf, edited, undone } from './testing/undone.ts'
+
+const item = (id: string, words = id) => `<li><p id="blk-${id}">${words}</p></li>`
+const list = (...items: readonly string[]) => `<ul>${items.map((each) => item(each)).join('')}</ul>`
+const pages = (p: string, q = '<p id="blk-q1">q1</p>') =>
+  body({ name: 'T', pages: [], richTextPages: [prosePage('p', p), prosePage('q', q)] })
+
+/** How often each text of the document stands in it, and each id. */
+function counts({ prose }: DocumentBody): Record<string, number> {
+  const html = prose.pages.map(({ content }) => content).join('')
+  const found = [...html.matchAll(/>([^<]+)<|id="(blk-[^"]+)"/g)].map(([, text, id]) => text ?? (id as string))
+  return Object.fromEntries([...new Set(found)].sort().map((each) => [each, found.filter((one) => one === each).length]))
+}
+
+/** Each block once, with its words; `changed` has others. */
+function once(ids: readonly string[], changed?: string): Record<string, number> {
+  return Object.fromEntries(ids.flatMap((id) => [id === changed ? 'edited' : id, `blk-${id}`]).map((each) => [each, 1]))
+}
+
+describe('undo of a call that moved blocks into a container', () => {
+  const before = pages(`${list('a', 'b')}<p id="blk-m">m</p>${list('x', 'y')}`)
+  const after = edited(before, 'move_block', { pageId: 'p', id: 'blk-x', untilId: 'blk-y', targetId: 'blk-b', side: 'after' })
+
+  it('[AG-71] [AG-70] of two lists that a move made one, the items stand once when somebody edited that list since', () => {
+    const typed = edited(after, 'set_prose', { pageId: 'p', id: 'blk-b', content: '<p>edited</p>' })
+    const { body: now, kept } = undone(before, after, typed)
+    expect(counts(now)).toEqual(once(['a', 'b', 'm', 'x', 'y', 'q1'], 'b'))
+    expect(kept.map(({ id }) => id)).toEqual(['blk-a'])
+  })
+
+  it('[AG-71] [AG-70] a list item that the call moved to another list is not lost when only the list that it came from was edited since', () => {
+    const [two, moved] = [pages(`${list('a', 'b', 'x')}<p id="blk-m">m</p>${list('y')}`), { pageId: 'p', id: 'blk-x' }]
+    const called = edited(two, 'move_block', { ...moved, targetId: 'blk-y', side: 'after' })
+    const typed = edited(called, 'set_prose', { pageId: 'p', id: 'blk-a', content: '<p>edited</p>' })
+    const { body: now, kept } = undone(two, called, typed)
+    expect(counts(now)).toEqual(once(['a', 'b', 'm', 'x', 'y', 'q1'], 'a'))
+    expect(kept.map(({ id }) => id).sort()).toEqual(['blk-a', 'blk-y'])
+  })
+
+  it('[AG-71] [AG-70] a list item that the call moved to another list stands once when that list was edited since', () => {
+    const two = pages(`${list('a', 'b', 'x')}<p id="blk-m">m</p>${list('y')}`)
+    const called = edited(two, 'move_block', { pageId: 'p', id: 'blk-x', targetId: 'blk-y', side: 'after' })
+    const typed = edited(called, 'set_prose', { pageId: 'p', id: 'blk-y', content: '<p>edited</p>' })
+    const { body: now, kept } = undone(two, called, typed)
+    expect(counts(now)).toEqual(once(['a', 'b', 'm', 'x', 'y', 'q1'], 'y'))
+    expect(kept.map(({ id }) => id)).toEqual(['blk-y'])
+  })
+})
+
+describe('undo of a call that moved blocks to another page', () => {
+  const before = pages(`<p id="blk-m">m</p>${list('a', 'b', 'c')}`)
+  const args = { pageId: 'p', id: 'blk-a', untilId: 'blk-c', toPageId: 'q', targetId: 'blk-q1', side: 'after' }
+
+  it('[AG-71] [AG-70] a list that went to another page stands there only, whole, when somebody edited one of its items since', () => {
+    const after = edited(before, 'move_block', moveOfList(before))
+    const typed = edited(after, 'set_prose', { pageId: 'q', id: 'blk-b', content: '<p>edited</p>' })
+    const { body: now, kept } = undone(before, after, typed)
+    expect(counts(now)).toEqual(once(['m', 'q1', 'a', 'b', 'c'], 'b'))
+    expect(contentOf(now, 'q')).toMatch(/blk-a.*edited.*blk-c/)
+    expect(kept.map(({ id }) => id)).toEqual(['blk-a'])
+  })
+
+  it('[AG-71] a paragraph that went to another page stays there when somebody removed its page since', () => {
+    const after = edited(before, 'move_block', { ...args, id: 'blk-m', untilId: undefined })
+    const gone = edited(after, 'delete_prose_page', { pageId: 'p' })
+    const { body: now, kept } = undone(before, after, gone)
+    expect(contentOf(now, 'q')).toContain('>m</p>')
+    expect(kept.map(({ id }) => id).sort()).toEqual(['blk-m', 'p'])
+  })
+
+  it('[AG-71] a paragraph that went to another page, and from there with somebody to a third, stands once', () => {
+    const third = edited(before, 'add_prose_page', { name: 'R', content: '<p>third</p>' })
+    const r = third.prose.pages.at(-1) as { readonly id: string; readonly content: string }
+    const after = edited(third, 'move_block', { ...args, id: 'blk-m', untilId: undefined })
+    const [target] = r.content.match(/blk-[^"]+/) ?? []
+    const further = edited(after, 'move_block', {
+      ...{ pageId: 'q', id: 'blk-m', toPageId: r.id, targetId: target, side: 'after' },
+    })
+    expect(counts(undone(third, after, further).body)['blk-m']).toBe(1)
+  })
+
+  it('[AG-71] a page that the call made of moved blocks, and that somebody edited since, is the only one that has them', () => {
+    const steps = [
+      { tool: 'add_prose_page', arguments: { name: 'New', content: '<p>start</p>', format: 'html' } },
+      {
+        tool: 'move_block',
+        arguments: { ...args, id: 'blk-m', untilId: undefined, toPageId: '$1.id', targetId: '$1.blocks[0].id' },
+      },
+    ]
+    const after = edited(before, 'edit_document', { steps, expectedVersion: 1 })
+    const made = after.prose.pages.at(-1)?.id
+    const typed = edited(after, 'set_prose', { pageId: made, id: 'blk-m', content: '<p>edited</p>' })
+    const { body: now, kept } = undone(before, after, typed)
+    const [start] = contentOf(after, made).match(/blk-[^"]+/) ?? []
+    expect(counts(now)).toEqual({ ...once(['a', 'b', 'c', 'q1', 'm'], 'm'), start: 1, [start as string]: 1 })
+    expect(contentOf(now, made)).toContain('edited')
+    expect(kept.map(({ id }) => id)).toEqual([made])
+  })
+})
+
+/** A whole list is moved as the top-level block that it is. */
+function moveOfList(before: DocumentBody): object {
+  const index = contentOf(before).startsWith('<ul') ? 0 : 1
+  return { pageId: 'p', id: `@${index}`, toPageId: 'q', targetId: 'blk-q1', side: 'after', expectedVersion: 1 }
+}

@@ -1,0 +1,208 @@
+import type { DocumentBody, ProsePage } from '../body.ts'
+import { blockHash } from '../prose/block-stamp.ts'
+import { blockId, idBearing, idsOf } from '../prose/blocks.ts'
+import { sameList } from '../prose/equal.ts'
+import type { ProseElement, ProseTree } from '../prose/node.ts'
+import { pageTree } from '../prose/page.ts'
+import { blockText } from '../prose/text.ts'
+import { quote } from '../quote.ts'
+import type { BlockChange, ChangeSet, PageEntry, ProsePageChange } from './change-set.ts'
+import { formerBlock, keptBlock, type PagePlan, type Slot, type Staying, without } from './undo-blocks.ts'
+import type { Kept } from './undo-list.ts'
+
+/*
+ * A record tells of a block that a call moved between containers or pages twice: as gone from one place and as come to another. Each of both places can
+ * have been changed since, so an undo looks at them together: nothing stands twice afterwards, and nothing is lost. [AG-71]
+ */
+
+/** A text block by its id. One without gets an id where it comes to, so it is known by what it says; `null`: an empty one. */
+type Key = string | number | null
+
+function keyOf(block: ProseElement): Key {
+  return blockId(block) ?? wordsOf(block)
+}
+
+function wordsOf(block: ProseElement): number | null {
+  return blockText(block) === '' ? null : blockHash(block)
+}
+
+function keysOf(blocks: readonly ProseElement[]): readonly Key[] {
+  return idBearing(blocks).flatMap(({ block }) => keyOf(block) ?? [])
+}
+
+/** What the places of a document would give back of what stood in them. */
+export interface Homes {
+  /** Text blocks that stood in another place before the call. */
+  readonly former: ReadonlySet<Key>
+  /** Those that come back there. */
+  readonly open: ReadonlySet<Key>
+}
+
+/** The plans without what would take a block away that does not come back to where it was, because somebody changed or removed that place since. */
+export function withNothingLost(
+  given: readonly PagePlan[],
+  { prose }: ChangeSet,
+  body: DocumentBody,
+): { readonly plans: readonly PagePlan[]; readonly homes: Homes } {
+  const removed = (prose?.list ?? []).flatMap(({ id, before, after }) =>
+    before === undefined || after !== undefined ? [] : [{ id, keys: keysOf(treeOf(before as unknown as ProsePage)) }],
+  )
+  const returning = removed.filter(({ id }) => body.prose.pages.every((page) => page.id !== id))
+  const former = new Set([
+    ...(prose?.pages ?? []).flatMap(({ blocks = [] }) => keysOf(blocks.filter(isPlace).map(formerBlock))),
+    ...removed.flatMap(({ keys }) => keys),
+  ])
+  const openOf = (plans: readonly PagePlan[]) =>
+    new Set([
+      ...plans.flatMap(({ change, whole }) => {
+        const restored = [...whole.values(), ...(change.blocks ?? []).filter(({ after }) => after === undefined)]
+        return keysOf(restored.map(formerBlock))
+      }),
+      ...returning.flatMap(({ keys }) => keys),
+    ])
+  let plans = given
+  for (;;) {
+    const homes = { former, open: openOf(plans) }
+    const settled = plans.map((plan) => withHomeless(plan, homes))
+    if (settled.every((plan, index) => plan === plans[index])) return { plans, homes }
+    // What stays gives nothing back, so more may have to stay.
+    plans = settled
+  }
+}
+
+/** Whether text blocks stood in what this entry restores, and not only the one that it is about. */
+function isPlace({ id, before, after }: BlockChange): boolean {
+  return before !== undefined && (after === undefined || id === undefined)
+}
+
+/** Whether one of these blocks was moved here and has no place to go back to. `own`: what comes back in their place. */
+export function isHomeless(blocks: readonly ProseElement[], { former, open }: Homes, own: readonly Key[] = []): boolean {
+  return idBearing(blocks).some(({ block }) => {
+    const id = blockId(block)
+    const key = id !== null && former.has(id) ? id : wordsOf(block)
+    return former.has(key) && !open.has(key) && !own.includes(key)
+  })
+}
+
+function withHomeless(plan: PagePlan, homes: Homes): PagePlan {
+  const stuck = [...plan.gone, ...plan.whole].filter(([slot, entry]) =>
+    isHomeless([slot.present], homes, entry.before === undefined ? [] : keysOf([formerBlock(entry)])),
+  )
+  if (stuck.length === 0) return plan
+  const slots = new Set(stuck.map(([slot]) => slot))
+  const left = <V>(map: ReadonlyMap<Slot, V>) => new Map([...map].filter(([slot]) => !slots.has(slot)))
+  return {
+    ...plan,
+    gone: left(plan.gone),
+    whole: left(plan.whole),
+    moved: new Map([...plan.moved].filter(([, slot]) => !slots.has(slot))),
+    kept: [...plan.kept, ...stuck.map(([slot]) => keptBlock(slot.present, slot))],
+    staying: [...plan.staying, ...stuck.map(([slot, entry]): Staying => ({ entry, block: slot.present }))],
+  }
+}
+
+/** Finds a text block of before among what stays where the call, or somebody since, put it. */
+export type Elsewhere = (block: ProseElement) => ProseElement | undefined
+
+/** `made`: pages that the call made and that stay. */
+export function elsewhereOf(
+  plans: readonly PagePlan[],
+  made: readonly ProsePage[],
+  strays: ReadonlyMap<string, ProseElement>,
+): Elsewhere {
+  const arrived = new Map<string, ProseElement>()
+  // A block without id got one where it arrived, so only its words tell that it is the same.
+  const worded = new Map<Key, ProseElement>()
+  const arrive = (blocks: readonly ProseElement[], former: ReadonlySet<string> = new Set()) => {
+    for (const { block } of idBearing(blocks)) {
+      const id = blockId(block)
+      if (id === null || former.has(id)) continue
+      arrived.set(id, block)
+      worded.set(wordsOf(block), block)
+    }
+  }
+  const word = ({ id, after, before, from }: BlockChange, block: ProseElement) => {
+    if (id !== undefined && before === undefined && from === undefined && after !== undefined) worded.set(after, block)
+  }
+  for (const block of strays.values()) worded.set(wordsOf(block), block)
+  for (const { staying, change, astray } of plans) {
+    const former = new Set(
+      idsOf((change.blocks ?? []).flatMap((entry) => (entry.before === undefined ? [] : formerBlock(entry)))),
+    )
+    for (const { entry, block } of staying) {
+      arrive([block], former)
+      word(entry, block)
+    }
+    for (const entry of astray) {
+      const block = strays.get(entry.id ?? '')
+      if (block !== undefined) word(entry, block)
+    }
+  }
+  arrive(made.flatMap(treeOf))
+  return (block) => {
+    const id = blockId(block)
+    if (id !== null) return arrived.get(id) ?? strays.get(id)
+    const words = wordsOf(block)
+    return words === null ? undefined : worded.get(words)
+  }
+}
+
+interface Around {
+  /** Pages that came or went, but for those that the undo takes away. */
+  readonly list: readonly PageEntry[]
+  /** What the call did to pages that are not there any more. */
+  readonly gone: readonly ProsePageChange[]
+  /** The pages of the document that the undo leaves there, as they are before it. */
+  readonly pages: readonly ProsePage[]
+}
+
+/** The blocks that the call made or moved, wherever they are now, as far as they stay there. */
+export function strayBlocks(plans: readonly PagePlan[], around: Around): ReadonlyMap<string, ProseElement> {
+  const { list, gone, pages } = around
+  const blocks = [...plans.map(({ change }) => change), ...gone].flatMap((change) => change.blocks ?? [])
+  const wanted = new Set([...list, ...blocks].flatMap(({ came = [] }) => came))
+  for (const ids of newBlocks(plans, around)) for (const id of ids) wanted.add(id)
+  const leaving = plans.flatMap((plan) => [...plan.gone.keys(), ...plan.whole.keys()].map(({ present }) => present))
+  for (const id of idsOf(leaving)) wanted.delete(id)
+  if (wanted.size === 0) return new Map()
+  return new Map(
+    pages
+      .flatMap((page) => idBearing(treeOf(page)))
+      .flatMap(({ block }) => {
+        const id = blockId(block)
+        return id !== null && wanted.has(id) ? [[id, block] as const] : []
+      }),
+  )
+}
+
+/** The ids by which new blocks are known that are not where the call made them. */
+function newBlocks(plans: readonly PagePlan[], { list, gone, pages }: Around): readonly (readonly string[])[] {
+  const isNew = ({ before, from }: BlockChange) => before === undefined && from === undefined
+  const blocks = [...plans.flatMap(({ astray }) => astray), ...gone.flatMap((page) => (page.blocks ?? []).filter(isNew))]
+  const ofPages = list.filter(({ id }) => pages.every((page) => page.id !== id)).map(({ ids = [] }) => ids)
+  return [...ofPages, ...blocks.map(({ id, ids = [] }) => (id === undefined ? ids : [id]))]
+}
+
+/** What of a call's new blocks somebody took to another page since, and so changed. [AG-70] */
+export function keptStrays(
+  plans: readonly PagePlan[],
+  around: Around,
+  strays: ReadonlyMap<string, ProseElement>,
+): readonly Kept[] {
+  return newBlocks(plans, around).flatMap((ids) => {
+    const id = ids.find((name) => strays.has(name))
+    return id === undefined ? [] : [{ id, text: quote(blockText(strays.get(id) as ProseElement)) }]
+  })
+}
+
+/** What comes back of a page: all but the blocks that are elsewhere. */
+export function treeWithout(tree: ProseTree, elsewhere: Elsewhere): ProseTree {
+  return sameList(
+    tree,
+    tree.flatMap((block) => without(block, (text) => elsewhere(text) !== undefined) ?? []),
+  )
+}
+
+export function treeOf(page: ProsePage): ProseTree {
+  return page.content === '' ? [] : pageTree(page).tree
+}

@@ -1,0 +1,38 @@
+import type { CanvasPage, ProsePage } from '../body.ts'
+import { pageName } from '../pages.ts'
+import { quote } from '../quote.ts'
+import type { ChangeSet, MemberChange, PageEntry } from './change-set.ts'
+import { type Kept, undoList } from './undo-list.ts'
+import { undoMembers } from './undo-members.ts'
+
+interface PageRules<P> {
+  readonly list: readonly P[]
+  readonly change: ChangeSet['prose'] | ChangeSet['canvas']
+  hash(page: P): number
+  /** Whether a page that the call made has to stay although nobody wrote on it. */
+  mustStay?(page: P): boolean
+}
+
+/** Takes back which pages there are, and in which order. */
+export function undoPages<P extends ProsePage | CanvasPage>(
+  { list, change, hash, mustStay = () => false }: PageRules<P>,
+  kept: Kept[],
+): readonly P[] {
+  return undoList<P, PageEntry>(
+    {
+      // The last page of a kind stays, as no tool deletes it either.
+      mayGo: (page, remaining) => (remaining > 0 || change?.wasEmpty === true) && !mustStay(page),
+      list,
+      entries: change?.list ?? [],
+      hash,
+      text: pageName,
+      restored: ({ before }) => before as unknown as P,
+    },
+    kept,
+  )
+}
+
+export function withUndoneMembers<P extends ProsePage | CanvasPage>(page: P, changes: readonly MemberChange[], kept: Kept[]): P {
+  const members = undoMembers(page.members, changes, () => kept.push({ id: page.id, text: quote(pageName(page)) }))
+  return members === page.members ? page : { ...page, members }
+}
