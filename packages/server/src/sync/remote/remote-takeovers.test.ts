@@ -25,8 +25,8 @@ function gateOf({ faults }: TestNode): { readonly hold: () => void; readonly ope
 }
 let head: DocumentHead
 /** Starts nodes and creates one document. The first node that opens the document becomes its owner. */
-async function start(count: number): Promise<readonly [TestNode, TestNode, TestNode]> {
-  bench = await startNodes({ count })
+async function start(count: number, saveIdleMs = 100): Promise<readonly [TestNode, TestNode, TestNode]> {
+  bench = await startNodes({ count, saveIdleMs })
   head = await bench.create('doc')
   return bench.nodes as readonly [TestNode, TestNode, TestNode]
 }
@@ -155,7 +155,8 @@ it('[LIFE-6] a room that has nothing to append learns that commits were lost whe
 })
 
 it('[LIFE-26] [LIFE-11] after a failover that lost an acquisition, the node that made it answers no reader from its room, though another owner has the same epoch', async () => {
-  const [a, b] = await start(2)
+  // Storing the body would tell the node that it has lost the document, before a reader asks.
+  const [a, b] = await start(2, 60_000)
   const ann = await a.editor('doc')
   await type(ann, 'a', 3)
   await until(async () => (await bench.stored(head)) === 'aaa')
