@@ -61,13 +61,16 @@ export class OwnEdits extends Y.UndoManager {
   }
 
   /** Without it, what others wrote beside it would stand in an element that may not be so, and the page could not be edited any more. */
-  #isNeeded({ parent, content }: Y.Item): boolean {
+  #isNeeded(item: Y.Item): boolean {
+    const { parent } = item
     if (!(parent instanceof Y.XmlElement) || !this.#isShared(parent)) return false
-    let match = proseSchema.nodes[parent.nodeName]?.contentMatch ?? null
-    for (const part of parent.toArray()) {
-      if (!(part instanceof Y.XmlElement) || part === (content as Y.ContentType).type) continue
-      const type = proseSchema.nodes[part.nodeName]
-      match = (type && match?.matchType(type)) ?? null
+    let match = proseSchema.nodes[parent.nodeName]?.contentMatch
+    // What an element must hold comes first in it, and what follows that may be there or not.
+    for (let other = parent._start; other !== null && match?.validEnd === false; other = other.right) {
+      const { type } = other.content as Partial<Y.ContentType>
+      if (other.deleted || other === item || !(type instanceof Y.XmlElement)) continue
+      const kind = proseSchema.nodes[type.nodeName]
+      match = (kind && match.matchType(kind)) ?? undefined
     }
     return match?.validEnd !== true
   }
