@@ -28,12 +28,12 @@ export async function main(args: readonly string[]): Promise<void> {
   if (command === undefined || command === '--help' || command === 'help') return terminal.out(USAGE.trimEnd())
   if (command !== 'try') return runRelay(args)
   const asked = optionsOf(rest)
-  if (asked === 'help') return terminal.out(USAGE.trimEnd())
-  if (typeof asked === 'string') {
-    terminal.err(`${asked}\n\n${USAGE.trimEnd()}`)
+  if ('flaw' in asked) {
+    terminal.err(`${asked.flaw}\n\n${USAGE.trimEnd()}`)
     process.exitCode = 2
     return
   }
+  if (asked.help) return terminal.out(USAGE.trimEnd())
   try {
     await tryOut(asked, terminal)
   } catch (error) {
@@ -45,17 +45,18 @@ export async function main(args: readonly string[]): Promise<void> {
 interface TryOptions {
   readonly open: boolean
   readonly agent: boolean
+  readonly help: boolean
 }
 
 /** What `docrelay try` is asked for, or why that is not understood. */
-function optionsOf(args: readonly string[]): TryOptions | 'help' | string {
+function optionsOf(args: readonly string[]): TryOptions | { readonly flaw: string } {
   const flag = { type: 'boolean', default: false } as const
   try {
     const options = { open: flag, agent: { type: 'boolean', default: true }, help: flag } as const
     const { values } = parseArgs({ args: [...args], options, allowNegative: true })
-    return values.help ? 'help' : values
+    return values
   } catch (error) {
-    return (error as Error).message
+    return { flaw: (error as Error).message }
   }
 }
 

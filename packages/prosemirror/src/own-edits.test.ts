@@ -1,5 +1,5 @@
 import { Fragment, type Node, type NodeType } from 'prosemirror-model'
-import { Transform } from 'prosemirror-transform'
+import { EditorState, type Transaction } from 'prosemirror-state'
 import { initProseMirrorDoc, updateYFragment, ySyncPluginKey } from 'y-prosemirror'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
@@ -20,22 +20,22 @@ function open(...blocks: readonly Node[]) {
   ann.on('update', (update: Uint8Array, origin: unknown) => origin !== ben && Y.applyUpdate(ben, update, ann))
   ben.on('update', (update: Uint8Array, origin: unknown) => origin !== ann && Y.applyUpdate(ann, update, ben))
   const page = (doc: Y.Doc) => doc.getXmlFragment('prose:p')
-  const edit = (doc: Y.Doc, change: (tr: Transform) => unknown) => {
+  const edit = (doc: Y.Doc, change: (tr: Transaction) => unknown) => {
     const { doc: before, meta } = initProseMirrorDoc(page(doc), proseSchema)
-    const tr = new Transform(before)
+    const { tr } = EditorState.create({ doc: before })
     change(tr)
     doc.transact(() => updateYFragment(doc, page(doc), tr.doc, meta), ySyncPluginKey)
   }
   ben.transact(() => updateYFragment(ben, page(ben), node('doc', ...blocks), { mapping: new Map(), isOMark: new Map() }), 'seed')
   const history = historyOf(page(ann))
-  const apart = (change: (tr: Transform) => unknown) => {
+  const apart = (change: (tr: Transaction) => unknown) => {
     history.stopCapturing()
     edit(ann, change)
   }
   return {
     history,
     ann: apart,
-    ben: (change: (tr: Transform) => unknown) => edit(ben, change),
+    ben: (change: (tr: Transaction) => unknown) => edit(ben, change),
     stored: () => page(ben).toString(),
     same: () => page(ann).toString() === page(ben).toString(),
     problems: () =>
@@ -46,7 +46,7 @@ function open(...blocks: readonly Node[]) {
 }
 
 /** Writes behind the words that a text block holds; `''` is the first empty one. */
-const write = (after: string, words: string) => (tr: Transform) => {
+const write = (after: string, words: string) => (tr: Transaction) => {
   let at: number | null = null
   tr.doc.descendants((each, position) => {
     if (each.isTextblock && each.textContent === after) at ??= position + 1 + each.content.size
@@ -55,7 +55,7 @@ const write = (after: string, words: string) => (tr: Transform) => {
   return tr.insert(at, proseSchema.text(words))
 }
 /** Enter at the end of what a text block holds. */
-const split = (after: string, depth: number) => (tr: Transform) => {
+const split = (after: string, depth: number) => (tr: Transaction) => {
   tr.doc.descendants((each, position) => {
     if (each.isTextblock && each.textContent === after) tr.split(position + 1 + each.content.size, depth)
   })
