@@ -24,6 +24,8 @@ export function PageTabs(props: {
   const [asking, setAsking] = useState<{ readonly what: 'rename' | 'delete'; readonly id: string } | null>(null)
   // Another page may be shown meanwhile, to who follows somebody.
   const asked = pages.find(({ id }) => id === asking?.id)
+  // Nor is it asked again when somebody brings the page back.
+  if (asking !== null && asked === undefined) setAsking(null)
 
   const add = (kind: PageEntry['kind'], word: string): void => {
     const page = { id: crypto.randomUUID(), kind, name: freeName(word, pages) }

@@ -74,3 +74,23 @@ it('[CON-26] Enter that confirms a word of an input method does not end a title'
   await ann.keyboard.press('Enter')
   expect(await title.evaluate((field) => field === document.activeElement)).toBe(false)
 })
+
+it('[CON-26] Enter that confirms a word of an input method connects no shapes', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const shape = (id: string, x: number) => ({ id, type: 'rectangle', x, y: 100, width: 120, height: 60, label: id })
+  const shapes = [shape('one', 100), shape('two', 400)]
+  await (await rest('ann')).putDocument('minutes', { name: 'Minutes', pages: [{ id: 'b', name: 'Board', shapes }] })
+  const ann = await openAs('ann', '#doc/minutes/b')
+  await badge(ann, 'saved').waitFor()
+  const list = ann.getByRole('listbox', { name: 'Shapes of the page' })
+  await list.focus()
+  await ann.keyboard.press('Home')
+  await list.getByRole('option', { selected: true }).waitFor({ state: 'attached' })
+  await ann.keyboard.press('c')
+  const field = ann.getByRole('combobox')
+  await field.waitFor()
+  await confirmCandidate(ann)
+  expect(await field.isVisible()).toBe(true)
+  await ann.keyboard.press('Enter')
+  await field.waitFor({ state: 'detached' })
+})
