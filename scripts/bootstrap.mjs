@@ -40,7 +40,9 @@ function install(wanted) {
     env: withoutNpmSettings(),
   })
   if (done.status !== 0) {
-    console.error('npm ci failed; its messages above say why')
+    console.error(
+      done.error === undefined ? 'npm ci failed; its messages above say why' : `npm could not be started: ${done.error.message}`,
+    )
     process.exit(1)
   }
   writeFileSync(STAMP, stampOf(wanted, lockText))

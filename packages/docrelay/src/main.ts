@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { END_WITH_THIS } from './try-out/relay-process.ts'
 import { runTryOut, type Terminal } from './try-out/try-out.ts'
 
 export const USAGE = `docrelay: documents in which people and agents write together.
@@ -26,20 +27,40 @@ export async function main(args: readonly string[]): Promise<void> {
   }
   if (command === undefined || command === '--help' || command === 'help') return terminal.out(USAGE.trimEnd())
   if (command !== 'try') return runRelay(args)
+  const asked = optionsOf(rest)
+  if ('flaw' in asked) {
+    terminal.err(`${asked.flaw}\n\n${USAGE.trimEnd()}`)
+    process.exitCode = 2
+    return
+  }
+  if (asked.help) return terminal.out(USAGE.trimEnd())
   try {
-    await tryOut(rest, terminal)
+    await tryOut(asked, terminal)
   } catch (error) {
     terminal.err(error instanceof Error ? error.message : String(error))
     process.exit(1)
   }
 }
 
-async function tryOut(args: readonly string[], terminal: Terminal): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { open: { type: 'boolean', default: false }, agent: { type: 'boolean', default: true } },
-    allowNegative: true,
-  })
+interface TryOptions {
+  readonly open: boolean
+  readonly agent: boolean
+  readonly help: boolean
+}
+
+/** What `docrelay try` is asked for, or why that is not understood. */
+function optionsOf(args: readonly string[]): TryOptions | { readonly flaw: string } {
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    const options = { open: flag, agent: { type: 'boolean', default: true }, help: flag } as const
+    const { values } = parseArgs({ args: [...args], options, allowNegative: true })
+    return values
+  } catch (error) {
+    return { flaw: (error as Error).message }
+  }
+}
+
+async function tryOut(asked: TryOptions, terminal: Terminal): Promise<void> {
   const folder = process.cwd()
   const chosen = process.env['DOCRELAY_DEV_DIR']
   await runTryOut(
@@ -53,18 +74,20 @@ async function tryOut(args: readonly string[], terminal: Terminal): Promise<void
       shownFrom: folder,
       command: 'npx docrelay try',
       example: null,
-      withAgent: values.agent,
-      open: values.open,
+      withAgent: asked.agent,
+      open: asked.open,
       terminal,
     },
     process.env,
   )
 }
 
-/** The commands of the relay itself, in a process of its own that gets the signals of this one. */
-function runRelay(args: readonly string[]): Promise<void> {
+/** The commands of the relay itself, in a process of its own that gets the signals of this one and ends with it, even after `kill -9`. */
+export function runRelay(args: readonly string[], program = RELAY): Promise<void> {
   return new Promise((resolve) => {
-    const relay = spawn(process.execPath, [RELAY, ...args], { stdio: 'inherit' })
+    const relay = spawn(process.execPath, ['--import', END_WITH_THIS, program, ...args], {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    })
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => relay.kill(signal))
     relay.on('exit', (code) => {
       process.exitCode = code ?? 1

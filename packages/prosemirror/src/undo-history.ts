@@ -1,7 +1,8 @@
 import { Plugin } from 'prosemirror-state'
 import type { EditorView } from 'prosemirror-view'
-import { defaultDeleteFilter, defaultProtectedNodes, ySyncPluginKey, yUndoPlugin, yUndoPluginKey } from 'y-prosemirror'
-import * as Y from 'yjs'
+import { ySyncPluginKey, yUndoPlugin, yUndoPluginKey } from 'y-prosemirror'
+import type * as Y from 'yjs'
+import { OwnEdits } from './own-edits.ts'
 
 /** Pages outlive their views: who looks at another page and comes back can still undo. A closed document takes its entries with it. */
 const histories = new WeakMap<Y.XmlFragment, Y.UndoManager>()
@@ -14,14 +15,10 @@ export function undoHistory(fragment: Y.XmlFragment): Plugin {
   return new Plugin({ ...spec, view: (view) => keepSelections(history, view) })
 }
 
-function historyOf(fragment: Y.XmlFragment): Y.UndoManager {
+export function historyOf(fragment: Y.XmlFragment): Y.UndoManager {
   const known = histories.get(fragment)
   if (known !== undefined) return known
-  const made = new Y.UndoManager(fragment, {
-    trackedOrigins: new Set([ySyncPluginKey]),
-    deleteFilter: (item) => defaultDeleteFilter(item, defaultProtectedNodes),
-    captureTransaction: ({ meta }) => meta.get('addToHistory') !== false,
-  })
+  const made = new OwnEdits(fragment)
   histories.set(fragment, made)
   return made
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Handle } from './resize.ts'
 import { movedPlaces, placesOf } from './page-edits.ts'
 import { openedCanvas } from './testing/opened-canvas.ts'
 import { box, connector } from './testing/page-now.ts'
@@ -71,6 +72,71 @@ describe('dragging', () => {
     keys.openConnect()
     expect(canvas.writes()).toBe(0)
     expect([editor.editing.value, editor.connecting.value]).toEqual([null, null])
+  })
+})
+
+describe('resizing by a handle', () => {
+  const at = (x: number, y: number) => ({ x, y, pointerId: 1, pointerType: 'mouse', button: 0, shiftKey: false })
+  const drag = (canvas: ReturnType<typeof openedCanvas>, handle: Handle, during: () => void) => {
+    canvas.editor.select(['a'], 'a')
+    canvas.gestures.down({ ...at(50, 0), grip: { handle } })
+    canvas.gestures.move({ ...at(80, 20), grip: null })
+    during()
+    canvas.gestures.up({ ...at(80, 20), grip: null })
+  }
+
+  it('[CONC-8] writes the sides that the handle moves, at the place and in the other size that others gave the shape meanwhile', () => {
+    using canvas = openedCanvas([box('a', 0, 0, { width: 100, height: 33.5 })])
+    drag(canvas, { x: 1, y: 0 }, () => canvas.elsewhere((map) => map.set('a', box('a', 500, 40, { width: 100, height: 300 }))))
+    expect(canvas.stored('a')).toEqual(box('a', 515, 40, { width: 130, height: 300 }))
+  })
+
+  it('[CONC-8] leaves the size as it is of which the handle moves no side, to the fraction', () => {
+    using canvas = openedCanvas([box('a', 0, 0, { width: 100, height: 33.5 })])
+    drag(canvas, { x: 1, y: 0 }, () => {})
+    expect(canvas.stored('a')).toEqual(box('a', 15, 0, { width: 130, height: 33.5 }))
+  })
+
+  it('[CONC-8] brings no shape back that somebody else deleted', () => {
+    using canvas = openedCanvas([box('a', 0, 0)])
+    drag(canvas, { x: 1, y: 1 }, () => canvas.elsewhere((map) => map.delete('a')))
+    expect(canvas.stored('a')).toBeUndefined()
+  })
+})
+
+describe('the text of a shape that is being written', () => {
+  it('[CON-22] is kept when its page is left', () => {
+    using canvas = openedCanvas(shapes)
+    canvas.editor.edit('a')
+    canvas.editor.type('half a wo')
+    canvas.shownAgain()
+    expect(canvas.stored('a')).toMatchObject({ label: 'half a wo' })
+  })
+
+  it('[CON-22] is told to be gone when somebody else deletes the shape or the page', () => {
+    using canvas = openedCanvas(shapes)
+    const { editor, said } = canvas
+    editor.edit('a')
+    editor.type('words')
+    canvas.elsewhere((map) => map.delete('a'))
+    expect([editor.editing.value, said]).toEqual([null, ['Somebody else deleted the shape']])
+    editor.edit('b')
+    editor.type('words')
+    canvas.elsewhere((_, ydoc) => ydoc.getMap('canvasPages').delete('p'))
+    canvas.shownAgain()
+    expect(said).toEqual(['Somebody else deleted the shape', 'Somebody else deleted the shape'])
+    expect(canvas.stored('a')).toBeUndefined()
+    expect(canvas.stored('b')).toEqual(box('b', 300, 0))
+  })
+
+  it('[CON-22] is not written by who typed nothing', () => {
+    using canvas = openedCanvas(shapes)
+    const { editor } = canvas
+    editor.edit('a')
+    canvas.elsewhere((map) => map.set('a', box('a', 0, 0, { label: 'theirs' })))
+    editor.endEditing()
+    expect(canvas.stored('a')).toMatchObject({ label: 'theirs' })
+    expect(canvas.said).toEqual([])
   })
 })
 

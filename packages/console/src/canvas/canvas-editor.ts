@@ -84,6 +84,8 @@ export class CanvasEditor {
   readonly #undo: UndoManager
   readonly #ends: (() => void)[] = []
   readonly drawing: PageDrawing
+  /** What was typed into the text that is edited; `null`: nothing. Not in the field, which is gone before its page is. */
+  #typed: string | null = null
   #pastes = 0
   #fitted: View | null = null
 
@@ -129,6 +131,7 @@ export class CanvasEditor {
   }
 
   destroy(): void {
+    this.endEditing()
     for (const end of this.#ends) end()
     this.#state.destroy()
     this.presence.destroy()
@@ -233,8 +236,22 @@ export class CanvasEditor {
   }
 
   label(id: string, text: string): void {
-    if (!this.page.shapes.has(id)) this.#environment.announce(texts.gone)
-    this.#write(labelled(this.page, id, text))
+    const { ydoc } = this.#document
+    // What is written into the shapes of a page that is gone is in no page.
+    if (!this.page.shapes.has(id) || !ydoc.getMap('canvasPages').has(this.pageId)) this.#environment.announce(texts.gone)
+    else this.#write(labelled(this.page, id, text))
+  }
+
+  /** Who typed nothing, `null`, takes nothing back that somebody else wrote meanwhile. */
+  type(text: string | null): void {
+    this.#typed = text
+  }
+
+  /** Closes the text that is edited, and writes what was typed. */
+  endEditing(): void {
+    const [id, text] = [this.editing.value, this.#typed]
+    this.editing.value = this.#typed = null
+    if (id !== null && text !== null) this.label(id, text)
   }
 
   /** Opens the text of a shape, where it may be changed. */
@@ -328,6 +345,7 @@ export class CanvasEditor {
     const isHere = (id: string) => shapes.has(id)
     if (![...this.selection.value].every(isHere)) this.select([...this.selection.value].filter(isHere))
     if (this.active.value !== null && !isHere(this.active.value)) this.active.value = null
+    if (this.editing.value !== null && !isHere(this.editing.value)) this.endEditing()
     this.version.value++
   }
 

@@ -138,11 +138,11 @@ export class CanvasKeys {
       [...places].map(([id, place]) => {
         const [box, value] = [page.boxes.get(id), page.shapes.get(id)]
         if (box === undefined || value === undefined || !isResizable(value)) return [id, place]
-        const [before, after] = [
-          { w: place.w ?? box.width, h: place.h ?? box.height },
-          { w: Math.max(LEAST_SIZE, (place.w ?? box.width) + dw), h: Math.max(LEAST_SIZE, (place.h ?? box.height) + dh) },
-        ]
-        return [id, { x: place.x + (after.w - before.w) / 2, y: place.y + (after.h - before.h) / 2, ...after }]
+        const [w, h] = [place.w ?? box.width, place.h ?? box.height]
+        const [wide, high] = [dw === 0 ? w : Math.max(LEAST_SIZE, w + dw), dh === 0 ? h : Math.max(LEAST_SIZE, h + dh)]
+        // The other side stays as it is, and as others make it meanwhile.
+        const size = dw === 0 ? { h: high } : { w: wide }
+        return [id, { ...place, x: place.x + (wide - w) / 2, y: place.y + (high - h) / 2, ...size }]
       }),
     )
   }

@@ -51,7 +51,7 @@ describe('resizing', () => {
     for (const rotation of [0, 30, 90]) {
       const turned = { ...straight, rotation }
       for (const handle of HANDLES) {
-        const { x, y, w, h } = resized(turned, handle, at(13, 7), false)
+        const { x, y, w = turned.width, h = turned.height } = resized(turned, handle, at(13, 7), false)
         const now = { ...turned, centre: at(x, y), width: w, height: h }
         const opposite = { x: -handle.x, y: -handle.y } as typeof handle
         const [before, after] = [handlePoint(turned, opposite), handlePoint(now, opposite)]

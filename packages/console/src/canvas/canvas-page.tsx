@@ -1,6 +1,7 @@
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { PageViewProps } from '../app/views.ts'
+import { shownOf } from '../prose/shown-page.ts'
 import { canvasTexts as texts } from './canvas.en.ts'
 import { CanvasEditor } from './canvas-editor.ts'
 import { CanvasKeys } from './canvas-keys.ts'
@@ -29,6 +30,10 @@ export function CanvasPage({ session, document: opened, pageId }: PageViewProps)
   }, [opened, pageId])
   const { editor, keys } = parts
   useEffect(() => () => (keys.settle(), editor.destroy()), [parts])
+  useSignalEffect(() => {
+    // Another page would take the place of the text.
+    if (editor.editing.value !== null) shownOf(opened).followed.value = null
+  })
   const [isOutlineOpen, setOutlineOpen] = useState(false)
   const [isHelpOpen, setHelpOpen] = useState(false)
   const list = useRef<HTMLDivElement>(null)

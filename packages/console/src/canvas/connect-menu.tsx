@@ -57,6 +57,7 @@ export function ConnectMenu({ editor, onClosed }: { readonly editor: CanvasEdito
             setAt(0)
           }}
           onKeyDown={(event) => {
+            if (event.isComposing) return
             if (event.key === 'Escape') close()
             else if (event.key === 'Enter') connect(shown[chosen])
             else if (event.key === 'ArrowDown') setAt(Math.min(chosen + 1, shown.length - 1))

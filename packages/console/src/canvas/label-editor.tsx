@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { kindOf } from '@docrelay/model/canvas/shape-kinds'
 import { labelOf } from '@docrelay/model/canvas/stored-shape'
 import { centreOfBounds } from '@docrelay/model/canvas/geometry/bounds'
-import { useBeforeUnload } from '../controls/before-unload.ts'
+import { useBeforeLeaving } from '../controls/before-leaving.ts'
 import { canvasTexts as texts } from './canvas.en.ts'
 import type { CanvasEditor } from './canvas-editor.ts'
 import { nameOf } from './describe.ts'
@@ -20,16 +20,15 @@ export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEdito
   useLayoutEffect(() => {
     field.current?.focus()
     field.current?.select()
+    // The field is taken from under the person when somebody else deletes the shape.
+    return () => id !== null && document.activeElement === document.body && onClosed()
   }, [id])
   const close = (): void => {
     if (id === null || editor.editing.value !== id) return
-    const { value: text = '', defaultValue: before = '' } = field.current ?? {}
-    editor.editing.value = null
-    // Who typed nothing takes nothing back that somebody else wrote meanwhile.
-    if (text !== before) editor.label(id, text)
+    editor.endEditing()
     onClosed()
   }
-  useBeforeUnload(close)
+  useBeforeLeaving(close)
   const value = id === null ? undefined : editor.page.shapes.get(id)
   if (id === null || value === undefined) return null
   // Read so that the field stays over its shape when others move it.
@@ -51,6 +50,7 @@ export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEdito
       defaultValue={labelOf(value) ?? ''}
       rows={1}
       style={{ left: `${middle.x}px`, top: `${middle.y}px`, width: `${width - 2 * MARGIN}px` }}
+      onInput={({ currentTarget: { value: typed, defaultValue: before } }) => editor.type(typed === before ? null : typed)}
       onBlur={close}
       onKeyDown={(event) => {
         if (event.isComposing) return

@@ -132,7 +132,7 @@ function placesOf(value: unknown): ReadonlyMap<string, Place> {
   for (const [id, place] of Object.entries(value).slice(0, MOST_SHAPES)) {
     const point = pointOf(place)
     const [w, h] = [memberOf(place, 'w'), memberOf(place, 'h')]
-    if (point !== null) places.set(id, isNumber(w) && isNumber(h) ? { ...point, w, h } : point)
+    if (point !== null) places.set(id, { ...point, ...(isNumber(w) && { w }), ...(isNumber(h) && { h }) })
   }
   return places
 }

@@ -1,6 +1,5 @@
 import { type Bounds, boundsOf, type Point } from '@docrelay/model/canvas/geometry/bounds'
 import { facingSides, type Side } from '@docrelay/model/canvas/geometry/anchors'
-import type { ShapeBox } from '@docrelay/model/canvas/geometry/shape-box'
 import { type Signal, signal } from '@preact/signals'
 import type { CanvasEditor, Tool } from './canvas-editor.ts'
 import { isConnectable, movedPlaces, type NewShape, type Place, placesOf } from './page-edits.ts'
@@ -12,7 +11,7 @@ type Gesture =
   | { readonly kind: 'pan'; readonly screen: Point }
   | { readonly kind: 'press'; readonly id: string; readonly from: Point; readonly screen: Point; readonly isOnlyLater: boolean }
   | { readonly kind: 'move'; readonly from: Point; readonly places: ReadonlyMap<string, Place> }
-  | { readonly kind: 'resize'; readonly id: string; readonly from: Point; readonly box: ShapeBox; readonly handle: Handle }
+  | { readonly kind: 'resize'; readonly id: string; readonly from: Point; readonly handle: Handle }
   | { readonly kind: 'area'; readonly from: Point; readonly kept: ReadonlySet<string>; readonly tool: Tool }
   | { readonly kind: 'connect'; readonly id: string; readonly side: Side }
   | { readonly kind: 'pinch'; readonly screen: Point; readonly apart: number }
@@ -87,10 +86,8 @@ export class PointerGestures {
         return this.#editor.drag(
           movedPlaces(gesture.places, Math.round(at.x - gesture.from.x), Math.round(at.y - gesture.from.y)),
         )
-      case 'resize': {
-        const by = { x: at.x - gesture.from.x, y: at.y - gesture.from.y }
-        return this.#editor.drag(new Map([[gesture.id, resized(gesture.box, gesture.handle, by, pointer.shiftKey)]]))
-      }
+      case 'resize':
+        return this.#resize(gesture, at, pointer.shiftKey)
       case 'area':
         this.area.value = boundsOf([gesture.from, at])
         if (gesture.tool === 'select') this.#selectInside(gesture.kept)
@@ -112,8 +109,12 @@ export class PointerGestures {
       case 'press':
         if (gesture.isOnlyLater) this.#editor.select([gesture.id], gesture.id)
         return
-      case 'move':
       case 'resize':
+        // Of the shape as it is now: others may have changed it since the pointer moved.
+        if (this.#editor.drawing.places.size > 0)
+          this.#resize(gesture, toPage(this.#editor.view.value, pointer), pointer.shiftKey)
+        return this.#editor.drop()
+      case 'move':
         return this.#editor.drop()
       case 'area':
         return this.#endArea(gesture)
@@ -186,8 +187,14 @@ export class PointerGestures {
 
   #grip(grip: NonNullable<Pointer['grip']>, id: string, from: Point): Gesture | null {
     if ('side' in grip) return { kind: 'connect', id, side: grip.side }
-    const box = this.#editor.drawing.boxOf(id)
-    return box === null ? null : { kind: 'resize', id, from, box, handle: grip.handle }
+    return { kind: 'resize', id, from, handle: grip.handle }
+  }
+
+  #resize({ id, from, handle }: Extract<Gesture, { readonly kind: 'resize' }>, at: Point, keepsRatio: boolean): void {
+    const box = this.#editor.page.boxes.get(id)
+    if (box === undefined) return
+    const by = { x: at.x - from.x, y: at.y - from.y }
+    this.#editor.drag(new Map([[id, resized(box, handle, by, keepsRatio)]]))
   }
 
   #lift({ from }: { readonly from: Point }): Gesture | null {

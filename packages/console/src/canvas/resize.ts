@@ -22,18 +22,22 @@ export function handlePoint({ centre, width, height, rotation }: ShapeBox, { x, 
   return rotated({ x: centre.x + (x * width) / 2, y: centre.y + (y * height) / 2 }, centre, rotation)
 }
 
-/** A box after its handle was dragged by (`dx`, `dy`) of the page. The sides opposite to the handle stay where they are, also of a turned box. */
-export function resized(box: ShapeBox, handle: Handle, by: Point, keepsRatio: boolean): Required<Place> {
-  const { centre, rotation } = box
+/**
+ * A box after its handle was dragged by (`dx`, `dy`) of the page, with the size of those sides only that the handle moves. The sides opposite
+ * to the handle stay where they are, also of a turned box.
+ */
+export function resized(box: ShapeBox, handle: Handle, by: Point, keepsRatio: boolean): Place {
+  const { centre, rotation, width, height } = box
   const local = rotated(by, { x: 0, y: 0 }, -rotation)
-  let w = Math.max(LEAST, Math.round(box.width + handle.x * local.x))
-  let h = Math.max(LEAST, Math.round(box.height + handle.y * local.y))
-  if (keepsRatio && box.width > 0 && box.height > 0) {
-    const factor = handle.y === 0 ? w / box.width : handle.x === 0 ? h / box.height : Math.max(w / box.width, h / box.height)
-    w = Math.max(LEAST, Math.round(box.width * factor))
-    h = Math.max(LEAST, Math.round(box.height * factor))
+  let w = handle.x === 0 ? width : Math.max(LEAST, Math.round(width + handle.x * local.x))
+  let h = handle.y === 0 ? height : Math.max(LEAST, Math.round(height + handle.y * local.y))
+  const isWhole = keepsRatio && width > 0 && height > 0
+  if (isWhole) {
+    const factor = handle.y === 0 ? w / width : handle.x === 0 ? h / height : Math.max(w / width, h / height)
+    w = Math.max(LEAST, Math.round(width * factor))
+    h = Math.max(LEAST, Math.round(height * factor))
   }
-  const shift = { x: (handle.x * (w - box.width)) / 2, y: (handle.y * (h - box.height)) / 2 }
-  const turned = rotated(shift, { x: 0, y: 0 }, rotation)
-  return { x: centre.x + turned.x, y: centre.y + turned.y, w, h }
+  const turned = rotated({ x: (handle.x * (w - width)) / 2, y: (handle.y * (h - height)) / 2 }, { x: 0, y: 0 }, rotation)
+  const size = { ...((isWhole || handle.x !== 0) && { w }), ...((isWhole || handle.y !== 0) && { h }) }
+  return { x: centre.x + turned.x, y: centre.y + turned.y, ...size }
 }

@@ -18,6 +18,8 @@ export interface DialogProps {
 export function Dialog({ title, children, actions, isWide = false, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
+  /** Who selects text and lets go beside the dialog does not leave it. */
+  const wentDownBeside = useRef(false)
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
@@ -39,7 +41,8 @@ export function Dialog({ title, children, actions, isWide = false, onClose }: Di
         event.preventDefault()
         onClose()
       }}
-      onClick={(event) => event.target === dialog.current && onClose()}
+      onPointerDown={({ target }) => (wentDownBeside.current = target === dialog.current)}
+      onClick={({ target }) => target === dialog.current && wentDownBeside.current && onClose()}
     >
       <div class="dialog-content">
         <header class="dialog-header">

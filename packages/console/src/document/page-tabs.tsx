@@ -21,7 +21,11 @@ export function PageTabs(props: {
   const { live, pages, shown, readOnly, onShow } = props
   const text = messages.document
   const list = useRef<HTMLDivElement>(null)
-  const [asking, setAsking] = useState<'rename' | 'delete' | null>(null)
+  const [asking, setAsking] = useState<{ readonly what: 'rename' | 'delete'; readonly id: string } | null>(null)
+  // Another page may be shown meanwhile, to who follows somebody.
+  const asked = pages.find(({ id }) => id === asking?.id)
+  // Nor is it asked again when somebody brings the page back.
+  if (asking !== null && asked === undefined) setAsking(null)
 
   const add = (kind: PageEntry['kind'], word: string): void => {
     const page = { id: crypto.randomUUID(), kind, name: freeName(word, pages) }
@@ -63,7 +67,7 @@ export function PageTabs(props: {
         <Menu
           label={text.pageMenu(shown.name)}
           items={[
-            { text: text.renamePage, icon: 'edit', onChoose: () => setAsking('rename') },
+            { text: text.renamePage, icon: 'edit', onChoose: () => setAsking({ what: 'rename', id: shown.id }) },
             { text: text.moveLeft, icon: 'left', disabled: place <= 0, onChoose: () => movePage(live.ydoc, shown, -1) },
             {
               text: text.moveRight,
@@ -76,7 +80,7 @@ export function PageTabs(props: {
               icon: 'remove',
               danger: true,
               disabled: pages.length === 1,
-              onChoose: () => setAsking('delete'),
+              onChoose: () => setAsking({ what: 'delete', id: shown.id }),
             },
           ]}
         />
@@ -92,17 +96,17 @@ export function PageTabs(props: {
           <Icon name="add" />
         </Menu>
       )}
-      {asking === 'rename' && shown !== null && (
-        <RenameDialog name={shown.name} onRename={(name) => renamePage(live.ydoc, shown, name)} onClose={() => setAsking(null)} />
+      {!readOnly && asking?.what === 'rename' && asked !== undefined && (
+        <RenameDialog name={asked.name} onRename={(name) => renamePage(live.ydoc, asked, name)} onClose={() => setAsking(null)} />
       )}
-      {asking === 'delete' && shown !== null && (
+      {!readOnly && asking?.what === 'delete' && asked !== undefined && (
         <ConfirmDialog
-          title={text.deletePageTitle(shown.name)}
+          title={text.deletePageTitle(asked.name)}
           text={text.deletePageText}
           action={text.deletePage}
           danger
           onConfirm={() => {
-            deletePage(live.ydoc, shown)
+            deletePage(live.ydoc, asked)
             setAsking(null)
           }}
           onClose={() => setAsking(null)}

@@ -1,6 +1,6 @@
 import type { LiveDocument } from '@docrelay/client'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useBeforeUnload } from '../controls/before-unload.ts'
+import { useBeforeLeaving } from '../controls/before-leaving.ts'
 import { messages } from '../messages.en.ts'
 import { setTitle } from './document-pages.ts'
 
@@ -25,7 +25,7 @@ export function TitleField({
     if (name !== '' && name !== title) setTitle(live.ydoc, name)
     setTyped(null)
   }
-  useBeforeUnload(done)
+  useBeforeLeaving(done)
   const shown = title === '' ? text.nameless : title
   return (
     <h1 class="document-title">
@@ -41,7 +41,8 @@ export function TitleField({
             size={1}
             onInput={({ currentTarget }) => setTyped(currentTarget.value)}
             onBlur={done}
-            onKeyDown={({ key }) => {
+            onKeyDown={({ key, isComposing }) => {
+              if (isComposing) return
               if (key === 'Enter') input.current?.blur()
               if (key === 'Escape') {
                 setTyped(null)

@@ -50,7 +50,7 @@ export function TransferDialog(
           list={`${id}-people`}
           autocomplete="off"
           onInput={({ currentTarget }) => setTo(currentTarget.value)}
-          onKeyDown={({ key }) => key === 'Enter' && give()}
+          onKeyDown={({ key, isComposing }) => key === 'Enter' && !isComposing && give()}
         />
       </div>
       <datalist id={`${id}-people`}>

@@ -16,7 +16,19 @@ async function openBoard(context: TestContext) {
     const [board] = pages as readonly { readonly shapes: readonly { readonly label: string }[] }[]
     return { name, label: board?.shapes[0]?.label }
   }
-  return { ann, stored }
+  return { ann, owner, openAs, stored }
+}
+
+/** Opens the text of the only shape and types. */
+async function writeInBox(page: Page, words: string): Promise<void> {
+  const text = page.locator('textarea.canvas-label')
+  // While the page still finds its size, the shape may move away under the pointer; then the next try meets it.
+  const isOpen = async (): Promise<boolean> => {
+    await page.locator('.canvas-drawing [data-shape="box"]').first().dblclick({ force: true })
+    return text.isVisible()
+  }
+  await expect.poll(isOpen).toBe(true)
+  await text.fill(words)
 }
 
 /** Loads the page anew as a person does, who answers that it may be left. */
@@ -35,21 +47,59 @@ it('[CON-22] a title that is being written is stored when the page is loaded ane
 
 it('[CON-22] the text of a shape is kept by Escape and by loading the page anew', async (context) => {
   const { ann, stored } = await openBoard(context)
-  const write = async (words: string): Promise<void> => {
-    const text = ann.locator('textarea.canvas-label')
-    // While the page still finds its size, the shape may move away under the pointer; then the next try meets it.
-    const isOpen = async (): Promise<boolean> => {
-      await ann.locator('.canvas-drawing [data-shape="box"]').first().dblclick({ force: true })
-      return text.isVisible()
-    }
-    await expect.poll(isOpen).toBe(true)
-    await text.fill(words)
-  }
-  await write('Relay')
+  await writeInBox(ann, 'Relay')
   await ann.keyboard.press('Escape')
   await ann.getByRole('option', { name: 'Relay, rectangle' }).waitFor({ state: 'attached' })
   await expect.poll(stored).toEqual({ name: 'Weekly minutes', label: 'Relay' })
-  await write('Document relay')
+  await writeInBox(ann, 'Document relay')
   await reload(ann)
   await expect.poll(stored).toEqual({ name: 'Weekly minutes', label: 'Document relay' })
+})
+
+it('[CON-22] a title and the text of a shape that are being written are stored when the person goes back', async (context) => {
+  const { ann, stored } = await openBoard(context)
+  const leaveAndReturn = async (): Promise<void> => {
+    await ann.goBack()
+    await ann.locator('.document-view').waitFor({ state: 'detached' })
+    await ann.goForward()
+    await badge(ann, 'saved').waitFor()
+  }
+  await ann.evaluate(() => {
+    location.hash = '#documents'
+  })
+  await ann.locator('.document-view').waitFor({ state: 'detached' })
+  await ann.evaluate(() => {
+    location.hash = '#doc/minutes/b'
+  })
+  await badge(ann, 'saved').waitFor()
+  await ann.getByRole('textbox', { name: 'Title of the document' }).fill('Minutes of May')
+  await leaveAndReturn()
+  await expect.poll(stored).toEqual({ name: 'Minutes of May', label: '' })
+  await writeInBox(ann, 'Relay')
+  await leaveAndReturn()
+  await expect.poll(stored).toEqual({ name: 'Minutes of May', label: 'Relay' })
+})
+
+it('[CON-22] [CON-33] who opens the text of a shape follows nobody any more, and keeps it when another page is shown', async (context) => {
+  const { ann, owner, openAs, stored } = await openBoard(context)
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
+  const ben = await openAs('ben', '#doc/minutes/b')
+  await badge(ben, 'saved').waitFor()
+  const follow = ann.getByRole('button', { name: 'Follow Ben (member)' })
+  await follow.click()
+  expect(await follow.getAttribute('aria-pressed')).toBe('true')
+  await writeInBox(ann, 'Relay')
+  await expect.poll(() => follow.getAttribute('aria-pressed')).toBe('false')
+  await follow.evaluate((button) => (button as HTMLButtonElement).click())
+  await ben.getByRole('tab', { name: 'Minutes' }).click()
+  await ann.locator('.ProseMirror').waitFor()
+  await expect.poll(stored).toEqual({ name: 'Weekly minutes', label: 'Relay' })
+})
+
+it('[CON-22] who writes in a shape that somebody else deletes is told so', async (context) => {
+  const { ann, owner } = await openBoard(context)
+  await writeInBox(ann, 'Relay')
+  await owner.putDocument('minutes', { ...minutes(), pages: [{ id: 'b', name: 'Board', shapes: [] }] })
+  await ann.getByText('Somebody else deleted the shape').waitFor({ state: 'attached' })
+  await expect.poll(() => ann.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('listbox')
 })

@@ -6,7 +6,8 @@ import type { WantedPort } from './free-ports.ts'
 const SLOW_TRIES = 150
 /** Without it the main thread keeps 128 MB for new objects once it was busy. The image and the systemd unit have the same option. */
 const NODE_OPTION = '--max-semi-space-size=16'
-const END_WITH_THIS = fileURLToPath(new URL('./end-with-parent.js', import.meta.url))
+/** For `--import`, in a process that is started with a channel. */
+export const END_WITH_THIS = fileURLToPath(new URL('./end-with-parent.js', import.meta.url))
 
 export interface RelayEnd {
   readonly code: number | null

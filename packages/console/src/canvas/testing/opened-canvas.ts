@@ -9,6 +9,7 @@ import type { WithId } from './page-now.ts'
 export function openedCanvas(shapes: readonly WithId[], level: 'edit' | 'view' = 'edit') {
   const ydoc = new Y.Doc()
   ydoc.transact(() => {
+    ydoc.getMap('canvasPages').set('p', { id: 'p', name: 'Board', order: 0 })
     for (const shape of shapes) ydoc.getMap('shapes:p').set(shape.id, shape)
     ydoc.getArray('shapeOrder:p').insert(
       0,
@@ -61,10 +62,10 @@ export function openedCanvas(shapes: readonly WithId[], level: 'edit' | 'view' =
     /** How many transactions this person made. */
     writes: () => writes,
     /** What somebody else does. */
-    elsewhere(edit: (shapes: Y.Map<unknown>) => void) {
+    elsewhere(edit: (shapes: Y.Map<unknown>, ydoc: Y.Doc) => void) {
       const other = new Y.Doc()
       Y.applyUpdate(other, Y.encodeStateAsUpdate(ydoc))
-      edit(other.getMap('shapes:p'))
+      edit(other.getMap('shapes:p'), other)
       Y.applyUpdate(ydoc, Y.encodeStateAsUpdate(other), 'relay')
     },
     [Symbol.dispose]() {
