@@ -30,19 +30,47 @@ function isTidy(node: ProseNode, before: ProseNode | undefined): boolean {
   return node.text !== '' && (before?.type !== 'text' || !equalMarks(node.marks, before.marks))
 }
 
-/** All inline content inside a block, at any depth, with a space between blocks. */
-export function inlineContent(block: ProseElement): readonly ProseNode[] {
+/**
+ * What blocks become where only text may be: all inline content in them, at any depth, with a space between blocks. A display formula becomes
+ * an inline one, and another atom its text. Images stay, for the caller to lift. [PROSE-16, PROSE-H2]
+ */
+export function inlineParts(nodes: readonly ProseNode[]): readonly ProseNode[] {
   const out: ProseNode[] = []
-  for (const child of block.content) {
-    if (isInline(child)) {
-      out.push(child)
-      continue
+  let isAfterBlock = false
+  const push = (nodes: readonly ProseNode[], isApart: boolean) => {
+    const [last, first] = [out.at(-1), nodes[0]]
+    if (isApart && last !== undefined && first !== undefined && isInline(last) && isInline(first) && !startsBlank(first)) {
+      out.push({ type: 'text', text: ' ', marks: [] })
     }
-    const inner = inlineContent(child as ProseElement)
-    if (out.length > 0 && inner.length > 0) out.push({ type: 'text', text: ' ', marks: [] })
-    pushAll(out, inner)
+    pushAll(out, nodes)
+  }
+  for (const node of nodes) {
+    const isBlock = node.type !== 'image' && !isInline(node)
+    if (node.type === 'text' || !isBlock) push([node], isAfterBlock)
+    else push(nodeSpec(node.type).content === 'none' ? inlineAtom(node) : inlineParts(node.content), true)
+    isAfterBlock = isBlock
   }
   return out
+}
+
+function startsBlank(node: ProseNode): boolean {
+  return node.type === 'text' && /^[ \t\n\f\r]/.test(node.text)
+}
+
+function inlineAtom(node: ProseElement): readonly ProseNode[] {
+  if (node.type === 'mathBlock') return [{ type: 'mathInline', attrs: { latex: node.attrs['latex'] ?? '' }, content: [] }]
+  const text = atomText(node)
+  return text === '' ? [] : [{ type: 'text', text, marks: [] }]
+}
+
+/** Whether a block is an atom of which nothing can be told in text, such as a rule. */
+export function isMute(block: ProseNode): boolean {
+  return block.type !== 'text' && nodeSpec(block.type).content === 'none' && inlineAtom(block).length === 0
+}
+
+/** What an atom says: its label, its formula, or the name of what it embeds. */
+function atomText({ type, attrs }: ProseElement): string {
+  return String(attrs[nodeSpec(type).label ?? ''] ?? attrs['latex'] ?? attrs['groupName'] ?? '')
 }
 
 /** The text of nodes, including labels and formulas of atoms. `between` separates blocks. */
@@ -58,10 +86,11 @@ function addText(nodes: readonly ProseNode[], pieces: string[], lineBreak: strin
   for (const node of nodes) {
     if (node.type === 'text') addPiece(pieces, node.text)
     else if (node.type === 'hardBreak') addPiece(pieces, lineBreak)
-    else if (isInline(node)) addPiece(pieces, String(node.attrs[nodeSpec(node.type).label ?? ''] ?? node.attrs['latex'] ?? ''))
+    else if (isInline(node)) addPiece(pieces, atomText(node))
     else {
       const at = pieces.length
       const isApart = at === start || (pieces[at - 1] as string).endsWith(between)
+      if (nodeSpec(node.type).content === 'none') addPiece(pieces, atomText(node))
       addText(node.content, pieces, lineBreak, between)
       if (!isApart && pieces.length > at) pieces[at] = between + (pieces[at] as string)
     }

@@ -49,6 +49,38 @@ describe('repairs of a page', () => {
     )
   })
 
+  it('[PROSE-16] an image in a block in a caption is lifted like one directly in it, and the text beside it stays', () => {
+    const lifted = `<figure>${img}<figcaption>Left</figcaption></figure><img src="b"><p>right</p>`
+    for (const caption of ['Left <img src="b"> right', '<p>Left <img src="b"> right</p>']) {
+      expect(fromHtml(`<figure>${img}<figcaption>${caption}</figcaption></figure>`).html).toBe(lifted)
+    }
+    expect(fromHtml(`<figure>${img}<figcaption><blockquote>a<p>b</p><ul><li><img src="b"></li></ul></blockquote>`).html).toBe(
+      `<figure>${img}<figcaption>a b</figcaption></figure><img src="b">`,
+    )
+  })
+
+  it('[PROSE-22] a display formula in a caption becomes an inline one, an embedded group its name, and a rule is reported as dropped', () => {
+    const inCaption = (caption: string) => fromHtml(`<figure>${img}<figcaption>${caption}</figcaption></figure>`)
+    expect(inCaption('a<div data-math-block data-latex="E=mc^2"></div>').html).toBe(
+      `<figure>${img}<figcaption>a <span data-math-inline data-latex="E=mc^2"></span></figcaption></figure>`,
+    )
+    expect(inCaption('a<div data-type="embedded-group" data-group-name="G"></div>').html).toBe(
+      `<figure>${img}<figcaption>a G</figcaption></figure>`,
+    )
+    expect(inCaption('a<hr>b')).toEqual({
+      html: `<figure>${img}<figcaption>a b</figcaption></figure>`,
+      fixes: ['dropped_invalid horizontalRule 0/figure/1/figcaption/1/horizontalRule'],
+    })
+  })
+
+  it('[PROSE-H4] [PROSE-H20] a formula in code, or nested too deeply, is kept as its text', () => {
+    const formula = el('mathBlock', { latex: 'x^2' })
+    expect(healed(el('codeBlock', {}, text('a'), formula)).html).toBe('<pre><code>a\nx^2</code></pre>')
+    expect(fromHtml('<pre>a <div data-math-block data-latex="x^2"></div></pre>').html).toBe('<pre><code>a x^2</code></pre>')
+    const deep = (node: ProseElement) => Array.from({ length: 64 }).reduce<ProseElement>((in_) => el('blockquote', {}, in_), node)
+    expect(healed(deep(formula)).html).toContain('<p>x^2</p>')
+  })
+
   it('[PROSE-H3] children of an atom are removed', () => {
     expect(fromHtml('<div data-math-block data-latex="x"><p>y</p></div>')).toEqual({
       html: '<div data-math-block data-latex="x"></div>',

@@ -1,7 +1,7 @@
 import { sameList, withContent } from './equal.ts'
 import type { HealReport, Place } from './fixes.ts'
 import { healTable } from './heal-table.ts'
-import { inlineContent, isInline, plainText, tidyInline } from './heal-inline.ts'
+import { inlineParts, isInline, isMute, plainText, tidyInline } from './heal-inline.ts'
 import { pushAll } from './marks.ts'
 import { emptyParagraph, type NodeType, type ProseAttrs, type ProseElement, type ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
@@ -130,7 +130,7 @@ export class Healer {
   /** Replaces content nested too deeply by one paragraph with all its text. [PROSE-H20] */
   #flatten(node: ProseElement, place: Place): ProseElement {
     this.#report({ action: 'dropped_invalid', reason: `nested deeper than ${maxLevel} levels; its text is kept`, place })
-    const text = plainText(node.content, ' ', ' ').trim()
+    const text = plainText([node], ' ', ' ').trim()
     return { type: 'paragraph', attrs: {}, content: text === '' ? [] : [{ type: 'text', text, marks: [] }] }
   }
 
@@ -140,6 +140,7 @@ export class Healer {
     if (clamped.content.every(isInline)) return [withContent(clamped, tidyInline(clamped.content, this.#report, place))]
     const out: ProseElement[] = []
     const isCaption = node.type === 'figcaption'
+    const reason = `a ${node.type} holds only text`
     let run: ProseNode[] = []
     let attrs = clamped.attrs
     const flush = () => {
@@ -150,16 +151,17 @@ export class Healer {
       attrs = levelOnly(clamped.attrs)
     }
     node.content.forEach((child, index) => {
-      if (child.type === 'text' || isInline(child)) return void run.push(child)
       const at: Place = { parent: place, index, name: child.type }
-      if (child.type !== 'image') this.#report({ action: 'unwrapped', reason: `a ${node.type} holds only text`, place: at })
-      if (isCaption && child.type !== 'image') {
-        pushAll(run, spaced(run, inlineContent(child)))
-        return
-      }
-      flush()
-      pushAll(out, this.blocks([child], level, place))
+      if (!isInline(child) && child.type !== 'image')
+        this.#report({ action: isCaption && isMute(child) ? 'dropped_invalid' : 'unwrapped', reason, place: at })
     })
+    for (const part of isCaption ? inlineParts(node.content) : node.content) {
+      if (isInline(part)) run.push(part)
+      else {
+        flush()
+        pushAll(out, this.blocks([part], level, place))
+      }
+    }
     flush()
     // A caption stays a caption when its blocks had no text, and so does a text block of which nothing else is left.
     return out.length === 0 ? [{ ...clamped, content: [] }] : out
@@ -293,8 +295,4 @@ function isBlank(node: ProseNode): boolean {
 
 function levelOnly(attrs: ProseAttrs): ProseAttrs {
   return attrs['level'] === undefined ? {} : { level: attrs['level'] }
-}
-
-function spaced(run: readonly ProseNode[], content: readonly ProseNode[]): readonly ProseNode[] {
-  return run.length === 0 || content.length === 0 ? content : [{ type: 'text', text: ' ', marks: [] }, ...content]
 }

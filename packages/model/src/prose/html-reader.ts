@@ -197,11 +197,15 @@ class HtmlReader {
     }
   }
 
-  /** The text for an element where only text is allowed: nothing for a removed element, the text of a slot; `undefined` for others. */
+  /**
+   * The text for an element where only text is allowed: nothing for a removed element, the text of a slot, a formula; `undefined` for others.
+   */
   #textInstead(element: HtmlElement): string | undefined {
     if (removedTags.has(element.tagName)) return ''
     const slot = this.#slotOf(element)
-    return slot === undefined ? undefined : slotText(slot)
+    if (slot !== undefined) return slotText(slot)
+    const type = nodeOfElement(element)?.type
+    return type === 'mathBlock' || type === 'mathInline' ? attrOf(element, 'data-latex') : undefined
   }
 
   /** Replaces an element by its children. [PROSE-11, PROSE-H1] */

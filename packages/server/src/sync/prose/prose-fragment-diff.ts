@@ -1,66 +1,4 @@
-/** A range of the first sequence and the different range that replaces it in the second. Ends are exclusive. */
-export interface Hunk {
-  readonly aFrom: number
-  readonly aTo: number
-  readonly bFrom: number
-  readonly bTo: number
-}
-
-/** Up to this many comparisons, the middle of two sequences is compared element by element. A larger middle becomes one hunk. */
-const maxComparisons = 1_000_000
-
-/** The differences between two sequences. Common ends are kept; between them the longest common subsequence is. */
-export function diff<T>(a: readonly T[], b: readonly T[], same: (a: T, b: T) => boolean): readonly Hunk[] {
-  let start = 0
-  let [aEnd, bEnd] = [a.length, b.length]
-  while (start < aEnd && start < bEnd && same(a[start] as T, b[start] as T)) start++
-  while (aEnd > start && bEnd > start && same(a[aEnd - 1] as T, b[bEnd - 1] as T)) {
-    aEnd--
-    bEnd--
-  }
-  if (start === aEnd && start === bEnd) return []
-  const whole: Hunk = { aFrom: start, aTo: aEnd, bFrom: start, bTo: bEnd }
-  const [rows, columns] = [aEnd - start, bEnd - start]
-  if (rows === 0 || columns === 0 || rows * columns > maxComparisons) return [whole]
-  return middleHunks(a, b, same, whole)
-}
-
-function middleHunks<T>(
-  a: readonly T[],
-  b: readonly T[],
-  same: (a: T, b: T) => boolean,
-  { aFrom, aTo, bFrom, bTo }: Hunk,
-): readonly Hunk[] {
-  const width = bTo - bFrom + 1
-  // lengths[i * width + j] is the length of the longest common subsequence of a[aFrom + i…] and b[bFrom + j…].
-  const lengths = new Uint32Array((aTo - aFrom + 1) * width)
-  for (let i = aTo - aFrom - 1; i >= 0; i--) {
-    for (let j = width - 2; j >= 0; j--) {
-      const at = i * width + j
-      lengths[at] = same(a[aFrom + i] as T, b[bFrom + j] as T)
-        ? (lengths[at + width + 1] as number) + 1
-        : Math.max(lengths[at + width] as number, lengths[at + 1] as number)
-    }
-  }
-  const hunks: Hunk[] = []
-  let [i, j] = [0, 0]
-  let [hunkA, hunkB] = [0, 0]
-  const close = () => {
-    if (hunkA < i || hunkB < j) hunks.push({ aFrom: aFrom + hunkA, aTo: aFrom + i, bFrom: bFrom + hunkB, bTo: bFrom + j })
-  }
-  while (i < aTo - aFrom && j < width - 1) {
-    if (same(a[aFrom + i] as T, b[bFrom + j] as T)) {
-      close()
-      hunkA = ++i
-      hunkB = ++j
-    } else if ((lengths[(i + 1) * width + j] as number) >= (lengths[i * width + j + 1] as number)) i++
-    else j++
-  }
-  i = aTo - aFrom
-  j = width - 1
-  close()
-  return hunks
-}
+import { diff, type Hunk } from './prose-fragment-hunks.ts'
 
 /** One character (code point) of a text; the text is empty for anything else, such as an atom. */
 export interface Letter {
@@ -74,7 +12,8 @@ export interface Letter {
  */
 export function diffText(a: readonly Letter[], b: readonly Letter[]): readonly Hunk[] {
   const [left, right] = [wordsOf(a), wordsOf(b)]
-  const hunks = diff(left.texts, right.texts, (one, other) => one !== '' && one === other).map(
+  const number = numbering()
+  const hunks = diff(Int32Array.from(left.texts, number), Int32Array.from(right.texts, number), WINDOWS).map(
     (hunk): Hunk => ({
       aFrom: left.starts[hunk.aFrom] as number,
       aTo: left.starts[hunk.aTo] as number,
@@ -83,6 +22,21 @@ export function diffText(a: readonly Letter[], b: readonly Letter[]): readonly H
     }),
   )
   return joinNear(hunks).map((hunk) => narrowed(a, b, hunk))
+}
+
+/** In a text that differs everywhere, eight words in a row are kept, and then a single one, where they stand once in each. */
+const WINDOWS = [8, 1]
+
+/** Numbers words: equal ones have the same number. What has no text is like nothing else. */
+function numbering(): (word: string) => number {
+  const numbers = new Map<string, number>()
+  let last = 0
+  return (word) => {
+    const known = word === '' ? undefined : numbers.get(word)
+    if (known !== undefined) return known
+    numbers.set(word, ++last)
+    return last
+  }
 }
 
 interface Words {

@@ -1,10 +1,12 @@
-import { equalLists, equalMarks, equalNodes } from '@docrelay/model/prose/equal'
+import { equalLists, equalMarks } from '@docrelay/model/prose/equal'
 import { appendText } from '@docrelay/model/prose/marks'
-import type { ProseMark, ProseNode } from '@docrelay/model/prose/node'
-import { diff } from './prose-fragment-diff.ts'
+import type { ProseElement, ProseMark, ProseNode } from '@docrelay/model/prose/node'
+import { diff } from './prose-fragment-hunks.ts'
 
 /** One character (a whole code point) or one atom of a text block. */
 interface Piece {
+  /** The same for equal characters and for equal atoms, whatever their marks. */
+  readonly number: number
   readonly text: string
   readonly marks: readonly ProseMark[]
   readonly atom?: ProseNode
@@ -23,7 +25,8 @@ export function mergeInline(
   // somebody may be about to type. [CONC-8]
   if (equalLists(before, after)) return live
   if (equalLists(before, live)) return after
-  const [base, ours, theirs] = [pieces(before), pieces(after), pieces(live)]
+  const atoms = new Map<string, number>()
+  const [base, ours, theirs] = [pieces(before, atoms), pieces(after, atoms), pieces(live, atoms)]
   const toOurs = align(base, ours)
   const toTheirs = align(base, theirs)
   const out: ProseNode[] = []
@@ -54,7 +57,7 @@ export function mergeInline(
 function joinAdded(theirs: readonly Piece[], ours: readonly Piece[]): readonly Piece[] {
   const [longer, shorter] = theirs.length >= ours.length ? [theirs, ours] : [ours, theirs]
   const from = longer.length - shorter.length
-  const isPart = (at: number) => shorter.every((piece, i) => samePiece(piece, longer[at + i] as Piece))
+  const isPart = (at: number) => shorter.every((piece, i) => piece.number === longer[at + i]?.number)
   return isPart(0) || isPart(from) ? longer : [...theirs, ...ours]
 }
 
@@ -63,19 +66,35 @@ function emit(out: ProseNode[], piece: Piece): void {
   else out.push(piece.atom)
 }
 
-function pieces(nodes: readonly ProseNode[]): readonly Piece[] {
+function pieces(nodes: readonly ProseNode[], atoms: Map<string, number>): readonly Piece[] {
   const out: Piece[] = []
   for (const node of nodes) {
-    if (node.type !== 'text') out.push({ text: '', marks: [], atom: node })
-    else for (const character of node.text) out.push({ text: character, marks: node.marks })
+    if (node.type !== 'text') out.push({ number: atomNumber(node, atoms), text: '', marks: [], atom: node })
+    else
+      for (const character of node.text)
+        out.push({ number: character.codePointAt(0) as number, text: character, marks: node.marks })
   }
   return out
 }
 
+/** Numbers atoms beyond all characters. The order of attributes says nothing. */
+function atomNumber({ type, attrs, content }: ProseElement, atoms: Map<string, number>): number {
+  const sorted = Object.entries(attrs).sort(([one], [other]) => (one < other ? -1 : 1))
+  const key = JSON.stringify([type, sorted, content])
+  const number = atoms.get(key) ?? 0x11_00_00 + atoms.size
+  atoms.set(key, number)
+  return number
+}
+
+/** In a text that differs everywhere, 32 characters in a row are kept, and then eight, where they stand once in each. */
+const WINDOWS = [32, 8]
+
+/** For each piece of the first list, its place in the second, or -1. */
 function align(a: readonly Piece[], b: readonly Piece[]): readonly number[] {
   const to: number[] = new Array<number>(a.length).fill(-1)
   let [i, j] = [0, 0]
-  for (const hunk of [...diff(a, b, samePiece), { aFrom: a.length, aTo: a.length, bFrom: b.length, bTo: b.length }]) {
+  const hunks = diff(numbersOf(a), numbersOf(b), WINDOWS)
+  for (const hunk of [...hunks, { aFrom: a.length, aTo: a.length, bFrom: b.length, bTo: b.length }]) {
     while (i < hunk.aFrom) to[i++] = j++
     i = hunk.aTo
     j = hunk.bTo
@@ -83,8 +102,8 @@ function align(a: readonly Piece[], b: readonly Piece[]): readonly number[] {
   return to
 }
 
-function samePiece(a: Piece, b: Piece): boolean {
-  if (a.atom !== undefined || b.atom !== undefined)
-    return a.atom !== undefined && b.atom !== undefined && equalNodes(a.atom, b.atom)
-  return a.text === b.text
+function numbersOf(list: readonly Piece[]): Int32Array {
+  const numbers = new Int32Array(list.length)
+  list.forEach(({ number }, at) => (numbers[at] = number))
+  return numbers
 }
