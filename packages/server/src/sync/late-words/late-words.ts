@@ -80,9 +80,10 @@ export class LateWords {
   }
 
   private spotOf({ origin, rightOrigin, parent }: Y.Item): Spot | null {
-    if (origin !== null) return this.removed.behind(origin)
-    if (rightOrigin !== null) return this.removed.inFrontOf(rightOrigin)
-    return parent instanceof Y.ID ? this.removed.startOf(parent) : null
+    const beside = origin ?? rightOrigin
+    if (beside === null) return parent instanceof Y.ID ? this.removed.startOf(parent) : null
+    const spot = origin === null ? this.removed.inFrontOf(beside) : this.removed.behind(beside)
+    return spot !== null && keepsWhatIsBeside(this.doc, beside) ? null : spot
   }
 
   /** Remembers an item that is about to be dropped, so that what is typed behind it or into it is found too. */
@@ -237,6 +238,16 @@ function placeBeside(item: Y.Item): Place | null {
 
 function takesParagraphs(type: Y.XmlFragment): boolean {
   return type instanceof Y.XmlElement ? findNodeSpec(type.nodeName)?.content === 'blocks' : true
+}
+
+/**
+ * Whether Yjs keeps what is inserted beside an item: it does when what both stand in is there, however deleted the item itself is. An insert at
+ * the head of a container names the first item as its neighbour also when that is deleted. Yjs deletes all that is inside what it deletes, so
+ * the parent alone tells.
+ */
+function keepsWhatIsBeside(doc: Y.Doc, id: CharId): boolean {
+  const item = itemAt(doc, id)
+  return item !== null && parentItem(item)?.deleted !== true
 }
 
 /** `null` for what this copy of the document does not know or has thrown away. */
