@@ -77,8 +77,16 @@ function writtenAtHead(doc: Y.Doc, [which, kind]: readonly [number, number]): re
   )
 }
 
-/** Types a word letter by letter at a place that two numbers choose; the updates are for the test to deliver. */
-function typed(doc: Y.Doc, word: string, [which, where]: readonly [number, number]): readonly Uint8Array[] {
+/** For private use, so that no page has it. */
+const TYPO = '\uf8ff'
+
+/** Types a word letter by letter at a place that two numbers choose, with typing errors behind some letters, which are taken back. */
+function typed(
+  doc: Y.Doc,
+  word: string,
+  [which, where]: readonly [number, number],
+  typos: readonly number[],
+): readonly Uint8Array[] {
   const texts = textsIn(doc.getXmlFragment(root))
   const text = texts[which % Math.max(1, texts.length)]
   if (text === undefined) return []
@@ -86,7 +94,12 @@ function typed(doc: Y.Doc, word: string, [which, where]: readonly [number, numbe
   // A caret never stands inside a surrogate pair.
   if (/[\ud800-\udbff]$/.test(plainText(text).slice(0, at))) at++
   return updatesOf(doc, () => {
-    for (const [i, letter] of [...word].entries()) text.insert(at + i, letter)
+    for (const [i, letter] of [...word].entries()) {
+      text.insert(at + i, letter)
+      const wrong = typos[i] ?? 0
+      for (let n = 1; n <= wrong; n++) text.insert(at + i + n, TYPO)
+      for (let n = wrong; n > 0; n--) text.delete(at + i + n, 1)
+    }
   })
 }
 
@@ -97,6 +110,17 @@ function plainText(text: Y.XmlText): string {
 
 type Edit = (page: ProseTree) => ProseTree
 
+function rearranged(kind: string, at: number): Edit {
+  return (page) => {
+    const list = [...page]
+    const [block] = list.splice(at % Math.max(1, list.length), 1)
+    if (block === undefined || kind === 'remove') return list
+    if (kind === 'move') return [...list, block]
+    list.splice(at % (list.length + 1), 0, kind === 'wrap' ? quoted(block) : retyped(block))
+    return list
+  }
+}
+
 /** What calls of tools do to a page: one block moved, retyped, wrapped or removed, or the whole page written. */
 const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
   anyTree.map(
@@ -104,17 +128,7 @@ const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
       () =>
         tree,
   ),
-  fc.tuple(fc.constantFrom('move', 'retype', 'wrap', 'remove'), fc.nat(20)).map(
-    ([kind, at]): Edit =>
-      (page) => {
-        const list = [...page]
-        const [block] = list.splice(at % Math.max(1, list.length), 1)
-        if (block === undefined || kind === 'remove') return list
-        if (kind === 'move') return [...list, block]
-        list.splice(at % (list.length + 1), 0, kind === 'wrap' ? quoted(block) : retyped(block))
-        return list
-      },
-  ),
+  fc.tuple(fc.constantFrom('move', 'retype', 'wrap', 'remove'), fc.nat(20)).map(([kind, at]) => rearranged(kind, at)),
 )
 
 function quoted(block: ProseElement): ProseElement {
@@ -181,8 +195,13 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
       place,
       fc.nat(5),
       fc.tuple(fc.boolean(), fc.boolean(), fc.boolean()),
-      fc.boolean(),
-      (start, edits, ann, ben, half, [afterFirst, afterEdits, afterHalf], inNewBlock) => {
+      fc.record({
+        inNewBlock: fc.boolean(),
+        typos: fc.array(fc.nat(2), { maxLength: 5 }),
+        /** Ann's copy keeps what she deletes and sends all at once. */
+        atOnce: fc.boolean(),
+      }),
+      (start, edits, ann, ben, half, [afterFirst, afterEdits, afterHalf], { inNewBlock, typos, atOnce }) => {
         const relay = new Relay((doc) => {
           fillFragment(doc.getXmlFragment(root), start)
           doc.getMap('prosePages').set('p', {})
@@ -191,7 +210,11 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
           { doc: copyOf(relay.doc), word: '⟦ann⟧', at: ann },
           { doc: copyOf(relay.doc), word: '⟦ben⟧', at: ben },
         ]
-        const frames = people.map(({ doc, word, at }, i) => (i === 0 && inNewBlock ? writtenBlock : typed)(doc, word, at))
+        const frames = people.map(({ doc, word, at }, i) => {
+          doc.gc = !atOnce
+          const updates = i === 0 && inNewBlock ? writtenBlock(doc, word, at) : typed(doc, word, at, typos)
+          return atOnce && updates.length > 0 ? [Y.encodeStateAsUpdate(doc)] : updates
+        })
         for (const [i, edit] of edits.entries()) {
           relay.edit(edit)
           if (i === 0 && afterFirst) relay.restart()
@@ -202,6 +225,7 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
         if (afterHalf) relay.restart()
         for (const frame of frames) for (const update of frame.slice(half)) relay.receive(update)
         const html = serialiseHtml(shown(relay.doc))
+        expect(html).not.toContain(TYPO)
         for (const [i, { word, doc }] of people.entries()) {
           if ((frames[i] as readonly Uint8Array[]).length > 0) expect(html.split(word)).toHaveLength(2)
           Y.applyUpdate(doc, Y.encodeStateAsUpdate(relay.doc))
