@@ -1,11 +1,12 @@
 import { serialiseHtml } from '@docrelay/model/prose/html'
+import { findNodeSpec } from '@docrelay/model/prose/schema'
 import type { ProseElement, ProseTree } from '@docrelay/model/prose/node'
 import { anyTree } from '@docrelay/model/prose/testing/arbitrary'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { fillFragment, readFragment, reconcileFragment } from '../prose/prose-fragment.ts'
-import { root } from '../testing/live-page.ts'
+import { element, plain, root } from '../testing/live-page.ts'
 import { LateWords } from './late-words.ts'
 import { RemovedBlocks } from './removed-blocks.ts'
 
@@ -23,18 +24,83 @@ function textsIn(node: Y.XmlFragment): Y.XmlText[] {
   return node.toArray().flatMap((child) => (child instanceof Y.XmlText ? [child] : textsIn(child as Y.XmlFragment)))
 }
 
-/** Types a word letter by letter at a place that two numbers choose; the updates are for the test to deliver. */
-function typed(doc: Y.Doc, word: string, [which, where]: readonly [number, number]): readonly Uint8Array[] {
+/** The fragment and all elements in it, in order. */
+function nodesIn(node: Y.XmlFragment): Y.XmlFragment[] {
+  return [node, ...node.toArray().flatMap((child) => (child instanceof Y.XmlElement ? nodesIn(child) : []))]
+}
+
+/** Of a removed container the relay knows the children that hold text. */
+const takesBlocks = (node: Y.XmlFragment): boolean =>
+  !(node instanceof Y.XmlElement) ||
+  (findNodeSpec(node.nodeName)?.content === 'blocks' &&
+    node.length > 0 &&
+    node.toArray().every((child) => nodesIn(child as Y.XmlFragment).some(isTextBlock)))
+
+const isTextBlock = (node: Y.XmlFragment): boolean =>
+  node instanceof Y.XmlElement && ['inline', 'code'].includes(findNodeSpec(node.nodeName)?.content ?? '')
+
+/** What `write` does to a copy, as the updates that it emits; they are for the test to deliver. */
+function updatesOf(doc: Y.Doc, write: () => void): readonly Uint8Array[] {
+  const updates: Uint8Array[] = []
+  const add = (update: Uint8Array): number => updates.push(update)
+  doc.on('update', add)
+  write()
+  doc.off('update', add)
+  return updates
+}
+
+/** Writes a word letter by letter into a new paragraph, in a container and at a place in it that two numbers choose. */
+function writtenBlock(doc: Y.Doc, word: string, [which, where]: readonly [number, number]): readonly Uint8Array[] {
+  const containers = nodesIn(doc.getXmlFragment(root)).filter(takesBlocks)
+  const container = containers[which % containers.length] as Y.XmlFragment
+  return updatesOf(doc, () => {
+    const text = plain('')
+    container.insert(where % (container.length + 1), [element('paragraph', {}, text)])
+    for (const [i, letter] of [...word].entries()) text.insert(i, letter)
+  })
+}
+
+/** What an editor writes at the head of a node: a block, a text, letters; or it makes another one of the first block. */
+function writtenAtHead(doc: Y.Doc, [which, kind]: readonly [number, number]): readonly Uint8Array[] {
+  const nodes = nodesIn(doc.getXmlFragment(root))
+  const node = nodes[which % nodes.length] as Y.XmlFragment
+  return updatesOf(doc, () =>
+    doc.transact(() => {
+      const first = node.length > 0 ? node.get(0) : undefined
+      if (first instanceof Y.XmlText) first.insert(0, 'letters')
+      else if (isTextBlock(node)) node.insert(0, [plain('words')])
+      else {
+        if (kind % 2 === 0 && first !== undefined) node.delete(0, 1)
+        node.insert(0, [element('heading', { level: 2 }, plain('heading'))])
+      }
+    }),
+  )
+}
+
+/** For private use, so that no page has it. */
+const TYPO = '\uf8ff'
+
+/** Types a word letter by letter at a place that two numbers choose, with typing errors behind some letters, which are taken back. */
+function typed(
+  doc: Y.Doc,
+  word: string,
+  [which, where]: readonly [number, number],
+  typos: readonly number[],
+): readonly Uint8Array[] {
   const texts = textsIn(doc.getXmlFragment(root))
   const text = texts[which % Math.max(1, texts.length)]
   if (text === undefined) return []
-  const updates: Uint8Array[] = []
-  doc.on('update', (update: Uint8Array) => updates.push(update))
   let at = where % (text.length + 1)
   // A caret never stands inside a surrogate pair.
   if (/[\ud800-\udbff]$/.test(plainText(text).slice(0, at))) at++
-  for (const [i, letter] of [...word].entries()) text.insert(at + i, letter)
-  return updates
+  return updatesOf(doc, () => {
+    for (const [i, letter] of [...word].entries()) {
+      text.insert(at + i, letter)
+      const wrong = typos[i] ?? 0
+      for (let n = 1; n <= wrong; n++) text.insert(at + i + n, TYPO)
+      for (let n = wrong; n > 0; n--) text.delete(at + i + n, 1)
+    }
+  })
 }
 
 /** With one character for each embedded value. */
@@ -44,6 +110,17 @@ function plainText(text: Y.XmlText): string {
 
 type Edit = (page: ProseTree) => ProseTree
 
+function rearranged(kind: string, at: number): Edit {
+  return (page) => {
+    const list = [...page]
+    const [block] = list.splice(at % Math.max(1, list.length), 1)
+    if (block === undefined || kind === 'remove') return list
+    if (kind === 'move') return [...list, block]
+    list.splice(at % (list.length + 1), 0, kind === 'wrap' ? quoted(block) : retyped(block))
+    return list
+  }
+}
+
 /** What calls of tools do to a page: one block moved, retyped, wrapped or removed, or the whole page written. */
 const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
   anyTree.map(
@@ -51,17 +128,7 @@ const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
       () =>
         tree,
   ),
-  fc.tuple(fc.constantFrom('move', 'retype', 'wrap', 'remove'), fc.nat(20)).map(
-    ([kind, at]): Edit =>
-      (page) => {
-        const list = [...page]
-        const [block] = list.splice(at % Math.max(1, list.length), 1)
-        if (block === undefined || kind === 'remove') return list
-        if (kind === 'move') return [...list, block]
-        list.splice(at % (list.length + 1), 0, kind === 'wrap' ? quoted(block) : retyped(block))
-        return list
-      },
-  ),
+  fc.tuple(fc.constantFrom('move', 'retype', 'wrap', 'remove'), fc.nat(20)).map(([kind, at]) => rearranged(kind, at)),
 )
 
 function quoted(block: ProseElement): ProseElement {
@@ -128,7 +195,13 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
       place,
       fc.nat(5),
       fc.tuple(fc.boolean(), fc.boolean(), fc.boolean()),
-      (start, edits, ann, ben, half, [afterFirst, afterEdits, afterHalf]) => {
+      fc.record({
+        inNewBlock: fc.boolean(),
+        typos: fc.array(fc.nat(2), { maxLength: 5 }),
+        /** Ann's copy keeps what she deletes and sends all at once. */
+        atOnce: fc.boolean(),
+      }),
+      (start, edits, ann, ben, half, [afterFirst, afterEdits, afterHalf], { inNewBlock, typos, atOnce }) => {
         const relay = new Relay((doc) => {
           fillFragment(doc.getXmlFragment(root), start)
           doc.getMap('prosePages').set('p', {})
@@ -137,7 +210,11 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
           { doc: copyOf(relay.doc), word: '⟦ann⟧', at: ann },
           { doc: copyOf(relay.doc), word: '⟦ben⟧', at: ben },
         ]
-        const frames = people.map(({ doc, word, at }) => typed(doc, word, at))
+        const frames = people.map(({ doc, word, at }, i) => {
+          doc.gc = !atOnce
+          const updates = i === 0 && inNewBlock ? writtenBlock(doc, word, at) : typed(doc, word, at, typos)
+          return atOnce && updates.length > 0 ? [Y.encodeStateAsUpdate(doc)] : updates
+        })
         for (const [i, edit] of edits.entries()) {
           relay.edit(edit)
           if (i === 0 && afterFirst) relay.restart()
@@ -148,6 +225,7 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
         if (afterHalf) relay.restart()
         for (const frame of frames) for (const update of frame.slice(half)) relay.receive(update)
         const html = serialiseHtml(shown(relay.doc))
+        expect(html).not.toContain(TYPO)
         for (const [i, { word, doc }] of people.entries()) {
           if ((frames[i] as readonly Uint8Array[]).length > 0) expect(html.split(word)).toHaveLength(2)
           Y.applyUpdate(doc, Y.encodeStateAsUpdate(relay.doc))
@@ -156,5 +234,24 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
       },
     ),
     { numRuns: 400 },
+  )
+})
+
+it('[AG-110] nothing of what a client writes at the head of a node is late, once the client has heard of what the relay removed there', () => {
+  fc.assert(
+    fc.property(anyTree, fc.array(fc.tuple(anyEdit, place), { minLength: 1, maxLength: 4 }), (start, turns) => {
+      const relay = new Relay((doc) => fillFragment(doc.getXmlFragment(root), start))
+      const person = copyOf(relay.doc)
+      for (const [edit, at] of turns) {
+        relay.edit(edit)
+        Y.applyUpdate(person, Y.encodeStateAsUpdate(relay.doc))
+        for (const update of writtenAtHead(person, at)) {
+          expect(relay.late.find(update, 0)).toEqual([])
+          Y.applyUpdate(relay.doc, update, 'person')
+        }
+        expect(serialiseHtml(shown(relay.doc))).toBe(serialiseHtml(shown(person)))
+      }
+    }),
+    { numRuns: 300 },
   )
 })

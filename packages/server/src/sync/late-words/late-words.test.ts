@@ -1,56 +1,8 @@
-import { serialiseHtml } from '@docrelay/model/prose/html'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { readFragment, reconcileFragment } from '../prose/prose-fragment.ts'
-import { element, page, plain, root, tree } from '../testing/live-page.ts'
-import { LateWords } from './late-words.ts'
+import { lateScene as scene, RELAY, textsIn, type } from '../testing/late-scene.ts'
+import { element, plain, root, shown } from '../testing/live-page.ts'
 import { KEPT_MS, RemovedBlocks } from './removed-blocks.ts'
-
-const RELAY = 'relay'
-
-/**
- * A relay's copy of a page that remembers what it removes, and a person whose frames are held back until `send`. `removed`: the memory.
- */
-function scene(html: string, removed = new RemovedBlocks()) {
-  const relay = page(html)
-  relay.getMap('prosePages').set('p', {})
-  const ann = new Y.Doc()
-  Y.applyUpdate(ann, Y.encodeStateAsUpdate(relay))
-  const at = { late: new LateWords(relay, removed), nowMs: 0, before: html, dropped: 0 }
-  relay.on('afterTransaction', (transaction: Y.Transaction) => {
-    if (transaction.origin === RELAY) at.late.remember(transaction, at.nowMs)
-  })
-  const held: Uint8Array[] = []
-  ann.on('update', (update: Uint8Array, origin: unknown) => origin !== 'remote' && held.push(update))
-  const edit = (after: string): void => {
-    relay.transact(() => reconcileFragment(relay.getXmlFragment(root), tree(at.before), tree(after)), RELAY)
-    at.before = shown(relay)
-  }
-  const receive = (update: Uint8Array): void => {
-    const words = at.late.find(update, at.nowMs)
-    Y.applyUpdate(relay, update, 'ann')
-    at.dropped += at.late.place(words, RELAY)
-  }
-  const send = (): string => {
-    for (const update of held.splice(0)) receive(update)
-    Y.applyUpdate(ann, Y.encodeStateAsUpdate(relay, Y.encodeStateVector(ann)), 'remote')
-    expect(shown(ann)).toBe(shown(relay))
-    return shown(relay)
-  }
-  return { relay, ann, at, held, edit, receive, send, page: ann.getXmlFragment(root) }
-}
-
-const shown = (doc: Y.Doc): string => serialiseHtml(readFragment(doc.getXmlFragment(root)))
-
-/** The texts below a node, in order. */
-function textsIn(node: Y.XmlFragment): Y.XmlText[] {
-  return node.toArray().flatMap((child) => (child instanceof Y.XmlText ? [child] : textsIn(child as Y.XmlFragment)))
-}
-
-/** Types at an offset of a text, letter by letter, each in an update of its own. */
-function type(text: Y.XmlText, at: number, words: string): void {
-  for (const [i, letter] of [...words].entries()) text.insert(at + i, letter)
-}
 
 describe('characters that arrive after the relay removed their block', () => {
   it.each([

@@ -1,14 +1,18 @@
 import * as Y from 'yjs'
 import { findNodeSpec } from '@docrelay/model/prose/schema'
 import { PROSE_PAGES, proseRoot } from '../binding/binding-roots.ts'
+import { type Arrival, type DeletedRanges, partsOf, readArrivals } from './arrivals.ts'
 import { type CharId, idOf, mapOffset } from './block-text.ts'
-import { type DeletedRanges, type LateWord, RemovedBlocks, type RemovedBlock, type Spot } from './removed-blocks.ts'
+import { type LateDeletion, type LateWord, RemovedBlocks, type RemovedBlock, type Spot } from './removed-blocks.ts'
 import { parentItem } from './removal.ts'
 
 interface Position {
   readonly text: Y.XmlText
   readonly index: number
 }
+
+/** What is to be done after an update with letters that came late: written, or deleted again. */
+export type LateEdit = LateWord | LateDeletion
 
 /** The name under which a transaction tells whose words it places. */
 export const TYPED_BY = 'typedBy'
@@ -29,6 +33,8 @@ const MOST_STEPS = 64
 export class LateWords {
   private readonly doc: Y.Doc
   private readonly removed: RemovedBlocks
+  /** While words are placed: how many characters stand before an item behind which one was placed. Many words come for the same text. */
+  private counted: { readonly item: Y.Item; readonly before: number } | null = null
 
   constructor(doc: Y.Doc, removed = new RemovedBlocks()) {
     this.doc = doc
@@ -54,81 +60,144 @@ export class LateWords {
     return new LateWords(doc, this.removed)
   }
 
-  /** The characters of `update` that belong to removed texts. Costs nothing while none is remembered. */
-  find(update: Uint8Array, nowMs: number): readonly LateWord[] {
+  /** What `update` does to removed texts. Costs nothing while none is remembered. */
+  find(update: Uint8Array, nowMs: number): readonly LateEdit[] {
     this.removed.expire(nowMs)
     if (this.removed.isEmpty) return []
-    const { structs, ds } = Y.decodeUpdate(update)
-    let waiting = structs.filter((struct): struct is Y.Item => struct instanceof Y.Item)
+    const { arrivals, deleted } = readArrivals(update)
+    // Of letters that this update brings too, those that it deletes are not noted as words.
+    const deletions = this.removed.lettersIn(deleted)
+    let waiting = arrivals
     const words: LateWord[] = []
     // A client's text may follow another client's text that comes later in the update, so the rest is searched again after each find.
     for (let [found, rounds] = [true, 0]; found && waiting.length > 0 && rounds < MOST_ROUNDS; rounds++) {
       found = false
-      const left: Y.Item[] = []
-      for (const item of waiting) {
-        const spot = this.spotOf(item)
-        if (spot === null) left.push(item)
+      const left: Arrival[] = []
+      for (const arrival of waiting) {
+        const spot = this.spotOf(arrival)
+        if (spot === null) left.push(arrival)
         else {
           found = true
-          const word = this.note(item, spot)
-          if (word !== null && word.text !== '' && !this.isSecondHalf(word, ds)) words.push(word)
+          words.push(...this.note(arrival, spot, deleted))
         }
       }
       waiting = left
     }
+    const halves = this.secondHalves(words, deleted)
+    return [...words.filter(({ spot }) => !halves.has(spot.block)), ...deletions]
+  }
+
+  private spotOf(arrival: Arrival): Spot | null {
+    const { origin, rightOrigin, parent } = arrival
+    const beside = origin ?? rightOrigin
+    if (beside === null) return parent instanceof Y.ID ? this.removed.startOf(parent) : null
+    const spot = origin === null ? this.removed.inFrontOf(beside) : this.removed.behind(beside)
+    if (spot === null || keepsWhatIsBeside(this.doc, beside)) return null
+    return this.removed.typedOn(spot, arrival, rightOrigin)
+  }
+
+  /**
+   * Remembers what is about to be dropped, so that what is typed behind it or into it is found too. Answers the words of it that are to be
+   * written: not those that the same update deletes, which a client sends along when it keeps them for undo. When the update also tells that
+   * the block is gone, it does not tell which letters were deleted by hand; then all are written, so that none is lost.
+   */
+  private note({ client, clock, length, text, type }: Arrival, spot: Spot, deleted: DeletedRanges): readonly LateWord[] {
+    const from = Math.max(clock, Y.getState(this.doc.store, client))
+    const to = clock + length
+    if (from >= to) return []
+    if (text === '') {
+      this.removed.note({ client, clock: from, length: to - from, text, spot })
+      if (type !== null) this.removed.noteType({ client, clock }, isBlock(type), spot)
+      return []
+    }
+    const isHeardOf = Y.isDeleted(deleted, spot.block.anchor as Y.ID)
+    const words: LateWord[] = []
+    for (const part of partsOf(from, to, isHeardOf ? [] : deleted.clients.get(client))) {
+      const last = words.at(-1)
+      const word = this.removed.note({
+        client,
+        clock: part.from,
+        length: part.to - part.from,
+        text: part.isDeleted ? '' : text.slice(part.from - clock, part.to - clock),
+        spot: last === undefined ? spot : { kind: 'word', block: spot.block, word: last, behind: last.length },
+      })
+      if (!part.isDeleted) words.push(word)
+    }
     return words
   }
 
-  private spotOf({ origin, rightOrigin, parent }: Y.Item): Spot | null {
-    if (origin !== null) return this.removed.behind(origin)
-    if (rightOrigin !== null) return this.removed.inFrontOf(rightOrigin)
-    return parent instanceof Y.ID ? this.removed.startOf(parent) : null
-  }
-
-  /** Remembers an item that is about to be dropped, so that what is typed behind it or into it is found too. */
-  private note(item: Y.Item, spot: Spot): LateWord | null {
-    const { client, clock } = item.id
-    const known = Math.max(0, Y.getState(this.doc.store, client) - clock)
-    if (known >= item.length) return null
-    const { content } = item
-    const text = content instanceof Y.ContentString ? content.str.slice(known) : ''
-    const word = this.removed.note({ client, clock: clock + known, length: item.length - known, text, spot })
-    if (content instanceof Y.ContentType) this.removed.noteType(item.id, isBlock(content.type), spot)
-    return word
+  /**
+   * The new blocks that only hold the second half of an old one: an editor that breaks a block at Enter deletes the second half there and writes
+   * it into a new block, in one update. The successor of the old block holds that half already.
+   */
+  private secondHalves(words: readonly LateWord[], deleted: DeletedRanges): ReadonlySet<RemovedBlock> {
+    const texts = new Map<RemovedBlock, string>()
+    for (const { text, spot } of words)
+      if (spot.block.beside !== null) texts.set(spot.block, (texts.get(spot.block) ?? '') + text)
+    const halves = new Set<RemovedBlock>()
+    for (const [block, text] of texts) {
+      const old = block.beside as RemovedBlock
+      if (endsWith(old, text) && this.removed.deletedIn(old, deleted) >= text.length) halves.add(block)
+    }
+    return halves
   }
 
   /**
-   * An editor that breaks a block at Enter deletes the second half there and writes it into a new block, in one update. The successor of the old
-   * block holds that half already.
+   * Writes words where they belong, and deletes letters of words that were written before; a word without a place, as on a removed page, is
+   * left out. Answers how many characters were left out. `by`: whose words they are, for who listens to the transaction.
    */
-  private isSecondHalf({ text, spot }: LateWord, deleted: DeletedRanges): boolean {
-    const old = spot.kind === 'block' ? spot.block.beside : null
-    return old !== null && old.words.endsWith(text) && this.removed.deletedIn(old, deleted) >= text.length
-  }
-
-  /**
-   * Writes the words where they belong; a word without a place, as on a removed page, is left out. Answers how many characters were left out.
-   * `by`: whose words they are, for who listens to the transaction.
-   */
-  place(words: readonly LateWord[], origin: unknown, by: unknown = null): number {
+  place(edits: readonly LateEdit[], origin: unknown, by: unknown = null): number {
     let unplaced = 0
     const lostOn = new Set<string>()
     this.doc.transact((transaction) => {
       transaction.meta.set(TYPED_BY, by)
       transaction.meta.set(LOST_ON, lostOn)
-      for (const word of words) {
-        const position = this.resolve(word.spot, MOST_STEPS)
-        if (position === null) {
-          unplaced += word.text.length
-          lostOn.add(word.spot.block.root.slice(proseRoot('').length))
-          continue
+      this.counted = null
+      for (const edit of edits) {
+        if ('word' in edit) this.erase(edit)
+        else if (!this.write(edit)) {
+          unplaced += edit.text.length
+          lostOn.add(edit.spot.block.root.slice(proseRoot('').length))
         }
-        const clock = Y.getState(this.doc.store, this.doc.clientID)
-        position.text.insert(position.index, word.text)
-        this.removed.placed(word, { client: this.doc.clientID, clock })
       }
+      this.counted = null
     }, origin)
     return unplaced
+  }
+
+  private write(word: LateWord): boolean {
+    const position = this.resolve(word.spot, MOST_STEPS)
+    if (position === null) return false
+    const clock = Y.getState(this.doc.store, this.doc.clientID)
+    position.text.insert(position.index, word.text)
+    this.removed.placed(word, { client: this.doc.clientID, clock })
+    return true
+  }
+
+  /** Deletes letters that stand for late ones, wherever edits of the relay have moved them since. */
+  private erase({ word: { target }, from, length }: LateDeletion): void {
+    if (target === null) return
+    this.counted = null
+    for (let at = from; at < from + length; ) {
+      const written = this.standing({ client: target.client, clock: target.clock + at }, MOST_STEPS)
+      if (written === null) at++
+      else {
+        const { item, inItem } = written
+        // Only what was written in one piece stands in one piece, with no other letters in between.
+        const count = written.isMoved ? 1 : Math.min(item.length - inItem, from + length - at)
+        ;(item.parent as Y.XmlText).delete(this.indexOf(item) + inItem, count)
+        at += count
+      }
+    }
+  }
+
+  /** The item with a character that is there, itself or as what took its place. */
+  private standing(id: CharId, steps: number, isMoved = false): Standing | null {
+    const item = itemAt(this.doc, id)
+    if (item !== null && item.parent instanceof Y.XmlText && item.parent._item?.deleted === false)
+      return item.deleted ? null : { item, inItem: id.clock - item.id.clock, isMoved }
+    const heir = steps === 0 ? null : this.removed.heirOf(id)
+    return heir && this.standing(heir, steps - 1, true)
   }
 
   private resolve(spot: Spot, steps: number): Position | null {
@@ -164,9 +233,21 @@ export class LateWords {
       const spot = this.removed.behind(id)
       return spot === null ? null : this.resolve(spot, steps)
     }
-    let index = item.deleted || !item.countable ? 0 : id.clock - item.id.clock + 1
-    for (let left = item.left; left !== null; left = left.left) if (!left.deleted && left.countable) index += left.length
-    return { text, index }
+    const before = this.indexOf(item)
+    const isShown = !item.deleted && item.countable
+    // What is inserted where an item was that does not show may come to stand before it.
+    this.counted = isShown ? { item, before } : null
+    return { text, index: before + (isShown ? id.clock - item.id.clock + 1 : 0) }
+  }
+
+  /** How many characters stand before an item: counted to the left, as far as the item that was counted last. */
+  private indexOf(item: Y.Item): number {
+    let index = 0
+    for (let at: Y.Item | null = item; at !== null; at = at.left) {
+      if (at === this.counted?.item) return index + this.counted.before
+      if (at.left !== null && !at.left.deleted && at.left.countable) index += at.left.length
+    }
+    return index
   }
 
   private startOfElement(id: CharId, steps: number): Position | null {
@@ -175,6 +256,7 @@ export class LateWords {
       const spot = this.removed.startOf(id)
       return spot === null ? null : this.resolve(spot, steps - 1)
     }
+    this.counted = null
     const [first] = element.toArray()
     if (first instanceof Y.XmlText) return { text: first, index: 0 }
     const text = new Y.XmlText()
@@ -214,9 +296,21 @@ export class LateWords {
   }
 }
 
+interface Standing {
+  readonly item: Y.Item
+  readonly inItem: number
+  readonly isMoved: boolean
+}
+
 interface Place {
   readonly parent: Y.XmlFragment
   readonly after: Y.XmlElement | Y.XmlText | null
+}
+
+/** Of a long block only the last words are known; its length and theirs tell the rest. */
+function endsWith({ words, length }: RemovedBlock, text: string): boolean {
+  if (text.length <= words.length) return words.endsWith(text)
+  return words !== '' && text.length <= length && words.length < length && text.endsWith(words)
 }
 
 function isBlock(type: Y.AbstractType<unknown>): boolean {
@@ -237,6 +331,16 @@ function placeBeside(item: Y.Item): Place | null {
 
 function takesParagraphs(type: Y.XmlFragment): boolean {
   return type instanceof Y.XmlElement ? findNodeSpec(type.nodeName)?.content === 'blocks' : true
+}
+
+/**
+ * Whether Yjs keeps what is inserted beside an item: it does when what both stand in is there, however deleted the item itself is. An insert at
+ * the head of a container names the first item as its neighbour also when that is deleted. Yjs deletes all that is inside what it deletes, so
+ * the parent alone tells.
+ */
+function keepsWhatIsBeside(doc: Y.Doc, id: CharId): boolean {
+  const item = itemAt(doc, id)
+  return item !== null && parentItem(item)?.deleted !== true
 }
 
 /** `null` for what this copy of the document does not know or has thrown away. */

@@ -22,7 +22,7 @@ export interface Successor {
 
 /** A text block of which a transaction removed texts. Plain data, which can be stored. */
 export interface Removal {
-  /** What it said, unless that was long. */
+  /** What it said; of much, the end. */
   readonly words: string
   /** How long its text was. */
   readonly length: number
@@ -69,7 +69,7 @@ export function readRemovals(transaction: Y.Transaction, most: number): readonly
     const found = isGone ? created.successorOf(idAttribute(holder, before), old.text, top) : blockOf(holder as Y.XmlElement)
     const children = old.children.filter(({ type }) => isGone || gone.includes(type as Y.XmlText))
     removals.push({
-      words: old.text.length > MOST_WORDS ? '' : old.text,
+      words: old.text.slice(-MOST_WORDS),
       length: old.text.length,
       gone: children.map(({ id, offset, end, runs }) => ({ id, offset, end, runs })),
       elements: isGone ? removedAround(holder) : [],

@@ -1,4 +1,5 @@
-import type * as Y from 'yjs'
+import * as Y from 'yjs'
+import { type DeletedRanges, partsOf, placeOf } from './arrivals.ts'
 import type { CharId } from './block-text.ts'
 import { readRemovals, type Removal, type Successor } from './removal.ts'
 import { type Note, type NotedSpot, readNotes, writeNotes } from './removal-notes.ts'
@@ -8,7 +9,7 @@ export interface RemovedBlock {
   /** Names it in notes. */
   readonly number: number
   readonly atMs: number
-  /** Its words, unless they are many. */
+  /** Its last words. */
   readonly words: string
   /** How long its text was. */
   readonly length: number
@@ -31,6 +32,8 @@ export interface LateWord extends CharId {
   /** Empty for what is no text, as a change of formatting. */
   readonly text: string
   readonly spot: Spot
+  /** Where in its block it stands, or the words that it was typed behind. */
+  readonly offset: number
   target: CharId | null
 }
 
@@ -39,9 +42,12 @@ type Entry = CharId & { readonly length: number } & (
     | { readonly word: LateWord }
   )
 
-/** The deletions of an update: by client, runs of characters. */
-export interface DeletedRanges {
-  readonly clients: ReadonlyMap<number, readonly { readonly clock: number; readonly len: number }[]>
+/** Letters of a late word that their writer deleted again. */
+export interface LateDeletion {
+  readonly word: LateWord
+  /** How many letters of the word stand in front of them. */
+  readonly from: number
+  readonly length: number
 }
 
 export const KEPT_MS = 60_000
@@ -188,8 +194,9 @@ export class RemovedBlocks {
   }
 
   /** Notes late characters, so that what is typed behind them is found too. */
-  note(given: Omit<LateWord, 'target'>): LateWord {
-    const word: LateWord = { ...given, target: null }
+  note(given: Omit<LateWord, 'target' | 'offset'>): LateWord {
+    const { spot } = given
+    const word: LateWord = { ...given, offset: spot.kind === 'block' ? spot.offset : spot.word.offset, target: null }
     const { client, clock, length, text } = word
     this.push({ client, clock, length, word })
     this.notes.push({ kind: 'came', client, clock, length, text, at: notedSpot(word.spot) })
@@ -203,10 +210,44 @@ export class RemovedBlocks {
     for (const [client, ranges] of clients)
       for (const entry of this.runs.get(client) ?? []) {
         if (entry.word !== undefined || entry.block !== block || !entry.visible) continue
-        for (const { clock, len } of ranges)
-          count += Math.max(0, Math.min(clock + len, entry.clock + entry.length) - Math.max(clock, entry.clock))
+        for (const part of partsOf(entry.clock, entry.clock + entry.length, ranges))
+          if (part.isDeleted) count += part.to - part.from
       }
     return count
+  }
+
+  /**
+   * The late letters that these deletions name. Whoever has heard that the relay removed a block tells that all in it is deleted, so of such a
+   * block nothing is taken as deleted by hand.
+   */
+  lettersIn(deleted: DeletedRanges): readonly LateDeletion[] {
+    const found: LateDeletion[] = []
+    for (const [client, ranges] of deleted.clients) {
+      const entries = this.runs.get(client) ?? []
+      for (const { clock, len } of entries.length === 0 ? [] : ranges)
+        for (let i = Math.max(0, placeOf(entries, clock) - 1); i < entries.length; i++) {
+          const { word, clock: start, length: all } = entries[i] as Entry
+          if (start >= clock + len) break
+          const [from, to] = [Math.max(0, clock - start), Math.min(all, clock + len - start)]
+          if (word !== undefined && word.text !== '' && to > from && !Y.isDeleted(deleted, word.spot.block.anchor as Y.ID))
+            found.push({ word, from, length: to - from })
+        }
+    }
+    return found
+  }
+
+  /** The character that took the place of one of a removed block. */
+  heirOf(id: CharId): CharId | null {
+    const entry = this.entryOf(id)
+    if (entry === null || entry.word !== undefined || !entry.visible || entry.block.successor === null) return null
+    const { length: oldLength, successor } = entry.block
+    const { length, ends, runs } = successor
+    const old = entry.offset + id.clock - entry.clock
+    const isInEnd = old >= oldLength - ends.end
+    if (old >= ends.start && !isInEnd) return null
+    const offset = isInEnd ? old + length - oldLength : old
+    const run = runs.find((one) => one.offset <= offset && offset < one.offset + one.length)
+    return run === undefined ? null : { client: run.client, clock: run.clock + offset - run.offset }
   }
 
   /** Notes a node that a client made inside something removed: a text of a block, or a whole new block. */
@@ -249,6 +290,17 @@ export class RemovedBlocks {
     return entry === null ? this.startOf(id) : spotIn(entry, id.clock - entry.clock)
   }
 
+  /**
+   * The spot of what was typed next, right behind letters at the same offset. When a letter in between was taken back, Yjs may put it behind a
+   * change of formatting that stands there, so that its neighbour does not tell. What goes in front of late letters names them as its right one.
+   */
+  typedOn(spot: Spot, { client, clock }: CharId, rightOrigin: CharId | null): Spot {
+    if (spot.kind === 'word' || (rightOrigin !== null && this.entryOf(rightOrigin)?.word !== undefined)) return spot
+    const entry = this.entryOf({ client, clock: clock - 1 })
+    const isNext = entry?.word !== undefined && entry.word.spot.block === spot.block && entry.word.offset === spot.offset
+    return isNext ? spotIn(entry, entry.length) : spot
+  }
+
   /** The start of a removed text or element. */
   startOf(id: CharId): Spot | null {
     return this.starts.get(nameOf(id)) ?? null
@@ -261,23 +313,11 @@ export class RemovedBlocks {
   }
 }
 
-/** How many entries begin at `clock` or before. */
-function placeOf(entries: readonly Entry[], clock: number): number {
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((entries[middle] as Entry).clock <= clock) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 /** Where something belongs that was inserted after the first `count` characters of an entry. */
 function spotIn(entry: Entry, count: number): Spot {
   if (entry.word === undefined) return { kind: 'block', block: entry.block, offset: entry.offset + (entry.visible ? count : 0) }
   const { word } = entry
-  return word.text === '' ? word.spot : { kind: 'word', block: word.spot.block, word, behind: count }
+  return word.text === '' || count === 0 ? word.spot : { kind: 'word', block: word.spot.block, word, behind: count }
 }
 
 function notedSpot(spot: Spot): NotedSpot {

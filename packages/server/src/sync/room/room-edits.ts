@@ -3,7 +3,7 @@ import type { Inspection } from '../guard/guard.ts'
 import { type FullDocument, fullText } from '../guard/guard-full.ts'
 import { GUARD_LIMITS } from '../guard/guard-table.ts'
 import { applyLater, fillsGap, type LogGap } from './log-gap.ts'
-import type { LateWord } from '../late-words/removed-blocks.ts'
+import type { LateEdit } from '../late-words/late-words.ts'
 import { countStructs, hasPending, type LiveContent, RELAY } from './room-content.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
@@ -74,7 +74,7 @@ export function applyWrites(
   const startedAt = host.processorMs()
   let count = 0
   let costly = false
-  const late: LateWord[] = []
+  const late: LateEdit[] = []
   const applyAll = (): void => {
     for (const write of writes) {
       if (member.former || (count > 0 && host.clock.monotonicMs() >= untilMs)) return
@@ -131,7 +131,7 @@ export function loadLimitMs(bytes: number): number {
 const MOST_CUT_BYTES = 32 * 1024
 
 /** Returns false when the write has to be applied in pieces, because it may take too long or the document may have become slow. */
-function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write, late: LateWord[]): boolean {
+function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write, late: LateEdit[]): boolean {
   const { host } = owner
   const { ordinal, refusal } = write
   if (refusal !== null) {
@@ -174,7 +174,7 @@ function inspected(
 }
 
 /** Writes characters that came for removed blocks where they belong now, as an edit of the relay that goes to their sender too. [AG-110] */
-export function placeLate({ host }: TurnOwner, live: LiveContent, member: Member, late: readonly LateWord[]): void {
+export function placeLate({ host }: TurnOwner, live: LiveContent, member: Member, late: readonly LateEdit[]): void {
   if (late.length === 0) return
   const unplaced = live.late.place(late, RELAY, member)
   live.structCount += late.length
