@@ -1,6 +1,8 @@
-import { syncFrame } from '@docrelay/protocol/codec'
+import { awarenessFrame, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
+import type { Broadcasts } from './room-broadcasts.ts'
 import { fullState, lengthOf, step2Frames, vectorOf } from './room-content.ts'
+import { HeldAnswers } from './room-held-answers.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 import { readStateVector } from './state-vector.ts'
@@ -21,10 +23,13 @@ const ENCODE_MS_PER_BYTE = 30e-6
 export class RoomAnswers {
   private readonly room: SyncRoom
   private readonly host: RoomHost
+  /** What waits until the content it tells of stays. */
+  readonly held: HeldAnswers
 
-  constructor(room: SyncRoom) {
+  constructor(room: SyncRoom, broadcasts: Broadcasts) {
     this.room = room
     this.host = room.host
+    this.held = new HeldAnswers(room, broadcasts)
   }
 
   /**
@@ -36,7 +41,9 @@ export class RoomAnswers {
     if (vector === null) return false
     const answer = (): void => {
       flush()
-      if (this.room.isReady) this.direct(member, step2Frames(this.room.content(), vector, encoded, this.room.log.emitted))
+      if (!this.room.isReady) return
+      const frames = () => step2Frames(this.room.content(), vector, encoded, this.room.log.emitted)
+      this.held.send(member, 'step2', frames, () => this.answerStep1(member, encoded, flush))
     }
     const bytes = lengthOf(this.room.content())
     if (bytes <= QUICK_STEP1_BYTES) {
@@ -55,11 +62,21 @@ export class RoomAnswers {
   }
 
   sendStep1(member: Member): void {
-    this.direct(member, [syncFrame(SYNC.step1, vectorOf(this.room.content()))])
+    this.held.send(member, 'step1', () => [syncFrame(SYNC.step1, vectorOf(this.room.content()))])
   }
 
-  direct(member: Member, frames: readonly Uint8Array[]): void {
-    this.host.emit({ kind: 'direct', connection: member.connection, join: member.join, frames })
+  /** Sends the states of the others, after a step1 that still waits. `null`: there is none. [WS-23] */
+  sendPresence(member: Member, snapshot: () => Uint8Array | null): void {
+    this.held.send(member, 'awareness', () => {
+      const others = snapshot()
+      return others === null ? [] : [awarenessFrame(others)]
+    })
+  }
+
+  /** A connection left. */
+  forget(member: Member): void {
+    this.held.forget(member)
+    member.resyncTimer?.()
   }
 
   /**
@@ -71,7 +88,7 @@ export class RoomAnswers {
     const now = this.host.clock.monotonicMs()
     if (ownPending && now - member.fullStateAtMs >= FULL_STATE_EVERY_MS) {
       member.fullStateAtMs = now
-      this.direct(member, [syncFrame(SYNC.update, fullState(this.room.content(), this.room.log.emitted))])
+      this.held.send(member, 'state', () => [syncFrame(SYNC.update, fullState(this.room.content(), this.room.log.emitted))])
     }
     this.resyncIn(member, Math.max(0, member.resyncAtMs + RESYNC_EVERY_MS - now))
   }

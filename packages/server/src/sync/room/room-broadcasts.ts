@@ -1,13 +1,15 @@
 import { splitUpdate } from './room-split.ts'
 import type { SyncRoom } from './sync-room.ts'
 
-/** The updates that a room emitted since it last broadcast. */
+/** The updates that a room emitted since it last broadcast, in log order. */
 export class Broadcasts {
   private readonly room: SyncRoom
   private out: Uint8Array[] = []
   private senders: number[] = []
-  /** The log must be durable up to here before they leave. */
-  private durableFirst = 0
+  /** The log sequence of each update. */
+  private sequences: number[] = []
+  /** The log sequence of the last write of the relay itself. While the log is not durable so far, the document may lose it in a crash. */
+  relaySequence = 0
   /** Updates wait for the log, not for the end of a turn. */
   isHeldBack = false
 
@@ -21,29 +23,34 @@ export class Broadcasts {
    * twice. `connection`: 0 for an update of the relay. [LIFE-2, AG-110]
    */
   add(update: Uint8Array, connection: number): void {
-    if (connection === 0) this.durableFirst = this.room.log.emitted
+    const { emitted } = this.room.log
+    if (connection === 0) this.relaySequence = emitted
     for (const part of splitUpdate(update)) {
       this.out.push(part)
       this.senders.push(connection)
+      this.sequences.push(emitted)
     }
   }
 
-  /** Broadcasts them, unless they wait for the log. */
+  /** Broadcasts them, up to the first one that waits for the log: those behind it may build upon it. */
   handOut(): void {
-    if (this.out.length === 0) return
-    this.isHeldBack = this.room.log.durable < this.durableFirst
-    if (this.isHeldBack) return
     const { host, id, epoch, log } = this.room
+    const waits = this.sequences.findIndex((sequence, i) => this.senders[i] === 0 && sequence > log.durable)
+    this.isHeldBack = waits >= 0
+    const count = waits < 0 ? this.out.length : waits
+    if (count === 0) return
+    this.sequences.splice(0, count)
+    const [updates, senders] = [this.out.splice(0, count), this.senders.splice(0, count)]
     const durable = epoch === null ? {} : { durableSeq: log.durable }
-    host.emit({ kind: 'updates', room: id, updates: this.out, senders: this.senders, ...durable })
-    this.takeBack()
+    host.emit({ kind: 'updates', room: id, updates, senders, ...durable })
   }
 
-  /** Discards them. */
+  /** Discards those that are not durable, because the document that emitted them is being discarded. */
   takeBack(): void {
-    this.out = []
-    this.senders = []
+    const { durable } = this.room.log
+    const count = this.sequences.filter((sequence) => sequence <= durable).length
+    for (const each of [this.out, this.senders, this.sequences]) each.splice(count)
     this.isHeldBack = false
-    this.durableFirst = 0
+    this.relaySequence = 0
   }
 }

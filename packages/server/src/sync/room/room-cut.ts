@@ -222,6 +222,8 @@ async function loadFault(
 ): Promise<string | null> {
   const { processorMs, scratch } = owner.host
   const startedMs = processorMs()
+  // It may have been encoded between two pieces, for the trial of another write, and the pieces bring no sequence of their own.
+  live.full = null
   // Encoding counts as well: a connection that joins the loaded document waits for it.
   const state = fullState({ kind: 'live', live }, owner.sequence)
   const encodeMs = processorMs() - startedMs

@@ -102,6 +102,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Lo
       host.turn(() => {
         if (show !== null && request.agent !== null) room.agents.show(request.access.sub, request.agent, writtenBy(room, show))
         log.release()
+        sync.answers.held.trust()
         sync.resume()
       })
     }
@@ -240,6 +241,7 @@ async function applyEdit(room: Room, saver: RoomSaver, { planned: change, isStor
   const { doc } = room.live()
   const hints = saver.hints({ moved: new Set(edited.writtenBlocks), words: edited.textChanges ?? [], encoded: change.encoded })
   const bytes = base.head.sizeBytes + Math.max(0, growth.bytes)
+  room.sync.answers.held.doubt()
   room.watched(() => reconcile(doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined, hints), bytes)
   const taken = log.takeHeld()
   const stored = storedNow(saver, change, taken.length, access.sub)

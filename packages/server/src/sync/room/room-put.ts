@@ -27,7 +27,7 @@ const CONTENDED: TaskOutcome = {
  * Merges a PUT into the live document and stores both in one write. [LIFE-13, LIFE-14]
  *
  * The PUT is checked against the stored body. Only the differences between that body and the PUT are applied, so live edits elsewhere
- * survive. Nothing is broadcast before it is durable. A PUT that is refused after it was applied (the quota counts the projected size) is
+ * survive. Nothing is broadcast, nor told to who joins, before it is durable. A PUT that is refused after it was applied (the quota counts the projected size) is
  * undone by loading the document again.
  */
 export function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequest): Promise<TaskOutcome> {
@@ -62,6 +62,7 @@ async function applyPut(
     const after = readStoredBody(request.body.bytes)
     const { doc } = room.live()
     const nowMs = host.clock.nowMs()
+    sync.answers.held.doubt()
     room.watched(() => reconcile(doc, base.body, after, RELAY, plan.titleChanged ? nowMs : undefined), request.body.bytes.length)
     taken = log.takeHeld()
     const { body, bytes, blobReferences } = writeSettledBody(saver.project(after), true)
@@ -111,6 +112,7 @@ async function applyPut(
     if (room.isReady) {
       host.turn(() => {
         log.release()
+        sync.answers.held.trust()
         sync.resume()
       })
     }

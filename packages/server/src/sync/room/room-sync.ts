@@ -20,9 +20,7 @@ const NOBODY: ReadonlySet<number> = new Set()
 /** At this many gathered writes the window ends early, because waiting longer saves nothing. */
 const MANY_WRITES = 256
 
-/**
- * Handles the SYNC messages of one loaded document: step1 and step2, edits in turns behind the guard, resyncs and acks. [WS-23..WS-41]
- */
+/** Handles the SYNC messages of one loaded document: step1 and step2, edits in turns behind the guard, resyncs, acks. [WS-23..WS-41] */
 export class RoomSync implements TrialOwner {
   readonly host: RoomHost
   readonly id: number
@@ -57,7 +55,7 @@ export class RoomSync implements TrialOwner {
     this.window = new EditWindow(room.host.options.windowMs)
     this.backlog = new Backlog(room.host)
     this.broadcasts = new Broadcasts(room)
-    this.answers = new RoomAnswers(room)
+    this.answers = new RoomAnswers(room, this.broadcasts)
     this.trials = new WriteTrials(this, room)
     this.rejoins = new Rejoins(room.host, (member, write) => this.take(member, write))
   }
@@ -91,8 +89,8 @@ export class RoomSync implements TrialOwner {
       if (!isDecoded) this.refuse(member, 0, 'ERR_BAD_FRAME', 'the state vector cannot be decoded')
       return
     }
-    const { payload: update, subType } = read
-    const isStep2 = subType === SYNC.step2
+    const { payload: update } = read
+    const isStep2 = read.subType === SYNC.step2
     this.gather(member, { ordinal: message.ordinal, update, isStep2, readOnly: !member.canWrite, refusal: null })
   }
 
@@ -278,7 +276,7 @@ export class RoomSync implements TrialOwner {
     this.flushTurn()
   }
 
-  /** Discards updates not yet broadcast, because the document that emitted them is being discarded. */
+  /** Discards updates that are not durable, because their document is being discarded. */
   takeBack(): void {
     this.broadcasts.takeBack()
   }
@@ -350,6 +348,7 @@ export class RoomSync implements TrialOwner {
 
   logMoved(): void {
     for (const member of this.acking) this.settle(member)
+    this.answers.held.logMoved()
     if (this.broadcasts.isHeldBack) this.handOut()
   }
 
@@ -380,7 +379,7 @@ export class RoomSync implements TrialOwner {
     this.rejoins.end(member)
     this.acking.delete(member)
     if (!this.backlog.mayStay(member)) this.forgetWaiting(member)
-    member.resyncTimer?.()
+    this.answers.forget(member)
   }
 
   private forgetWaiting(member: Member): void {

@@ -1,6 +1,7 @@
 import { fullState } from './room-content.ts'
 import { type CutOwner, cutWrite } from './room-cut.ts'
 import type { LiveContent } from './room-content.ts'
+import type { RoomAnswers } from './room-answers.ts'
 import type { Backlog } from './room-backlog.ts'
 import { refusedWrite, type Write } from './room-edits.ts'
 import { type RoomHost, watched } from './room-host.ts'
@@ -10,6 +11,7 @@ import type { SyncRoom } from './sync-room.ts'
 /** What `WriteTrials` needs from `RoomSync`. */
 export interface TrialOwner extends CutOwner {
   readonly backlog: Backlog
+  readonly answers: Pick<RoomAnswers, 'held'>
   /** Accepts a write, which is queued or tried. */
   take(member: Member, write: Write): void
   /** Queues a write for the next turn of its connection. */
@@ -111,6 +113,7 @@ export class WriteTrials {
     const run = async (): Promise<void> => {
       if (!this.room.isReady || this.trials.get(member) !== trial) return
       this.host.turn(() => this.owner.pause())
+      this.owner.answers.held.doubt()
       const outcome = await cutWrite(this.owner, member, write, (tookMs) => this.owner.learn(member, write.update.length, tookMs))
       if (outcome.kind === 'lost' || !this.room.isReady) return
       this.host.turn(() => {
@@ -119,6 +122,7 @@ export class WriteTrials {
         this.owner.settleAfter(member, write)
         this.room.weighed()
         this.trials.delete(member)
+        this.owner.answers.held.trust()
         this.owner.resume()
         for (const next of trial.waiting) this.owner.take(member, next)
       })

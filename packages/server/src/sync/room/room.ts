@@ -5,7 +5,6 @@ import { RoomAwareness } from './awareness-room.ts'
 import { WaitingCalls } from './room-calls.ts'
 import { RoomChanges } from './room-changes.ts'
 import { buildLive, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
-import { awarenessFrame } from '@docrelay/protocol/codec'
 import { type RoomHost, watched } from './room-host.ts'
 import { type LoadOutcome, loadInTurn } from './room-load.ts'
 import { drainRoom } from './room-evict.ts'
@@ -271,8 +270,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     const member = newMember(message)
     this.members.set(message.connection, member)
     ready.sync.joined(member, message)
-    const others = this.awareness.snapshot()
-    if (others !== null) ready.sync.answers.direct(member, [awarenessFrame(others)])
+    ready.sync.answers.sendPresence(member, () => this.awareness.snapshot())
   }
 
   private leave(ready: Ready, member: Member): void {
