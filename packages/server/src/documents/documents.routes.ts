@@ -5,6 +5,7 @@ import { DOCUMENT_EXCHANGES } from './documents.exchanges.ts'
 import { checkDocumentId } from './document-id.ts'
 import { readListQuery, readPreconditions, readTransfer, readCollectionChange } from './document-requests.ts'
 import type { Documents } from './documents.ts'
+import { listParts } from './list-answer.ts'
 import { encodeCursor, type ListedPage } from './listing.ts'
 import { documentMetadata } from './metadata.ts'
 import { bodyEtag, presentBody } from './present.ts'
@@ -22,6 +23,7 @@ export const DOCUMENT_ROUTES = {
     body: NO_BODY,
     needs: 'view, per document',
     summary: 'Documents the caller may read, newest change first.',
+    largeAnswer: true,
     exchange: DOCUMENT_EXCHANGES.list,
   },
   get: {
@@ -119,12 +121,8 @@ export function documentRoutes({ documents, editorClient }: DocumentRoutesDeps):
       async handle(request) {
         const query = readListQuery(request.query)
         const page = await documents.list(callerOf(request).access, query)
-        const items = page.items.map(({ head, reader }) => documentMetadata(head, reader))
-        return {
-          kind: 'json',
-          value: editorClient ? { documents: items } : items,
-          headers: { ...CONTENT_HEADERS, ...nextLink(request.query, page) },
-        }
+        const headers = { ...CONTENT_HEADERS, ...nextLink(request.query, page) }
+        return { kind: 'json-bytes', parts: await listParts(page.items, editorClient), headers }
       },
     },
     { ...DOCUMENT_ROUTES.get, handle: (request) => getDocument(request, documents, editorClient) },
