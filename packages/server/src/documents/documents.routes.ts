@@ -12,6 +12,11 @@ import { bodyEtag, presentBody } from './present.ts'
 import { ydocBytes } from './ydoc.ts'
 
 const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
+/**
+ * The ETag of a body is its version, which other documents have too. The cache of a browser asks with an ETag that it got for
+ * another workspace or person, in spite of `Vary`, and would show their body on 304; so it must not keep any. [REST-20]
+ */
+const BODY_HEADERS = { 'Cache-Control': 'no-store' }
 const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')
 
 /** The document routes without their handlers. [interface, Endpoints] */
@@ -171,10 +176,10 @@ async function getDocument(request: RouteRequest, documents: Documents, editorCl
   if (known !== undefined) {
     const { head, reader } = await documents.head(access, idOf(request))
     const etag = bodyEtag(head, reader)
-    if (namesEtag(known, etag)) return { kind: 'not-modified', headers: { ...CONTENT_HEADERS, ETag: etag } }
+    if (namesEtag(known, etag)) return { kind: 'not-modified', headers: { ...BODY_HEADERS, ETag: etag } }
   }
   const { record, reader } = await documents.get(access, idOf(request))
-  const headers = { ...CONTENT_HEADERS, ETag: bodyEtag(record.head, reader) }
+  const headers = { ...BODY_HEADERS, ETag: bodyEtag(record.head, reader) }
   return { kind: 'json-bytes', parts: presentBody(record, reader, { editorClient }), headers }
 }
 
