@@ -27,9 +27,10 @@ describe('what a head has of a body', () => {
     expect(Object.keys(factsOf(halves).carried)).toEqual(['lockedBy', 'tags'])
   })
 
-  it('[BODY-16] [CFG-2] the version of a client is in a head when it is plain and short', () => {
-    for (const plain of [3, 1.5, '2.0', true, null]) expect(factsOf({}, plain).clientVersion).toBe(plain)
-    for (const other of [{ major: 1 }, [1], 'v'.repeat(257)]) expect(factsOf({}, other)).not.toHaveProperty('clientVersion')
+  it('[BODY-16] [CFG-2] the version of a client is in a head when it has at most 256 characters of JSON', () => {
+    for (const short of [3, 1.5, '2.0', true, null, { major: 2 }]) expect(factsOf({}, short).clientVersion).toBe(short)
+    for (const long of [{ major: 'v'.repeat(256) }, Array.from({ length: 200 }, () => 1), 'v'.repeat(257)])
+      expect(factsOf({}, long)).not.toHaveProperty('clientVersion')
   })
 
   it('[BODY-16] facts that an earlier release stored are bounded, and bounded ones stay the same', () => {
@@ -39,7 +40,7 @@ describe('what a head has of a body', () => {
       ...bounded,
       title: 'x'.repeat(5_000),
       carried: { lockedBy: 'ann', tags: ['t'.repeat(9_000)] },
-      clientVersion: [1],
+      clientVersion: 'v'.repeat(300),
     }
     const shown = { ...factsOf({ name: 'Plan' }), title: 'x'.repeat(1_024), carried: { lockedBy: 'ann' } }
     expect(boundedFacts(older)).toEqual(shown)

@@ -28,7 +28,7 @@ export interface BodyFacts {
   readonly carried: { readonly [member: string]: Json }
   /**
    * The client's own member `version`. It is kept here and not in the stored bytes, and shown only with `[compat]
-   * editor_client`. Absent when no PUT gave one, and when it is neither a number nor another short plain value. [CFG-2]
+   * editor_client`. Absent when no PUT gave one, and when it is too long. [CFG-2]
    */
   readonly clientVersion?: Json
 }
@@ -59,6 +59,7 @@ export interface PreparedBody {
 const CARRIED = ['lockedBy', 'lockedByName', 'lockedAt', 'lastModifiedBy', 'lastModifiedByName', 'tags']
 /** Most characters of JSON of all carried members together. */
 const MOST_CARRIED = 8_192
+/** Most characters of JSON of the client's version. */
 const MOST_VERSION = 256
 
 /**
@@ -67,7 +68,7 @@ const MOST_VERSION = 256
  */
 export function bodyFacts(body: DocumentBody, clientVersion?: Json): BodyFacts {
   const createdAt = body.members.get('createdAt')
-  const version = plainVersion(clientVersion)
+  const version = shortVersion(clientVersion)
   return {
     title: headTitle(shownTitle(body)),
     createdAt: typeof createdAt === 'number' && Number.isInteger(createdAt) ? createdAt : null,
@@ -85,7 +86,7 @@ export function boundedFacts(facts: BodyFacts): BodyFacts {
   const { clientVersion, ...others } = facts
   const title = headTitle(facts.title)
   const carried = shortMembers((name) => facts.carried[name])
-  const version = plainVersion(clientVersion)
+  const version = shortVersion(clientVersion)
   const isBounded =
     title === facts.title && version === clientVersion && Object.keys(carried).length === Object.keys(facts.carried).length
   return isBounded ? facts : { ...others, title, carried, ...(version === undefined ? {} : { clientVersion: version }) }
@@ -105,9 +106,8 @@ function shortMembers(memberOf: (name: string) => Json | undefined): { readonly 
   return carried
 }
 
-function plainVersion(version: Json | undefined): Json | undefined {
-  if (typeof version === 'string') return version.length <= MOST_VERSION ? version : undefined
-  return typeof version === 'object' && version !== null ? undefined : version
+function shortVersion(version: Json | undefined): Json | undefined {
+  return version === undefined || jsonLength(version, MOST_VERSION) > MOST_VERSION ? undefined : version
 }
 
 /** The characters of a value as JSON. Counts no further than `most`, so that a long value costs no more than a short one. */
