@@ -1,12 +1,15 @@
 import type { DocumentBody } from './body.ts'
-import { shownTitle } from './body-title.ts'
+import { headTitle, shownTitle } from './body-title.ts'
 import type { Json } from './json.ts'
 
 /**
  * What lists, checks and metadata need to know about a body; stored beside it, so that they need not read it. [BODY-15]
+ *
+ * Their size has a bound whatever the body holds: they are sent to every reader with each change, and lists hold those of
+ * all documents. The body keeps everything. [BODY-16]
  */
 export interface BodyFacts {
-  /** The title as shown: `name`, else `title`, else `Untitled Document`. */
+  /** The title as shown, cut as heads show it: `name`, else `title`, else `Untitled Document`. */
   readonly title: string
   /** The body's integer `createdAt`, when it has one. */
   readonly createdAt: number | null
@@ -18,11 +21,14 @@ export interface BodyFacts {
    */
   readonly shapeCount: number
   readonly filledProsePageCount: number
-  /** `tags`, `lockedBy`, `lockedByName`, `lockedAt`, `lastModifiedBy`, `lastModifiedByName` as the body has them. */
+  /**
+   * `tags`, `lockedBy`, `lockedByName`, `lockedAt`, `lastModifiedBy`, `lastModifiedByName` as the body has them; without
+   * those that are too long.
+   */
   readonly carried: { readonly [member: string]: Json }
   /**
    * The client's own member `version`. It is kept here and not in the stored bytes, and shown only with `[compat]
-   * editor_client`. Absent when no PUT gave one. [CFG-2]
+   * editor_client`. Absent when no PUT gave one, and when it is too long. [CFG-2]
    */
   readonly clientVersion?: Json
 }
@@ -49,7 +55,12 @@ export interface PreparedBody {
   readonly sharedWith: readonly Json[] | undefined
 }
 
-const CARRIED = ['tags', 'lockedBy', 'lockedByName', 'lockedAt', 'lastModifiedBy', 'lastModifiedByName']
+/** The short ones come first: tags that are too long must not push out who has locked the document. */
+const CARRIED = ['lockedBy', 'lockedByName', 'lockedAt', 'lastModifiedBy', 'lastModifiedByName', 'tags']
+/** Most characters of JSON of all carried members together. */
+const MOST_CARRIED = 8_192
+/** Most characters of JSON of the client's version. */
+const MOST_VERSION = 256
 
 /**
  * Returns the facts of a body. `clientVersion` is not in the body: later writes of the relay pass on the value of the
@@ -57,17 +68,66 @@ const CARRIED = ['tags', 'lockedBy', 'lockedByName', 'lockedAt', 'lastModifiedBy
  */
 export function bodyFacts(body: DocumentBody, clientVersion?: Json): BodyFacts {
   const createdAt = body.members.get('createdAt')
-  const carried = CARRIED.filter((name) => body.members.has(name)).map((name) => [name, body.members.get(name) as Json])
+  const version = shortVersion(clientVersion)
   return {
-    title: shownTitle(body),
+    title: headTitle(shownTitle(body)),
     createdAt: typeof createdAt === 'number' && Number.isInteger(createdAt) ? createdAt : null,
     canvasPageCount: body.canvas.pages.length,
     prosePageCount: body.prose.pages.length,
     shapeCount: body.canvas.pages.reduce((sum, page) => sum + page.shapes.length, 0),
     filledProsePageCount: body.prose.pages.filter((page) => !isEmptyContent(page.content)).length,
-    carried: Object.fromEntries(carried),
-    ...(clientVersion === undefined ? {} : { clientVersion }),
+    carried: shortMembers((name) => body.members.get(name)),
+    ...(version === undefined ? {} : { clientVersion: version }),
   }
+}
+
+/** Facts as they are bounded now, from those that any release has stored; the same ones when they are. [BODY-16] */
+export function boundedFacts(facts: BodyFacts): BodyFacts {
+  const { clientVersion, ...others } = facts
+  const title = headTitle(facts.title)
+  const carried = shortMembers((name) => facts.carried[name])
+  const version = shortVersion(clientVersion)
+  const isBounded =
+    title === facts.title && version === clientVersion && Object.keys(carried).length === Object.keys(facts.carried).length
+  return isBounded ? facts : { ...others, title, carried, ...(version === undefined ? {} : { clientVersion: version }) }
+}
+
+function shortMembers(memberOf: (name: string) => Json | undefined): { readonly [member: string]: Json } {
+  const carried: { [member: string]: Json } = {}
+  let left = MOST_CARRIED
+  for (const name of CARRIED) {
+    const value = memberOf(name)
+    if (value === undefined) continue
+    const length = jsonLength(value, left)
+    if (length > left) continue
+    carried[name] = value
+    left -= length
+  }
+  return carried
+}
+
+function shortVersion(version: Json | undefined): Json | undefined {
+  return version === undefined || jsonLength(version, MOST_VERSION) > MOST_VERSION ? undefined : version
+}
+
+/** The characters of a value as JSON. Counts no further than `most`, so that a long value costs no more than a short one. */
+function jsonLength(value: Json, most: number): number {
+  if (typeof value === 'string') return value.length > most ? value.length : JSON.stringify(value).length
+  if (value === null || typeof value !== 'object') return String(value).length
+  let sum = 2
+  if (Array.isArray(value)) {
+    for (const entry of value as readonly Json[]) {
+      sum += 1 + jsonLength(entry, most - sum)
+      if (sum > most) return sum
+    }
+    return sum
+  }
+  for (const [name, member] of Object.entries(value)) {
+    sum += 2 + jsonLength(name, most - sum)
+    sum += jsonLength(member, most - sum)
+    if (sum > most) return sum
+  }
+  return sum
 }
 
 /**

@@ -109,6 +109,17 @@ describe('prepareBody', () => {
     expect(settleTitle('old', 'new', 'old')).toBe('new')
     expect(settleTitle('new', 'old', 'old')).toBe('new')
     expect(settleTitle('x', 'y', 'old')).toBe('x')
+  })
+
+  it('[BODY-16] [BODY-10] a title longer than a head shows is compared by its beginning, and written whole', () => {
+    const long = 'ab'.repeat(2_000)
+    const { facts } = prepared({ name: long, title: long })
+    expect(prepared({ name: long, title: 'new' }, facts.title).value).toMatchObject({ name: 'new', title: 'new' })
+    expect(prepared({ name: 'new', title: long }, facts.title).value).toMatchObject({ name: 'new', title: 'new' })
+    expect(prepared({ name: long, title: long }, facts.title).value).toMatchObject({ name: long, title: long })
+    expect(prepared({ name: `${long}!`, title: long }, facts.title).value).toMatchObject({ name: `${long}!`, title: `${long}!` })
+    // What an earlier release remembered of the title.
+    expect(settleTitle(long, 'new', long)).toBe('new')
     expect(prepared({ name: 'old', title: 'new' }, 'old').value).toMatchObject({ name: 'new', title: 'new' })
     expect(prepared({ name: 'x', title: 'y' })).toMatchObject({
       name: 'x',

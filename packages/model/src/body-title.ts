@@ -2,6 +2,8 @@ import type { DocumentBody } from './body.ts'
 import type { Json } from './json.ts'
 
 const UNTITLED = 'Untitled Document'
+/** Most UTF-16 units of a title in a head. */
+const MOST_SHOWN = 1_024
 
 /** Returns the title in the body: `name`, else `title`; `undefined` when neither is a string. [BODY-10] */
 export function storedTitle(body: DocumentBody): string | undefined {
@@ -17,11 +19,25 @@ export function shownTitle(body: DocumentBody): string {
 }
 
 /**
+ * Returns a title as heads show it: its first 1,024 characters, without half a pair at the end. It is only for showing and
+ * comparing, and never written into a body. [BODY-16]
+ */
+export function headTitle(title: string): string {
+  if (title.length <= MOST_SHOWN) return title
+  const last = title.charCodeAt(MOST_SHOWN - 1)
+  const isHalf = last >= 0xd800 && last <= 0xdbff
+  // Joined from its characters, since a slice would keep the whole title in memory.
+  return Array.from(title.slice(0, isHalf ? MOST_SHOWN - 1 : MOST_SHOWN)).join('')
+}
+
+/**
  * Returns the title of a PUT in which `name` and `title` differ: the one that was changed, `name` if both were.
- * [BODY-10] `before` is the title of the stored body, `null` for a new document.
+ * [BODY-10] `before` is the title in the head of the stored document, `null` for a new one. A head has only the beginning of
+ * a long title, so long ones are compared by their beginning; when both begin as the stored one does, `name` wins.
  */
 export function settleTitle(name: string, title: string, before: string | null): string {
-  return name === before ? title : name
+  const isKept = (given: string): boolean => before !== null && headTitle(given) === headTitle(before)
+  return isKept(name) && !isKept(title) ? title : name
 }
 
 /** Sets each of `name` and `title` that the body has, or `name` when it has neither. [BODY-10] */

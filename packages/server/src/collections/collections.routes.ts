@@ -1,4 +1,4 @@
-import { documentMetadata } from '../documents/metadata.ts'
+import { listParts } from '../documents/list-answer.ts'
 import type { Documents } from '../documents/documents.ts'
 import { callerOf } from '../http/caller.ts'
 import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
@@ -37,6 +37,7 @@ export const COLLECTION_ROUTES = {
     body: NO_BODY,
     needs: 'view, per document',
     summary: 'Documents of a collection that the caller may read, newest change first; none when it is unknown.',
+    largeAnswer: true,
     exchange: COLLECTION_EXCHANGES.documents,
   },
 } as const satisfies Record<string, RouteDeclaration>
@@ -69,8 +70,7 @@ export function collectionRoutes({ registries, documents }: CollectionRoutesDeps
         // collection without documents. [REST-24]
         const query = { limit: null, after: null, titlePart: null, collectionId: request.params.id ?? '' }
         const { items } = await documents.list(callerOf(request).access, query)
-        const found = items.map(({ head, reader }) => documentMetadata(head, reader))
-        return { kind: 'json', value: { documents: found }, headers: HEADERS }
+        return { kind: 'json-bytes', parts: await listParts(items, true), headers: HEADERS }
       },
     },
   ]

@@ -84,6 +84,7 @@ export function openLive(
       log,
       edited: (ref) => changes.edited(ref),
       records,
+      cacheMaxBytes: config.storage.docCacheMaxBytes,
     }),
   )
   const gateway = opened.use(

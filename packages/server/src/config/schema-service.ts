@@ -130,7 +130,7 @@ export const SERVICE_KEYS = {
       default: 268_435_456,
       zero: 'unlimited',
       env: 'RELAY_DOC_CACHE_MAX_BYTES',
-      doc: 'Memory for resident documents that nobody has joined.',
+      doc: 'Most memory of resident documents that nobody has joined; above it those idle longest are evicted. Joined ones do not count.',
     },
     tombstone_days: {
       kind: 'integer',

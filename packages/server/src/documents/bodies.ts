@@ -1,4 +1,5 @@
 import type { PreparedBody } from '@docrelay/model/body-facts'
+import { headTitle, settleTitle } from '@docrelay/model/body-title'
 import type { Refusal } from '@docrelay/model/edit'
 import type { BodyDelta } from '@docrelay/model/seen/body-delta'
 import { RelayError } from '../kernel/errors.ts'
@@ -136,7 +137,7 @@ function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
     async resettle(body, storedTitle) {
       const { name, title } = body
       if (name === null || title === null || name === title) return body
-      if (body.facts.title === (name === storedTitle ? title : name)) return body
+      if (body.facts.title === headTitle(settleTitle(name, title, storedTitle))) return body
       const result = await run({ kind: 'resettle', body, storedTitle }, body.bytes)
       if (result.kind !== 'prepared') throw new Error('a preparation answers a prepared body')
       return result.body

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenDocumentStore } from './document-store.contract.ts'
-import { creation, written } from './testing/document-writes.ts'
+import { bodyOf, creation, noFacts, written } from './testing/document-writes.ts'
 
 /** Registers what every driver keeps to when it reads the heads of several documents. */
 export function describeDocumentHeadsContract(name: string, open: () => Promise<OpenDocumentStore>): void {
@@ -22,6 +22,17 @@ export function describeDocumentHeadsContract(name: string, open: () => Promise<
       const ids = ['one', 'never', 'deleted', 'elsewhere', 'two', "x' or 1=1 --"]
       const found = await documents.heads(workspaceId, ids)
       expect(found.toSorted((a, b) => a.key - b.key)).toEqual([one, two])
+    })
+
+    it('[BODY-16] a head whose facts an earlier release stored longer is read with bounded ones', async () => {
+      const { documents } = store
+      const ref = { workspaceId: randomUUID(), id: 'older' }
+      const older = { ...noFacts, title: 'x'.repeat(5_000), carried: { tags: ['t'.repeat(9_000)], lockedBy: 'ann' } }
+      const facts = { ...noFacts, title: 'x'.repeat(1_024), carried: { lockedBy: 'ann' } }
+      await documents.write(creation(ref, '', { set: { ownerId: 'ada', ownerName: 'Ada', body: bodyOf('{}', older) } }))
+      expect((await documents.read(ref))?.head.facts).toEqual(facts)
+      expect((await documents.list(ref.workspaceId)).map((head) => head.facts)).toEqual([facts])
+      expect(await documents.state(ref)).toMatchObject({ kind: 'document', head: { facts } })
     })
   })
 }

@@ -12,6 +12,7 @@ export const DOCUMENT_ID: ExchangeParameter = {
 }
 /** [REST-10] */
 export const PRIVATE_CONTENT = { 'Cache-Control': '`private, no-cache`.' } as const
+const UNCACHED = { 'Cache-Control': '`no-store`.' } as const
 export const VERSION_ETAG = { ETag: 'The stored version, `"<version>"`; at level view `"<version>-v"`.' } as const
 export const IF_NONE_MATCH: ExchangeParameter = { description: 'ETags the caller holds.', schema: TEXT }
 
@@ -156,9 +157,9 @@ export const DOCUMENT_EXCHANGES = {
       200: {
         description: 'The document.',
         content: { 'application/json': DOCUMENT_BODY },
-        headers: { ...PRIVATE_CONTENT, ...VERSION_ETAG },
+        headers: { ...UNCACHED, ...VERSION_ETAG },
       },
-      304: { description: 'The caller holds it.', headers: { ...PRIVATE_CONTENT, ...VERSION_ETAG } },
+      304: { description: 'The caller holds it.', headers: { ...UNCACHED, ...VERSION_ETAG } },
     },
     errors: ['NOT_FOUND', 'VIEW_FORBIDDEN'],
   },

@@ -5,12 +5,18 @@ import { DOCUMENT_EXCHANGES } from './documents.exchanges.ts'
 import { checkDocumentId } from './document-id.ts'
 import { readListQuery, readPreconditions, readTransfer, readCollectionChange } from './document-requests.ts'
 import type { Documents } from './documents.ts'
+import { listParts } from './list-answer.ts'
 import { encodeCursor, type ListedPage } from './listing.ts'
 import { documentMetadata } from './metadata.ts'
 import { bodyEtag, presentBody } from './present.ts'
 import { ydocBytes } from './ydoc.ts'
 
 const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
+/**
+ * The ETag of a body is its version, which other documents have too. The cache of a browser asks with an ETag that it got for
+ * another workspace or person, in spite of `Vary`, and would show their body on 304; so it must not keep any. [REST-20]
+ */
+const BODY_HEADERS = { 'Cache-Control': 'no-store' }
 const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')
 
 /** The document routes without their handlers. [interface, Endpoints] */
@@ -22,6 +28,7 @@ export const DOCUMENT_ROUTES = {
     body: NO_BODY,
     needs: 'view, per document',
     summary: 'Documents the caller may read, newest change first.',
+    largeAnswer: true,
     exchange: DOCUMENT_EXCHANGES.list,
   },
   get: {
@@ -119,12 +126,8 @@ export function documentRoutes({ documents, editorClient }: DocumentRoutesDeps):
       async handle(request) {
         const query = readListQuery(request.query)
         const page = await documents.list(callerOf(request).access, query)
-        const items = page.items.map(({ head, reader }) => documentMetadata(head, reader))
-        return {
-          kind: 'json',
-          value: editorClient ? { documents: items } : items,
-          headers: { ...CONTENT_HEADERS, ...nextLink(request.query, page) },
-        }
+        const headers = { ...CONTENT_HEADERS, ...nextLink(request.query, page) }
+        return { kind: 'json-bytes', parts: await listParts(page.items, editorClient), headers }
       },
     },
     { ...DOCUMENT_ROUTES.get, handle: (request) => getDocument(request, documents, editorClient) },
@@ -173,10 +176,10 @@ async function getDocument(request: RouteRequest, documents: Documents, editorCl
   if (known !== undefined) {
     const { head, reader } = await documents.head(access, idOf(request))
     const etag = bodyEtag(head, reader)
-    if (namesEtag(known, etag)) return { kind: 'not-modified', headers: { ...CONTENT_HEADERS, ETag: etag } }
+    if (namesEtag(known, etag)) return { kind: 'not-modified', headers: { ...BODY_HEADERS, ETag: etag } }
   }
   const { record, reader } = await documents.get(access, idOf(request))
-  const headers = { ...CONTENT_HEADERS, ETag: bodyEtag(record.head, reader) }
+  const headers = { ...BODY_HEADERS, ETag: bodyEtag(record.head, reader) }
   return { kind: 'json-bytes', parts: presentBody(record, reader, { editorClient }), headers }
 }
 

@@ -2,7 +2,7 @@ import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 
 /** Most documents whose head is remembered. */
 const MOST_HEADS = 1_000
-/** The head of a larger document is not remembered, because the size of a head is bounded only by that of its document. */
+/** The head of a larger document is not remembered: its size counts the share list, which may have a MiB. */
 const MOST_BYTES = 65_536
 
 /**
@@ -27,8 +27,7 @@ export function createRecentHeads(): RecentHeads {
     note(head) {
       const key = keyOf(head)
       heads.delete(key)
-      const { clientVersion } = head.facts
-      if (head.sizeBytes > MOST_BYTES || (clientVersion !== undefined && typeof clientVersion !== 'number')) return
+      if (head.sizeBytes > MOST_BYTES) return
       heads.set(key, head)
       for (const oldest of heads.keys()) {
         if (heads.size <= MOST_HEADS) return

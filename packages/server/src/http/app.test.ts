@@ -168,13 +168,13 @@ describe('headers', () => {
     })
   })
 
-  it('[REST-10] every answer has nosniff, and document content is private, no-cache', async () => {
+  it('[REST-10] every answer has nosniff, and document content is private, no-cache, or no-store where it has an ETag of its version', async () => {
     const paths = ['/health', '/nowhere', '/api/docs', '/api/test/crash', '/readyz']
     for (const path of paths) expect((await relay.call('GET', path)).headers.get('x-content-type-options')).toBe('nosniff')
     await relay.call('PUT', '/api/docs/cached', { as: ann, body: {} })
-    for (const path of ['/api/docs', '/api/docs/cached']) {
-      expect((await relay.call('GET', path, { as: ann })).headers.get('cache-control')).toBe('private, no-cache')
-    }
+    const caching = async (path: string) => (await relay.call('GET', path, { as: ann })).headers.get('cache-control')
+    expect(await caching('/api/docs')).toBe('private, no-cache')
+    expect(await caching('/api/docs/cached')).toBe('no-store')
   })
 
   it('[REST-11] [H8] with origins * any origin may read every answer, without credentials', async () => {
@@ -194,6 +194,9 @@ describe('headers', () => {
     expect([listed.get('access-control-allow-origin'), listed.get('vary')]).toEqual(['https://one.example', 'Origin'])
     const other = await from('https://one.example.evil')
     expect([other.get('access-control-allow-origin'), other.get('vary')]).toEqual([null, 'Origin'])
+    const as = { ...ann, claims: { wsp: [{ id: 'acme', role: 'member' }] } }
+    const answered = await dedicated.call('GET', '/api/docs', { as, headers: { origin: 'https://one.example' } })
+    expect([answered.status, answered.headers.get('vary')]).toEqual([200, 'Origin, Authorization, X-Workspace-Id'])
   })
 
   it('[REST-11] a preflight needs no token and allows the methods of the route and the requested headers for a day', async () => {

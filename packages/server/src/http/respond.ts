@@ -19,6 +19,8 @@ const NO_CONTENT = 204
 const FOUND = 302
 const NOT_MODIFIED = 304
 const DEFAULT_RETRY_MS = 1000
+/** Caching of what depends on the caller, and the request headers that say who that is. [REST-10] */
+const BY_CALLER = { caching: 'private, no-cache', headers: 'Authorization, X-Workspace-Id' }
 
 /** A reply whose whole body exists. */
 export type WholeReply = Exclude<RouteReply, StreamReply>
@@ -33,7 +35,7 @@ export function replyAnswer(
   common: CommonHeaders,
   bodyOf: (parts: readonly Uint8Array[]) => Answer['body'] = (parts) => parts,
 ): Answer {
-  const headers = { ...common, ...reply.headers }
+  const headers = repliedHeaders(common, reply.headers)
   switch (reply.kind) {
     case 'json':
       return { status: OK, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(reply.value) }
@@ -64,6 +66,13 @@ export function replyAnswer(
     case 'redirect':
       return { status: FOUND, headers: { ...headers, Location: reply.location }, body: null }
   }
+}
+
+/** The headers of a reply; one that depends on the caller says so to caches. [REST-10] */
+function repliedHeaders(common: CommonHeaders, own: WholeReply['headers']): CommonHeaders {
+  const headers: CommonHeaders = { ...common, ...own }
+  if (headers['Cache-Control'] !== BY_CALLER.caching) return headers
+  return { ...headers, Vary: headers.Vary === undefined ? BY_CALLER.headers : `${headers.Vary}, ${BY_CALLER.headers}` }
 }
 
 /**

@@ -57,7 +57,7 @@ export interface Route {
   readonly whileDraining?: true
   /** The path parameter that is a document id, for the log. [OPS-5] */
   readonly documentParam?: string
-  /** Answers may be as large as a document, so workspaces take turns at making them. [H10] */
+  /** Answers may be as large as a document or longer, so workspaces take turns at making them. [H10] */
   readonly largeAnswer?: true
   /** Refuses the role viewer before the body is read. Set where the role alone decides. [PERM-3] */
   readonly writersOnly?: true

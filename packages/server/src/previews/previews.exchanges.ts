@@ -3,7 +3,7 @@ import { DOCUMENT_ID, IF_NONE_MATCH, PRIVATE_CONTENT } from '../documents/docume
 
 const HEADERS = {
   ...PRIVATE_CONTENT,
-  ETag: 'Of version, page, scale and renderer.',
+  ETag: 'Of version, page, scale, renderer and life of the document.',
   'Content-Security-Policy': 'Nothing in it may run or load.',
 }
 

@@ -89,10 +89,10 @@ describe('previews over REST', () => {
     }
   })
 
-  it('[REST-35] the ETag of a preview names version, page, scale and renderer, and a known one answers 304', async () => {
+  it('[REST-35] the ETag of a preview names version, page, scale, renderer and life of the document, and a known one answers 304', async () => {
     const first = await svg()
     const etag = first.headers.get('etag') ?? ''
-    expect(etag).toMatch(/^"1-[a-z0-9]+-1-r5"$/)
+    expect(etag).toMatch(/^"1-[a-z0-9]+-1-r5-[\w-]{16}"$/)
     expect((await svg('', { 'if-none-match': etag })).status).toBe(304)
     const others = await Promise.all([svg('?page=first'), svg('?page=second'), svg('?scale=2')])
     expect(new Set([etag, ...others.map((answer) => answer.headers.get('etag'))]).size).toBe(4)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { RENDERER_VERSION } from '@docrelay/model/render/page-svg'
 import type { Access } from '../access/access.ts'
+import type { DocumentHead } from '../documents/document-store.port.ts'
 import type { Documents } from '../documents/documents.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
@@ -117,7 +118,7 @@ export function openPreviews({ documents, clock, log, pool = openThreads() }: Pr
     async draw(access, request, isKnown, left) {
       const { docId, ...picture } = request
       const { head } = await documents.head(access, docId)
-      const known = etagOf(head.version, request)
+      const known = etagOf(head, request)
       if (isKnown(known)) return { kind: 'unchanged', etag: known }
       const heavy = head.sizeBytes > HEAVY_BYTES
       return inTurn({ holder: access.workspaceId, heavy, ...(left && { givenUp: left }) }, async () => {
@@ -125,7 +126,7 @@ export function openPreviews({ documents, clock, log, pool = openThreads() }: Pr
         const result = await run({ body: record.body, ...picture }, left)
         if (result.kind === 'no-page')
           throw new RelayError('NOT_FOUND', 'The document has no canvas page with this id.', { resource: 'page' })
-        return { kind: 'drawn', etag: etagOf(record.head.version, request), bytes: result.bytes }
+        return { kind: 'drawn', etag: etagOf(record.head, request), bytes: result.bytes }
       })
     },
     async picture({ workspaceId, sizeBytes, pageId, shapeId, body }, left) {
@@ -156,10 +157,11 @@ function busy(message: string): RelayError {
 }
 
 /**
- * Made of version, page, scale and renderer. A page id may hold characters that an ETag cannot, so its hash stands for
- * it. [REST-35]
+ * Made of version, page, scale, renderer and the life of the document: another workspace may have the same id at the same
+ * version, and the cache of a browser asks for both with one ETag. A page id may hold characters that an ETag cannot, so its
+ * hash stands for it. [REST-35]
  */
-function etagOf(version: number, { pageId, scale }: PreviewRequest): string {
+function etagOf({ version, lineage }: DocumentHead, { pageId, scale }: PreviewRequest): string {
   const page = pageId === null ? 'active' : createHash('sha256').update(pageId).digest('hex').slice(0, 16)
-  return `"${version}-${page}-${scale}-r${RENDERER_VERSION}"`
+  return `"${version}-${page}-${scale}-r${RENDERER_VERSION}-${lineage}"`
 }

@@ -237,6 +237,8 @@ export type FromWorker =
       readonly kind: 'report'
       readonly rooms: number
       readonly cacheBytes: number
+      /** The number of each room and its bytes, in turn. */
+      readonly roomBytes: Float64Array
       readonly oldestUnsavedMs: number
       readonly counters: Readonly<Record<string, number>>
       readonly appendSeconds: readonly number[]

@@ -1,4 +1,4 @@
-import type { BodyFacts } from '@docrelay/model/body-facts'
+import { type BodyFacts, boundedFacts } from '@docrelay/model/body-facts'
 import {
   type DocumentHead,
   type DocumentRef,
@@ -91,7 +91,7 @@ export function headOf(row: HeadRow): DocumentHead {
     updatedAtMs: row.updated_at_ms,
     titleChangedAtMs: row.title_changed_at_ms,
     sizeBytes: row.size_bytes + sharedBytes(sharedWith),
-    facts: JSON.parse(row.facts) as BodyFacts,
+    facts: boundedFacts(JSON.parse(row.facts) as BodyFacts),
     lastSeq: row.last_seq,
     coveredSeq: row.covered_seq,
     bodyAhead: row.body_ahead === 1,

@@ -1,3 +1,4 @@
+import { boundedFacts } from '@docrelay/model/body-facts'
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import type { ChangeFeed, ChangeRow } from '../../feed/change-feed.port.ts'
 import type { FeedBounds, FeedPlace, FeedRequest, FeedRow, FeedTable, IdRange } from '../../feed/feed-table.port.ts'
@@ -164,7 +165,7 @@ function readChange(row: Selectable<Tables['change_feed']>, origin: string): Cha
     isOwn: row.origin === origin,
   }
   // The owner may have changed since the row was written; code that needs it asks the store.
-  const headOf = (head: PayloadHead) => ({ ...head, ...named, owner: null })
+  const headOf = (head: PayloadHead) => ({ ...head, ...named, facts: boundedFacts(head.facts), owner: null })
   switch (row.kind) {
     case 'created':
     case 'updated':

@@ -9,6 +9,7 @@ import type { Database } from './engine.ts'
 
 /** Bytes of a head and its stamp, without long facts or a long share list. */
 export const FIXED_BYTES = 550
+const LONG_FACTS = 8_192
 
 /** `changes`: what this process has changed, when it is the only one that serves the store; without them every list reads all stamps. */
 export function sqlHeadLists(
@@ -61,7 +62,10 @@ export function sqlHeadLists(
 /** Returns nothing for a damaged row. */
 export function readableHeads(row: HeadRow, log: Logger): CheckedHead[] {
   try {
-    return [{ crc32: row.crc32, bytes: FIXED_BYTES + row.facts.length + row.shared_with.length, head: headOf(row) }]
+    const head = headOf(row)
+    // An earlier release may have stored longer facts than are kept.
+    const facts = row.facts.length > LONG_FACTS ? JSON.stringify(head.facts) : row.facts
+    return [{ crc32: row.crc32, bytes: FIXED_BYTES + facts.length + row.shared_with.length, head }]
   } catch (error) {
     log.error('storage.document-damaged', 'a document is left out of a list because its row is damaged', {
       error: String(error),

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
-import type { BodyFacts } from '@docrelay/model/body-facts'
+import { type BodyFacts, boundedFacts } from '@docrelay/model/body-facts'
 import type { CaptureReason, PointBeside, PointHead } from '../../recovery/recovery-store.port.ts'
 import { rowChecksum } from './checksum.ts'
 import { contentDigest } from './content-digest.ts'
@@ -70,7 +70,7 @@ export function pointFacts({ facts, collectionId, sharedWith }: DocumentHead): s
 
 export function readPointFacts(column: string): { readonly facts: BodyFacts; readonly beside: PointBeside | null } {
   const { beside = null, ...facts } = JSON.parse(column) as BodyFacts & { readonly beside?: PointBeside }
-  return { facts, beside }
+  return { facts: boundedFacts(facts), beside }
 }
 
 /** Whether a point has the current collection and shares of the document; a point that keeps none is not compared. */

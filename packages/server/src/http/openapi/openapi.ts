@@ -19,7 +19,7 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'Always `nosniff`.',
   'Access-Control-Allow-Origin': '`*`, or the origin when it is one of those configured.',
   'Access-Control-Expose-Headers': 'Headers that scripts of other origins may read.',
-  Vary: '`Origin` when origins are configured.',
+  Vary: '`Origin` when origins are configured; `Authorization, X-Workspace-Id` where the answer is of the caller.',
 }
 /** Headers that a route may declare for every response of its own, errors included. */
 const ROUTE_HEADERS: Readonly<Record<string, string>> = {

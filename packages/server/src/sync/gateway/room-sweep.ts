@@ -4,26 +4,32 @@ import type { RoomJobs } from './room-jobs.ts'
 import type { RoomMoves } from './room-moves.ts'
 import type { RoomOpenings } from './room-openings.ts'
 import { isShared, type Room, type RoomTable } from './room-table.ts'
+import type { RoomsDeps } from './rooms-deps.ts'
+import type { WorkerReport } from './rooms.ts'
 
-export interface RoomSweepDeps {
+export interface RoomSweepDeps extends Pick<RoomsDeps, 'idleMs' | 'cacheMaxBytes'> {
   readonly table: RoomTable
   readonly jobs: RoomJobs
   readonly moves: RoomMoves
   readonly openings: RoomOpenings
   readonly clock: Clock
   readonly timers: Timers
-  /** How long a document stays resident when no connection is joined. [LIFE-17] */
-  readonly idleMs: number
+  /** The newest report of each home. */
+  readonly reports: ReadonlyMap<number, Pick<WorkerReport, 'cacheBytes' | 'roomBytes'>>
 }
 
 const SWEEP_MS = 1_000
+const IDLE_MS = 30_000
 /**
  * How long one node of several keeps the edits of a connection that has left: before they are durable, the owner of the document
  * may end, or its append fail.
  */
 const LEFT_KEPT_MS = 5_000
 
-/** Evicts documents that nobody needs, once a second, until it is disposed. [LIFE-17] */
+/**
+ * Evicts documents that nobody needs, once a second, until it is disposed: those that nobody has joined for 30 s, and before
+ * that the ones that are idle longest, while those that nobody has joined take more memory than they may. [LIFE-17]
+ */
 export class RoomSweep implements Disposable {
   readonly #deps: RoomSweepDeps
   #cancel: () => void
@@ -38,16 +44,39 @@ export class RoomSweep implements Disposable {
   }
 
   #sweep(): void {
-    const { table, clock, timers, idleMs } = this.#deps
+    const { table, clock, timers, idleMs = IDLE_MS } = this.#deps
     const nowMs = clock.monotonicMs()
+    const kept: Room[] = []
     for (const room of table.all()) {
-      const isFree = room.phase === 'open' && room.members.length === 0 && room.edges.length === 0
-      if (isFree && nowMs - room.idleSinceMs >= idleMs) this.#evict(room)
+      if (isFree(room)) {
+        if (nowMs - room.idleSinceMs >= idleMs) this.#evict(room)
+        else kept.push(room)
+      }
       if (isShared(room) && room.left.length > 0) {
         room.left = room.left.filter(({ leftMs = 0 }) => nowMs - leftMs < LEFT_KEPT_MS)
       }
     }
+    this.#evictAbove(kept, nowMs)
     this.#cancel = timers.after(SWEEP_MS, () => this.#sweep())
+  }
+
+  /** Evicts of these free rooms the longest idle ones until the others take no more memory than they may. */
+  #evictAbove(free: readonly Room[], nowMs: number): void {
+    const { cacheMaxBytes = null, reports } = this.#deps
+    if (cacheMaxBytes === null) return
+    let all = 0
+    for (const { cacheBytes } of reports.values()) all += cacheBytes
+    if (all <= cacheMaxBytes) return
+    const bytesOf = bytesByRoom(reports)
+    let bytes = free.reduce((sum, { number }) => sum + (bytesOf.get(number) ?? 0), 0)
+    for (const room of free.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)) {
+      if (bytes <= cacheMaxBytes) return
+      const own = bytesOf.get(room.number) ?? 0
+      // Whoever has just opened a room is about to join it or asks something of it, and edits of those who left are kept for a while.
+      if (own === 0 || nowMs - room.idleSinceMs < SWEEP_MS || room.left.length > 0) continue
+      bytes -= own
+      this.#evict(room)
+    }
   }
 
   #evict(room: Room): void {
@@ -72,4 +101,18 @@ export class RoomSweep implements Disposable {
     this.#deps.table.forget(room)
     return 'gone'
   }
+}
+
+/** Whether nobody has joined the room, here or at another node. */
+function isFree(room: Room): boolean {
+  return room.phase === 'open' && room.members.length === 0 && room.edges.length === 0
+}
+
+/** The bytes of rooms by their number. A room that has moved may be in two reports, of which each is an estimate. */
+function bytesByRoom(reports: RoomSweepDeps['reports']): ReadonlyMap<number, number> {
+  const bytes = new Map<number, number>()
+  for (const { roomBytes } of reports.values()) {
+    for (let at = 0; at + 1 < roomBytes.length; at += 2) bytes.set(roomBytes[at] as number, roomBytes[at + 1] as number)
+  }
+  return bytes
 }

@@ -17,6 +17,8 @@ export interface RoomsDeps {
   readonly log: Logger
   /** How long a document stays resident when no connection is joined. [LIFE-17] */
   readonly idleMs?: number
+  /** Most bytes of resident documents that nobody has joined; `null` or absent: unlimited. [LIFE-17] */
+  readonly cacheMaxBytes?: number | null
   readonly jobTimeoutMs?: number
   /** Called at once for every turn of edits of a live document, before they are durable. */
   readonly edited?: (ref: DocumentRef) => void

@@ -66,7 +66,6 @@ export interface Rooms extends Residents, AsyncDisposable {
   reports(): ReadonlyMap<number, WorkerReport>
 }
 
-const IDLE_MS = 30_000
 const JOB_TIMEOUT_MS = 30_000
 
 export function openRooms(deps: RoomsDeps): Rooms {
@@ -155,9 +154,8 @@ class OpenRooms implements Rooms {
       jobs: this.#jobs,
       moves: this.#moves,
       openings: this.#openings,
-      clock,
-      timers,
-      idleMs: deps.idleMs ?? IDLE_MS,
+      ...deps,
+      reports: this.#reports,
     })
     this.departures = new RoomDepartures({
       table: this.#table,

@@ -1,6 +1,6 @@
 import type { DocumentBody } from '@docrelay/model/body'
 import { bodyFacts } from '@docrelay/model/body-facts'
-import { stampBody } from '@docrelay/model/body-title'
+import { shownTitle, stampBody } from '@docrelay/model/body-title'
 import { writeSettledBody } from '@docrelay/model/body-write'
 import { type Edited, isRefusal, type Refusal } from '@docrelay/model/edit'
 import { canRefit } from '@docrelay/model/edits'
@@ -237,7 +237,7 @@ async function applyEdit(room: Room, saver: RoomSaver, { planned: change, isStor
   const { base, before, edited, growth, sinceStored, nowMs } = change
   const { access, once } = task.request
   const lastSeq = log.emitted
-  const isRetitled = change.facts.title !== bodyFacts(before).title
+  const isRetitled = shownTitle(edited.body) !== shownTitle(before)
   const { doc } = room.live()
   const hints = saver.hints({ moved: new Set(edited.writtenBlocks), words: edited.textChanges ?? [], encoded: change.encoded })
   const bytes = base.head.sizeBytes + Math.max(0, growth.bytes)

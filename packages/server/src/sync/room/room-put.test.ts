@@ -27,6 +27,23 @@ describe('PUT on a live document', () => {
     expect(await settle(room)).toMatchObject({ version: head.version + 1 })
   })
 
+  it('[BODY-16] [BODY-7] a title longer than a head shows stays whole in the live document and the body, whatever is written', async () => {
+    const title = `${'x'.repeat(5_000)}`
+    const { head, room } = await openRoom(at.worker, { ...BODY, name: title })
+    const ann = await joined(room)
+    const titles = async () => [ann.doc.getMap('metadata').get('title'), (await body(head)).name]
+    setShape(ann, 'live')
+    await settle(room)
+    expect(await titles()).toEqual([title, title])
+    const current = await headOf(head)
+    expect(current.facts.title).toBe('x'.repeat(1_024))
+    await putTo(room, put(current, { ...BODY, name: title, title, extra: 1 }))
+    expect(await titles()).toEqual([title, title])
+    await putTo(room, put(await headOf(head), { ...BODY, name: `${title}!`, title }))
+    await until(() => ann.doc.getMap('metadata').get('title') === `${title}!`)
+    expect(await titles()).toEqual([`${title}!`, `${title}!`])
+  })
+
   it('[LIFE-13] a PUT is broadcast as one transaction of the relay', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)

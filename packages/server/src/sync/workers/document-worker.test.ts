@@ -39,6 +39,22 @@ it('[C2] a home reports twice a second while it has rooms, once after its last r
   expect(time.waiting()).toBe(0)
 })
 
+it('[LIFE-17] a report tells the bytes of each room, and their sum', async () => {
+  await using at = await workerAtHand()
+  const { worker, time, got, documents } = at
+  for (const room of [7, 9]) {
+    const { workspaceId, id, key } = await createDocument(documents)
+    worker.receive([{ kind: 'open', room, ref: { workspaceId, id }, key }])
+  }
+  await until(() => got.filter(({ kind }) => kind === 'opened').length === 2)
+  await time.advance(500)
+  const report = got.find((message) => message.kind === 'report')
+  const [first, bytes = 0, second, others = 0] = report?.roomBytes ?? []
+  expect([first, second, report?.roomBytes.length]).toEqual([7, 9, 4])
+  expect(Math.min(bytes, others)).toBeGreaterThan(0)
+  expect(report?.cacheBytes).toBe(bytes + others)
+})
+
 it('[C6] a room that is dropped and opened again at once under the same number goes on', async () => {
   await using at = await workerAtHand()
   const { worker, got, documents } = at

@@ -282,14 +282,20 @@ export class DocumentWorker {
     this.turns.sweep()
     let cacheBytes = 0
     let oldestUnsavedMs = 0
-    for (const room of this.rooms.values()) {
-      cacheBytes += room.bytes()
+    const roomBytes = new Float64Array(2 * this.rooms.size)
+    let at = 0
+    for (const [number, room] of this.rooms) {
+      const bytes = room.bytes()
+      roomBytes[at++] = number
+      roomBytes[at++] = bytes
+      cacheBytes += bytes
       oldestUnsavedMs = Math.max(oldestUnsavedMs, room.unsavedMs(now))
     }
     const { appendSeconds } = this
     const counters = { ...this.counters }
     this.appendSeconds = []
-    this.host.emit({ kind: 'report', rooms: this.rooms.size, cacheBytes, oldestUnsavedMs, counters, appendSeconds })
+    const { size: rooms } = this.rooms
+    this.host.emit({ kind: 'report', rooms, cacheBytes, roomBytes, oldestUnsavedMs, counters, appendSeconds })
   }
 
   /** Discards all rooms at once without storing anything. */

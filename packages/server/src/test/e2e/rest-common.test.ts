@@ -178,13 +178,13 @@ describe('headers of every answer', () => {
     }
   })
 
-  it('[REST-10] document content is private and must be revalidated', async () => {
-    for (const path of ['/api/docs', '/api/docs/d1'])
-      expect((await call('GET', path)).headers['cache-control']).toBe('private, no-cache')
+  it('[REST-10] document content is private and must be revalidated; a body is not stored at all', async () => {
+    expect((await call('GET', '/api/docs')).headers['cache-control']).toBe('private, no-cache')
+    expect((await call('GET', '/api/docs/d1')).headers['cache-control']).toBe('no-store')
     expect((await call('PUT', '/api/docs/d2', { body: {} })).headers['cache-control']).toBe('private, no-cache')
   })
 
-  it('[REST-11] with a list of origins the answer echoes a listed origin and varies by Origin', async () => {
+  it('[REST-11] with a list of origins the answer echoes a listed origin and varies by Origin, beside what else it varies by', async () => {
     const other = rawHttp(listed)
     const from = async (origin: string | null, method = 'GET', path = '/api/docs/none') => {
       const asked: Record<string, string> = method === 'OPTIONS' ? { 'access-control-request-method': 'GET' } : {}
@@ -197,9 +197,10 @@ describe('headers of every answer', () => {
       ['OPTIONS', '/api/docs'],
       ['GET', '/health'],
     ] as const) {
-      expect(await from('https://two.example', method, path)).toEqual(['https://two.example', 'Origin'])
+      const vary = method === 'GET' && path === '/api/docs' ? 'Origin, Authorization, X-Workspace-Id' : 'Origin'
+      expect(await from('https://two.example', method, path)).toEqual(['https://two.example', vary])
       for (const stranger of [null, 'https://three.example', 'null', 'https://one.example.evil', 'http://one.example'])
-        expect(await from(stranger, method, path)).toEqual([undefined, 'Origin'])
+        expect(await from(stranger, method, path)).toEqual([undefined, vary])
     }
   })
 })

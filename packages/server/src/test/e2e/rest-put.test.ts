@@ -90,7 +90,7 @@ describe('versions', () => {
       const answer = await get(header)
       expect([header, answer.status, answer.text, answer.headers.etag]).toEqual([header, 304, '', '"3"'])
       expect(answer.headers['content-type']).toBeUndefined()
-      expect(answer.headers['cache-control']).toBe('private, no-cache')
+      expect(answer.headers['cache-control']).toBe('no-store')
     }
     for (const header of ['"2"', '3', '"3-v"', '"33"', '', '"3', 'w/"2"'])
       expect([header, (await get(header)).status]).toEqual([header, 200])

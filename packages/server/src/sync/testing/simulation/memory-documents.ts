@@ -1,3 +1,4 @@
+import { boundedFacts } from '@docrelay/model/body-facts'
 import {
   bodyBytes,
   type DocumentHead,
@@ -118,7 +119,8 @@ function create(tables: MemoryTables, { ref, set, nowMs, log }: DocumentWrite, v
   const covered = { lastSeq: 0, coveredSeq: 0, bodyAhead: log.kind !== 'live', owner: null }
   const sizeBytes = body.bytes.length + sharedBytes(sharedWith)
   const shown = { workspaceId: ref.workspaceId, id: ref.id, version, ownerId, ownerName, sharedWith }
-  const { facts, bytes } = body
+  const { bytes } = body
+  const facts = boundedFacts(body.facts)
   return tables.add({ ...shown, ...times, ...covered, collectionId: set.collectionId ?? null, sizeBytes, facts }, bytes.slice())
 }
 
@@ -137,7 +139,7 @@ function update(tables: MemoryTables, { ref, set, bump, nowMs, log }: DocumentWr
     updatedAtMs: bump ? nowMs : head.updatedAtMs,
     titleChangedAtMs: set.titleChangedAtMs ?? head.titleChangedAtMs,
     sizeBytes: (set.body?.bytes.length ?? bodyBytes(head)) + sharedBytes(sharedWith),
-    facts: set.body?.facts ?? head.facts,
+    facts: set.body === undefined ? head.facts : boundedFacts(set.body.facts),
     ...(log.kind === 'cold' && set.body !== undefined && { bodyAhead: true }),
   }
   if (log.kind !== 'live') return document.head
