@@ -55,6 +55,7 @@ export function openServers(
     createApp({
       routes,
       verify: tokens.verify,
+      recheck: tokens.recheck,
       tenancy,
       limitsOf: (claims) => resolveLimits(claims, limits),
       internalBearer: createInternalBearer(config.auth.revocationPushBearer),

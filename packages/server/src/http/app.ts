@@ -12,7 +12,7 @@ import type { Timers } from '../kernel/timers.ts'
 import { createSliceTurns, slicedAnswer } from './answer-slices.ts'
 import { ANSWER_LIMITS, type AnswerLimits, type AnswerTurns, createAnswerTurns } from './answer-turns.ts'
 import type { BodyAccount, BodyBudget } from './body-budget.ts'
-import { type Caller, type CallerDeps, readCaller } from './caller.ts'
+import { type Caller, type CallerDeps, checkAgain, readCaller } from './caller.ts'
 import { ALL_METHODS, corsHeaders, preflightHeaders } from './cors.ts'
 import { isEchoableHost, publicOrigin } from './host-header.ts'
 import { leftSignal } from './left-signal.ts'
@@ -82,6 +82,7 @@ export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => Promi
 
 interface Shell {
   readonly deps: AppDeps
+  readonly callers: CallerDeps
   readonly findGroup: FindGroup
   readonly sources: SourceLimit
   readonly answers: AnswerTurns
@@ -99,6 +100,7 @@ interface Shell {
 export function createApp(deps: AppDeps): App {
   const shell: Shell = {
     deps,
+    callers: { ...deps, refused: (reason) => deps.metrics.add('relay_auth_failures_total', 1, { reason }) },
     findGroup: createFindGroup(groupRoutes(deps.routes)),
     sources: createSourceLimit(),
     answers: createAnswerTurns(deps.timers, deps.answers ?? ANSWER_LIMITS),
@@ -155,7 +157,8 @@ function fail(frame: Frame, thrown: unknown, deps: AppDeps): Answer {
 }
 
 /**
- * Runs one request against its route, in this order: policy, auth, declared length, content type, body, handler. [H2]
+ * Runs one request against its route, in this order: policy, auth, declared length, content type, body, auth again,
+ * handler. [H2]
  */
 async function serve(frame: Frame, group: RouteGroup, shell: Shell): Promise<Answer> {
   const { deps } = shell
@@ -171,7 +174,7 @@ async function serve(frame: Frame, group: RouteGroup, shell: Shell): Promise<Ans
   if (deps.isDraining() && route.whileDraining !== true) throw drainingError()
   const leaveSource = shell.sources.enter(frame.incoming.socket.remoteAddress)
   try {
-    frame.caller = await authenticate(frame, route, deps)
+    frame.caller = await authenticate(frame, route, shell)
   } finally {
     leaveSource()
   }
@@ -182,6 +185,7 @@ async function serve(frame: Frame, group: RouteGroup, shell: Shell): Promise<Ans
   const account = takesBody(route) ? deps.budget.open(holderOf(route, frame.caller)) : null
   try {
     const body = account === null ? NO_BYTES : await received(frame, route, shell, account)
+    if (account !== null) checkAgain(frame.caller, shell.callers)
     const request = routeRequest(frame, params, body, shell)
     const reply = await answered(frame, route, request, shell)
     if (reply.kind === 'stream') return await streamed(frame, reply, deps)
@@ -234,15 +238,12 @@ async function streamed(frame: Frame, reply: StreamReply, deps: AppDeps): Promis
   return streamAnswer(reply, common, replyStream(source, reply.length, { failed }))
 }
 
-async function authenticate({ incoming }: Frame, route: Route, deps: AppDeps): Promise<Caller | null> {
+async function authenticate({ incoming }: Frame, route: Route, { deps, callers }: Shell): Promise<Caller | null> {
   switch (route.credential) {
     case 'none':
       return null
     case 'bearer':
-      return readCaller(headerOf(incoming, 'authorization'), headerOf(incoming, 'x-workspace-id'), {
-        ...deps,
-        refused: (reason) => deps.metrics.add('relay_auth_failures_total', 1, { reason }),
-      })
+      return readCaller(headerOf(incoming, 'authorization'), headerOf(incoming, 'x-workspace-id'), callers)
     case 'revocation-bearer': {
       const outcome = deps.internalBearer(headerOf(incoming, 'authorization'))
       if (outcome === 'refused') throw wrongSecret(headerOf(incoming, 'authorization'))
@@ -272,7 +273,7 @@ function routeRequest(
   frame: Frame,
   params: Readonly<Record<string, string>>,
   body: ReceivedBody,
-  { deps, parts }: Shell,
+  { deps, callers, parts }: Shell,
 ): RouteRequest {
   const { incoming, outgoing } = frame
   const workspaceId = frame.caller?.access.workspaceId ?? ''
@@ -288,7 +289,8 @@ function routeRequest(
     json: body.json,
     bytes: body.bytes,
     get stream() {
-      return requestChunks(incoming, outgoing, { ...deps, parts, workspaceId })
+      const chunks = requestChunks(incoming, outgoing, { ...deps, parts, workspaceId })
+      return withEnd(chunks, () => checkAgain(frame.caller, callers))
     },
     get left() {
       return leftSignal(outgoing)
@@ -297,6 +299,12 @@ function routeRequest(
       return originOf(incoming)
     },
   }
+}
+
+/** Yields all chunks, then runs `atEnd`, which may throw. */
+async function* withEnd(chunks: AsyncIterable<Uint8Array>, atEnd: () => void): AsyncGenerator<Uint8Array, void> {
+  yield* chunks
+  atEnd()
 }
 
 function openFrame(incoming: IncomingMessage, outgoing: ServerResponse, deps: AppDeps): Frame {

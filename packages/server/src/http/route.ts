@@ -77,7 +77,10 @@ export interface RouteRequest {
   readonly caller: { readonly principal: Principal; readonly access: Access } | null
   readonly json: unknown
   readonly bytes: Uint8Array
-  /** The body of a `stream` route; throws BAD_REQUEST when the client ends early or falls behind the pace of a body. [REST-7] */
+  /**
+   * The body of a `stream` route. Throws BAD_REQUEST when the client ends early or falls behind the pace of a body, and
+   * at its end the refusal of a token that is no longer good. [REST-7, AUTH-16]
+   */
   readonly stream: AsyncIterable<Uint8Array>
   /** Aborted when the client leaves before its answer is sent. */
   readonly left: AbortSignal

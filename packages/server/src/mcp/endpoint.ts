@@ -92,6 +92,8 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
     } finally {
       account.release()
     }
+    // A body may take hours, in which the token may have expired or been revoked. [AUTH-5, AUTH-16]
+    if (!caller.checkAgain()) throw unauthorized()
     const message = readMessage(value)
     if (message.kind === 'refused') return refuseMessage(exchange, message.id, message.error)
     return handleMessage(message, exchange, caller)
@@ -140,7 +142,7 @@ function preflight(exchange: Exchange): void {
 
 async function authenticate(exchange: Exchange, readCredential: ReadCredential): Promise<EndpointCaller> {
   const outcome = await readCredential(exchange.headers('authorization'), exchange.header('x-workspace-id'))
-  if (outcome.kind === 'refused') throw new RelayError('UNAUTHENTICATED', 'unauthorized')
+  if (outcome.kind === 'refused') throw unauthorized()
   if (outcome.kind === 'forbidden') throw forbidden()
   const { access } = outcome.caller
   exchange.note.workspace = access.workspaceId
@@ -181,6 +183,10 @@ function fail(exchange: Exchange, thrown: unknown, log: Logger, metrics: Endpoin
   // The rest of a refused body is not read.
   if (leavesBody(exchange.incoming)) headers['Connection'] = 'close'
   answerPlain(exchange, error, error.message, headers)
+}
+
+function unauthorized(): RelayError {
+  return new RelayError('UNAUTHENTICATED', 'unauthorized')
 }
 
 function forbidden(): RelayError {

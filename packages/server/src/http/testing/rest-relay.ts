@@ -8,7 +8,7 @@ import { createInternalBearer } from '../../auth/internal-bearer.ts'
 import { openKeySet } from '../../auth/key-set.ts'
 import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../../auth/testing/test-issuer.ts'
-import { createTokenVerifier } from '../../auth/verify-token.ts'
+import { createRecheck, createTokenVerifier } from '../../auth/verify-token.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { blobRoutes } from '../../blobs/blobs.routes.ts'
 import { createIngest, type Ingest, type IngestDeps } from '../../blobs/ingest.ts'
@@ -130,6 +130,8 @@ export interface RestRelay extends AsyncDisposable {
   readonly port: number
   readonly directory: string
   readonly issuer: TestIssuer
+  /** The revoked `jti`s, at first `revoked` alone. */
+  readonly revoked: Set<string>
   readonly storage: Storage
   readonly seats: Seats
   readonly rateLimiter: ReturnType<typeof memoryRateLimiter>
@@ -177,12 +179,13 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   await keySet.firstFetch(5_000)
   const open = options.storageThread === true ? openStorage : openStorageHere
   const storage = await open({ url: `sqlite:${join(directory, 'relay.db')}`, commitDelayMs: 0, log })
+  const revoked = new Set(['revoked'])
   const verify = createTokenVerifier({
     issuer: issuer.issuer,
     audience: issuer.audience,
     resource: null,
     keySet,
-    revocations: { has: (jti) => jti === 'revoked' },
+    revocations: revoked,
     clock: systemClock,
   })
   const metrics = createMetrics({ version: '0.0.0', commit: 'test' })
@@ -265,6 +268,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const app = createApp({
     routes,
     verify,
+    recheck: createRecheck({ revocations: revoked, clock: systemClock }),
     tenancy: options.tenancy ?? tenancyOf('shared', ''),
     limitsOf: (claims) => resolveLimits(claims, limits),
     internalBearer: createInternalBearer('a-secret-of-sixteen'),
@@ -295,6 +299,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     port,
     directory,
     issuer,
+    revoked,
     storage,
     seats,
     rateLimiter,

@@ -3,7 +3,7 @@ import type { Bucket } from '../../access/rate-limiter.port.ts'
 import { openKeySet } from '../../auth/key-set.ts'
 import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
 import { startTestIssuer, type TestIssuer } from '../../auth/testing/test-issuer.ts'
-import { createTokenVerifier } from '../../auth/verify-token.ts'
+import { createRecheck, createTokenVerifier } from '../../auth/verify-token.ts'
 import { openBodies } from '../../documents/bodies.ts'
 import { memoryRateLimiter } from '../../drivers/memory-limits.ts'
 import { createApp } from '../../http/app.ts'
@@ -120,6 +120,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   await keySet.firstFetch(5_000)
   const revoked = new Set<string>()
   const verify = createTokenVerifier({ issuer: name, audience, resource: null, keySet, revocations: revoked, clock })
+  const recheck = createRecheck({ revocations: revoked, clock })
   const metrics = createMetrics({ version: '0.0.0', commit: 'test' })
   const bodies = openBodies({ maxBytes: 8_388_608, log })
   const budget = createBodyBudget(8_388_608)
@@ -148,10 +149,9 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       readCredential: createCredentialReader({
         staticToken,
         verify,
-        isRevoked: (jti) => revoked.has(jti),
+        recheck,
         tenancy,
         limitsOf,
-        clock,
         refused: (reason) => metrics.add('relay_auth_failures_total', 1, { reason }),
       }),
       takeRate: createRate({
@@ -181,6 +181,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
     createApp({
       routes,
       verify,
+      recheck,
       tenancy,
       limitsOf,
       internalBearer: () => 'not-configured',
