@@ -90,6 +90,7 @@ export async function openMcp(
     sharedSessions: sharedSessionsOf(base, bus),
     parseJson: (bytes, maxBytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes, maxBytes),
     budget: base.budget,
+    arrivals: base.arrivals,
     isDraining: () => base.draining.now,
     corsOrigins: server.corsOrigins,
     allowedOrigins: mcp.allowedOrigins,

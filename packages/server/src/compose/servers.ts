@@ -64,6 +64,7 @@ export function openServers(
       isDraining: () => base.draining.now,
       parseJson: (bytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes),
       budget: base.budget,
+      arrivals: base.arrivals,
       clock,
       timers: systemTimers,
       random,

@@ -11,6 +11,7 @@ import type { RoundTurns } from '../kernel/round-turns.ts'
 import type { Timers } from '../kernel/timers.ts'
 import { createSliceTurns, slicedAnswer } from './answer-slices.ts'
 import { ANSWER_LIMITS, type AnswerLimits, type AnswerTurns, createAnswerTurns } from './answer-turns.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { BodyAccount, BodyBudget } from './body-budget.ts'
 import { type Caller, type CallerDeps, checkAgain, readCaller } from './caller.ts'
 import { ALL_METHODS, corsHeaders, preflightHeaders } from './cors.ts'
@@ -50,6 +51,8 @@ export interface AppDeps extends Omit<CallerDeps, 'refused'> {
   readonly parseJson: (bytes: Uint8Array, workspaceId: string) => Promise<unknown>
   /** All listeners of the process share it. [H3] */
   readonly budget: BodyBudget
+  /** All listeners of the process share it. [LIFE-28] */
+  readonly arrivals: Arrivals
   /** Limits of answers; the defaults when absent. */
   readonly answers?: AnswerLimits
   readonly clock: Clock

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TokenOptions } from '../auth/testing/test-issuer.ts'
+import type { DocumentStore } from '../documents/document-store.port.ts'
 import { type RestRelay, startRestRelay } from './testing/rest-relay.ts'
 
 const ann = { sub: 'ann', role: 'member' } as const
@@ -20,27 +21,55 @@ afterEach(async () => {
 })
 
 /** Sends a request but for the last byte of its body; resolves when the relay has checked the credential and waits. */
-async function begin(request: string, as: TokenOptions, body: string): Promise<Begun> {
-  const socket = connect(relay.port, '127.0.0.1').on('error', () => undefined)
+async function begin(request: string, as: TokenOptions, body: string, to = relay): Promise<Begun> {
+  const socket = connect(to.port, '127.0.0.1').on('error', () => undefined)
   sockets.push(socket)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   let received = ''
   socket.on('data', (data) => void (received += data.toString()))
-  const bearer = relay.issuer.token(as)
+  const bearer = to.issuer.token(as)
   const head = `${request} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${bearer}\r\nExpect: 100-continue\r\nConnection: close\r\n`
   socket.write(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`)
   // The relay asks for the body only after it has accepted the credential.
   while (!received.includes('100 Continue')) await sleep(5)
-  received = ''
+  received = received.slice(received.indexOf('\r\n\r\n') + 4)
   socket.write(body.slice(0, -1))
   return {
     async finish() {
       socket.write(body.slice(-1))
-      await new Promise((resolve) => socket.once('close', resolve))
+      await closed
       const [head = '', text = ''] = received.split('\r\n\r\n')
       return { head, json: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) }
     },
   }
 }
+
+it('[LIFE-28] when bodies are given up, each that has not arrived gets 503, and a request whose body has arrived is still answered', async () => {
+  const [handled, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const store = (real: DocumentStore): DocumentStore => ({
+    ...real,
+    async write(...given) {
+      handled.resolve()
+      await mayEnd.promise
+      return real.write(...given)
+    },
+  })
+  await using waiting = await startRestRelay({ store })
+  const running = waiting.call('PUT', '/api/docs/running', { as: ann, body: {} })
+  await handled.promise
+  const arriving = [
+    await begin('PUT /api/docs/arriving', ann, '{"title":"late"}', waiting),
+    await begin(`POST /api/blobs/${HASH}`, ann, BYTES, waiting),
+  ]
+  expect(waiting.server.unanswered()).toBe(3)
+  waiting.arrivals.giveUp()
+  for (const each of arriving) expect((await each.finish()).json['errorCode']).toBe('UNAVAILABLE')
+  const late = await begin('PUT /api/docs/later', ann, '{"title":"late"}', waiting)
+  expect((await late.finish()).json['errorCode']).toBe('UNAVAILABLE')
+  expect(waiting.server.unanswered()).toBe(1)
+  mayEnd.resolve()
+  expect((await running).status).toBe(200)
+})
 
 interface Begun {
   /** Sends the last byte, and answers what came back. */

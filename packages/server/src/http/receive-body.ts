@@ -5,6 +5,7 @@ import { RelayError } from '../kernel/errors.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { RoundTurns } from '../kernel/round-turns.ts'
 import type { Timers } from '../kernel/timers.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { BodyAccount, BodyHolder } from './body-budget.ts'
 import type { Caller } from './caller.ts'
 import { type BodyLimit, checkContentCoding, checkDeclaredLength, checkJsonType, readBody } from './request-body.ts'
@@ -28,6 +29,7 @@ export interface ReceiveDeps {
   readonly timers: Timers
   /** Turns of workspaces at taking parts of bodies. */
   readonly parts: RoundTurns
+  readonly arrivals: Arrivals
   readonly metrics: Pick<Metrics, 'add'>
 }
 

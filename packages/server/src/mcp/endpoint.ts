@@ -40,7 +40,7 @@ export interface McpEndpoint {
 
 /** Makes one handler for both listeners, with the same tools, data and sessions. [MCP-1] */
 export function createEndpoint(deps: EndpointDeps): McpEndpoint {
-  const { clock, timers, random, log } = deps
+  const { clock, timers, arrivals, random, log } = deps
   const parts = createPartTurns()
   const sessions =
     deps.sharedSessions === null
@@ -82,7 +82,7 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
       const limit = { maxBytes: MAX_BODY_BYTES, tooLarge: bodyTooLarge }
       const bytes = await readBody(
         { incoming, outgoing: exchange.outgoing, limit, account },
-        { clock, timers, parts, workspaceId },
+        { clock, timers, arrivals, parts, workspaceId },
       )
       checkContentType(exchange.header('content-type'))
       value = await deps.parseJson(bytes, MAX_BODY_BYTES, workspaceId)

@@ -54,6 +54,7 @@ import { usageRoutes } from '../../usage/usage.routes.ts'
 import type { Seats } from '../../access/seats.port.ts'
 import type { AnswerLimits } from '../answer-turns.ts'
 import { createApp } from '../app.ts'
+import { type Arrivals, createArrivals } from '../arrivals.ts'
 import { createBodyBudget } from '../body-budget.ts'
 import type { ConnectionLimits } from '../open-connections.ts'
 import type { Route } from '../route.ts'
@@ -141,6 +142,7 @@ export interface RestRelay extends AsyncDisposable {
   readonly ingest: Ingest
   readonly metrics: Metrics
   readonly server: HttpServer
+  readonly arrivals: Arrivals
   readonly events: DocumentEvent[]
   readonly logLines: LogLine[]
   draining: boolean
@@ -265,6 +267,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...(options.routes ?? []),
   ]
   const check = createExchangeCheck(routes)
+  const arrivals = createArrivals()
   const app = createApp({
     routes,
     verify,
@@ -277,6 +280,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     isDraining: () => state.draining,
     parseJson: (bytes) => bodies.parse(bytes),
     budget: createBodyBudget(128 * 1024 * 1024),
+    arrivals,
     ...(options.answers && { answers: options.answers }),
     clock: options.time?.clock ?? systemClock,
     timers: options.time?.timers ?? systemTimers,
@@ -309,6 +313,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ingest,
     metrics,
     server,
+    arrivals,
     events,
     logLines,
     get draining() {

@@ -7,6 +7,7 @@ import { createRecheck, createTokenVerifier } from '../../auth/verify-token.ts'
 import { openBodies } from '../../documents/bodies.ts'
 import { memoryRateLimiter } from '../../drivers/memory-limits.ts'
 import { createApp } from '../../http/app.ts'
+import { createArrivals } from '../../http/arrivals.ts'
 import { createBodyBudget } from '../../http/body-budget.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../../http/server.ts'
 import { systemRandom } from '../../kernel/ids.ts'
@@ -166,6 +167,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       ...(options.sessionLimits && { sessionLimits: options.sessionLimits }),
       parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
       budget,
+      arrivals: createArrivals(),
       isDraining: () => state.draining,
       corsOrigins: options.corsOrigins ?? ['*'],
       allowedOrigins: options.allowedOrigins ?? [],
@@ -190,6 +192,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       isDraining: () => state.draining,
       parseJson: (bytes) => bodies.parse(bytes),
       budget,
+      arrivals: createArrivals(),
       clock,
       timers,
       random: systemRandom,
