@@ -10,9 +10,8 @@ import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
 import { type Mcp, openMcp } from './compose/mcp.ts'
 import { type Nodes, openNodes } from './compose/nodes.ts'
-import { openBodyBudget, openServers, type Servers } from './compose/servers.ts'
+import { openRequestBodies, openServers, type Servers } from './compose/servers.ts'
 import { openTokens } from './compose/tokens.ts'
-import { createArrivals } from './http/arrivals.ts'
 import { isOneOfSeveral } from './config/several-nodes.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
 import type { StoreLoss } from './drivers/sql/store-loss.ts'
@@ -69,8 +68,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     tenancy: tenancyOf(config.tenancy.mode, config.tenancy.workspaceId),
     draining: { now: false },
     mcpPort: { now: null },
-    budget: openBodyBudget(config),
-    arrivals: createArrivals(),
+    ...openRequestBodies(config),
     severalNodes: isOneOfSeveral(config),
     runId: newId('run-', 16, options.random),
     hints: bus.hints,

@@ -6,7 +6,8 @@ import type { Config } from '../config/config.ts'
 import type { McpPlace } from '../console/console-page.ts'
 import { consoleRoutes } from '../console/console.routes.ts'
 import { createApp } from '../http/app.ts'
-import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
+import { createArrivals } from '../http/arrivals.ts'
+import { createBodyBudget } from '../http/body-budget.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
 import { openApiRoutes } from '../http/openapi/openapi.routes.ts'
 import { documentBodyLimit } from '../http/request-body.ts'
@@ -35,9 +36,9 @@ export interface Servers {
   readonly mcp: HttpServer | null
 }
 
-/** Opens the budget that all listeners of the process share. */
-export function openBodyBudget({ tenancy }: Config): BodyBudget {
-  return createBodyBudget(documentBodyLimit(tenancy.limits.maxDocBytes))
+/** Opens what all listeners of the process share about request bodies. */
+export function openRequestBodies({ tenancy }: Config): Pick<Base, 'budget' | 'arrivals'> {
+  return { budget: createBodyBudget(documentBodyLimit(tenancy.limits.maxDocBytes)), arrivals: createArrivals() }
 }
 
 /** Opens the listeners of the REST surface, with the WebSocket upgrade. */

@@ -47,6 +47,7 @@ import { openSearchIndex } from '../../drivers/sql/search/search-index.ts'
 import { createIndexFeed } from '../../search/index-feed.ts'
 import { createSearch, type Search } from '../../search/search.ts'
 import { searchRoutes } from '../../search/search.routes.ts'
+import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import { createShareLinks } from '../../share-links/share-links.ts'
 import { type ShareLinkPlace, shareLinkRoutes } from '../../share-links/share-links.routes.ts'
 import { styleProfileRoutes } from '../../style-profiles/style-profiles.routes.ts'
@@ -79,6 +80,7 @@ export interface RestRelayOptions {
   readonly checks?: Partial<Record<CheckName, Check>>
   /** Wraps the real store, to watch calls or to let one fail. */
   readonly store?: (real: DocumentStore) => DocumentStore
+  readonly shareLinks?: (real: ShareLinkStore) => ShareLinkStore
   readonly recovery?: (real: RecoveryStore) => RecoveryStore
   readonly residents?: Residents
   readonly search?: (real: Search) => Search
@@ -253,7 +255,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...styleProfileRoutes(registries),
     ...usageRoutes({ ...used, writes: { ratePerSec: 40, burst: 80 }, maxConnections: 25 }),
     ...shareLinkRoutes({
-      links: createShareLinks({ store: shareLinks, ...sharing }),
+      links: createShareLinks({ store: options.shareLinks?.(shareLinks) ?? shareLinks, ...sharing }),
       documents,
       clock: shareClock,
       opensAt: options.shareLinksOpenAt ?? { kind: 'page' },
