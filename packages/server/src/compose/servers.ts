@@ -38,7 +38,9 @@ export interface Servers {
 
 /** Opens what all listeners of the process share about request bodies. */
 export function openRequestBodies({ tenancy }: Config): Pick<Base, 'budget' | 'arrivals'> {
-  return { budget: createBodyBudget(documentBodyLimit(tenancy.limits.maxDocBytes)), arrivals: createArrivals() }
+  const { maxDocBytes, maxConfigBytes } = tenancy.limits
+  const largestBytes = Math.max(documentBodyLimit(maxDocBytes), maxConfigBytes)
+  return { budget: createBodyBudget(largestBytes), arrivals: createArrivals() }
 }
 
 /** Opens the listeners of the REST surface, with the WebSocket upgrade. */
@@ -63,7 +65,7 @@ export function openServers(
       corsOrigins,
       maxDocBytes: limits.maxDocBytes,
       isDraining: () => base.draining.now,
-      parseJson: (bytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes),
+      parseJson: (bytes, maxBytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes, maxBytes),
       budget: base.budget,
       arrivals: base.arrivals,
       clock,

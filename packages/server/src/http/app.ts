@@ -48,7 +48,7 @@ export interface AppDeps extends Omit<CallerDeps, 'refused'> {
   /** True from the first SIGTERM on. [REST-13, LIFE-28] */
   readonly isDraining: () => boolean
   /** Parses strict JSON by BODY-8; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
-  readonly parseJson: (bytes: Uint8Array, workspaceId: string) => Promise<unknown>
+  readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
   /** All listeners of the process share it. [H3] */
   readonly budget: BodyBudget
   /** All listeners of the process share it. [LIFE-28] */
@@ -171,6 +171,7 @@ async function serve(frame: Frame, group: RouteGroup, shell: Shell): Promise<Ans
   if (group.declaresHeaders) frame.common = { ...frame.common, ...declaredHeaders(frame, group, route) }
   checkHost(frame)
   if (isPreflight(frame)) return preflight(frame, group.methods)
+  if (method === 'OPTIONS') return preflightAnswer(frame.common, { Allow: group.methods.join(', ') })
   if (route === undefined) {
     throw new RelayError('METHOD_NOT_ALLOWED', `The method ${method} is not allowed here.`, { allow: group.methods.join(', ') })
   }

@@ -24,7 +24,7 @@ export interface ReceivedBody {
 export const NO_BYTES: ReceivedBody = { bytes: new Uint8Array(0), json: undefined }
 
 export interface ReceiveDeps {
-  readonly parseJson: (bytes: Uint8Array, workspaceId: string) => Promise<unknown>
+  readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
   readonly clock: Clock
   readonly timers: Timers
   /** Turns of workspaces at taking parts of bodies. */
@@ -69,7 +69,8 @@ export async function receiveBody(asked: BodyToReceive, deps: ReceiveDeps): Prom
   checkContentCoding(incoming.headers['content-encoding'])
   const workspaceId = caller?.access.workspaceId ?? ''
   const bytes = await readBody({ incoming, outgoing, limit, account }, { ...deps, workspaceId })
-  return policy.kind === 'json' ? { bytes, json: await deps.parseJson(bytes, workspaceId) } : { bytes, json: undefined }
+  if (policy.kind !== 'json') return { bytes, json: undefined }
+  return { bytes, json: await deps.parseJson(bytes, policy.maxBytes, workspaceId) }
 }
 
 function jsonLimit(maxBytes: number): BodyLimit {

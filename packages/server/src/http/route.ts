@@ -22,6 +22,14 @@ export const NO_BODY = { kind: 'none' } as const satisfies BodyPolicy
 /** JSON that is no document. [REST-7] */
 export const JSON_BODY = { kind: 'json', maxBytes: 2 * 1_048_576 } as const satisfies BodyPolicy
 
+/** What a body has beside the value in it: names of members, a version, white space. */
+const ENVELOPE_BYTES = 1_024
+
+/** JSON around a value for which the configuration sets a limit; never less than other JSON. [REST-7] */
+export function jsonBodyAround(maxValueBytes: number): BodyPolicy {
+  return { kind: 'json', maxBytes: Math.max(JSON_BODY.maxBytes, maxValueBytes + ENVELOPE_BYTES) }
+}
+
 /** A route without its handler, as docs and pins list it. Only routes made up by tests have no exchange. */
 export type RouteDeclaration = Omit<Route, 'handle' | 'exchange'> & { readonly exchange: RouteExchange }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mayCreate } from '../access/access.ts'
 import { preflightHeaders } from '../http/cors.ts'
+import type { BodyAccount } from '../http/body-budget.ts'
 import { createPartTurns, leavesBody, readBody } from '../http/request-body.ts'
 import { pathOf } from '../http/request-target.ts'
 import { asRelayError } from '../http/respond.ts'
@@ -72,11 +73,21 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
   }
 
   const post = async (exchange: Exchange, caller: EndpointCaller): Promise<void> => {
-    const { incoming } = exchange
     const declared = exchange.header('content-length')
     if (Number(declared) > MAX_BODY_BYTES) throw bodyTooLarge()
     const { workspaceId, role } = caller.access
     const account = deps.budget.open({ kind: mayCreate(role) ? 'writers' : 'viewers', workspaceId })
+    try {
+      await answerBody(exchange, caller, account)
+    } finally {
+      // Until the call has ended it holds what came out of the body.
+      account.release()
+    }
+  }
+
+  const answerBody = async (exchange: Exchange, caller: EndpointCaller, account: BodyAccount): Promise<void> => {
+    const { incoming } = exchange
+    const { workspaceId } = caller.access
     let value: unknown
     try {
       const limit = { maxBytes: MAX_BODY_BYTES, tooLarge: bodyTooLarge }
@@ -89,8 +100,6 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
     } catch (error) {
       if (!(error instanceof RelayError) || error.code !== 'BAD_JSON') throw error
       return refuseMessage(exchange, null, new RpcError('parse', `Parse error: ${error.message}`))
-    } finally {
-      account.release()
     }
     // A body may take hours, in which the token may have expired or been revoked. [AUTH-5, AUTH-16]
     if (!caller.checkAgain()) throw unauthorized()

@@ -280,7 +280,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     corsOrigins,
     maxDocBytes: limits.maxDocBytes,
     isDraining: () => state.draining,
-    parseJson: (bytes) => bodies.parse(bytes),
+    parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
     budget: createBodyBudget(128 * 1024 * 1024),
     arrivals,
     ...(options.answers && { answers: options.answers }),

@@ -8,7 +8,7 @@ import { openBodies } from '../../documents/bodies.ts'
 import { memoryRateLimiter } from '../../drivers/memory-limits.ts'
 import { createApp } from '../../http/app.ts'
 import { createArrivals } from '../../http/arrivals.ts'
-import { createBodyBudget } from '../../http/body-budget.ts'
+import { type BodyBudget, createBodyBudget } from '../../http/body-budget.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../../http/server.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { LogFields, Logger } from '../../kernel/log.ts'
@@ -104,6 +104,8 @@ export interface McpRelayOptions {
   readonly timeouts?: HttpTimeouts
   readonly buckets?: Partial<Readonly<Record<'read' | 'write', Bucket>>>
   readonly sessionLimits?: SessionLimits
+  /** In place of one that is as large as in a real relay. */
+  readonly budget?: BodyBudget
   /** Makes each of the two listeners one of several nodes; called once for each. */
   readonly sharedSessions?: () => EndpointDeps['sharedSessions']
 }
@@ -124,7 +126,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   const recheck = createRecheck({ revocations: revoked, clock })
   const metrics = createMetrics({ version: '0.0.0', commit: 'test' })
   const bodies = openBodies({ maxBytes: 8_388_608, log })
-  const budget = createBodyBudget(8_388_608)
+  const budget = options.budget ?? createBodyBudget(8_388_608)
   const tools = fakeTools()
   const content = fakeContent()
   const limiter = memoryRateLimiter(clock)
@@ -190,7 +192,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       corsOrigins,
       maxDocBytes: null,
       isDraining: () => state.draining,
-      parseJson: (bytes) => bodies.parse(bytes),
+      parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
       budget,
       arrivals: createArrivals(),
       clock,
