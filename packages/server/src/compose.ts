@@ -10,7 +10,7 @@ import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
 import { type Mcp, openMcp } from './compose/mcp.ts'
 import { type Nodes, openNodes } from './compose/nodes.ts'
-import { openBodyBudget, openServers, type Servers } from './compose/servers.ts'
+import { openRequestBodies, openServers, type Servers } from './compose/servers.ts'
 import { openTokens } from './compose/tokens.ts'
 import { isOneOfSeveral } from './config/several-nodes.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
@@ -37,6 +37,14 @@ export interface RunningRelay {
 /** One of several nodes closes its sockets spread over this part of the grace at most. [WS-57] */
 const CLOSING_PART = 0.5
 
+/**
+ * Parts of the grace. At the first a stop gives up the request bodies that have not arrived: their clients could keep it waiting for ever. At
+ * the second it begins to materialise, whatever requests are still in progress, and at the third it cuts those.
+ */
+const BODIES_PART = 0.5
+const REQUESTS_PART = 0.75
+const CUT_PART = 0.9
+
 /** How long the start waits for a database server that is starting too. */
 const DATABASE_WAIT_MS = 30_000
 
@@ -60,7 +68,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     tenancy: tenancyOf(config.tenancy.mode, config.tenancy.workspaceId),
     draining: { now: false },
     mcpPort: { now: null },
-    budget: openBodyBudget(config),
+    ...openRequestBodies(config),
     severalNodes: isOneOfSeveral(config),
     runId: newId('run-', 16, options.random),
     hints: bus.hints,
@@ -149,17 +157,23 @@ async function drain(
   mcp?.endpoint.drain()
   void nodes?.life.drain()
   const graceMs = base.config.server.shutdownGraceSecs * 1000
+  const reached = (part: number) => new Promise<void>((resolve) => void systemTimers.after(graceMs * part, resolve))
+  void reached(BODIES_PART).then(() => base.arrivals.giveUp())
+  const [materialiseNow, cutNow] = [reached(REQUESTS_PART), reached(CUT_PART)]
+  const listeners = [servers.main, ...(servers.mcp === null ? [] : [servers.mcp])]
   const stop = async () => {
     const { departures } = live.rooms
     await departures.handOver()
     await departures.endAgents()
     const closed = live.gateway.drain(nodes === null ? undefined : graceMs * CLOSING_PART)
     if (nodes !== null) await departures.handOverUntil(closed)
-    await Promise.all([servers.main.finishRequests(), servers.mcp?.finishRequests(), closed])
+    const requests = Promise.all(listeners.map((each) => each.finishRequests()))
+    await Promise.all([Promise.race([requests, materialiseNow]), closed])
     await departures.drain()
+    const unanswered = () => listeners.reduce((sum, each) => sum + each.unanswered(), 0)
+    const cut = await Promise.race([requests.then(() => 0), cutNow.then(unanswered)])
     await resources.disposeAsync()
-    return 'clean' as const
+    return cut === 0 ? ('clean' as const) : ('overrun' as const)
   }
-  const overrun = new Promise<'overrun'>((resolve) => systemTimers.after(graceMs, () => resolve('overrun')))
-  return Promise.race([stop(), overrun])
+  return Promise.race([stop(), reached(1).then(() => 'overrun' as const)])
 }

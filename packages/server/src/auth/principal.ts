@@ -48,3 +48,9 @@ export type Verification =
 
 /** Verifies a bearer. Never waits for the network: reads the cached key set and the loaded revocation set. */
 export type TokenVerifier = (token: string) => Promise<Verification>
+
+/**
+ * Says why the token of a principal, which was verified earlier, would be refused now: it has expired or was revoked; `null` when it would
+ * not. Looks only into memory, and checks no signature.
+ */
+export type Recheck = (principal: Principal) => TokenRefusal | null

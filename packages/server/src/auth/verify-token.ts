@@ -4,7 +4,7 @@ import { type ClaimRules, readClaims } from './claims.ts'
 import { type CompactToken, parseCompactToken } from './compact-token.ts'
 import type { VerificationKey } from './jwk.ts'
 import type { KeyLookup } from './key-set.ts'
-import type { Principal, TokenRefusal, TokenVerifier, Verification } from './principal.ts'
+import type { Principal, Recheck, TokenRefusal, TokenVerifier, Verification } from './principal.ts'
 
 export interface TokenVerifierOptions extends ClaimRules {
   /** Looks keys up in memory, at once. */
@@ -25,6 +25,14 @@ const CACHE_ENTRIES = 10_000
 const MAX_KID_BYTES = 256
 const REQUIRED_CLAIMS = new Set(['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'wsp'])
 
+/** Makes the check of what can change after a token was verified: time and revocation. [AUTH-5, AUTH-16] */
+export function createRecheck({ revocations, clock }: Pick<TokenVerifierOptions, 'revocations' | 'clock'>): Recheck {
+  return ({ expSec, jti }) => {
+    if (expSec <= clock.nowMs() / 1000) return 'token expired'
+    return revocations.has(jti) ? 'token revoked' : null
+  }
+}
+
 /**
  * Makes the function that decides whether a bearer is good, with the checks in the interface's order. [AUTH-2..AUTH-5,
  * K2-K9]
@@ -34,12 +42,13 @@ const REQUIRED_CLAIMS = new Set(['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'wsp'
  * requests a refresh of the key set. [AUTH-11]
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const { keySet, revocations, clock } = options
+  const { keySet, clock } = options
+  const recheck = createRecheck(options)
   const cache = new Map<string, CachedVerification>()
 
   const settle = (principal: Principal): Verification => {
-    if (principal.expSec <= clock.nowMs() / 1000) return refused('token expired')
-    if (revocations.has(principal.jti)) return refused('token revoked')
+    const refusal = recheck(principal)
+    if (refusal !== null) return refused(refusal)
     return principal.memberships.length === 0 ? { kind: 'forbidden' } : { kind: 'verified', principal }
   }
 

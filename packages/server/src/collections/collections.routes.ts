@@ -1,7 +1,7 @@
 import { listParts } from '../documents/list-answer.ts'
 import type { Documents } from '../documents/documents.ts'
 import { callerOf } from '../http/caller.ts'
-import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
+import { JSON_BODY, jsonBodyAround, NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { healDefinitions } from './definitions.ts'
 import { readRegistry, type RegistryDeclaration, type RegistryDeps, replaceRegistry } from './registry.ts'
 import { COLLECTION_EXCHANGES } from './collections.exchanges.ts'
@@ -58,6 +58,7 @@ export function collectionRoutes({ registries, documents }: CollectionRoutesDeps
     },
     {
       ...COLLECTION_ROUTES.put,
+      body: jsonBodyAround(registries.maxBytes),
       async handle(request) {
         const { access } = callerOf(request)
         return { kind: 'json', value: await replaceRegistry(registries, access, COLLECTIONS, request.json), headers: HEADERS }

@@ -1,6 +1,7 @@
 import type { tenancyOf } from '../auth/tenancy.ts'
 import type { Config } from '../config/config.ts'
 import type { FeedHints } from '../feed/hints.port.ts'
+import type { Arrivals } from '../http/arrivals.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Random } from '../kernel/ids.ts'
@@ -33,4 +34,6 @@ export interface Base extends RelayOptions {
   readonly hints: FeedHints
   /** The budget of request bodies, which all listeners share. */
   readonly budget: BodyBudget
+  /** The request bodies that all listeners wait for. */
+  readonly arrivals: Arrivals
 }

@@ -60,10 +60,9 @@ export async function openMcp(
   const readCredential = createCredentialReader({
     staticToken: isPublic ? null : await openStaticToken(config.storage.dataDir ?? 'data', random, log),
     verify: tokens.verify,
-    isRevoked: (jti) => tokens.revocations.has(jti),
+    recheck: tokens.recheck,
     tenancy,
     limitsOf: (claims) => resolveLimits(claims, limits),
-    clock,
     refused: (reason) => metrics.add('relay_auth_failures_total', 1, { reason }),
   })
   const takeRate = createRate({
@@ -91,6 +90,7 @@ export async function openMcp(
     sharedSessions: sharedSessionsOf(base, bus),
     parseJson: (bytes, maxBytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes, maxBytes),
     budget: base.budget,
+    arrivals: base.arrivals,
     isDraining: () => base.draining.now,
     corsOrigins: server.corsOrigins,
     allowedOrigins: mcp.allowedOrigins,

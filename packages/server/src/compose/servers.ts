@@ -6,7 +6,8 @@ import type { Config } from '../config/config.ts'
 import type { McpPlace } from '../console/console-page.ts'
 import { consoleRoutes } from '../console/console.routes.ts'
 import { createApp } from '../http/app.ts'
-import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
+import { createArrivals } from '../http/arrivals.ts'
+import { createBodyBudget } from '../http/body-budget.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
 import { openApiRoutes } from '../http/openapi/openapi.routes.ts'
 import { documentBodyLimit } from '../http/request-body.ts'
@@ -35,9 +36,11 @@ export interface Servers {
   readonly mcp: HttpServer | null
 }
 
-/** Opens the budget that all listeners of the process share. */
-export function openBodyBudget({ tenancy }: Config): BodyBudget {
-  return createBodyBudget(documentBodyLimit(tenancy.limits.maxDocBytes))
+/** Opens what all listeners of the process share about request bodies. */
+export function openRequestBodies({ tenancy }: Config): Pick<Base, 'budget' | 'arrivals'> {
+  const { maxDocBytes, maxConfigBytes } = tenancy.limits
+  const largestBytes = Math.max(documentBodyLimit(maxDocBytes), maxConfigBytes)
+  return { budget: createBodyBudget(largestBytes), arrivals: createArrivals() }
 }
 
 /** Opens the listeners of the REST surface, with the WebSocket upgrade. */
@@ -55,14 +58,16 @@ export function openServers(
     createApp({
       routes,
       verify: tokens.verify,
+      recheck: tokens.recheck,
       tenancy,
       limitsOf: (claims) => resolveLimits(claims, limits),
       internalBearer: createInternalBearer(config.auth.revocationPushBearer),
       corsOrigins,
       maxDocBytes: limits.maxDocBytes,
       isDraining: () => base.draining.now,
-      parseJson: (bytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes),
+      parseJson: (bytes, maxBytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes, maxBytes),
       budget: base.budget,
+      arrivals: base.arrivals,
       clock,
       timers: systemTimers,
       random,

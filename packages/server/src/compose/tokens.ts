@@ -1,7 +1,8 @@
 import { type KeySet, openKeySet } from '../auth/key-set.ts'
 import { startRevocationPoll, TURN_SLACK_MS } from '../auth/revocation-poll.ts'
 import { openRevocations, type Revocations } from '../auth/revocations.ts'
-import { createTokenVerifier } from '../auth/verify-token.ts'
+import type { Recheck } from '../auth/principal.ts'
+import { createRecheck, createTokenVerifier } from '../auth/verify-token.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { observeTokens } from '../operation/observe.ts'
 import { leaseOf } from './leases.ts'
@@ -12,6 +13,7 @@ export interface Tokens {
   readonly keySet: KeySet
   readonly revocations: Revocations
   readonly verify: ReturnType<typeof createTokenVerifier>
+  readonly recheck: Recheck
 }
 
 /** Loads revocations, then fetches keys, for at most 10 s. [AUTH-12, AUTH-14] */
@@ -41,5 +43,5 @@ export async function openTokens(
   const { issuer, audience, resource } = auth
   const verify = createTokenVerifier({ issuer, audience, resource, keySet, revocations, clock })
   observeTokens(base.metrics, keySet, revocations)
-  return { keySet, revocations, verify }
+  return { keySet, revocations, verify, recheck: createRecheck({ revocations, clock }) }
 }

@@ -27,7 +27,7 @@ export function changeBeside(
   deps: WritingDeps,
   target: BesideTarget,
   actor: string,
-  change: (head: DocumentHead) => BesideChange | null,
+  change: (head: DocumentHead) => BesideChange | null | Promise<BesideChange | null>,
   gatedBy?: Access,
 ): Promise<BesideOutcome> {
   const { store, residents, events, clock } = deps
@@ -37,7 +37,7 @@ export function changeBeside(
       const state = await store.state(ref)
       if (state.kind !== 'document' || (target.key !== undefined && target.key !== state.head.key)) return { kind: 'gone' }
       const { head } = state
-      const set = change(head)
+      const set = await change(head)
       if (set === null) return { kind: 'unchanged', head }
       const outcome = await store.write({
         ref,

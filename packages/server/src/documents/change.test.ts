@@ -41,6 +41,45 @@ describe('DELETE', () => {
     expect((await relay.call('GET', '/api/docs', { as: ann })).list.some((entry) => entry.id === 'doomed')).toBe(false)
   })
 
+  it.each([
+    ['If-Match "1"', { 'if-match': '"1"' }, '', 412, 'PRECONDITION_FAILED'],
+    ['If-Match "1-v"', { 'if-match': '"1-v"' }, '', 412, 'PRECONDITION_FAILED'],
+    ['expectedVersion 1', {}, '?expectedVersion=1', 409, 'VERSION_CONFLICT'],
+  ])(
+    '[REST-22] DELETE with %s of a document at version 2 is refused and deletes nothing',
+    async (name, headers, query, status, code) => {
+      const path = `/api/docs/${encodeURIComponent(`refused ${name}`)}`
+      await relay.call('PUT', path, { as: ann, body: {} })
+      await relay.call('PUT', path, { as: ann, body: { name: 'second' } })
+      const answer = await relay.call('DELETE', path + query, { as: ann, headers })
+      expect([answer.status, answer.json['errorCode'], answer.json['currentVersion']]).toEqual([status, code, 2])
+      expect((await relay.call('GET', path, { as: ann })).status).toBe(200)
+    },
+  )
+
+  it.each([
+    ['If-Match "2"', { 'if-match': '"2"' }, ''],
+    ['If-Match *', { 'if-match': '*' }, ''],
+    ['expectedVersion 2', {}, '?expectedVersion=2'],
+    ['both', { 'if-match': '"2"' }, '?expectedVersion=2'],
+  ])('[REST-22] DELETE with %s of a document at version 2 deletes it', async (name, headers, query) => {
+    const path = `/api/docs/${encodeURIComponent(name.replace('*', 'star'))}`
+    await relay.call('PUT', path, { as: ann, body: {} })
+    await relay.call('PUT', path, { as: ann, body: { name: 'second' } })
+    expect((await relay.call('DELETE', path + query, { as: ann, headers })).status).toBe(204)
+    expect((await relay.call('GET', path, { as: ann })).status).toBe(404)
+  })
+
+  it('[REST-22] [REST-8] DELETE with conditions that are ill-formed or contradict each other is 400 and deletes nothing', async () => {
+    await relay.call('PUT', '/api/docs/conditions', { as: ann, body: {} })
+    const remove = (query: string, headers: Record<string, string> = {}) =>
+      relay.call('DELETE', `/api/docs/conditions${query}`, { as: ann, headers })
+    expect((await remove('', { 'if-match': '1' })).json).toMatchObject({ errorCode: 'BAD_REQUEST', field: 'If-Match' })
+    expect((await remove('?expectedVersion=x')).json).toMatchObject({ errorCode: 'BAD_REQUEST', field: 'expectedVersion' })
+    expect((await remove('?expectedVersion=1', { 'if-match': '"2"' })).json).toMatchObject({ field: 'If-Match' })
+    expect((await relay.call('GET', '/api/docs/conditions', { as: ann })).status).toBe(200)
+  })
+
   it('[LIFE-23] [WS-52] [OPS-7] DELETE drops the live copy, sends an event with the metadata from before, and is audited', async () => {
     await put('told', { name: 'T' })
     await relay.call('DELETE', '/api/docs/told', { as: ann })

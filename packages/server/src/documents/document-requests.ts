@@ -1,6 +1,7 @@
 import { badRequest, readMembers, readUserId, readUserName } from '../kernel/bad-request.ts'
 import type { NewOwner } from './sharing.ts'
 import { decodeCursor, type ListQuery } from './listing.ts'
+import type { Removal } from './remove.ts'
 import type { PutRequest } from './residents.port.ts'
 
 const MAX_LIST_LIMIT = 500
@@ -43,10 +44,26 @@ export function readPreconditions(
   if (ifNoneMatch !== undefined) return { expectedVersion: expected, precondition: 'must-not-exist', overrideTombstone }
   if (ifMatch === undefined) return { expectedVersion: expected, precondition: 'none', overrideTombstone }
   if (ifMatch.trim() === '*') return { expectedVersion: expected, precondition: 'must-exist', overrideTombstone }
+  return { expectedVersion: readMatched(ifMatch, expected), precondition: 'if-match', overrideTombstone }
+}
+
+/** Returns the version that If-Match names; another `expectedVersion` contradicts it. */
+function readMatched(ifMatch: string, expected: number | null): number {
   const matched = readVersionTag(ifMatch)
   if (expected !== null && expected !== matched)
     throw badRequest('If-Match', 'If-Match and expectedVersion name different versions.')
-  return { expectedVersion: matched, precondition: 'if-match', overrideTombstone }
+  return matched
+}
+
+/**
+ * Reads the version conditions of a DELETE from query and headers. `If-Match: *` asks for nothing more than a document
+ * that exists. [REST-8, REST-22]
+ */
+export function readRemoval(query: URLSearchParams, header: (name: string) => string | undefined): Removal {
+  const expected = readExpectedVersion(query.get('expectedVersion'))
+  const ifMatch = header('if-match')
+  if (ifMatch === undefined || ifMatch.trim() === '*') return expected === null ? {} : { expectedVersion: expected }
+  return { expectedVersion: readMatched(ifMatch, expected), mismatch: 'PRECONDITION_FAILED' }
 }
 
 /** Reads the body of a transfer, in either spelling. [REST-23] */

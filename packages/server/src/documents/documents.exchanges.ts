@@ -2,6 +2,7 @@ import type { ExchangeParameter, JsonSchema, RouteExchange } from '../kernel/exc
 
 const TEXT = { type: 'string' } as const
 const COUNT = { type: 'integer', minimum: 0 } as const
+const VERSION = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
 const MS = { type: 'integer', description: 'Milliseconds since 1970.' } as const
 const SHARES = { type: 'array', items: {}, description: 'The shares that the caller may see, as they were given.' } as const
 const COLLECTION = { type: ['string', 'null'], description: 'null: in no collection.' } as const
@@ -168,7 +169,7 @@ export const DOCUMENT_EXCHANGES = {
     query: {
       expectedVersion: {
         description: 'The stored version the change was made on; 0: the id must not exist.',
-        schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+        schema: VERSION,
       },
       overrideTombstone: { description: 'Creates a deleted id anew.', schema: { enum: ['true', 'false', '1', '0'] } },
     },
@@ -199,8 +200,13 @@ export const DOCUMENT_EXCHANGES = {
   },
   remove: {
     ...ONE,
+    query: { expectedVersion: { description: 'The stored version; another one deletes nothing.', schema: VERSION } },
+    requestHeaders: { 'If-Match': { description: 'As expectedVersion, `"<version>"`; `*`: any version.', schema: TEXT } },
     responses: DONE,
-    errors: ['NOT_FOUND', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'OWNER_REQUIRED', 'NOT_PERSISTED'],
+    errors: [
+      ...(['NOT_FOUND', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'OWNER_REQUIRED', 'VERSION_CONFLICT'] as const),
+      ...(['PRECONDITION_FAILED', 'NOT_PERSISTED'] as const),
+    ],
   },
   transfer: {
     ...ONE,

@@ -3,7 +3,7 @@ import { namesEtag } from '../http/etag.ts'
 import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration, type RouteReply, type RouteRequest } from '../http/route.ts'
 import { DOCUMENT_EXCHANGES } from './documents.exchanges.ts'
 import { checkDocumentId } from './document-id.ts'
-import { readListQuery, readPreconditions, readTransfer, readCollectionChange } from './document-requests.ts'
+import { readListQuery, readPreconditions, readRemoval, readTransfer, readCollectionChange } from './document-requests.ts'
 import type { Documents } from './documents.ts'
 import { listParts } from './list-answer.ts'
 import { encodeCursor, type ListedPage } from './listing.ts'
@@ -135,7 +135,7 @@ export function documentRoutes({ documents, editorClient }: DocumentRoutesDeps):
     {
       ...DOCUMENT_ROUTES.remove,
       async handle(request) {
-        await documents.remove(callerOf(request).access, idOf(request))
+        await documents.remove(callerOf(request).access, idOf(request), readRemoval(request.query, request.header))
         return { kind: 'empty' }
       },
     },

@@ -51,8 +51,15 @@ export interface Documents {
   inTurn<T>(ref: DocumentRef, write: () => Promise<T>): Promise<T>
   /** Replaces the share list. [SHARE-6] */
   replaceShares(access: Access, id: string, shares: readonly NewShare[]): Promise<void>
-  /** Gives the caller a view share. Returns `null` when this life of the document has ended. [SHARE-4] */
-  grantView(access: Access, target: { readonly id: string; readonly key: number }): Promise<Readable | null>
+  /**
+   * Gives the caller a view share. Returns `null` when this life of the document has ended, or when `isStillGiven`, asked right before the share
+   * is written, says no. [SHARE-4]
+   */
+  grantView(
+    access: Access,
+    target: { readonly id: string; readonly key: number },
+    isStillGiven: () => Promise<boolean>,
+  ): Promise<Readable | null>
   /** Removes a user from every share list of a workspace; returns how many documents changed. [REST-33] */
   purgeMember(workspaceId: string, userId: string): Promise<number>
 }
@@ -129,8 +136,8 @@ export function createDocuments(given: DocumentsDeps): Documents {
       return new Map(heads.filter((found) => readerOf(access, found, deps) !== null).map((found) => [found.id, found]))
     },
     replaceShares: (access, id, shares) => replaceShares(deps, access, refOf(access, id), shares),
-    grantView: async (access, { id, key }) =>
-      (await grantView(deps, access, { ...refOf(access, id), key })) ? head(access, id) : null,
+    grantView: async (access, { id, key }, isStillGiven) =>
+      (await grantView(deps, access, { ...refOf(access, id), key }, isStillGiven)) ? head(access, id) : null,
     purgeMember: (workspaceId, userId) => purgeMember(deps, workspaceId, userId),
   }
 }

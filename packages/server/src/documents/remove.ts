@@ -7,8 +7,10 @@ import { auditFields, inTurn, unknownDocument, type WritingDeps } from './writin
 
 /** Conditions of a deletion. */
 export interface Removal {
-  /** Of the document with every edit applied before the call; another version is VERSION_CONFLICT. [TOOL-20] */
+  /** Of the document with every edit applied before the call; another version is refused. [TOOL-20, REST-22] */
   readonly expectedVersion?: number | undefined
+  /** The refusal of another version; VERSION_CONFLICT when absent. [REST-19] */
+  readonly mismatch?: 'VERSION_CONFLICT' | 'PRECONDITION_FAILED' | undefined
   /** Everything but deleting. [TOOL-21] */
   readonly dryRun?: boolean | undefined
   /** Aborted when the caller gave up: nothing is deleted then, unless it is already. [MCP-15] */
@@ -27,7 +29,7 @@ export function removeDocument(access: Access, id: string, removal: Removal, dep
 async function remove(
   access: Access,
   ref: DocumentRef,
-  { expectedVersion, dryRun, signal }: Removal,
+  { expectedVersion, mismatch = 'VERSION_CONFLICT', dryRun, signal }: Removal,
   deps: WritingDeps,
 ): Promise<void> {
   let before = await owned(access, ref, deps)
@@ -36,7 +38,7 @@ async function remove(
       await deps.residents.settle(ref, QUIET_MS)
       before = await owned(access, ref, deps)
     }
-    if (before.version !== expectedVersion) throw versionConflict(before.version, expectedVersion)
+    if (before.version !== expectedVersion) throw otherVersion(mismatch, before.version, expectedVersion)
   }
   if (dryRun === true) return
   signal?.throwIfAborted()
@@ -66,7 +68,7 @@ async function owned(access: Access, ref: DocumentRef, { store, accessPolicy }: 
   throw refuse({ role: access.role, level, needed: 'owner', deletes: true, docId: ref.id })
 }
 
-function versionConflict(currentVersion: number, expectedVersion: number): RelayError {
-  const sentence = `The stored version is ${currentVersion}, not ${expectedVersion}.`
-  return new RelayError('VERSION_CONFLICT', sentence, { currentVersion })
+function otherVersion(code: NonNullable<Removal['mismatch']>, currentVersion: number, expectedVersion: number): RelayError {
+  const asked = Number.isSafeInteger(expectedVersion) ? String(expectedVersion) : 'the one that was sent'
+  return new RelayError(code, `The stored version is ${currentVersion}, not ${asked}.`, { currentVersion })
 }

@@ -64,17 +64,23 @@ export async function replaceShares(
   })
 }
 
-/** Adds a view share for the caller where it has no level; what it has is never lowered. False: this life of the document is over. [SHARE-4] */
+/**
+ * Adds a view share for the caller where it has no level; what it has is never lowered. False: this life of the document is over, or `isStillGiven`
+ * says that what gives the share is. That is asked last, since the change may wait long for other writes of the document. [SHARE-4]
+ */
 export async function grantView(
   deps: WritingDeps,
   access: Access,
   target: DocumentRef & { readonly key: number },
+  isStillGiven: () => Promise<boolean>,
 ): Promise<boolean> {
-  const outcome = await changeBeside(deps, target, access.sub, (head) => {
-    if (reaches(documentLevel(access, head, deps.accessPolicy), 'view')) return null
+  let given = true
+  const outcome = await changeBeside(deps, target, access.sub, async (head) => {
+    given = await isStillGiven()
+    if (!given || reaches(documentLevel(access, head, deps.accessPolicy), 'view')) return null
     return { sharedWith: withShare(head.sharedWith, { userId: access.sub, permission: 'view', sharedAt: deps.clock.nowMs() }) }
   })
-  return outcome.kind !== 'gone'
+  return given && outcome.kind !== 'gone'
 }
 
 /**

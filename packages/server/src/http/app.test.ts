@@ -69,7 +69,6 @@ describe('routes', () => {
     ['PATCH', '/api/docs/x', 'GET, PUT, DELETE, HEAD, OPTIONS'],
     ['GET', '/api/docs/x/transfer', 'POST, OPTIONS'],
     ['POST', '/health', 'GET, HEAD, OPTIONS'],
-    ['OPTIONS', '/api/docs/x/collection', 'PUT, OPTIONS'],
   ])('[REST-5] %s %s answers 405 with Allow', async (method, path, allow) => {
     const answer = await relay.call(method, path, { as: ann })
     expect([answer.status, answer.json.errorCode, answer.json.allow]).toEqual([405, 'METHOD_NOT_ALLOWED', allow])

@@ -11,8 +11,9 @@ import type { RoundTurns } from '../kernel/round-turns.ts'
 import type { Timers } from '../kernel/timers.ts'
 import { createSliceTurns, slicedAnswer } from './answer-slices.ts'
 import { ANSWER_LIMITS, type AnswerLimits, type AnswerTurns, createAnswerTurns } from './answer-turns.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { BodyAccount, BodyBudget } from './body-budget.ts'
-import { type Caller, type CallerDeps, readCaller } from './caller.ts'
+import { type Caller, type CallerDeps, checkAgain, readCaller } from './caller.ts'
 import { ALL_METHODS, corsHeaders, preflightHeaders } from './cors.ts'
 import { isEchoableHost, publicOrigin } from './host-header.ts'
 import { leftSignal } from './left-signal.ts'
@@ -47,9 +48,11 @@ export interface AppDeps extends Omit<CallerDeps, 'refused'> {
   /** True from the first SIGTERM on. [REST-13, LIFE-28] */
   readonly isDraining: () => boolean
   /** Parses strict JSON by BODY-8; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
-  readonly parseJson: (bytes: Uint8Array, workspaceId: string) => Promise<unknown>
+  readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
   /** All listeners of the process share it. [H3] */
   readonly budget: BodyBudget
+  /** All listeners of the process share it. [LIFE-28] */
+  readonly arrivals: Arrivals
   /** Limits of answers; the defaults when absent. */
   readonly answers?: AnswerLimits
   readonly clock: Clock
@@ -82,6 +85,7 @@ export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => Promi
 
 interface Shell {
   readonly deps: AppDeps
+  readonly callers: CallerDeps
   readonly findGroup: FindGroup
   readonly sources: SourceLimit
   readonly answers: AnswerTurns
@@ -99,6 +103,7 @@ interface Shell {
 export function createApp(deps: AppDeps): App {
   const shell: Shell = {
     deps,
+    callers: { ...deps, refused: (reason) => deps.metrics.add('relay_auth_failures_total', 1, { reason }) },
     findGroup: createFindGroup(groupRoutes(deps.routes)),
     sources: createSourceLimit(),
     answers: createAnswerTurns(deps.timers, deps.answers ?? ANSWER_LIMITS),
@@ -155,7 +160,8 @@ function fail(frame: Frame, thrown: unknown, deps: AppDeps): Answer {
 }
 
 /**
- * Runs one request against its route, in this order: policy, auth, declared length, content type, body, handler. [H2]
+ * Runs one request against its route, in this order: policy, auth, declared length, content type, body, auth again,
+ * handler. [H2]
  */
 async function serve(frame: Frame, group: RouteGroup, shell: Shell): Promise<Answer> {
   const { deps } = shell
@@ -165,13 +171,14 @@ async function serve(frame: Frame, group: RouteGroup, shell: Shell): Promise<Ans
   if (group.declaresHeaders) frame.common = { ...frame.common, ...declaredHeaders(frame, group, route) }
   checkHost(frame)
   if (isPreflight(frame)) return preflight(frame, group.methods)
+  if (method === 'OPTIONS') return preflightAnswer(frame.common, { Allow: group.methods.join(', ') })
   if (route === undefined) {
     throw new RelayError('METHOD_NOT_ALLOWED', `The method ${method} is not allowed here.`, { allow: group.methods.join(', ') })
   }
   if (deps.isDraining() && route.whileDraining !== true) throw drainingError()
   const leaveSource = shell.sources.enter(frame.incoming.socket.remoteAddress)
   try {
-    frame.caller = await authenticate(frame, route, deps)
+    frame.caller = await authenticate(frame, route, shell)
   } finally {
     leaveSource()
   }
@@ -182,6 +189,7 @@ async function serve(frame: Frame, group: RouteGroup, shell: Shell): Promise<Ans
   const account = takesBody(route) ? deps.budget.open(holderOf(route, frame.caller)) : null
   try {
     const body = account === null ? NO_BYTES : await received(frame, route, shell, account)
+    if (account !== null) checkAgain(frame.caller, shell.callers)
     const request = routeRequest(frame, params, body, shell)
     const reply = await answered(frame, route, request, shell)
     if (reply.kind === 'stream') return await streamed(frame, reply, deps)
@@ -234,15 +242,12 @@ async function streamed(frame: Frame, reply: StreamReply, deps: AppDeps): Promis
   return streamAnswer(reply, common, replyStream(source, reply.length, { failed }))
 }
 
-async function authenticate({ incoming }: Frame, route: Route, deps: AppDeps): Promise<Caller | null> {
+async function authenticate({ incoming }: Frame, route: Route, { deps, callers }: Shell): Promise<Caller | null> {
   switch (route.credential) {
     case 'none':
       return null
     case 'bearer':
-      return readCaller(headerOf(incoming, 'authorization'), headerOf(incoming, 'x-workspace-id'), {
-        ...deps,
-        refused: (reason) => deps.metrics.add('relay_auth_failures_total', 1, { reason }),
-      })
+      return readCaller(headerOf(incoming, 'authorization'), headerOf(incoming, 'x-workspace-id'), callers)
     case 'revocation-bearer': {
       const outcome = deps.internalBearer(headerOf(incoming, 'authorization'))
       if (outcome === 'refused') throw wrongSecret(headerOf(incoming, 'authorization'))
@@ -272,7 +277,7 @@ function routeRequest(
   frame: Frame,
   params: Readonly<Record<string, string>>,
   body: ReceivedBody,
-  { deps, parts }: Shell,
+  { deps, callers, parts }: Shell,
 ): RouteRequest {
   const { incoming, outgoing } = frame
   const workspaceId = frame.caller?.access.workspaceId ?? ''
@@ -288,7 +293,8 @@ function routeRequest(
     json: body.json,
     bytes: body.bytes,
     get stream() {
-      return requestChunks(incoming, outgoing, { ...deps, parts, workspaceId })
+      const chunks = requestChunks(incoming, outgoing, { ...deps, parts, workspaceId })
+      return withEnd(chunks, () => checkAgain(frame.caller, callers))
     },
     get left() {
       return leftSignal(outgoing)
@@ -297,6 +303,12 @@ function routeRequest(
       return originOf(incoming)
     },
   }
+}
+
+/** Yields all chunks, then runs `atEnd`, which may throw. */
+async function* withEnd(chunks: AsyncIterable<Uint8Array>, atEnd: () => void): AsyncGenerator<Uint8Array, void> {
+  yield* chunks
+  atEnd()
 }
 
 function openFrame(incoming: IncomingMessage, outgoing: ServerResponse, deps: AppDeps): Frame {

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { createRoundTurns } from '../kernel/round-turns.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
+import { createArrivals } from './arrivals.ts'
 import { requestChunks } from './request-body.ts'
 
 /** A request whose body comes in `chunks`. */
@@ -13,7 +14,7 @@ function requestOf(chunks: readonly string[], isComplete: boolean): IncomingMess
 
 function take(incoming: IncomingMessage, soon: (work: () => void) => void): AsyncGenerator<Uint8Array, void> {
   const parts = createRoundTurns({ perRound: 1, soon })
-  return requestChunks(incoming, {} as ServerResponse, { ...manualTime(), parts, workspaceId: 'w' })
+  return requestChunks(incoming, {} as ServerResponse, { ...manualTime(), arrivals: createArrivals(), parts, workspaceId: 'w' })
 }
 
 /** Lets everything happen that needs no turn. */

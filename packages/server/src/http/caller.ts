@@ -1,7 +1,7 @@
 import type { Access } from '../access/access.ts'
 import type { ResolvedLimits } from '../access/limits.ts'
 import { readBearer } from '../auth/bearer.ts'
-import type { Membership, Principal, TokenVerifier } from '../auth/principal.ts'
+import type { Membership, Principal, Recheck, TokenVerifier } from '../auth/principal.ts'
 import { refusalError, unauthenticated } from '../auth/refusals.ts'
 import { chooseMembership, noMembership, type Tenancy } from '../auth/tenancy.ts'
 import { RelayError } from '../kernel/errors.ts'
@@ -14,6 +14,7 @@ export interface Caller {
 
 export interface CallerDeps {
   readonly verify: TokenVerifier
+  readonly recheck: Recheck
   readonly tenancy: Tenancy
   /** Merges claims and configuration. [LIM-1] */
   readonly limitsOf: (claims: Membership['claims']) => ResolvedLimits
@@ -52,6 +53,17 @@ export async function readCaller(
     principal: verification.principal,
     access: { sub: verification.principal.sub, workspaceId: membership.workspaceId, role: membership.role, limits },
   }
+}
+
+/**
+ * Checks once more, after the body has arrived: that may take hours, in which the token may have expired or been revoked. Throws the error
+ * that such a token gets. [AUTH-5, AUTH-16]
+ */
+export function checkAgain(caller: Caller | null, { recheck, refused }: Pick<CallerDeps, 'recheck' | 'refused'>): void {
+  const reason = caller === null ? null : recheck(caller.principal)
+  if (reason === null) return
+  refused(reason)
+  throw refusalError(reason)
 }
 
 /** Returns the caller of a route with the credential `bearer`. */

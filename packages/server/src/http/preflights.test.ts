@@ -30,6 +30,16 @@ it('[REST-5] [REST-11] a request to an unknown path after its preflight gets 404
   expect([status, json['errorCode'], headers.get('access-control-allow-origin')]).toEqual([404, 'NOT_FOUND', '*'])
 })
 
+it.each([
+  ['/api/docs', 'GET, HEAD, OPTIONS'],
+  ['/api/docs/x/collection', 'PUT, OPTIONS'],
+  ['/health', 'GET, HEAD, OPTIONS'],
+])('[REST-5] an OPTIONS request to %s that is not a preflight answers 204 with Allow', async (path, allow) => {
+  const { status, text, headers } = await relay.call('OPTIONS', path)
+  expect([status, text, headers.get('allow')]).toEqual([204, '', allow])
+  expect(headers.get('access-control-allow-methods')).toBe(null)
+})
+
 it('[REST-5] an OPTIONS request that is not a preflight answers 404 on an unknown path', async () => {
   expect((await relay.call('OPTIONS', '/nowhere')).status).toBe(404)
 })

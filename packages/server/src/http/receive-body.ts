@@ -5,6 +5,7 @@ import { RelayError } from '../kernel/errors.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { RoundTurns } from '../kernel/round-turns.ts'
 import type { Timers } from '../kernel/timers.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { BodyAccount, BodyHolder } from './body-budget.ts'
 import type { Caller } from './caller.ts'
 import { type BodyLimit, checkContentCoding, checkDeclaredLength, checkJsonType, readBody } from './request-body.ts'
@@ -23,11 +24,12 @@ export interface ReceivedBody {
 export const NO_BYTES: ReceivedBody = { bytes: new Uint8Array(0), json: undefined }
 
 export interface ReceiveDeps {
-  readonly parseJson: (bytes: Uint8Array, workspaceId: string) => Promise<unknown>
+  readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
   readonly clock: Clock
   readonly timers: Timers
   /** Turns of workspaces at taking parts of bodies. */
   readonly parts: RoundTurns
+  readonly arrivals: Arrivals
   readonly metrics: Pick<Metrics, 'add'>
 }
 
@@ -67,7 +69,8 @@ export async function receiveBody(asked: BodyToReceive, deps: ReceiveDeps): Prom
   checkContentCoding(incoming.headers['content-encoding'])
   const workspaceId = caller?.access.workspaceId ?? ''
   const bytes = await readBody({ incoming, outgoing, limit, account }, { ...deps, workspaceId })
-  return policy.kind === 'json' ? { bytes, json: await deps.parseJson(bytes, workspaceId) } : { bytes, json: undefined }
+  if (policy.kind !== 'json') return { bytes, json: undefined }
+  return { bytes, json: await deps.parseJson(bytes, policy.maxBytes, workspaceId) }
 }
 
 function jsonLimit(maxBytes: number): BodyLimit {

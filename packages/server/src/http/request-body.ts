@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { createRoundTurns, type RoundTurns } from '../kernel/round-turns.ts'
 import type { Timers } from '../kernel/timers.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { BodyAccount } from './body-budget.ts'
 import { BodyPace, PACE_LIMITS } from './body-pace.ts'
 
@@ -68,6 +69,8 @@ export interface ArrivalDeps {
   readonly parts: RoundTurns
   /** Whose turns the body waits for. */
   readonly workspaceId: string
+  /** All bodies of the process that are waited for, this one among them. [LIFE-28] */
+  readonly arrivals: Arrivals
   /** Ends the reading with its reason. */
   readonly givenUp?: AbortSignal
 }
@@ -77,7 +80,8 @@ export interface ArrivalDeps {
  *
  * Reads nothing before the first chunk is requested, and only then sends `100 Continue` to a client that waits for it.
  * Reads little ahead, so that a slow reader slows the sender. A reader that stops early leaves the rest unread. Throws
- * BAD_REQUEST when the client ends early or falls behind the pace of a body, and the reason of `givenUp`. [REST-7]
+ * BAD_REQUEST when the client ends early or falls behind the pace of a body, the reason of `givenUp`, and UNAVAILABLE
+ * when a stop waits for bodies no longer. [REST-7, LIFE-28]
  */
 export async function* requestChunks(
   incoming: IncomingMessage,
@@ -109,16 +113,18 @@ function waitsForContinue({ httpVersion, headers }: IncomingMessage): boolean {
 }
 
 /** Returns the next chunk, unless it takes too long or nobody wants it any more. */
-function inTime<T>(next: Promise<T>, leftMs: number, { timers, givenUp }: ArrivalDeps): Promise<T> {
+function inTime<T>(next: Promise<T>, leftMs: number, { timers, arrivals, givenUp }: ArrivalDeps): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(givenUp?.reason)
     const cancel = timers.after(leftMs, () => reject(tooSlow()))
+    const leave = arrivals.wait(reject)
     givenUp?.addEventListener('abort', giveUp)
     if (givenUp?.aborted) giveUp()
     next
       .then(resolve, () => reject(endedEarly()))
       .finally(() => {
         cancel()
+        leave()
         givenUp?.removeEventListener('abort', giveUp)
       })
   })

@@ -1,4 +1,5 @@
 import { wwwAuthenticate } from '../auth/refusals.ts'
+import { errorDetails, retryAfterHeader } from '../kernel/error-details.ts'
 import { ERRORS, RelayError } from '../kernel/errors.ts'
 import { lengthOf } from './answer-slices.ts'
 import type { RouteReply } from './route.ts'
@@ -18,7 +19,6 @@ const PARTIAL = 206
 const NO_CONTENT = 204
 const FOUND = 302
 const NOT_MODIFIED = 304
-const DEFAULT_RETRY_MS = 1000
 /** Caching of what depends on the caller, and the request headers that say who that is. [REST-10] */
 const BY_CALLER = { caching: 'private, no-cache', headers: 'Authorization, X-Workspace-Id' }
 
@@ -119,24 +119,11 @@ export function errorAnswer(error: RelayError, context: ErrorContext): Answer & 
   }
 }
 
-/** A caller sees only the members that the table lists. */
-function errorDetails(error: RelayError, requestId: string): Record<string, unknown> {
-  const details: Record<string, unknown> = {}
-  for (const name of ERRORS[error.code].details as readonly string[]) {
-    if (error.details[name] !== undefined) details[name] = error.details[name]
-    else if (name === 'requestId') details[name] = requestId
-    else if (name === 'retryAfterMs') details[name] = DEFAULT_RETRY_MS
-  }
-  return details
-}
-
 function errorHeaders(error: RelayError, details: Readonly<Record<string, unknown>>): Record<string, string> {
   const { code } = error
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = { ...retryAfterHeader(details) }
   if (ERRORS[code].status === ERRORS.UNAUTHENTICATED.status)
     headers['WWW-Authenticate'] = wwwAuthenticate(code !== 'UNAUTHENTICATED' || error.details.tokenGiven === true)
-  if (typeof details.retryAfterMs === 'number')
-    headers['Retry-After'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
   if (code === 'METHOD_NOT_ALLOWED') headers.Allow = String(details.allow)
   if (code === 'RANGE_NOT_SATISFIABLE') headers['Content-Range'] = `bytes */${details.sizeBytes}`
   return headers

@@ -22,6 +22,14 @@ export const NO_BODY = { kind: 'none' } as const satisfies BodyPolicy
 /** JSON that is no document. [REST-7] */
 export const JSON_BODY = { kind: 'json', maxBytes: 2 * 1_048_576 } as const satisfies BodyPolicy
 
+/** What a body has beside the value in it: names of members, a version, white space. */
+const ENVELOPE_BYTES = 1_024
+
+/** JSON around a value for which the configuration sets a limit; never less than other JSON. [REST-7] */
+export function jsonBodyAround(maxValueBytes: number): BodyPolicy {
+  return { kind: 'json', maxBytes: Math.max(JSON_BODY.maxBytes, maxValueBytes + ENVELOPE_BYTES) }
+}
+
 /** A route without its handler, as docs and pins list it. Only routes made up by tests have no exchange. */
 export type RouteDeclaration = Omit<Route, 'handle' | 'exchange'> & { readonly exchange: RouteExchange }
 
@@ -77,7 +85,10 @@ export interface RouteRequest {
   readonly caller: { readonly principal: Principal; readonly access: Access } | null
   readonly json: unknown
   readonly bytes: Uint8Array
-  /** The body of a `stream` route; throws BAD_REQUEST when the client ends early or falls behind the pace of a body. [REST-7] */
+  /**
+   * The body of a `stream` route. Throws BAD_REQUEST when the client ends early or falls behind the pace of a body, and
+   * at its end the refusal of a token that is no longer good. [REST-7, AUTH-16]
+   */
   readonly stream: AsyncIterable<Uint8Array>
   /** Aborted when the client leaves before its answer is sent. */
   readonly left: AbortSignal

@@ -44,6 +44,8 @@ export interface HttpServer {
    * open: health still answers. [LIFE-28]
    */
   finishRequests(): Promise<void>
+  /** How many requests have no answer yet. One that a client is slow to take is an answer. */
+  unanswered(): number
   /** Stops listening and cuts the remaining connections. */
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -85,7 +87,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   server.maxHeadersCount = MAX_HEADERS
   server.timeout = stallMs
-  const inProgress = new Set<Promise<unknown>>()
+  const inProgress = new Map<ServerResponse, Promise<void>>()
   const lingering = createLingeringClose(options.linger ?? LINGER_LIMITS)
 
   const connections = createOpenConnections(options.connections ?? CONNECTION_LIMITS)
@@ -105,8 +107,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     outgoing.once('close', () => connections.idle(socket))
     lingering.guard(incoming, outgoing)
     const closed = new Promise((resolve) => outgoing.once('close', resolve)).then(() => lingering.ended(socket))
-    inProgress.add(closed)
-    void closed.then(() => inProgress.delete(closed))
+    inProgress.set(outgoing, closed)
+    void closed.then(() => inProgress.delete(outgoing))
     if (options.beside?.(incoming, outgoing) === true) return
     const { url = '', headers } = incoming
     if (isReadableTarget(url) && isReadableHost(headers.host ?? '')) void options.app(incoming, outgoing)
@@ -135,8 +137,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     listen: (address) => listening(server, address),
     async finishRequests() {
-      await Promise.all(inProgress)
+      await Promise.all(inProgress.values())
     },
+    unanswered: () => [...inProgress.keys()].filter(({ headersSent }) => !headersSent).length,
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeAllConnections()

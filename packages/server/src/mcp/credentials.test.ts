@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tenancyOf } from '../auth/tenancy.ts'
 import { type McpRelay, startMcpRelay, STATIC_TOKEN } from './testing/mcp-relay.ts'
@@ -115,6 +117,52 @@ describe('a token of the issuer', () => {
     const token = relay.issuer.token()
     for (const sent of [{ path: `/mcp?access_token=${token}` }, { headers: { cookie: `authorization=Bearer ${token}` } }])
       expect((await relay.send({ ...change, ...sent, bearer: null })).status).toBe(401)
+  })
+})
+
+describe('a token that ends while the body of its request arrives', () => {
+  /** Sends a call but for its last byte, runs `meanwhile`, and returns the answer to the whole. */
+  async function callAround(bearer: string, meanwhile: () => unknown): Promise<string> {
+    const { hostname, port } = new URL(relay.urls.local)
+    const body = JSON.stringify(change.body)
+    const socket = connect(Number(port), hostname)
+    let received = ''
+    socket.on('data', (data) => void (received += data.toString()))
+    const head = `POST /mcp HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${bearer}\r\nConnection: close\r\n`
+    socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`)
+    // The relay asks for the body only after it has accepted the token.
+    while (!received.includes('100 Continue')) await sleep(5)
+    received = ''
+    socket.write(body.slice(0, -1))
+    await meanwhile()
+    socket.write(body.slice(-1))
+    await new Promise((resolve) => socket.once('close', resolve))
+    return received
+  }
+
+  const revocationsCounted = async () =>
+    Number(/relay_auth_failures_total\{reason="token revoked"\} (\d+)/.exec((await relay.metrics.render()).text)?.[1] ?? 0)
+
+  it('[AUTH-16] [MCP-28] a call whose token is revoked while its body arrives is answered 401 and calls no tool', async () => {
+    const before = relay.tools.calls.length
+    const counted = await revocationsCounted()
+    const answer = await callAround(relay.issuer.token({ jti: 'stolen' }), () => relay.revoked.add('stolen'))
+    expect(answer).toMatch(/^HTTP\/1\.1 401 [^]*WWW-Authenticate: Bearer [^]*unauthorized$/)
+    expect(relay.tools.calls.length).toBe(before)
+    expect(await revocationsCounted()).toBe(counted + 1)
+  })
+
+  it('[AUTH-5] a call whose token expires while its body arrives is answered 401 and calls no tool', async () => {
+    const before = relay.tools.calls.length
+    const answer = await callAround(relay.issuer.token({ expiresInSec: 30 }), () => relay.time.advance(30_000))
+    expect(answer).toMatch(/^HTTP\/1\.1 401 [^]*unauthorized$/)
+    expect(relay.tools.calls.length).toBe(before)
+  })
+
+  it('[AUTH-16] a call whose body arrives slowly under a token that stays good runs its tool', async () => {
+    const before = relay.tools.calls.length
+    expect(await callAround(relay.issuer.token(), () => relay.time.advance(30_000))).toMatch(/^HTTP\/1\.1 200 /)
+    expect(relay.tools.calls.length).toBe(before + 1)
   })
 })
 

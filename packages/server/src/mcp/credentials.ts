@@ -2,9 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Access, STATIC_PRINCIPAL } from '../access/access.ts'
 import type { ResolvedLimits } from '../access/limits.ts'
 import { readBearer } from '../auth/bearer.ts'
-import type { Membership, TokenVerifier } from '../auth/principal.ts'
+import type { Membership, Recheck, TokenRefusal, TokenVerifier } from '../auth/principal.ts'
 import { chooseMembership, DEFAULT_WORKSPACE_ID, type Tenancy } from '../auth/tenancy.ts'
-import type { Clock } from '../kernel/clock.ts'
 import type { McpCaller } from './tool.ts'
 
 /** The principal of the static token, and the owner of what it creates. [MCP-20] */
@@ -13,10 +12,9 @@ export interface CredentialDeps {
   /** `null` when the static token is not accepted here. [MCP-18] */
   readonly staticToken: string | null
   readonly verify: TokenVerifier
-  readonly isRevoked: (jti: string) => boolean
+  readonly recheck: Recheck
   readonly tenancy: Tenancy
   readonly limitsOf: (claims: Membership['claims']) => ResolvedLimits
-  readonly clock: Clock
   /** Counts a refused token by its reason. [OPS-4] */
   readonly refused: (reason: string) => void
 }
@@ -28,6 +26,8 @@ export interface EndpointCaller extends McpCaller {
   readonly principalKey: string
   /** Whether the credential would still be accepted. [MCP-28] */
   isGood(): boolean
+  /** Like `isGood`, for a request that is refused by it: a refusal is counted. [AUTH-16] */
+  checkAgain(): boolean
 }
 
 /**
@@ -60,22 +60,38 @@ export function createCredentialReader(deps: CredentialDeps): ReadCredential {
     if (choice.kind !== 'chosen') return { kind: 'forbidden' }
     const { workspaceId, role, claims } = choice.membership
     const access: Access = { sub: principal.sub, workspaceId, role, limits: deps.limitsOf(claims) }
-    const isGood = () => principal.expSec > deps.clock.nowMs() / 1000 && !deps.isRevoked(principal.jti)
-    return { kind: 'accepted', caller: callerOf(access, false, isGood) }
+    const refusal = () => deps.recheck(principal)
+    return { kind: 'accepted', caller: callerOf(access, false, refusal, deps) }
   }
 }
 
-function staticCaller(namedWorkspace: string | undefined, { tenancy, limitsOf }: CredentialDeps): CredentialOutcome {
+function staticCaller(namedWorkspace: string | undefined, deps: CredentialDeps): CredentialOutcome {
+  const { tenancy, limitsOf } = deps
   const workspaceId = tenancy.mode === 'dedicated' ? tenancy.workspaceId : DEFAULT_WORKSPACE_ID
   if (namedWorkspace !== undefined && namedWorkspace !== '' && namedWorkspace !== workspaceId) return { kind: 'forbidden' }
   const access: Access = { sub: STATIC_PRINCIPAL, workspaceId, role: 'owner', limits: limitsOf({}) }
-  return { kind: 'accepted', caller: callerOf(access, true, () => true) }
+  return { kind: 'accepted', caller: callerOf(access, true, () => null, deps) }
 }
 
 /** JSON keeps the parts apart, whatever characters they have. */
-function callerOf(access: Access, isStatic: boolean, isGood: () => boolean): EndpointCaller {
-  const principalKey = JSON.stringify([isStatic, access.sub])
-  return { access, isStatic, isGood, principalKey, key: JSON.stringify([isStatic, access.sub, access.workspaceId]) }
+function callerOf(
+  access: Access,
+  isStatic: boolean,
+  refusal: () => TokenRefusal | null,
+  { refused }: Pick<CredentialDeps, 'refused'>,
+): EndpointCaller {
+  return {
+    access,
+    isStatic,
+    principalKey: JSON.stringify([isStatic, access.sub]),
+    key: JSON.stringify([isStatic, access.sub, access.workspaceId]),
+    isGood: () => refusal() === null,
+    checkAgain() {
+      const reason = refusal()
+      if (reason !== null) refused(reason)
+      return reason === null
+    },
+  }
 }
 
 function digest(text: string): Buffer {

@@ -1,3 +1,4 @@
+import type { Arrivals } from '../http/arrivals.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Random } from '../kernel/ids.ts'
@@ -25,6 +26,8 @@ export interface EndpointDeps {
   readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
   /** The budget of the REST routes. [H3] */
   readonly budget: BodyBudget
+  /** That of the REST routes. [LIFE-28] */
+  readonly arrivals: Arrivals
   readonly isDraining: () => boolean
   readonly corsOrigins: readonly string[]
   /** An empty list allows every origin. [MCP-5] */

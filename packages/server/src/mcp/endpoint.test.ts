@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPurse } from '../http/body-budget.ts'
 import { type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
 import { EVENTS, legacy, modern } from './testing/requests.ts'
 
@@ -215,6 +216,18 @@ describe('framing of answers', () => {
 
 describe('while a call runs', () => {
   const slow = { name: 'service_slow', _meta: { progressToken: 'p1' } }
+
+  it('[H3] the body of a call counts until the call has ended', async () => {
+    const purse = createPurse({ totalBytes: 2_000, shareBytes: 1_000 })
+    await using tight = await startMcpRelay({ budget: { open: () => purse.open('') } })
+    const padded = (name: string) => legacy('tools/call', { name, arguments: { pad: 'x'.repeat(600) } })
+    const running = tight.send(padded('service_slow'))
+    await tight.tools.waiting()
+    expect((await tight.send(padded('service_look'))).status).toBe(503)
+    tight.tools.finish()
+    expect((await running).status).toBe(200)
+    expect((await tight.send(padded('service_look'))).status).toBe(200)
+  })
 
   it('[MCP-16] progress is sent only to a request with a progress token and event framing', async () => {
     const stream = await relay.stream(legacy('tools/call', slow, { headers: { accept: EVENTS } }))

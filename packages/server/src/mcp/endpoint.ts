@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mayCreate } from '../access/access.ts'
 import { preflightHeaders } from '../http/cors.ts'
+import type { BodyAccount } from '../http/body-budget.ts'
 import { createPartTurns, leavesBody, readBody } from '../http/request-body.ts'
 import { pathOf } from '../http/request-target.ts'
 import { asRelayError } from '../http/respond.ts'
@@ -40,7 +41,7 @@ export interface McpEndpoint {
 
 /** Makes one handler for both listeners, with the same tools, data and sessions. [MCP-1] */
 export function createEndpoint(deps: EndpointDeps): McpEndpoint {
-  const { clock, timers, random, log } = deps
+  const { clock, timers, arrivals, random, log } = deps
   const parts = createPartTurns()
   const sessions =
     deps.sharedSessions === null
@@ -72,26 +73,36 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
   }
 
   const post = async (exchange: Exchange, caller: EndpointCaller): Promise<void> => {
-    const { incoming } = exchange
     const declared = exchange.header('content-length')
     if (Number(declared) > MAX_BODY_BYTES) throw bodyTooLarge()
     const { workspaceId, role } = caller.access
     const account = deps.budget.open({ kind: mayCreate(role) ? 'writers' : 'viewers', workspaceId })
+    try {
+      await answerBody(exchange, caller, account)
+    } finally {
+      // Until the call has ended it holds what came out of the body.
+      account.release()
+    }
+  }
+
+  const answerBody = async (exchange: Exchange, caller: EndpointCaller, account: BodyAccount): Promise<void> => {
+    const { incoming } = exchange
+    const { workspaceId } = caller.access
     let value: unknown
     try {
       const limit = { maxBytes: MAX_BODY_BYTES, tooLarge: bodyTooLarge }
       const bytes = await readBody(
         { incoming, outgoing: exchange.outgoing, limit, account },
-        { clock, timers, parts, workspaceId },
+        { clock, timers, arrivals, parts, workspaceId },
       )
       checkContentType(exchange.header('content-type'))
       value = await deps.parseJson(bytes, MAX_BODY_BYTES, workspaceId)
     } catch (error) {
       if (!(error instanceof RelayError) || error.code !== 'BAD_JSON') throw error
       return refuseMessage(exchange, null, new RpcError('parse', `Parse error: ${error.message}`))
-    } finally {
-      account.release()
     }
+    // A body may take hours, in which the token may have expired or been revoked. [AUTH-5, AUTH-16]
+    if (!caller.checkAgain()) throw unauthorized()
     const message = readMessage(value)
     if (message.kind === 'refused') return refuseMessage(exchange, message.id, message.error)
     return handleMessage(message, exchange, caller)
@@ -140,7 +151,7 @@ function preflight(exchange: Exchange): void {
 
 async function authenticate(exchange: Exchange, readCredential: ReadCredential): Promise<EndpointCaller> {
   const outcome = await readCredential(exchange.headers('authorization'), exchange.header('x-workspace-id'))
-  if (outcome.kind === 'refused') throw new RelayError('UNAUTHENTICATED', 'unauthorized')
+  if (outcome.kind === 'refused') throw unauthorized()
   if (outcome.kind === 'forbidden') throw forbidden()
   const { access } = outcome.caller
   exchange.note.workspace = access.workspaceId
@@ -181,6 +192,10 @@ function fail(exchange: Exchange, thrown: unknown, log: Logger, metrics: Endpoin
   // The rest of a refused body is not read.
   if (leavesBody(exchange.incoming)) headers['Connection'] = 'close'
   answerPlain(exchange, error, error.message, headers)
+}
+
+function unauthorized(): RelayError {
+  return new RelayError('UNAUTHENTICATED', 'unauthorized')
 }
 
 function forbidden(): RelayError {

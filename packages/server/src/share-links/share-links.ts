@@ -24,7 +24,7 @@ const REDEEM: Bucket = { ratePerSec: 1 / 60, burst: 1 }
 
 export interface ShareLinksDeps {
   readonly store: ShareLinkStore
-  readonly documents: Pick<Documents, 'require' | 'grantView'>
+  readonly documents: Pick<Documents, 'require' | 'grantView' | 'inTurn'>
   readonly rateLimiter: RateLimiter
   readonly clock: Clock
   readonly random: Random
@@ -70,6 +70,8 @@ export function createShareLinks(deps: ShareLinksDeps): ShareLinks {
     async revoke(access, docId, linkId) {
       const { key } = await documents.require(access, docId, 'owner')
       if ((await store.revoke(key, linkId, clock.nowMs())) === 'unknown') throw unknownLink()
+      // A redeem that has just looked the link up may still write its share; none does so after the answer.
+      await documents.inTurn({ workspaceId: access.workspaceId, id: docId }, () => Promise.resolve())
       log.info('share-link.revoked', 'a share link was revoked', { ...auditFields(access, docId), linkId })
     },
     redeem: (access, token) => redeem(deps, access, token),
@@ -83,8 +85,11 @@ async function redeem(deps: ShareLinksDeps, access: Access, token: string): Prom
     deps.metrics.add('relay_rate_limit_rejections_total', 1, { surface: 'redeem' })
     throw new RelayError('RATE_LIMITED', `At most ${REDEEMS_PER_MINUTE} share links are redeemed in a minute.`, { retryAfterMs })
   }
-  const found = TOKEN.test(token) ? await deps.store.find(access.workspaceId, hashOf(token), deps.clock.nowMs()) : null
-  const readable = found && (await deps.documents.grantView(access, { id: found.ref.id, key: found.key }))
+  const find = () => deps.store.find(access.workspaceId, hashOf(token), deps.clock.nowMs())
+  const found = TOKEN.test(token) ? await find() : null
+  // The share may wait long for other writes of the document, and the link may be revoked or expire meanwhile.
+  const isStillOpen = async () => (await find()) !== null
+  const readable = found && (await deps.documents.grantView(access, { id: found.ref.id, key: found.key }, isStillOpen))
   if (found === null || readable === null) {
     deps.log.warn('share-link.refused', 'somebody redeemed a share link that does not exist or has expired', {
       audit: true,

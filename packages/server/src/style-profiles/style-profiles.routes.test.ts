@@ -39,6 +39,20 @@ describe('GET and PUT /api/v1/style-profiles', () => {
     expect(answer.json.collections).toBe(undefined)
   })
 
+  it('[REST-32] [CFG-10] 500 profiles of 16 KiB can be sent where max_config_bytes allows them, and more than it allows answers 507', async () => {
+    const maxConfigBytes = 9 * 1_048_576
+    await using roomy = await startRestRelay({ maxConfigBytes })
+    const properties = { x: 'x'.repeat(16_000) }
+    const profiles = Array.from({ length: 500 }, (_, at) => ({ ...bold, id: `p${at}`, properties }))
+    const send = (path: string, body: unknown) => roomy.call('PUT', path, { as: as('big'), body })
+    const sent = await send('/api/v1/style-profiles', { profiles })
+    expect([sent.status, sent.json['error']]).toEqual([200, undefined])
+    const more = await send('/api/collections', { collections: [{ id: 'c', name: 'C', extra: 'x'.repeat(3 * 1_048_576) }] })
+    expect([more.status, more.json['errorCode'], more.json['maxBytes']]).toEqual([507, 'CONFIG_TOO_LARGE', maxConfigBytes])
+    const far = await send('/api/v1/style-profiles', { profiles: [], pad: 'x'.repeat(maxConfigBytes + 2_048) })
+    expect([far.status, far.json['errorCode']]).toEqual([413, 'BODY_TOO_LARGE'])
+  })
+
   it('[REST-32] a bad profile answers 400, too many bytes 507, a viewer 403, and nothing changes', async () => {
     const bad = await put('d', { profiles: [{ ...bold, createdAt: 'now' }] })
     expect([bad.status, bad.json.errorCode, bad.json.index, bad.json.field]).toEqual([400, 'BAD_COLLECTIONS', 0, 'createdAt'])

@@ -1,6 +1,6 @@
 import { readRegistry, type RegistryDeclaration, type RegistryDeps, replaceRegistry } from '../collections/registry.ts'
 import { callerOf } from '../http/caller.ts'
-import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
+import { JSON_BODY, jsonBodyAround, NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { healProfiles } from './profiles.ts'
 import { STYLE_PROFILE_EXCHANGES } from './style-profiles.exchanges.ts'
 
@@ -41,6 +41,7 @@ export function styleProfileRoutes(registries: RegistryDeps): readonly Route[] {
     },
     {
       ...STYLE_PROFILE_ROUTES.put,
+      body: jsonBodyAround(registries.maxBytes),
       async handle(request) {
         const { access } = callerOf(request)
         return { kind: 'json', value: await replaceRegistry(registries, access, PROFILES, request.json), headers: HEADERS }

@@ -76,7 +76,8 @@ export function createExchangeCheck(routes: readonly (Route | RouteDeclaration)[
     if (silent.some((matches) => matches.test(path) || matches.test(versioned))) return
     const template = paths.find(([matches]) => matches.test(versioned))?.[1]
     const item = template === undefined ? undefined : document.paths[template]
-    if (method === 'OPTIONS' && answer.status === 204) return checkHeaders(answer, [...PREFLIGHT, ...commonHeaders(document)])
+    if (method === 'OPTIONS' && answer.status === 204)
+      return checkHeaders(answer, [...PREFLIGHT, 'allow', ...commonHeaders(document)])
     const where = `${method} ${target}: ${answer.status}`
     const verb = method.toLowerCase()
     const responses = item?.[verb]?.responses

@@ -8,7 +8,7 @@ import { createInternalBearer } from '../../auth/internal-bearer.ts'
 import { openKeySet } from '../../auth/key-set.ts'
 import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../../auth/testing/test-issuer.ts'
-import { createTokenVerifier } from '../../auth/verify-token.ts'
+import { createRecheck, createTokenVerifier } from '../../auth/verify-token.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { blobRoutes } from '../../blobs/blobs.routes.ts'
 import { createIngest, type Ingest, type IngestDeps } from '../../blobs/ingest.ts'
@@ -47,6 +47,7 @@ import { openSearchIndex } from '../../drivers/sql/search/search-index.ts'
 import { createIndexFeed } from '../../search/index-feed.ts'
 import { createSearch, type Search } from '../../search/search.ts'
 import { searchRoutes } from '../../search/search.routes.ts'
+import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import { createShareLinks } from '../../share-links/share-links.ts'
 import { type ShareLinkPlace, shareLinkRoutes } from '../../share-links/share-links.routes.ts'
 import { styleProfileRoutes } from '../../style-profiles/style-profiles.routes.ts'
@@ -54,6 +55,7 @@ import { usageRoutes } from '../../usage/usage.routes.ts'
 import type { Seats } from '../../access/seats.port.ts'
 import type { AnswerLimits } from '../answer-turns.ts'
 import { createApp } from '../app.ts'
+import { type Arrivals, createArrivals } from '../arrivals.ts'
 import { createBodyBudget } from '../body-budget.ts'
 import type { ConnectionLimits } from '../open-connections.ts'
 import type { Route } from '../route.ts'
@@ -78,6 +80,7 @@ export interface RestRelayOptions {
   readonly checks?: Partial<Record<CheckName, Check>>
   /** Wraps the real store, to watch calls or to let one fail. */
   readonly store?: (real: DocumentStore) => DocumentStore
+  readonly shareLinks?: (real: ShareLinkStore) => ShareLinkStore
   readonly recovery?: (real: RecoveryStore) => RecoveryStore
   readonly residents?: Residents
   readonly search?: (real: Search) => Search
@@ -130,6 +133,8 @@ export interface RestRelay extends AsyncDisposable {
   readonly port: number
   readonly directory: string
   readonly issuer: TestIssuer
+  /** The revoked `jti`s, at first `revoked` alone. */
+  readonly revoked: Set<string>
   readonly storage: Storage
   readonly seats: Seats
   readonly rateLimiter: ReturnType<typeof memoryRateLimiter>
@@ -139,6 +144,7 @@ export interface RestRelay extends AsyncDisposable {
   readonly ingest: Ingest
   readonly metrics: Metrics
   readonly server: HttpServer
+  readonly arrivals: Arrivals
   readonly events: DocumentEvent[]
   readonly logLines: LogLine[]
   draining: boolean
@@ -177,12 +183,13 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   await keySet.firstFetch(5_000)
   const open = options.storageThread === true ? openStorage : openStorageHere
   const storage = await open({ url: `sqlite:${join(directory, 'relay.db')}`, commitDelayMs: 0, log })
+  const revoked = new Set(['revoked'])
   const verify = createTokenVerifier({
     issuer: issuer.issuer,
     audience: issuer.audience,
     resource: null,
     keySet,
-    revocations: { has: (jti) => jti === 'revoked' },
+    revocations: revoked,
     clock: systemClock,
   })
   const metrics = createMetrics({ version: '0.0.0', commit: 'test' })
@@ -248,7 +255,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...styleProfileRoutes(registries),
     ...usageRoutes({ ...used, writes: { ratePerSec: 40, burst: 80 }, maxConnections: 25 }),
     ...shareLinkRoutes({
-      links: createShareLinks({ store: shareLinks, ...sharing }),
+      links: createShareLinks({ store: options.shareLinks?.(shareLinks) ?? shareLinks, ...sharing }),
       documents,
       clock: shareClock,
       opensAt: options.shareLinksOpenAt ?? { kind: 'page' },
@@ -262,17 +269,20 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...(options.routes ?? []),
   ]
   const check = createExchangeCheck(routes)
+  const arrivals = createArrivals()
   const app = createApp({
     routes,
     verify,
+    recheck: createRecheck({ revocations: revoked, clock: systemClock }),
     tenancy: options.tenancy ?? tenancyOf('shared', ''),
     limitsOf: (claims) => resolveLimits(claims, limits),
     internalBearer: createInternalBearer('a-secret-of-sixteen'),
     corsOrigins,
     maxDocBytes: limits.maxDocBytes,
     isDraining: () => state.draining,
-    parseJson: (bytes) => bodies.parse(bytes),
+    parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
     budget: createBodyBudget(128 * 1024 * 1024),
+    arrivals,
     ...(options.answers && { answers: options.answers }),
     clock: options.time?.clock ?? systemClock,
     timers: options.time?.timers ?? systemTimers,
@@ -295,6 +305,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     port,
     directory,
     issuer,
+    revoked,
     storage,
     seats,
     rateLimiter,
@@ -304,6 +315,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ingest,
     metrics,
     server,
+    arrivals,
     events,
     logLines,
     get draining() {

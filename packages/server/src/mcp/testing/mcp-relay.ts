@@ -3,11 +3,12 @@ import type { Bucket } from '../../access/rate-limiter.port.ts'
 import { openKeySet } from '../../auth/key-set.ts'
 import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
 import { startTestIssuer, type TestIssuer } from '../../auth/testing/test-issuer.ts'
-import { createTokenVerifier } from '../../auth/verify-token.ts'
+import { createRecheck, createTokenVerifier } from '../../auth/verify-token.ts'
 import { openBodies } from '../../documents/bodies.ts'
 import { memoryRateLimiter } from '../../drivers/memory-limits.ts'
 import { createApp } from '../../http/app.ts'
-import { createBodyBudget } from '../../http/body-budget.ts'
+import { createArrivals } from '../../http/arrivals.ts'
+import { type BodyBudget, createBodyBudget } from '../../http/body-budget.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../../http/server.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { LogFields, Logger } from '../../kernel/log.ts'
@@ -103,6 +104,8 @@ export interface McpRelayOptions {
   readonly timeouts?: HttpTimeouts
   readonly buckets?: Partial<Readonly<Record<'read' | 'write', Bucket>>>
   readonly sessionLimits?: SessionLimits
+  /** In place of one that is as large as in a real relay. */
+  readonly budget?: BodyBudget
   /** Makes each of the two listeners one of several nodes; called once for each. */
   readonly sharedSessions?: () => EndpointDeps['sharedSessions']
 }
@@ -120,9 +123,10 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   await keySet.firstFetch(5_000)
   const revoked = new Set<string>()
   const verify = createTokenVerifier({ issuer: name, audience, resource: null, keySet, revocations: revoked, clock })
+  const recheck = createRecheck({ revocations: revoked, clock })
   const metrics = createMetrics({ version: '0.0.0', commit: 'test' })
   const bodies = openBodies({ maxBytes: 8_388_608, log })
-  const budget = createBodyBudget(8_388_608)
+  const budget = options.budget ?? createBodyBudget(8_388_608)
   const tools = fakeTools()
   const content = fakeContent()
   const limiter = memoryRateLimiter(clock)
@@ -148,10 +152,9 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       readCredential: createCredentialReader({
         staticToken,
         verify,
-        isRevoked: (jti) => revoked.has(jti),
+        recheck,
         tenancy,
         limitsOf,
-        clock,
         refused: (reason) => metrics.add('relay_auth_failures_total', 1, { reason }),
       }),
       takeRate: createRate({
@@ -166,6 +169,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       ...(options.sessionLimits && { sessionLimits: options.sessionLimits }),
       parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
       budget,
+      arrivals: createArrivals(),
       isDraining: () => state.draining,
       corsOrigins: options.corsOrigins ?? ['*'],
       allowedOrigins: options.allowedOrigins ?? [],
@@ -181,14 +185,16 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
     createApp({
       routes,
       verify,
+      recheck,
       tenancy,
       limitsOf,
       internalBearer: () => 'not-configured',
       corsOrigins,
       maxDocBytes: null,
       isDraining: () => state.draining,
-      parseJson: (bytes) => bodies.parse(bytes),
+      parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
       budget,
+      arrivals: createArrivals(),
       clock,
       timers,
       random: systemRandom,

@@ -78,6 +78,26 @@ describe('opening a socket', () => {
     expect((await bench.refused('', { headers: { Authorization: 'Basic eA==' } })).status).toBe(401)
   })
 
+  it('[AUTH-10] [REST-14] an upgrade with a bearer while there are no keys answers 401 that says when to try again', async () => {
+    await using keyless = await startBench({
+      deps: { verifyToken: async () => ({ kind: 'refused', reason: 'jwks unavailable' }) },
+    })
+    const { status, headers, body } = await keyless.refused('', bearer(bench.issuer.token()))
+    expect([status, headers['retry-after']]).toEqual([401, '5'])
+    expect(JSON.parse(body)).toEqual({
+      error: expect.stringContaining('jwks unavailable'),
+      errorCode: 'JWKS_UNAVAILABLE',
+      retryAfterMs: 5_000,
+    })
+  })
+
+  it('[REST-14] [WS-5] an upgrade whose bearer cannot be checked now answers 503 that says when to try again', async () => {
+    await using silent = await startBench({ deps: { verifyToken: () => Promise.reject(new Error('no answer')) } })
+    const { status, headers, body } = await silent.refused('', bearer(bench.issuer.token()))
+    expect([status, headers['retry-after']]).toEqual([503, '1'])
+    expect(JSON.parse(body)).toMatchObject({ errorCode: 'UNAVAILABLE', retryAfterMs: 1_000 })
+  })
+
   it('[AUTH-8] [AUTH-6] a bearer of another region or workspace answers 403', async () => {
     expect((await bench.refused('', bearer(bench.issuer.token({ region: 'us' })))).status).toBe(403)
     expect((await bench.refused('', bearer(bench.issuer.token()))).status).toBe(403)
@@ -99,9 +119,10 @@ describe('bounds before AUTH', () => {
     await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 2 } })
     const first = await bench.open()
     await bench.open()
-    const { status, headers } = await bench.refused()
+    const { status, headers, body } = await bench.refused()
     expect(status).toBe(503)
     expect(headers['retry-after']).toBe('1')
+    expect(JSON.parse(body)).toMatchObject({ errorCode: 'UNAVAILABLE', retryAfterMs: 1_000 })
     await bench.open('', bearer(bench.issuer.token()))
     first.auth(bench.issuer.token())
     await first.next(TAG.authResponse)

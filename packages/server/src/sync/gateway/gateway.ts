@@ -246,14 +246,12 @@ async function checkBearer(deps: SessionDeps, token: string, namedWorkspace: str
   } catch {
     return {
       kind: 'refused',
-      refusal: { code: 'UNAVAILABLE', message: 'The token cannot be checked now.', headers: { 'Retry-After': '1' } },
+      refusal: { code: 'UNAVAILABLE', message: 'The token cannot be checked now.' },
       reason: TEMPORARILY_UNAVAILABLE.error,
     }
   }
   if (verification.kind === 'refused') {
-    const { code, message } = refusalError(verification.reason)
-    const reason = code === 'TOKEN_INVALID' ? { reason: verification.reason } : {}
-    return { kind: 'refused', refusal: { code, message, ...reason }, reason: verification.reason }
+    return { kind: 'refused', refusal: refusalError(verification.reason), reason: verification.reason }
   }
   const forbidden: UpgradeRefusal = { code: 'FORBIDDEN', message: 'The token is not for this workspace or region.' }
   if (verification.kind === 'forbidden') {

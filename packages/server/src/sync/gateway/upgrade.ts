@@ -3,13 +3,15 @@ import type { Duplex } from 'node:stream'
 import { acceptsProtocolVersion, PROTOCOL_MINOR, PROTOCOL_VERSION } from '@docrelay/protocol/version'
 import { authorizationValues, readBearer } from '../../auth/bearer.ts'
 import { wwwAuthenticate } from '../../auth/refusals.ts'
-import { ERRORS, type ErrorCode } from '../../kernel/errors.ts'
+import { errorDetails, retryAfterHeader } from '../../kernel/error-details.ts'
+import { ERRORS, type ErrorCode, RelayError } from '../../kernel/errors.ts'
 
 /** An HTTP answer to an upgrade instead of 101. */
 export interface UpgradeRefusal {
   readonly code: ErrorCode
   readonly message: string
-  readonly reason?: string
+  /** Members of the body, as in the row of the code. */
+  readonly details?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -66,11 +68,14 @@ export function refuseUpgrade(request: UpgradeRequest, rules: UpgradeRules): Upg
 /** The answer to an upgrade without a bearer when there is no place. [WS-6] */
 export const NO_PLACE = busy('Too many sockets wait for AUTH, of all addresses together or of yours.')
 
-/** Writes a whole HTTP answer and ends the socket. */
+/** Writes a whole HTTP answer and ends the socket. Its body and `Retry-After` are those of the same error on REST. [REST-14] */
 export function answerUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
   const row = ERRORS[refusal.code]
   const plain = refusal.code === 'PROTOCOL_VERSION_MISMATCH' || refusal.code === 'FORBIDDEN_PLAIN'
-  const body = refusal.code === 'FORBIDDEN_PLAIN' ? 'forbidden' : plain ? refusal.message : errorBody(refusal)
+  // No code of an upgrade lists a request id.
+  const details = errorDetails(new RelayError(refusal.code, refusal.message, refusal.details), '')
+  const whole = JSON.stringify({ error: refusal.message, errorCode: refusal.code, ...details })
+  const body = refusal.code === 'FORBIDDEN_PLAIN' ? 'forbidden' : plain ? refusal.message : whole
   const challenge: Record<string, string> =
     row.status === ERRORS.UNAUTHENTICATED.status
       ? { 'WWW-Authenticate': wwwAuthenticate(refusal.code !== 'UNAUTHENTICATED') }
@@ -80,6 +85,7 @@ export function answerUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
     'Content-Type': plain ? 'text/plain' : 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
     ...challenge,
+    ...retryAfterHeader(details),
     ...refusal.headers,
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
@@ -87,11 +93,6 @@ export function answerUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
   socket.end([`HTTP/1.1 ${row.status} ${refusal.code}`, ...lines, '', body].join('\r\n'))
 }
 
-function errorBody(refusal: UpgradeRefusal): string {
-  const reason = refusal.reason === undefined ? {} : { reason: refusal.reason }
-  return JSON.stringify({ error: refusal.message, errorCode: refusal.code, ...reason })
-}
-
 function busy(message: string): UpgradeRefusal {
-  return { code: 'UNAVAILABLE', message, headers: { 'Retry-After': '1' } }
+  return { code: 'UNAVAILABLE', message }
 }

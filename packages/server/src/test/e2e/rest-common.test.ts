@@ -52,16 +52,18 @@ function exchange(text: string): Promise<string> {
 
 describe('every REST route', () => {
   it.each(ROUTES)(
-    '[REST-5] [REST-11] %s answers its methods, 405 with Allow to other methods, and preflights',
+    '[REST-5] [REST-11] %s answers its methods, 405 with Allow to other methods, OPTIONS with Allow, and preflights',
     async (path, methods) => {
       const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].toSorted()
       const listOf = (header: unknown) => String(header).split(', ').toSorted()
-      for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
-        if (allowed.includes(method) && method !== 'OPTIONS') continue
+      for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH', 'PROPFIND']) {
+        if (allowed.includes(method)) continue
         const refused = await call(method, path)
         expect([method, refused.status, listOf(refused.headers.allow)]).toEqual([method, 405, allowed])
         if (method !== 'HEAD') expect(refused.json).toMatchObject({ errorCode: 'METHOD_NOT_ALLOWED' })
       }
+      const options = await call('OPTIONS', path, { as: null })
+      expect([options.status, options.text, listOf(options.headers.allow)]).toEqual([204, '', allowed])
       const asks = { origin: 'https://any.example', 'access-control-request-method': 'PUT' }
       const headers = { ...asks, 'access-control-request-headers': 'authorization,content-type, x-workspace-id' }
       const preflight = await call('OPTIONS', path, { as: null, headers })
@@ -143,7 +145,7 @@ describe('headers of every answer', () => {
     ['GET', '/api/docs/%FF', 400],
     ['GET', '/api/docs?limit=0', 400],
     ['POST', '/api/v1/internal/revoke', 401],
-    ['OPTIONS', '/api/docs', 405],
+    ['OPTIONS', '/api/docs', 204],
   ]
 
   it.each(answers)(
