@@ -33,13 +33,31 @@ export class OpenDocuments {
     this.#open.set(document.id, document)
   }
 
-  /** Closes the document when its words are durable, unless it is shown again before that. */
+  /** Closes the document when its words are durable or cannot become so, unless it is shown again before that. */
   async leave(document: LiveDocument): Promise<void> {
     this.#shown.delete(document)
-    // What the relay refuses is not going to be saved, and the person has been told.
-    if (document.state.saved !== 'saved') await document.flush().catch(() => {})
+    await settled(document)
     if (this.#shown.has(document)) return
     if (this.#open.get(document.id) === document) this.#open.delete(document.id)
     await document.close()
   }
+}
+
+/**
+ * Resolves when everything is durable, or when the relay refuses it or has no such document for this person, of which the person has been
+ * told. A connection that stopped decides nothing: after signing in again the words are sent.
+ */
+function settled(document: LiveDocument): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const { saved } = document.state
+      if (saved === 'saving' || saved === 'local') return
+      off()
+      resolve()
+    }
+    const off = document.on('state', look)
+    // Sends at once what was gathered; whether that worked is in the state.
+    document.flush().catch(() => {})
+    look()
+  })
 }
