@@ -65,7 +65,8 @@ export function useDiverged(live: LiveDocument): DivergedEvent | null {
     setDiverged(null)
     return live.on('diverged', setDiverged)
   }, [live])
-  return diverged
+  // The relay may take later what it refused, for example when the person may write again.
+  return useDocumentState(live).saved === 'refused' ? diverged : null
 }
 
 /** The title and the pages, as they are now. */
