@@ -75,8 +75,10 @@ export function Shell(props: {
     keepWorkspace(null, page.storage)
     props.onWorkspace()
   }
-  const leave = (how: 'signOut' | 'workspace'): void => {
-    if (documents.unsaved) setAsking(how)
+  const leave = async (how: 'signOut' | 'workspace'): Promise<void> => {
+    // A copy of an earlier page load goes with a sign-out, and stays at a change of the workspace.
+    const isLosing = (): Promise<boolean> => session.relay.hasUnsavedCopies().catch(() => false)
+    if (documents.unsaved || (how === 'signOut' && (await isLosing()))) setAsking(how)
     else void (how === 'signOut' ? signOut() : changeWorkspace())
   }
 
@@ -116,9 +118,9 @@ export function Shell(props: {
           items={[
             { text: messages.usage.title, icon: 'meter', onChoose: () => session.go({ view: 'usage' }) },
             ...(props.workspaces.length > 1
-              ? [{ text: text.changeWorkspace, icon: 'collection' as const, onChoose: () => leave('workspace') }]
+              ? [{ text: text.changeWorkspace, icon: 'collection' as const, onChoose: () => void leave('workspace') }]
               : []),
-            { text: text.signOut, icon: 'leave', onChoose: () => leave('signOut') },
+            { text: text.signOut, icon: 'leave', onChoose: () => void leave('signOut') },
           ]}
         >
           <Avatar name={session.person.name} color={session.person.color} />

@@ -15,7 +15,7 @@ export class OpenDocuments {
 
   /** Whether anything that was typed is not durable on the relay. */
   get unsaved(): boolean {
-    return [...this.#open.values()].some(({ state }) => state.saved !== 'saved')
+    return [...this.#open.values()].some(({ state, gone }) => gone?.unsaved ?? state.saved !== 'saved')
   }
 
   take(id: string): LiveDocument {
