@@ -26,6 +26,12 @@ export class OpenDocuments {
     return document
   }
 
+  /** Opens a document anew that has ended for this person, who may be let in by now. */
+  again(former: LiveDocument): LiveDocument {
+    this.#open.delete(former.id)
+    return this.take(former.id)
+  }
+
   /** Shows another object for the same document, for example after the local words were dropped. */
   replace(former: LiveDocument, document: LiveDocument): void {
     this.#shown.delete(former)

@@ -1,34 +1,12 @@
-import type { DivergedEvent, GoneEvent, LiveDocument, RelayError } from '@docrelay/client'
+import type { DivergedEvent, GoneEvent, LiveDocument } from '@docrelay/client'
 import { useEffect, useState } from 'preact/hooks'
-import type { ErrorWords } from '../app/error-texts.en.ts'
-import { wordsOf } from '../app/error-words.ts'
 import { type PageEntry, pagesOf, titleOf, watchPages } from './document-pages.ts'
+import { type Opening, watchOpening } from './opening.ts'
 import { type Present, presentIn } from './present.ts'
-
-/** Where an opened document stands. */
-export type Opening =
-  | { readonly kind: 'opening' }
-  | { readonly kind: 'open' }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'failed'; readonly words: ErrorWords; readonly isFinal: boolean }
 
 export function useOpening(live: LiveDocument): Opening {
   const [opening, setOpening] = useState<Opening>({ kind: 'opening' })
-  useEffect(() => {
-    let shown = true
-    setOpening({ kind: 'opening' })
-    live.ready.then(
-      () => shown && setOpening({ kind: 'open' }),
-      (error: Partial<RelayError>) => {
-        if (!shown || error.code === 'CLOSED') return
-        if (error.code === 'ERR_UNKNOWN_DOC') setOpening({ kind: 'missing' })
-        else setOpening({ kind: 'failed', words: wordsOf(error), isFinal: error.retry === 'never' })
-      },
-    )
-    return () => {
-      shown = false
-    }
-  }, [live])
+  useEffect(() => watchOpening(live, setOpening), [live])
   return opening
 }
 

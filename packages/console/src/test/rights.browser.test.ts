@@ -103,6 +103,19 @@ it('[CON-24] an address of no document says that there is none', async (context)
   await ann.getByRole('heading', { name: 'There is no such document' }).waitFor()
 })
 
+it('[CON-24] a person who may not read a document opens it by another try when its owner lets them', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const owner = await rest('ann')
+  await owner.putDocument('minutes', minutes())
+  const ben = await openAs('ben', '#doc/minutes')
+  const again = ben.getByRole('button', { name: 'Try again' })
+  await again.click()
+  await again.waitFor()
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'view' }])
+  await again.click()
+  await editorOf(ben).getByText('Present: Ann').waitFor()
+})
+
 it('[CON-24] a person who has scrolled down sees that a document is taken away', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
