@@ -25,7 +25,8 @@ export function Shell(props: {
   readonly workspaces: readonly string[]
   readonly route: Route
   readonly page: Page
-  readonly onSignedOut: () => void
+  /** `isCleared`: no copies of documents are left on the device. */
+  readonly onSignedOut: (isCleared: boolean) => void
   readonly onWorkspace: () => void
 }) {
   const { session, route, page } = props
@@ -66,9 +67,12 @@ export function Shell(props: {
   }, [])
 
   const signOut = async (): Promise<void> => {
-    await session.relay.signOut().catch(() => {})
+    const isCleared = await session.relay.signOut().then(
+      () => true,
+      () => false,
+    )
     await props.signIn.end()
-    props.onSignedOut()
+    props.onSignedOut(isCleared)
   }
   const changeWorkspace = async (): Promise<void> => {
     await session.relay.close()

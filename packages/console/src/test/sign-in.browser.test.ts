@@ -97,6 +97,23 @@ it('[CON-20] [CON-21] signing out removes the copies of documents from the devic
   expect(await ann.evaluate(() => sessionStorage.length)).toBe(0)
 })
 
+it('[CON-21] a sign-out that cannot remove the copies of documents from the device says so', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  await (await rest('ann')).putDocument('minutes', minutes())
+  const ann = await openAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  await expect.poll(() => copiesIn(ann)).toBe(1)
+  await ann.evaluate(() => {
+    IDBDatabase.prototype.transaction = () => {
+      throw new Error('the disk is full')
+    }
+  })
+  await ann.getByRole('banner').getByRole('button').click()
+  await ann.getByRole('menuitem', { name: 'Sign out' }).click()
+  await ann.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await ann.getByRole('alert').getByText('Copies of your documents are still on this device').waitFor()
+})
+
 it('[CON-21] signing out asks also when words of an earlier page load were not saved', async (context) => {
   const { rest, signInAs, frames } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', minutes())
