@@ -142,6 +142,11 @@ export class LiveDocument {
     return this.#gone
   }
 
+  /** Whether it was closed, by `close` or with the relay object. */
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
   /** The lineage of the content; store it with a copy of your own. `null` before it is known. */
   get lineage(): string | null {
     return this.#client?.state.lineage ?? this.#copy?.lineage ?? null

@@ -2,6 +2,7 @@ import { NeedsSignIn } from '@docrelay/client'
 import { field, joined, playedRelay, refusal } from '@docrelay/client/testing/played-relay'
 import { syncAckFrame } from '@docrelay/protocol/codec'
 import { expect, it } from 'vitest'
+import { filesUnderWay } from './files-under-way.ts'
 import { OpenDocuments } from './open-documents.ts'
 
 const ANN = { sub: 'ann', name: 'Ann', workspace: 'w', color: '#8250df' }
@@ -58,5 +59,73 @@ it('[CON-22] a document that is left with words that the relay refuses is closed
   await says(refusal('ERR_DOC_FULL'))
   await left
   expect([live.state.link, documents.unsaved]).toEqual(['stopped', false])
+  await relay.close()
+})
+
+/** Words and files that the page has for a document: what is sent ends as the test says. */
+function sending(underWay: ReturnType<typeof filesUnderWay>) {
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const stops: AbortSignal[] = []
+  const send = (stop: AbortSignal) => {
+    stops.push(stop)
+    return promise
+  }
+  return { taken: underWay.take({ name: 'a.txt', sizeBytes: 1, pageId: 'p' }, send), resolve, stops }
+}
+
+it('[CON-22] [CON-33] a document that is left with a file on its way stays open until the file and what it brings is saved', async () => {
+  const { relay, documents, says, settled, sockets } = bench()
+  const live = documents.take('minutes')
+  await says(...joined('minutes'), syncAckFrame(1))
+  const { taken, resolve } = sending(filesUnderWay(live))
+  const left = documents.leave(live)
+  await settled()
+  expect([documents.unsaved, live.isClosed]).toEqual([true, false])
+  field(live, 'a.txt')
+  resolve(null)
+  await taken
+  await settled()
+  expect([documents.unsaved, live.isClosed]).toEqual([true, false])
+  sockets.at(-1)?.receive(syncAckFrame(2))
+  await left
+  expect([documents.unsaved, live.isClosed]).toEqual([false, true])
+  await relay.close()
+})
+
+it('[CON-33] a file that failed while nothing showed it is told until its note is closed, and is no unsaved word', async () => {
+  const { relay, documents, says } = bench()
+  const live = documents.take('minutes')
+  await says(...joined('minutes'), syncAckFrame(1))
+  const underWay = filesUnderWay(live)
+  const told = () => documents.failedFiles.map(({ file: { name, problem } }) => `${name}: ${problem}`)
+  let changes = 0
+  documents.watchFiles(() => changes++)
+  const end = underWay.watch(
+    () => {},
+    ({ pageId }) => pageId === 'p',
+  )
+  const { taken, resolve } = sending(underWay)
+  const left = documents.leave(live)
+  resolve('no space')
+  await taken
+  expect([told(), documents.unsaved, live.isClosed]).toEqual([[], false, false])
+  changes = 0
+  end()
+  expect([told(), changes]).toEqual([['a.txt: no space'], 1])
+  underWay.drop(underWay.files[0]?.key ?? 0)
+  await left
+  expect([told(), live.isClosed]).toEqual([[], true])
+  await relay.close()
+})
+
+it('[CON-33] a file that is given up is neither sent to its end nor told as failed', async () => {
+  const { relay, documents } = bench()
+  const underWay = filesUnderWay(documents.take('minutes'))
+  const first = sending(underWay)
+  await expect.poll(() => first.stops.length).toBe(1)
+  underWay.drop(underWay.files[0]?.key ?? 0)
+  first.resolve('stopped')
+  await first.taken
+  expect([first.stops[0]?.aborted, underWay.files, documents.unsaved]).toEqual([true, [], false])
   await relay.close()
 })

@@ -1,6 +1,7 @@
 import type { DivergedEvent, GoneEvent, LiveDocument } from '@docrelay/client'
 import { useEffect, useState } from 'preact/hooks'
 import { type PageEntry, pagesOf, titleOf, watchPages } from './document-pages.ts'
+import { type FileUnderWay, filesUnderWay } from './files-under-way.ts'
 import { type Opening, watchOpening } from './opening.ts'
 import { type Present, presentIn } from './present.ts'
 
@@ -45,6 +46,15 @@ export function useDiverged(live: LiveDocument): DivergedEvent | null {
   }, [live])
   // The relay may take later what it refused, for example when the person may write again.
   return useDocumentState(live).saved === 'refused' ? diverged : null
+}
+
+/** The files on their way into the document, or onto one of its pages, which the caller shows to the person. */
+export function useFilesUnderWay(live: LiveDocument, pageId?: string): readonly FileUnderWay[] {
+  const underWay = filesUnderWay(live)
+  const [files, setFiles] = useState(underWay.files)
+  const isShown = (file: FileUnderWay): boolean => pageId === undefined || file.pageId === pageId
+  useEffect(() => underWay.watch(() => setFiles(underWay.files), isShown), [live, pageId])
+  return files.filter(isShown)
 }
 
 /** The title and the pages, as they are now. */
