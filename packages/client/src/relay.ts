@@ -140,7 +140,9 @@ export class Relay {
   async hasUnsavedCopies(): Promise<boolean> {
     const sub = await this.#copySub().catch(() => null)
     const whose = { origin: this.#base, sub }
-    const found = await Promise.all([...this.#persistences].map((persistence) => persistence.hasUnsaved?.(whose) ?? false))
+    const found = await Promise.all(
+      [...this.#persistences].map(async (persistence) => (await persistence.hasUnsaved?.(whose)) ?? false),
+    )
     return found.includes(true)
   }
 
