@@ -23,6 +23,12 @@ type CopyKey = [string, string, string, string, string]
 interface CopyRow {
   readonly key: CopyKey
   readonly usedAt: number
+  /** The copy holds words that the relay has not acknowledged. */
+  readonly unsaved?: boolean
+}
+/** A copy with its content. */
+interface Found extends Required<Pick<CopyRow, 'key' | 'unsaved'>> {
+  readonly update: Uint8Array
 }
 interface UpdateRow {
   readonly copy: CopyKey
@@ -56,6 +62,12 @@ export function indexedDb({ name = 'docrelay', maxAgeDays = 30, factory }: Index
     async clear({ origin, sub }) {
       await removeCopies(await database(), [origin], ([, , whose]) => sub === null || whose === sub)
     },
+    async hasUnsaved({ origin, sub }) {
+      return write(await database(), async (copies) => {
+        const rows = (await result(copies.getAll(below([origin])))) as CopyRow[]
+        return rows.some(({ key, unsaved }) => unsaved === true && (sub === null || key[2] === sub))
+      })
+    },
   }
 }
 
@@ -64,30 +76,37 @@ function storedCopy(
   { origin, workspace, sub }: CopyScope,
   docId: string,
   now: () => number,
-  newest: { readonly key: CopyKey; readonly update: Uint8Array } | null,
+  newest: Found | null,
 ): StoredCopy {
   let key = newest?.key ?? null
   return {
-    content: newest && { lineage: newest.key[4], update: newest.update },
-    async begin(lineage, update) {
+    content: newest && { lineage: newest.key[4], update: newest.update, unsaved: newest.unsaved },
+    async begin(lineage, update, unsaved = false) {
       key = [origin, workspace, sub, docId, lineage]
-      const row: CopyRow = { key, usedAt: now() }
+      const row: CopyRow = { key, usedAt: now(), unsaved }
       await write(await database(), async (copies, updates) => {
         copies.put(row)
         updates.put({ copy: row.key, update } satisfies UpdateRow)
       })
     },
-    async append(update) {
+    async append(update, unsaved = false) {
       const copy = key
       if (copy === null) return false
       return write(await database(), async (copies, updates) => {
         // Another tab may have cleared the copy; an update alone would be a copy with holes.
         if ((await result(copies.getKey(copy))) === undefined) return false
-        copies.put({ key: copy, usedAt: now() } satisfies CopyRow)
+        copies.put({ key: copy, usedAt: now(), unsaved } satisfies CopyRow)
         updates.put({ copy, update } satisfies UpdateRow)
         const count = await result(updates.index('copy').count(copy))
         if (count > MERGE_ABOVE) await mergeCopy(updates, copy)
         return true
+      })
+    },
+    async saved() {
+      const copy = key
+      if (copy === null) return
+      await write(await database(), async (copies) => {
+        if ((await result(copies.getKey(copy))) !== undefined) copies.put({ key: copy, usedAt: now() } satisfies CopyRow)
       })
     },
     async remove() {
@@ -112,7 +131,7 @@ async function newestCopy(
   { origin, workspace, sub }: CopyScope,
   docId: string,
   now: () => number,
-): Promise<{ readonly key: CopyKey; readonly update: Uint8Array } | null> {
+): Promise<Found | null> {
   return write(db, async (copies, updates) => {
     const copiesIn = async (place: string): Promise<CopyRow[]> => {
       const rows = (await result(copies.getAll(below([origin, place, sub, docId])))) as CopyRow[]
@@ -126,8 +145,9 @@ async function newestCopy(
     if (twin !== undefined) await moveCopy(copies, updates, twin.key, newest.key)
     const stored = (await result(updates.index('copy').getAll(newest.key))) as UpdateRow[]
     if (stored.length === 0) return null
-    copies.put({ key: newest.key, usedAt: now() } satisfies CopyRow)
-    return { key: newest.key, update: Y.mergeUpdates(stored.map(({ update }) => update)) }
+    const unsaved = newest.unsaved === true || twin?.unsaved === true
+    copies.put({ key: newest.key, usedAt: now(), unsaved } satisfies CopyRow)
+    return { key: newest.key, unsaved, update: Y.mergeUpdates(stored.map(({ update }) => update)) }
   })
 }
 

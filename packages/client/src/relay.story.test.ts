@@ -236,8 +236,8 @@ describe('how a document ends', () => {
     const gone = next(document, 'gone')
     expect(document.gone).toBeNull()
     await relayOf().documents.delete(id)
-    expect(await gone).toEqual({ reason: 'deleted', successor: null })
-    expect(document.gone).toEqual({ reason: 'deleted', successor: null })
+    expect(await gone).toEqual({ reason: 'deleted', successor: null, unsaved: false })
+    expect(document.gone).toEqual({ reason: 'deleted', successor: null, unsaved: false })
     expect(events).toEqual(['deleted'])
     expect([document.state.link, document.state.saved, document.state.error?.code]).toEqual(['stopped', 'refused', 'ERR_DELETED'])
   })
@@ -250,10 +250,10 @@ describe('how a document ends', () => {
     await relay.recovery.capture(id)
     const [point] = await relay.recovery.list(id)
     const { newDocId } = await relay.recovery.restore(id, point?.id ?? '')
-    expect(await gone).toEqual({ reason: 'restored', successor: newDocId })
+    expect(await gone).toEqual({ reason: 'restored', successor: newDocId, unsaved: false })
     const later = relayOf().open(id)
     await expect(later.ready).rejects.toMatchObject({ code: 'ERR_DELETED' })
-    expect(later.gone).toEqual({ reason: 'restored', successor: newDocId })
+    expect(later.gone).toEqual({ reason: 'restored', successor: newDocId, unsaved: false })
   })
 
   it('[WS-54] gone tells that the person may not read the document any more', async () => {
@@ -261,7 +261,7 @@ describe('how a document ends', () => {
     const document = await open(id, BEN)
     const gone = next(document, 'gone')
     await relayOf().documents.setShares(id, [])
-    expect(await gone).toEqual({ reason: 'forbidden', successor: null })
+    expect(await gone).toEqual({ reason: 'forbidden', successor: null, unsaved: false })
   })
 
   it('[WS-62] a copy of a former life is not merged: diverged offers to drop it or to make a document of it', async () => {

@@ -136,6 +136,16 @@ export class Relay {
     for (const document of this.#open) document.reconnect()
   }
 
+  /** Whether copies on this device that `signOut` removes hold words that the relay has not acknowledged, also words of an earlier page load. */
+  async hasUnsavedCopies(): Promise<boolean> {
+    const sub = await this.#copySub().catch(() => null)
+    const whose = { origin: this.#base, sub }
+    const found = await Promise.all(
+      [...this.#persistences].map(async (persistence) => (await persistence.hasUnsaved?.(whose)) ?? false),
+    )
+    return found.includes(true)
+  }
+
   /** Closes everything, and removes the person's copies of every workspace from this device, unsaved edits in them included. */
   async signOut(): Promise<void> {
     // Asked before the copies are closed: afterwards the application may have no token any more.

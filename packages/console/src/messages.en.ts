@@ -115,6 +115,7 @@ export const messages = {
       unnamed: 'Image',
       running: (name: string, size: number) => `Storing ${name}, ${bytes.format(size)} …`,
       done: (name: string) => `${name} is stored.`,
+      notAdded: 'It was not added: the page is gone, or you cannot change it any more.',
     },
     agents: {
       changed: (name: string, count: number) =>

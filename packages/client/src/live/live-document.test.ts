@@ -1,50 +1,80 @@
-import { jsonFrame, syncAckFrame, syncFrame } from '@docrelay/protocol/codec'
-import { type ErrorFrame, SYNC, TAG } from '@docrelay/protocol/frames'
+import { syncAckFrame } from '@docrelay/protocol/codec'
 import { expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { createRelay } from '../relay.ts'
-import { playedEnvironment } from '../testing/played-environment.ts'
+import { field, fields, joined, playedRelay, refusal } from '../testing/played-relay.ts'
+import type { DivergedEvent, GoneEvent } from './live-document.ts'
 
-/** A document that was just opened, and a relay that the test plays: it grants the token and then says `frames`. */
-async function bench() {
-  const { environment, sockets, settled } = playedEnvironment()
-  const relay = createRelay({ url: 'https://relay.example', token: () => 'a.token', environment })
-  const document = relay.open('plan')
-  const says = async (...frames: readonly Uint8Array[]) => {
-    await settled()
-    const socket = sockets.at(-1)
-    socket?.open()
-    socket?.receive(jsonFrame(TAG.authResponse, { success: true, userId: 'ann' }), ...frames)
-  }
-  return { relay, document, sockets, settled, says }
+/** A document that was just opened. */
+function bench() {
+  const played = playedRelay()
+  return { ...played, document: played.relay.open('plan') }
 }
-const refusal = (code: ErrorFrame['code']) => jsonFrame(TAG.error, { error: code, code, requestId: null })
 
 it('[WS-64] a document that was not there when it was opened is joined by `reconnect` once it is', async () => {
-  const { relay, document, says } = await bench()
+  const { relay, document, says } = bench()
   await says(refusal('ERR_UNKNOWN_DOC'))
   await expect(document.ready).rejects.toMatchObject({ code: 'ERR_UNKNOWN_DOC' })
   expect(document.state).toMatchObject({ link: 'stopped', saved: 'refused' })
   document.reconnect()
   expect(document.state).toMatchObject({ link: 'connecting', saved: 'saved', error: null })
-  const nothing = new Y.Doc()
-  await says(
-    jsonFrame(TAG.joined, { docId: 'plan', level: 'owner', lineage: 'L', serverVersion: 1 }),
-    syncFrame(SYNC.step1, Y.encodeStateVector(nothing)),
-    syncFrame(SYNC.step2, Y.encodeStateAsUpdate(nothing)),
-    syncAckFrame(1),
-  )
+  await says(...joined(), syncAckFrame(1))
   expect(document.state).toMatchObject({ link: 'live', saved: 'saved', level: 'owner', error: null })
   await relay.close()
 })
 
 it('[WS-62] `reconnect` leaves a copy of another life of the document as it is, and tells `diverged` once', async () => {
-  const { relay, document, sockets, settled, says } = await bench()
+  const { relay, document, sockets, settled, says } = bench()
   const told: string[] = []
   document.on('diverged', ({ error }) => told.push(error.code))
   await says(refusal('ERR_LINEAGE'))
   document.reconnect()
   await settled()
   expect([told, sockets.length, document.state.link]).toEqual([['ERR_LINEAGE'], 1, 'stopped'])
+  await relay.close()
+})
+
+/** What `diverged` tells when the relay refuses an edit. */
+async function diverged({ document, says }: ReturnType<typeof bench>): Promise<DivergedEvent> {
+  const told = new Promise<DivergedEvent>((resolve) => document.on('diverged', resolve))
+  await says(...joined(), syncAckFrame(1))
+  field(document, 'early')
+  await says(refusal('ERR_DOC_FULL'))
+  return told
+}
+
+it('[WS-62] the copy of `copyAs` has what was typed after `diverged`, and so has `localUpdate`', async () => {
+  const opened = bench()
+  const event = await diverged(opened)
+  field(opened.document, 'late')
+  const kept = new Y.Doc()
+  Y.applyUpdate(kept, event.localUpdate)
+  expect([...kept.getMap('fields').keys()]).toEqual(['early', 'late'])
+  const copying = event.copyAs('copy')
+  await opened.says(...joined('copy'), syncAckFrame(1))
+  expect(fields(await copying)).toEqual(['early', 'late'])
+  await opened.relay.close()
+})
+
+it('[WS-62] a `copyAs` that the relay refuses leaves neither a document nor an open copy', async () => {
+  const opened = bench()
+  const { copyAs } = await diverged(opened)
+  const failed = expect(copyAs('copy')).rejects.toMatchObject({ code: 'ERR_DOC_FULL' })
+  await opened.says(...joined('copy'), refusal('ERR_DOC_FULL'))
+  await failed
+  expect(opened.asked).toEqual(['PUT /api/docs/copy', 'DELETE /api/docs/copy'])
+  expect(opened.sockets.at(-1)?.closedWith).not.toBeNull()
+  await opened.relay.close()
+})
+
+it('[WS-64] a document that ends while words are not saved can become a new one', async () => {
+  const { relay, document, says } = bench()
+  const gone = new Promise<GoneEvent>((resolve) => document.on('gone', resolve))
+  await says(...joined(), syncAckFrame(1))
+  field(document, 'unsent')
+  await says(refusal('ERR_VIEW_FORBIDDEN'))
+  expect(await gone).toEqual({ reason: 'forbidden', successor: null, unsaved: true })
+  const copying = document.copyAs('copy')
+  await says(...joined('copy'), syncAckFrame(1))
+  expect(fields(await copying)).toEqual(['unsent'])
   await relay.close()
 })

@@ -37,6 +37,11 @@ export interface GoneEvent {
   readonly reason: GoneReason
   /** The document that took its place, when it was restored from a recovery point. [WS-63] */
   readonly successor: string | null
+  /**
+   * Words of this person were not acknowledged. The copy on the device is kept then, until `dropCopy`; `copyAs` makes a new document of
+   * what is here.
+   */
+  readonly unsaved: boolean
 }
 
 /** The content here and the one on the relay can no longer become one. */
@@ -46,12 +51,11 @@ export interface DivergedEvent {
    * knows of no deletion, else the refusal of an edit.
    */
   readonly error: RelayError
-  /** Everything that is here, as one Yjs update. */
+  /** Everything that is here when it is read, as one Yjs update. */
   readonly localUpdate: Uint8Array
   /** Drops what is here, closes this document and opens it anew with an empty Y.Doc. */
   readonly discard: () => Promise<LiveDocument>
-  /** Makes a new document of what is here and opens it. This document stays as it is. */
-  readonly copyAs: (id: string, options?: { readonly name?: string }) => Promise<LiveDocument>
+  readonly copyAs: LiveDocument['copyAs']
 }
 
 export interface LiveDocumentEvents {
@@ -138,6 +142,11 @@ export class LiveDocument {
     return this.#gone
   }
 
+  /** Whether it was closed, by `close` or with the relay object. */
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
   /** The lineage of the content; store it with a copy of your own. `null` before it is known. */
   get lineage(): string | null {
     return this.#client?.state.lineage ?? this.#copy?.lineage ?? null
@@ -201,6 +210,35 @@ export class LiveDocument {
     await this.#copy?.stop()
   }
 
+  /**
+   * Makes a new document of what is here now and opens it. This document stays as it is. When the relay refuses the copy, nothing of it
+   * stays.
+   */
+  async copyAs(id: string, { name = id }: { readonly name?: string } = {}): Promise<LiveDocument> {
+    const { documents, open } = this.#context
+    await documents.put(id, { name }, { expectedVersion: 0 })
+    const { lineage: _, ...options } = this.#options
+    const ydoc = new Y.Doc()
+    Y.applyUpdate(ydoc, Y.encodeStateAsUpdate(this.ydoc))
+    ydoc.getMap('metadata').set('title', name)
+    const copy = open(id, { ...options, ydoc })
+    try {
+      await copy.flush()
+    } catch (error) {
+      await copy.close()
+      await copy.dropCopy()
+      // The words are here still; what matters to the person is why the copy failed.
+      await documents.delete(id).catch(() => {})
+      throw error
+    }
+    return copy
+  }
+
+  /** Removes the copy on this device, with words in it that are not acknowledged, and keeps none any more. */
+  async dropCopy(): Promise<void> {
+    await this.#copy?.remove()
+  }
+
   /** Connects when the copy is loaded, whose lineage the relay is told. Without a copy the document works as well. */
   async #connectWithCopy(persistence: Persistence): Promise<void> {
     const early = (): void => this.#changed()
@@ -209,7 +247,13 @@ export class LiveDocument {
     this.ydoc.off('update', early)
     if (this.#closed) return
     if (stored === null) this.#state = { ...this.#state, localCopy: 'off' }
-    else this.#copy = new LocalCopy(this.ydoc, stored, () => this.#changed())
+    else
+      this.#copy = new LocalCopy(
+        this.ydoc,
+        stored,
+        () => this.#changed(),
+        () => this.#isUnsaved,
+      )
     this.#known = this.#copy?.lineage != null
     this.#connect()
     if (this.#known) this.#toldContent(true)
@@ -265,39 +309,42 @@ export class LiveDocument {
     const { error } = this.#state
     if (state.refusal === null || error === null) return
     const meaning = meaningOf(state, this.#known)
-    if (meaning.kind === 'gone') this.#leave({ reason: meaning.reason, successor: state.successor })
+    if (meaning.kind === 'gone') this.#leave({ reason: meaning.reason, successor: state.successor, unsaved: this.#isUnsaved })
     else if (meaning.kind === 'diverged') this.#emitter.emit('diverged', this.#divergence(error))
   }
 
-  /** The document is not there for this person any more: neither a connection nor a copy is kept. */
+  /** Whether words of this person are not acknowledged, however the document stands. */
+  get #isUnsaved(): boolean {
+    if (this.#client === null) return this.ydoc.store.clients.size > 0
+    const { edits, saved } = this.#client.progress
+    // All that a copy holds counts as the first edit, until the relay has everything.
+    const isCopyAlone = edits === 1 && saved === 0 && this.#copy?.beganSaved === true
+    return edits > saved && !isCopyAlone
+  }
+
+  /** The document is not there for this person any more: no connection is kept, and a copy only with words that are nowhere else. */
   #leave(gone: GoneEvent): void {
     this.#gone = gone
     this.#client?.disconnect()
     this.#context.onClosed(this)
-    void this.#copy?.remove()
+    if (!gone.unsaved) void this.dropCopy()
     this.#emitter.emit('gone', gone)
   }
 
   #divergence(error: RelayError): DivergedEvent {
-    const localUpdate = Y.encodeStateAsUpdate(this.ydoc)
+    const { ydoc } = this
     const { ydoc: _, lineage: __, ...options } = this.#options
     return {
       error,
-      localUpdate,
+      get localUpdate() {
+        return Y.encodeStateAsUpdate(ydoc)
+      },
       discard: async () => {
         await this.close()
-        await this.#copy?.remove()
+        await this.dropCopy()
         return this.#context.open(this.id, options)
       },
-      copyAs: async (id, { name = id } = {}) => {
-        await this.#context.documents.put(id, { name }, { expectedVersion: 0 })
-        const ydoc = new Y.Doc()
-        Y.applyUpdate(ydoc, localUpdate)
-        ydoc.getMap('metadata').set('title', name)
-        const copy = this.#context.open(id, { ...options, ydoc })
-        await copy.flush()
-        return copy
-      },
+      copyAs: (id, named) => this.copyAs(id, named),
     }
   }
 
@@ -322,6 +369,7 @@ export class LiveDocument {
     }
     if (isSameState(before, this.#state)) this.#state = before
     else this.#emitter.emit('state', this.#state)
+    if (this.#client !== null && !this.#isUnsaved) this.#copy?.saved()
     if (before.level !== this.#state.level) this.#emitter.emit('level', this.#state.level)
     this.#waiters.look()
   }

@@ -16,6 +16,11 @@ it('[WS-64] a copy that is opened adds no edit of its own, as the person may tur
   const origins: unknown[] = []
   ydoc.on('update', (_, origin) => origins.push(origin))
   const stored = { content: { lineage: 'L', update }, begin: async () => {}, append: async () => true, remove: async () => {} }
-  const copy = new LocalCopy(ydoc, stored, () => {})
+  const copy = new LocalCopy(
+    ydoc,
+    stored,
+    () => {},
+    () => false,
+  )
   expect([copy.state, origins]).toEqual(['on', [copy]])
 })

@@ -13,18 +13,27 @@ export type LocalCopyState = 'none' | 'waiting' | 'on' | 'off'
 
 /** Keeps a stored copy equal to a Y.Doc. */
 export class LocalCopy {
+  /** Everything that was here when the copy had been opened was acknowledged before. */
+  readonly beganSaved: boolean
   readonly #ydoc: Y.Doc
   readonly #stored: StoredCopy
   readonly #changed: () => void
+  readonly #isUnsaved: () => boolean
+  /** Whether the stored copy is marked as one with words that are not acknowledged. */
+  #marked: boolean
   #state: LocalCopyState
   #queue: Uint8Array[] = []
   #writing: Promise<void> = Promise.resolve()
   #stopped = false
 
-  constructor(ydoc: Y.Doc, stored: StoredCopy, changed: () => void) {
+  /** `isUnsaved`: whether the document has words now that the relay has not acknowledged. */
+  constructor(ydoc: Y.Doc, stored: StoredCopy, changed: () => void, isUnsaved: () => boolean) {
     this.#ydoc = ydoc
     this.#stored = stored
     this.#changed = changed
+    this.#isUnsaved = isUnsaved
+    this.#marked = stored.content !== null && stored.content.unsaved !== false
+    this.beganSaved = stored.content !== null && !this.#marked && ydoc.store.clients.size === 0
     this.#state = stored.content === null ? 'waiting' : 'on'
     // What was edited before the copy was opened is not in it.
     if (stored.content !== null) {
@@ -49,8 +58,17 @@ export class LocalCopy {
   begin(lineage: string): void {
     if (this.#state !== 'waiting' || this.#stopped) return
     this.#state = 'on'
-    this.#inTurn(() => this.#stored.begin(lineage, Y.encodeStateAsUpdate(this.#ydoc)))
+    this.#inTurn(() => this.#stored.begin(lineage, Y.encodeStateAsUpdate(this.#ydoc), this.#mark()))
     this.#changed()
+  }
+
+  /** The relay has acknowledged everything. */
+  saved(): void {
+    if (!this.#marked || this.#state !== 'on' || this.#stopped) return
+    this.#marked = false
+    this.#inTurn(async () => {
+      if (!this.#marked) await this.#stored.saved?.()
+    })
   }
 
   /** Ends the keeping; resolves when everything before is written. */
@@ -80,8 +98,14 @@ export class LocalCopy {
       if (this.#queue.length === 0 || this.#state !== 'on') return
       const update = mergeInTurns(this.#queue)
       this.#queue = []
-      if (!(await this.#stored.append(update))) this.#turnOff()
+      if (!(await this.#stored.append(update, this.#mark()))) this.#turnOff()
     })
+  }
+
+  /** Looked at when it is written: the words of a turn are counted by then. */
+  #mark(): boolean {
+    this.#marked = this.#isUnsaved()
+    return this.#marked
   }
 
   #inTurn(write: () => Promise<void>): void {

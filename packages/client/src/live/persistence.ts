@@ -16,16 +16,26 @@ export interface Persistence {
   open(scope: CopyScope, docId: string, now: () => number): Promise<StoredCopy>
   /** Removes every copy of the person at this origin, of whatever workspace; of everybody when `sub` is `null`. */
   clear(whose: { readonly origin: string; readonly sub: string | null }): Promise<void>
+  /** Whether a copy that `clear` would remove holds words that the relay has not acknowledged. */
+  hasUnsaved?(whose: { readonly origin: string; readonly sub: string | null }): Promise<boolean>
 }
 
 /** The copy of one document. It belongs to one lineage of the document; copies of different lineages are never mixed. */
 export interface StoredCopy {
-  /** What was stored, as one Yjs update; `null` when there is no copy yet. */
-  readonly content: { readonly lineage: string; readonly update: Uint8Array } | null
+  /**
+   * What was stored, as one Yjs update; `null` when there is no copy yet. `unsaved`: whether it holds words that the relay has not
+   * acknowledged; a store that does not say counts as one that does.
+   */
+  readonly content: { readonly lineage: string; readonly update: Uint8Array; readonly unsaved?: boolean } | null
   /** Begins a copy with the whole content of the document. Rejects when the platform refuses. */
-  begin(lineage: string, update: Uint8Array): Promise<void>
-  /** Adds an update to the copy. Resolves with false when the copy is not there any more: somebody cleared it. */
-  append(update: Uint8Array): Promise<boolean>
+  begin(lineage: string, update: Uint8Array, unsaved?: boolean): Promise<void>
+  /**
+   * Adds an update to the copy, which holds words that are not acknowledged or none from then on. Resolves with false when the copy is not
+   * there any more: somebody cleared it.
+   */
+  append(update: Uint8Array, unsaved?: boolean): Promise<boolean>
+  /** The relay has acknowledged everything that the copy holds. */
+  saved?(): Promise<void>
   /** Removes all copies of the document, whatever their lineage. */
   remove(): Promise<void>
 }

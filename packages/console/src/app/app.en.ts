@@ -26,6 +26,9 @@ export const appTexts = {
   workspace: (id: string) => `Workspace ${id}`,
   personMenu: (name: string) => `${name}: account`,
   signOut: 'Sign out',
+  copiesLeft:
+    'Copies of your documents are still on this device: the browser did not remove them. Clear the data of this page in the browser, or sign in and out again.',
+  openDocument: 'Open the document',
   skip: 'Skip to content',
   breadcrumbs: 'You are here',
   unsavedTitle: 'Not everything is saved',

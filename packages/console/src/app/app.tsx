@@ -40,7 +40,7 @@ export function App({ page }: { readonly page: Page }) {
           workspaces={shown.workspaces}
           route={route}
           page={page}
-          onSignedOut={() => setShown({ kind: 'signedOut', reason: null, signIn: shown.signIn })}
+          onSignedOut={(isCleared) => setShown({ kind: 'signedOut', reason: null, isCleared, signIn: shown.signIn })}
           onWorkspace={start}
         />
       ) : (

@@ -8,7 +8,7 @@ import { takeNamedPerson } from './named-person.ts'
 export type Boot =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'signedOut'; readonly reason: string | null; readonly signIn: SignIn }
+  | { readonly kind: 'signedOut'; readonly reason: string | null; readonly isCleared?: boolean; readonly signIn: SignIn }
   /** This window was opened by another one to sign in again, and has done its part. */
   | { readonly kind: 'returned' }
   | { readonly kind: 'choose'; readonly workspaces: readonly string[]; readonly choose: (id: string) => void }

@@ -81,6 +81,7 @@ function SignedOut({ boot, page }: { readonly boot: Extract<Boot, { kind: 'signe
     <>
       <h1>{text.signInTitle}</h1>
       <p>{text.signInText}</p>
+      {boot.isCleared === false && <Notice kind="danger">{text.copiesLeft}</Notice>}
       {problem !== null && <Notice kind="warning">{text.signInFailed(problem)}</Notice>}
       <Button kind="primary" disabled={busy} onClick={() => void signIn()}>
         {text.signIn}

@@ -8,6 +8,7 @@ import { messages } from '../messages.en.ts'
 import { keepWorkspace } from '../session/workspace-choice.ts'
 import type { SignIn } from '../session/sign-in.ts'
 import type { Page } from './boot.ts'
+import { FailedFiles } from './failed-files.tsx'
 import { lazyView } from './lazy-view.tsx'
 import { formatRoute, type Route } from './route.ts'
 import { SignInAgain } from './sign-in-again.tsx'
@@ -25,7 +26,8 @@ export function Shell(props: {
   readonly workspaces: readonly string[]
   readonly route: Route
   readonly page: Page
-  readonly onSignedOut: () => void
+  /** `isCleared`: no copies of documents are left on the device. */
+  readonly onSignedOut: (isCleared: boolean) => void
   readonly onWorkspace: () => void
 }) {
   const { session, route, page } = props
@@ -66,17 +68,22 @@ export function Shell(props: {
   }, [])
 
   const signOut = async (): Promise<void> => {
-    await session.relay.signOut().catch(() => {})
+    const isCleared = await session.relay.signOut().then(
+      () => true,
+      () => false,
+    )
     await props.signIn.end()
-    props.onSignedOut()
+    props.onSignedOut(isCleared)
   }
   const changeWorkspace = async (): Promise<void> => {
     await session.relay.close()
     keepWorkspace(null, page.storage)
     props.onWorkspace()
   }
-  const leave = (how: 'signOut' | 'workspace'): void => {
-    if (documents.unsaved) setAsking(how)
+  const leave = async (how: 'signOut' | 'workspace'): Promise<void> => {
+    // A copy of an earlier page load goes with a sign-out, and stays at a change of the workspace.
+    const isLosing = (): Promise<boolean> => session.relay.hasUnsavedCopies().catch(() => false)
+    if (documents.unsaved || (how === 'signOut' && (await isLosing()))) setAsking(how)
     else void (how === 'signOut' ? signOut() : changeWorkspace())
   }
 
@@ -116,9 +123,9 @@ export function Shell(props: {
           items={[
             { text: messages.usage.title, icon: 'meter', onChoose: () => session.go({ view: 'usage' }) },
             ...(props.workspaces.length > 1
-              ? [{ text: text.changeWorkspace, icon: 'collection' as const, onChoose: () => leave('workspace') }]
+              ? [{ text: text.changeWorkspace, icon: 'collection' as const, onChoose: () => void leave('workspace') }]
               : []),
-            { text: text.signOut, icon: 'leave', onChoose: () => leave('signOut') },
+            { text: text.signOut, icon: 'leave', onChoose: () => void leave('signOut') },
           ]}
         >
           <Avatar name={session.person.name} color={session.person.color} />
@@ -126,6 +133,7 @@ export function Shell(props: {
         </Menu>
       </header>
       <SignInAgain session={session} signIn={props.signIn} />
+      <FailedFiles documents={documents} />
       <div id="content" class="shell-content" tabIndex={-1}>
         {route.view === 'documents' && <DocumentsView session={session} />}
         {route.view === 'usage' && <UsageView session={session} />}

@@ -37,6 +37,11 @@ export function DocumentView(props: {
     session.go({ view: 'document', id: successor, pageId: props.pageId, panel: props.panel })
   }, [successor])
 
+  const tryAgain = (): void => {
+    if (live.gone === null) live.reconnect()
+    else setReplaced(documents.again(live))
+  }
+
   const text = messages.document
   const toList = <a href={formatRoute({ view: 'documents' })}>{text.backToList}</a>
   if (opening.kind === 'opening') return <Waiting live={live} />
@@ -66,7 +71,7 @@ export function DocumentView(props: {
           <p>
             {opening.words.what} {opening.words.help}
           </p>
-          {!opening.isFinal && <Button onClick={() => live.reconnect()}>{messages.app.tryAgain}</Button>}
+          {!opening.isFinal && <Button onClick={tryAgain}>{messages.app.tryAgain}</Button>}
           {toList}
         </Empty>
       )}

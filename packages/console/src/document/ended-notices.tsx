@@ -8,39 +8,16 @@ import { Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
 import { reasonOf } from './saved-words.ts'
 
-/** Says that the document is not there for this person any more. What is shown stays readable. */
-export function GoneNotice({ gone: { reason, successor } }: { readonly gone: GoneEvent }) {
-  const text = messages.document
-  const link =
-    successor === null ? (
-      <a href={formatRoute({ view: 'documents' })}>{text.backToList}</a>
-    ) : (
-      <a href={formatRoute({ view: 'document', id: successor, pageId: null, panel: null })}>{text.openSuccessor}</a>
-    )
-  return (
-    <Notice kind="danger" actions={link}>
-      <strong>{text.goneTitle[reason]}.</strong> {text.goneText[reason]}
-    </Notice>
-  )
+interface EndedProps {
+  readonly session: Session
+  readonly live: LiveDocument
+  readonly title: string
 }
 
-/** Says that what is here and what the relay has cannot be joined, and lets the person choose. Nothing happens by itself. */
-export function DivergedNotice({
-  session,
-  diverged,
-  title,
-  onReplaced,
-}: {
-  readonly session: Session
-  readonly diverged: DivergedEvent
-  readonly title: string
-  readonly onReplaced: (document: LiveDocument) => void
-}) {
-  const text = messages.document
+/** What a person does with words that the document does not take any more: one thing at a time, and what went wrong. */
+function useKeeping({ session, live, title }: EndedProps) {
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
-  const { error } = diverged
-
   const run = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true)
     try {
@@ -50,27 +27,70 @@ export function DivergedNotice({
       setBusy(false)
     }
   }
-  const keep = (): Promise<void> =>
-    run(async () => {
-      const copy = await diverged.copyAs(crypto.randomUUID(), { name: text.copyName(title) })
-      await copy.close()
-      session.go({ view: 'document', id: copy.id, pageId: null, panel: null })
-    })
-  const discard = (): Promise<void> => run(async () => onReplaced(await diverged.discard()))
+  const keep = async (): Promise<void> => {
+    const copy = await live.copyAs(crypto.randomUUID(), { name: messages.document.copyName(title) })
+    await copy.close()
+    if (live.gone !== null) await live.dropCopy()
+    session.go({ view: 'document', id: copy.id, pageId: null, panel: null })
+  }
+  return {
+    problem,
+    /** The buttons: to drop the words by `discard`, and to keep them. */
+    choices: (discard: () => Promise<void>) => (
+      <>
+        <Button disabled={busy} onClick={() => void run(discard)}>
+          {messages.document.discard}
+        </Button>
+        <Button kind="primary" disabled={busy} onClick={() => void run(keep)}>
+          {messages.document.keepAsCopy}
+        </Button>
+      </>
+    ),
+  }
+}
+
+/** Says that the document is not there for this person any more. What is shown stays readable, and words that were not saved can be kept. */
+export function GoneNotice({ gone, ...props }: EndedProps & { readonly gone: GoneEvent }) {
+  const { reason, successor, unsaved } = gone
+  const text = messages.document
+  const { problem, choices } = useKeeping(props)
+  const discard = async (): Promise<void> => {
+    await props.live.dropCopy()
+    props.session.go(successor === null ? { view: 'documents' } : { view: 'document', id: successor, pageId: null, panel: null })
+  }
+  const link =
+    successor === null ? (
+      <a href={formatRoute({ view: 'documents' })}>{text.backToList}</a>
+    ) : (
+      <a href={formatRoute({ view: 'document', id: successor, pageId: null, panel: null })}>{text.openSuccessor}</a>
+    )
   return (
     <Notice
       kind="danger"
       actions={
         <>
-          <Button disabled={busy} onClick={() => void discard()}>
-            {text.discard}
-          </Button>
-          <Button kind="primary" disabled={busy} onClick={() => void keep()}>
-            {text.keepAsCopy}
-          </Button>
+          {link}
+          {unsaved && choices(discard)}
         </>
       }
     >
+      <strong>{text.goneTitle[reason]}.</strong> {text.goneText[reason]} {unsaved && text.goneUnsaved}
+      {problem !== null && <p>{problem}</p>}
+    </Notice>
+  )
+}
+
+/** Says that what is here and what the relay has cannot be joined, and lets the person choose. Nothing happens by itself. */
+export function DivergedNotice({
+  diverged,
+  onReplaced,
+  ...props
+}: EndedProps & { readonly diverged: DivergedEvent; readonly onReplaced: (document: LiveDocument) => void }) {
+  const text = messages.document
+  const { problem, choices } = useKeeping(props)
+  const { error } = diverged
+  return (
+    <Notice kind="danger" actions={choices(async () => onReplaced(await diverged.discard()))}>
       {error.code === 'ERR_UNKNOWN_DOC' ? (
         <>
           <strong>{text.unknownTitle}.</strong> {text.unknownText}

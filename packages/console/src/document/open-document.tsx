@@ -55,7 +55,8 @@ export function OpenDocument({
     if (user !== undefined) live.awareness.setLocalStateField('user', { ...user, page: page?.id ?? null })
   }, [live, page?.id])
   useEffect(() => {
-    if (gone?.reason !== 'restored' || gone.successor === null) return
+    // Words that are nowhere else are left by the person alone.
+    if (gone?.reason !== 'restored' || gone.successor === null || gone.unsaved) return
     session.announce(text.followed)
     session.go({ view: 'document', id: gone.successor, pageId: page?.id ?? null, panel })
   }, [gone])
@@ -86,9 +87,9 @@ export function OpenDocument({
       </div>
       <div class="document-notices">
         <UnsavedBanner session={session} live={live} />
-        {gone !== null && <GoneNotice gone={gone} />}
+        {gone !== null && <GoneNotice session={session} live={live} title={title} gone={gone} />}
         {diverged !== null && gone === null && (
-          <DivergedNotice session={session} diverged={diverged} title={title} onReplaced={onReplaced} />
+          <DivergedNotice session={session} live={live} title={title} diverged={diverged} onReplaced={onReplaced} />
         )}
       </div>
       <div class="document-bar">

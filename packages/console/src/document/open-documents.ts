@@ -1,5 +1,6 @@
 import type { LiveDocument, Relay } from '@docrelay/client'
 import type { Person } from '../app/views.ts'
+import { type FileUnderWay, filesUnderWay } from './files-under-way.ts'
 
 /** Open documents of the page. One that is left with unsaved words stays open until they are durable, and is taken up again meanwhile. */
 export class OpenDocuments {
@@ -7,39 +8,90 @@ export class OpenDocuments {
   readonly #person: Person
   readonly #open = new Map<string, LiveDocument>()
   readonly #shown = new Set<LiveDocument>()
+  /** Every document that is not closed yet, with what ends the watch over its files. */
+  readonly #watched = new Map<LiveDocument, () => void>()
+  readonly #fileWatchers = new Set<() => void>()
 
   constructor(relay: Relay, person: Person) {
     this.#relay = relay
     this.#person = person
   }
 
-  /** Whether anything that was typed is not durable on the relay. */
+  /** Whether anything that was typed, or a file, is not durable on the relay. */
   get unsaved(): boolean {
-    return [...this.#open.values()].some(({ state }) => state.saved !== 'saved')
+    if ([...this.#watched.keys()].some((document) => filesUnderWay(document).isSending)) return true
+    return [...this.#open.values()].some(({ state, gone }) => gone?.unsaved ?? state.saved !== 'saved')
+  }
+
+  /** Files that did not get into their document, and that nothing on the screen shows. */
+  get failedFiles(): readonly { readonly document: LiveDocument; readonly file: FileUnderWay }[] {
+    return [...this.#watched.keys()].flatMap((document) => filesUnderWay(document).unseen.map((file) => ({ document, file })))
+  }
+
+  watchFiles(changed: () => void): () => void {
+    this.#fileWatchers.add(changed)
+    return () => void this.#fileWatchers.delete(changed)
   }
 
   take(id: string): LiveDocument {
     const { sub, name, color } = this.#person
     const document = this.#open.get(id) ?? this.#relay.open(id, { user: { id: sub, name, color } })
-    this.#open.set(id, document)
-    this.#shown.add(document)
+    this.#keep(document)
     return document
+  }
+
+  /** Opens a document anew that has ended for this person, who may be let in by now. */
+  again(former: LiveDocument): LiveDocument {
+    this.#open.delete(former.id)
+    return this.take(former.id)
   }
 
   /** Shows another object for the same document, for example after the local words were dropped. */
   replace(former: LiveDocument, document: LiveDocument): void {
     this.#shown.delete(former)
-    this.#shown.add(document)
-    this.#open.set(document.id, document)
+    this.#keep(document)
   }
 
-  /** Closes the document when its words are durable, unless it is shown again before that. */
+  /** Closes the document when its words are durable or cannot become so, unless it is shown again before that. */
   async leave(document: LiveDocument): Promise<void> {
     this.#shown.delete(document)
-    // What the relay refuses is not going to be saved, and the person has been told.
-    if (document.state.saved !== 'saved') await document.flush().catch(() => {})
+    await settled(document)
     if (this.#shown.has(document)) return
     if (this.#open.get(document.id) === document) this.#open.delete(document.id)
+    this.#watched.get(document)?.()
+    this.#watched.delete(document)
     await document.close()
   }
+
+  #keep(document: LiveDocument): void {
+    this.#open.set(document.id, document)
+    this.#shown.add(document)
+    if (this.#watched.has(document)) return
+    const tell = (): void => {
+      for (const changed of this.#fileWatchers) changed()
+    }
+    this.#watched.set(document, filesUnderWay(document).watch(tell))
+  }
+}
+
+/**
+ * Resolves when everything is durable, or when the relay refuses it or has no such document for this person, of which the person has been
+ * told. A connection that stopped decides nothing: after signing in again the words are sent. Files that are on their way are words to
+ * come, and the note on one that failed is kept until it is closed.
+ */
+function settled(document: LiveDocument): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const { saved } = document.state
+      if (saved === 'saving' || saved === 'local' || underWay.files.length > 0) return
+      for (const end of ends.splice(0)) end()
+      resolve()
+    }
+    const underWay = filesUnderWay(document)
+    const ends = [document.on('state', look)]
+    ends.push(underWay.watch(look))
+    // Sends at once what was gathered; whether that worked is in the state.
+    document.flush().catch(() => {})
+    look()
+  })
 }

@@ -1,34 +1,13 @@
-import type { DivergedEvent, GoneEvent, LiveDocument, RelayError } from '@docrelay/client'
+import type { DivergedEvent, GoneEvent, LiveDocument } from '@docrelay/client'
 import { useEffect, useState } from 'preact/hooks'
-import type { ErrorWords } from '../app/error-texts.en.ts'
-import { wordsOf } from '../app/error-words.ts'
 import { type PageEntry, pagesOf, titleOf, watchPages } from './document-pages.ts'
+import { type FileUnderWay, filesUnderWay } from './files-under-way.ts'
+import { type Opening, watchOpening } from './opening.ts'
 import { type Present, presentIn } from './present.ts'
-
-/** Where an opened document stands. */
-export type Opening =
-  | { readonly kind: 'opening' }
-  | { readonly kind: 'open' }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'failed'; readonly words: ErrorWords; readonly isFinal: boolean }
 
 export function useOpening(live: LiveDocument): Opening {
   const [opening, setOpening] = useState<Opening>({ kind: 'opening' })
-  useEffect(() => {
-    let shown = true
-    setOpening({ kind: 'opening' })
-    live.ready.then(
-      () => shown && setOpening({ kind: 'open' }),
-      (error: Partial<RelayError>) => {
-        if (!shown || error.code === 'CLOSED') return
-        if (error.code === 'ERR_UNKNOWN_DOC') setOpening({ kind: 'missing' })
-        else setOpening({ kind: 'failed', words: wordsOf(error), isFinal: error.retry === 'never' })
-      },
-    )
-    return () => {
-      shown = false
-    }
-  }, [live])
+  useEffect(() => watchOpening(live, setOpening), [live])
   return opening
 }
 
@@ -65,7 +44,17 @@ export function useDiverged(live: LiveDocument): DivergedEvent | null {
     setDiverged(null)
     return live.on('diverged', setDiverged)
   }, [live])
-  return diverged
+  // The relay may take later what it refused, for example when the person may write again.
+  return useDocumentState(live).saved === 'refused' ? diverged : null
+}
+
+/** The files on their way into the document, or onto one of its pages, which the caller shows to the person. */
+export function useFilesUnderWay(live: LiveDocument, pageId?: string): readonly FileUnderWay[] {
+  const underWay = filesUnderWay(live)
+  const [files, setFiles] = useState(underWay.files)
+  const isShown = (file: FileUnderWay): boolean => pageId === undefined || file.pageId === pageId
+  useEffect(() => underWay.watch(() => setFiles(underWay.files), isShown), [live, pageId])
+  return files.filter(isShown)
 }
 
 /** The title and the pages, as they are now. */

@@ -26,6 +26,8 @@ const shapes = (ydoc: Y.Doc) => ydoc.getMap<Record<string, unknown>>('shapes:c')
 const pdf = { hash: ONE, name: 'plan.pdf', mimeType: 'application/pdf', sizeBytes: 8 }
 let made = 0
 const newId = () => `id${++made}`
+/** An open document that the person may write. */
+const live = (ydoc: Y.Doc) => ({ ydoc, level: 'edit' as const, gone: null, isClosed: false })
 
 describe('the files of a live document', () => {
   it('[BLOB-1] are those of images, chips and shapes, each once with all its uses', () => {
@@ -71,8 +73,8 @@ describe('a file that is added', () => {
   it('stands at the end of a prose page, as an image or as a chip', () => {
     const ydoc = newDocument()
     prose(ydoc).push([element('paragraph', {})])
-    addFile(ydoc, PROSE, { hash: ONE, name: 'dot.png', mimeType: 'image/png', sizeBytes: 70 }, newId)
-    addFile(ydoc, PROSE, { ...pdf, hash: TWO }, newId)
+    addFile(live(ydoc), PROSE, { hash: ONE, name: 'dot.png', mimeType: 'image/png', sizeBytes: 70 }, newId)
+    addFile(live(ydoc), PROSE, { ...pdf, hash: TWO }, newId)
     expect(
       prose(ydoc)
         .toArray()
@@ -87,9 +89,23 @@ describe('a file that is added', () => {
   it('[TOOL-add_file] stands below everything on a canvas page, as the shape that tools make', () => {
     const ydoc = newDocument()
     shapes(ydoc).set('s', { id: 's', type: 'rectangle', x: 0, y: 500, width: 10, height: 100 })
-    addFile(ydoc, CANVAS, pdf, () => 'new')
+    addFile(live(ydoc), CANVAS, pdf, () => 'new')
     expect(shapes(ydoc).get('shape-new')).toMatchObject({ type: 'file', blobRef: ONE, fileCategory: 'pdf', y: 550 + 40 + 80 })
     expect(ydoc.getArray('shapeOrder:c').toArray()).toEqual(['shape-new'])
+  })
+})
+
+describe('a file whose document has changed while it was on its way', () => {
+  it.each([
+    ['was closed', { isClosed: true }, PROSE],
+    ['is gone', { gone: { reason: 'deleted', successor: null, unsaved: false } }, PROSE],
+    ['may only be read now', { level: 'view' }, CANVAS],
+    ['has lost the page', {}, { ...CANVAS, id: 'lost' }],
+  ] as const)('[CON-33] changes nothing where it %s', (_, change, page) => {
+    const ydoc = newDocument()
+    let updates = 0
+    ydoc.on('update', () => updates++)
+    expect([addFile({ ...live(ydoc), ...change }, page, pdf, newId), updates]).toEqual([false, 0])
   })
 })
 
@@ -113,7 +129,7 @@ describe('a file that is removed', () => {
 
   it('takes its shapes with it, frees connectors, and leaves a box whose icon it was', () => {
     const ydoc = newDocument()
-    addFile(ydoc, CANVAS, pdf, () => 'f')
+    addFile(live(ydoc), CANVAS, pdf, () => 'f')
     shapes(ydoc).set('line', { id: 'line', type: 'connector', startShapeId: 'shape-f', endShapeId: 'box' })
     shapes(ydoc).set('box', { id: 'box', type: 'rectangle', iconId: ONE })
     removeFile(ydoc, ONE)
@@ -126,7 +142,7 @@ describe('a file that is removed', () => {
 
   it('changes nothing when no page uses it', () => {
     const ydoc = newDocument()
-    addFile(ydoc, PROSE, pdf, newId)
+    addFile(live(ydoc), PROSE, pdf, newId)
     let updates = 0
     ydoc.on('update', () => updates++)
     expect([removeFile(ydoc, TWO), updates]).toEqual([0, 0])

@@ -1,3 +1,4 @@
+import type { LiveDocument } from '@docrelay/client'
 import { categoryOf } from '@docrelay/model/canvas/file-category'
 import { blobReferencesOf, type DocumentPage, eachFileNode, pagesOf } from './document-files.ts'
 import * as Y from 'yjs'
@@ -18,13 +19,22 @@ const SHAPE = { width: 200, height: 160, gap: 40 }
 
 /**
  * Puts a file at the end of a prose page, as an image or as a chip, or below everything on a canvas page. A file that no document uses is
- * removed by the relay after a few minutes, so this follows every upload. [BLOB-15]
+ * removed by the relay after a few minutes, so this follows every upload. [BLOB-15] Returns whether that could be done: the document may have
+ * been closed, or the page removed, while the file was on its way.
  */
-export function addFile(ydoc: Y.Doc, page: DocumentPage, file: StoredFile, newId: () => string): void {
+export function addFile(
+  { ydoc, level, gone, isClosed }: Pick<LiveDocument, 'ydoc' | 'level' | 'gone' | 'isClosed'>,
+  page: DocumentPage,
+  file: StoredFile,
+  newId: () => string,
+): boolean {
+  if (isClosed || gone !== null || level === 'view') return false
+  if (!pagesOf(ydoc).some(({ kind, id }) => kind === page.kind && id === page.id)) return false
   ydoc.transact(() => {
     if (page.kind === 'prose') ydoc.getXmlFragment(`prose:${page.id}`).push([blockOf(file)])
     else addShape(ydoc, page.id, file, `shape-${newId()}`)
   })
+  return true
 }
 
 function blockOf({ hash, name, mimeType, sizeBytes }: StoredFile): Y.XmlElement {

@@ -7,12 +7,13 @@ import { useLoaded } from '../app/use-relay.ts'
 import type { PanelProps } from '../app/views.ts'
 import { Button } from '../controls/button.tsx'
 import { Icon } from '../controls/icon.tsx'
-import { useLevel } from '../document/use-live.ts'
+import { type FileUnderWay, filesUnderWay } from '../document/files-under-way.ts'
+import { useFilesUnderWay, useLevel } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
 import { shownOf } from '../prose/shown-page.ts'
 import { type DocumentPage, filesOf, pagesOf } from './document-files.ts'
 import { FileRow } from './file-row.tsx'
-import { type Upload, Uploads } from './uploads.ts'
+import { Uploads } from './uploads.ts'
 import './files.css'
 
 const texts = messages.files
@@ -31,8 +32,9 @@ export function FilesPanel({ session, document }: PanelProps) {
     isRemoved.current = false
   }, [shown])
   const usage = useLoaded((signal) => relay.usage({ signal }), [relay, document.id])
-  const uploads = useMemo(() => new Uploads(session, document, () => crypto.randomUUID()), [session, document])
+  const uploads = useMemo(() => new Uploads({ session, document }, () => crypto.randomUUID()), [session, document])
   const { reload } = usage
+  const underWay = useFilesUnderWay(document)
   const { dropped } = shownOf(document)
   useSignalEffect(() => {
     const [files, page] = [dropped.value, chosenPage(shown.pages)]
@@ -71,7 +73,7 @@ export function FilesPanel({ session, document }: PanelProps) {
         <p class="help">{texts.space(formatBytes(usage.value.storageBytes), formatBytes(usage.value.storageQuota))}</p>
       )}
       <Problem words={usage.problem} />
-      <UploadList list={uploads.list.value} onDrop={(key) => uploads.drop(key)} />
+      <UploadList list={underWay} onDrop={(key) => filesUnderWay(document).drop(key)} />
       <h3 ref={heading} tabIndex={-1}>
         {texts.list}
       </h3>
@@ -161,7 +163,7 @@ function AddFiles(props: {
   )
 }
 
-function UploadList({ list, onDrop }: { readonly list: readonly Upload[]; readonly onDrop: (key: number) => void }) {
+function UploadList({ list, onDrop }: { readonly list: readonly FileUnderWay[]; readonly onDrop: (key: number) => void }) {
   return (
     <ul class="panel-rows">
       {list.map(({ key, name, sizeBytes, state, problem }) => (

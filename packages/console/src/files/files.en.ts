@@ -22,6 +22,7 @@ export const filesTexts = {
   dismiss: 'Close',
   dismissName: (name: string) => `Close the note on ${name}`,
   added: (name: string, page: string) => `${name} is on the page ${page}.`,
+  notAdded: (name: string, page: string) => `${name} was not added: the page ${page} is gone, or you cannot change it any more.`,
   readOnly: 'You may read this document, so you can save its files but not add any.',
 
   none: 'No page of this document uses a file.',

@@ -64,7 +64,7 @@ export class ProseController {
     this.#session = session
     this.#chooseFiles = chooseFiles
     this.#library = new Library(document.ydoc)
-    this.uploads = new Uploads(session, document, () => this.binding.view)
+    this.uploads = new Uploads(session, document, pageId, () => this.binding.view)
     this.notices = new AgentNotices(session, document)
     this.binding = bindProse(document, pageId, {
       element,

@@ -1,7 +1,9 @@
 import type { PageProblem } from '@docrelay/prosemirror'
+import type { PageViewProps } from '../app/views.ts'
+import { filesUnderWay } from '../document/files-under-way.ts'
+import { useFilesUnderWay } from '../document/use-live.ts'
 import { messages } from '../messages.en.ts'
 import type { AgentNotices } from './agent-notices.ts'
-import type { Uploads } from './uploads.ts'
 
 const texts = messages.prose
 
@@ -44,21 +46,22 @@ export function NoticeList({ notices, canUndo }: { readonly notices: AgentNotice
   )
 }
 
-export function UploadList({ uploads }: { readonly uploads: Uploads }) {
+export function UploadList({ document, pageId }: Pick<PageViewProps, 'document' | 'pageId'>) {
+  const drop = (key: number): void => filesUnderWay(document).drop(key)
   return (
     <>
-      {uploads.list.value.map(({ key, name, bytes, flaw, cancel }) => (
-        <div key={key} class="prose-notice" data-state={flaw === null ? 'running' : 'failed'}>
-          <p>{flaw === null ? texts.uploads.running(name, bytes) : `${name}: ${flaw}`}</p>
-          {flaw === null ? (
+      {useFilesUnderWay(document, pageId).map(({ key, name, sizeBytes, problem }) => (
+        <div key={key} class="prose-notice" data-state={problem === null ? 'running' : 'failed'}>
+          <p>{problem === null ? texts.uploads.running(name, sizeBytes) : `${name}: ${problem}`}</p>
+          {problem === null ? (
             <>
-              <progress aria-label={texts.uploads.running(name, bytes)} />
-              <button type="button" onClick={cancel}>
+              <progress aria-label={texts.uploads.running(name, sizeBytes)} />
+              <button type="button" onClick={() => drop(key)}>
                 {texts.cancel}
               </button>
             </>
           ) : (
-            <CloseButton onClose={() => uploads.dismiss(key)} />
+            <CloseButton onClose={() => drop(key)} />
           )}
         </div>
       ))}

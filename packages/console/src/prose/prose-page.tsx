@@ -87,7 +87,7 @@ export function ProsePage({ session, document, pageId }: PageViewProps) {
 }
 
 /** What floats above the lower end of the page: tools of the place with the caret, and what happened. */
-function Dock({ controller, document }: PageViewProps & { readonly controller: ProseController }) {
+function Dock({ controller, document, pageId }: PageViewProps & { readonly controller: ProseController }) {
   const { place } = controller.tools.value
   const { followed } = shownOf(document)
   const name = useComputed(() => {
@@ -121,7 +121,7 @@ function Dock({ controller, document }: PageViewProps & { readonly controller: P
           </button>
         </div>
       )}
-      <UploadList uploads={controller.uploads} />
+      <UploadList document={document} pageId={pageId} />
       <NoticeList notices={controller.notices} canUndo={controller.isEditable.value} />
     </div>
   )

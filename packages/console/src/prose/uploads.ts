@@ -1,10 +1,11 @@
 import type { LiveDocument } from '@docrelay/client'
-import { signal } from '@preact/signals'
 import { Plugin } from 'prosemirror-state'
 import type { EditorView } from 'prosemirror-view'
 import { sentenceOf } from '../app/error-words.ts'
 import type { Session } from '../app/views.ts'
 import { messages } from '../messages.en.ts'
+import { filesUnderWay } from '../document/files-under-way.ts'
+import { addFile } from '../files/file-edits.ts'
 import { nodeType } from './node-types.ts'
 import { keepPlace } from './places.ts'
 import { insertedAt, placeFor } from './text-blocks.ts'
@@ -12,30 +13,20 @@ import { insertedAt, placeFor } from './text-blocks.ts'
 const texts = messages.prose.uploads
 const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']
 
-/** A file on its way to the relay, or one that did not get there. */
-export interface Upload {
-  readonly key: number
-  readonly name: string
-  readonly bytes: number
-  /** Why it failed; `null` while it runs. */
-  readonly flaw: string | null
-  readonly cancel: () => void
-}
-
 /** Takes files into a page: images as blocks, other files as chips, at the place where they were dropped or pasted. */
 export class Uploads {
-  readonly list = signal<readonly Upload[]>([])
   readonly #session: Session
   readonly #document: LiveDocument
-  readonly #view: () => EditorView
-  readonly #stop = new AbortController()
+  readonly #pageId: string
+  /** `null` when the page is not on the screen any more. */
+  #view: (() => EditorView) | null
   /** What was stored from here, so that it need not be fetched to be shown. */
   readonly #stored = new Map<string, Blob>()
-  #made = 0
 
-  constructor(session: Session, document: LiveDocument, view: () => EditorView) {
+  constructor(session: Session, document: LiveDocument, pageId: string, view: () => EditorView) {
     this.#session = session
     this.#document = document
+    this.#pageId = pageId
     this.#view = view
   }
 
@@ -49,16 +40,22 @@ export class Uploads {
 
   /** Stores the files and puts each into the page when it is durable. */
   take(files: readonly File[], at: number): void {
+    if (this.#view === null) return
     const place = keepPlace(this.#view, at)
-    for (const file of files) void this.#upload(file, place)
+    for (const file of files) {
+      const name = file.name === '' ? texts.unnamed : file.name
+      const send = async (stop: AbortSignal): Promise<string | null> => {
+        const problem = await this.#send(file, name, place, stop).catch(sentenceOf)
+        if (!stop.aborted) this.#session.announce(problem === null ? texts.done(name) : `${name}: ${problem}`)
+        return problem
+      }
+      void filesUnderWay(this.#document).take({ name, sizeBytes: file.size, pageId: this.#pageId }, send)
+    }
   }
 
-  dismiss(key: number): void {
-    this.list.value = this.list.value.filter((upload) => upload.key !== key)
-  }
-
+  /** The page is not on the screen any more. What is on its way goes to its end. */
   destroy(): void {
-    this.#stop.abort()
+    this.#view = null
   }
 
   plugin(): Plugin {
@@ -80,37 +77,25 @@ export class Uploads {
     return true
   }
 
-  async #upload(file: File, place: () => number | null): Promise<void> {
-    const key = ++this.#made
-    const stop = new AbortController()
-    const name = file.name === '' ? texts.unnamed : file.name
-    const cancel = () => {
-      stop.abort()
-      this.dismiss(key)
+  /** Returns why the file is not in the page, or `null`. */
+  async #send(file: File, name: string, place: () => number | null, stop: AbortSignal): Promise<string | null> {
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    const mimeType = file.type === '' ? 'application/octet-stream' : file.type
+    const hash = await this.#session.relay.blobs.upload(bytes, { mimeType, signal: stop })
+    if (stop.aborted) return null
+    this.#stored.set(hash, new Blob([bytes], { type: mimeType }))
+    const view = this.#view?.()
+    if (view === undefined) {
+      const page = { kind: 'prose', id: this.#pageId, name: this.#pageId } as const
+      const stored = { hash, name, mimeType, sizeBytes: file.size }
+      return addFile(this.#document, page, stored, () => crypto.randomUUID()) ? null : texts.notAdded
     }
-    this.list.value = [...this.list.value, { key, name, bytes: file.size, flaw: null, cancel }]
-    try {
-      const bytes = new Uint8Array(await file.arrayBuffer())
-      const mimeType = file.type === '' ? 'application/octet-stream' : file.type
-      const hash = await this.#session.relay.blobs.upload(bytes, {
-        mimeType,
-        signal: AbortSignal.any([stop.signal, this.#stop.signal]),
-      })
-      this.#stored.set(hash, new Blob([bytes], { type: mimeType }))
-      this.#insert(file, hash, place())
-      this.dismiss(key)
-      this.#session.announce(texts.done(name))
-    } catch (error) {
-      if (stop.signal.aborted || this.#stop.signal.aborted) return
-      const flaw = sentenceOf(error)
-      this.list.value = this.list.value.map((upload) => (upload.key === key ? { ...upload, flaw } : upload))
-      this.#session.announce(`${name}: ${flaw}`)
-    }
+    if (this.#document.level === 'view' || !view.editable) return texts.notAdded
+    this.#insert(view, file, hash, place())
+    return null
   }
 
-  #insert(file: File, hash: string, place: number | null): void {
-    const view = this.#view()
-    if (this.#document.level === 'view' || !view.editable) return
+  #insert(view: EditorView, file: File, hash: string, place: number | null): void {
     const { doc, tr, selection } = view.state
     const at = doc.resolve(place ?? selection.to)
     if (SHOWN_TYPES.includes(file.type)) {

@@ -13,7 +13,7 @@ async function bench() {
   const renewals: ServerResponse[] = []
   const server = createServer((request, response) => {
     if (request.method === 'POST') renewals.push(response)
-    else answer(response, { issuer, token_endpoint: `${issuer}/token` })
+    else answer(response, { issuer, token_endpoint: `${issuer}/token`, revocation_endpoint: `${issuer}/revoke` })
   })
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   closing.push(() => {
@@ -79,4 +79,16 @@ it.each([
   // The page reads the answer some turns later.
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect([kept.get('docrelay.refresh-token'), await signIn.accessToken({ fresh: false })]).toEqual(['second-refresh', 'second'])
+})
+
+it('[CON-21] a sign-out does not wait for an issuer that does not answer', async () => {
+  const { signIn, renewals, kept, timeIsOver } = await bench()
+  let isOver = false
+  const ending = signIn.end().then(() => {
+    isOver = true
+  })
+  await expect.poll(() => renewals.length).toBe(1)
+  expect([kept.size, isOver]).toEqual([0, false])
+  timeIsOver()
+  await ending
 })

@@ -24,6 +24,8 @@ const PENDING = 'docrelay.signing-in'
 const SPARE_MS = 10_000
 /** A renewal that takes longer is waited for no more, and the next call begins another one. [WS-67] */
 const RENEWAL_MS = 30_000
+/** So long a sign-out waits for the issuer. */
+const REVOCATION_MS = 3_000
 
 interface Pending extends PendingSignIn {
   /** The hash that the person wanted to go to. */
@@ -136,9 +138,9 @@ export class SignIn {
     this.#tokens = null
     this.#place.storage.clear()
     if (refreshToken === null) return
-    const { revokeToken } = await import('./authorization.ts')
+    const revoke = async (): Promise<void> => (await import('./authorization.ts')).revokeToken(this.#config, refreshToken)
     // The page is signed out whether or not the issuer hears of it.
-    await revokeToken(this.#config, refreshToken).catch(() => {})
+    await inTime(revoke(), REVOCATION_MS, this.#place.after, () => new Error()).catch(() => {})
   }
 
   async #renew(): Promise<string> {

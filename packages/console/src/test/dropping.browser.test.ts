@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Locator, Page } from 'playwright-core'
-import { expect, it } from 'vitest'
+import type { Locator, Page, Route } from 'playwright-core'
+import { expect, it, type TestContext } from 'vitest'
 import { openConsole } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
@@ -21,6 +21,78 @@ async function drop(page: Page, file: string, onto: Locator): Promise<void> {
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
     await devtools.send('Input.dispatchDragEvent', { type, ...where, data })
 }
+
+/** Holds the files that the page sends; the result lets them go on, or fails them. */
+async function holdFiles(page: Page) {
+  const held: Route[] = []
+  await page.route(/\/api\/.*blobs/, (route) => (route.request().method() === 'GET' ? route.continue() : void held.push(route)))
+  return {
+    held,
+    release: () => Promise.all(held.splice(0).map((route) => route.continue())),
+    fail: () =>
+      Promise.all(held.splice(0).map((route) => route.fulfill({ status: 403, json: { error: 'no', code: 'FORBIDDEN' } }))),
+  }
+}
+
+/** Ann's page of a text and a drawing, and a file of her machine. */
+async function openWithPicture(context: TestContext) {
+  const opened = await openConsole(context)
+  const folder = mkdtempSync(join(tmpdir(), 'docrelay-drop-'))
+  context.onTestFinished(() => rmSync(folder, { recursive: true }))
+  const picture = join(folder, 'dot.png')
+  writeFileSync(picture, PNG)
+  const owner = await opened.rest('ann')
+  await owner.putDocument('minutes', { ...minutes('<p>First</p>'), pages: [{ id: 'board', name: 'Board', shapes: [] }] })
+  const ann = await opened.openAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  const files = await holdFiles(ann)
+  const stored = async () => JSON.stringify(await owner.getDocument('minutes'))
+  return { ...opened, picture, ann, files, stored }
+}
+
+it('[CON-22] [CON-33] a file that is on its way into a text gets there when another page is shown meanwhile', async (context) => {
+  const { picture, ann, files, stored } = await openWithPicture(context)
+  await drop(ann, picture, editorOf(ann).locator('p').first())
+  await expect.poll(() => files.held.length).toBe(1)
+  await ann.getByRole('tab', { name: 'Board' }).click()
+  await ann.locator('.canvas-page').waitFor()
+  await files.release()
+  await expect.poll(stored).toContain('blob://')
+})
+
+it('[CON-22] [CON-33] a file that is on its way onto a drawing gets there when the document is left meanwhile', async (context) => {
+  const { picture, ann, files, stored } = await openWithPicture(context)
+  await ann.getByRole('tab', { name: 'Board' }).click()
+  await drop(ann, picture, ann.locator('.canvas-page'))
+  await expect.poll(() => files.held.length).toBe(1)
+  await ann.getByRole('link', { name: 'Documents', exact: true }).click()
+  await ann.getByRole('link', { name: 'Weekly minutes' }).waitFor()
+  await files.release()
+  await expect.poll(stored).toContain('dot.png')
+})
+
+it('[CON-22] [CON-33] a file that fails when its document is left is told, and the page asks before it is closed while one is on its way', async (context) => {
+  const { picture, ann, files, stored, allowProblems } = await openWithPicture(context)
+  allowProblems(/status of 403/)
+  await ann.getByRole('tab', { name: 'Board' }).click()
+  await drop(ann, picture, ann.locator('.canvas-page'))
+  await expect.poll(() => files.held.length).toBe(1)
+  await ann.getByRole('button', { name: 'Close panel' }).click()
+  await ann.getByRole('link', { name: 'Documents', exact: true }).click()
+  await ann.getByRole('link', { name: 'Weekly minutes' }).waitFor()
+  const asked = ann.waitForEvent('dialog')
+  await ann.evaluate(() => void setTimeout(() => location.reload()))
+  await (await asked).dismiss()
+  await files.fail()
+  const told = ann.getByRole('alert').filter({ hasText: 'dot.png' })
+  await told.waitFor()
+  await told.getByRole('link', { name: 'Open the document' }).click()
+  const panel = ann.getByRole('complementary', { name: 'Files' })
+  await panel.getByRole('button', { name: 'Close the note on dot.png' }).waitFor()
+  await told.waitFor({ state: 'detached' })
+  await panel.getByRole('button', { name: 'Close the note on dot.png' }).click()
+  expect(await stored()).not.toContain('dot.png')
+})
 
 it('[BLOB-6] an image is dropped into a text or onto a drawing; dropped elsewhere, or by who may only read, it changes nothing', async (context) => {
   const { rest, openAs } = await openConsole(context)

@@ -1,3 +1,5 @@
+import { TAG } from '@docrelay/protocol/frames'
+import { until } from '@docrelay/server/test/relay-under-test'
 import { expect, it } from 'vitest'
 import { openConsole } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
@@ -44,6 +46,27 @@ it('[CON-24] a document that is deleted says so and can be read, but not written
   await ann.locator('.ProseMirror[contenteditable=false]').waitFor()
 })
 
+it('[CON-22] [CON-23] the notice that the relay does not accept what was typed goes when it accepts that', async (context) => {
+  const { rest, openAs, frames } = await openConsole(context)
+  const owner = await rest('ann')
+  await owner.putDocument('minutes', minutes())
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
+  const ben = await openAs('ben', '#doc/minutes')
+  await badge(ben, 'saved').waitFor()
+  // The page hears of its level when it has typed already.
+  frames.hold(TAG.joined)
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'view' }])
+  await editorOf(ben).click()
+  await ben.keyboard.type('Ben. ')
+  const notice = ben.getByRole('alert').filter({ hasText: 'The relay does not accept what you wrote' })
+  await notice.waitFor()
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
+  await until('both levels to be on their way', () => frames.held === 2)
+  frames.release()
+  await badge(ben, 'saved').waitFor()
+  await notice.waitFor({ state: 'detached' })
+})
+
 it('[CON-24] a page follows the document that was restored in its place', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
@@ -78,6 +101,19 @@ it('[CON-24] an address of no document says that there is none', async (context)
   const { openAs } = await openConsole(context)
   const ann = await openAs('ann', '#doc/nothing')
   await ann.getByRole('heading', { name: 'There is no such document' }).waitFor()
+})
+
+it('[CON-24] a person who may not read a document opens it by another try when its owner lets them', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  const owner = await rest('ann')
+  await owner.putDocument('minutes', minutes())
+  const ben = await openAs('ben', '#doc/minutes')
+  const again = ben.getByRole('button', { name: 'Try again' })
+  await again.click()
+  await again.waitFor()
+  await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'view' }])
+  await again.click()
+  await editorOf(ben).getByText('Present: Ann').waitFor()
 })
 
 it('[CON-24] a person who has scrolled down sees that a document is taken away', async (context) => {

@@ -1,4 +1,5 @@
 import { patience } from '@docrelay/server/kernel/testing/patience'
+import { TAG } from '@docrelay/protocol/frames'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { type ConsoleUnderTest, openConsole } from './open-console.ts'
@@ -94,6 +95,55 @@ it('[CON-20] [CON-21] signing out removes the copies of documents from the devic
   await ann.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect(await copiesIn(ann)).toBe(0)
   expect(await ann.evaluate(() => sessionStorage.length)).toBe(0)
+})
+
+it('[CON-21] a sign-out that cannot remove the copies of documents from the device says so', async (context) => {
+  const { rest, openAs } = await openConsole(context)
+  await (await rest('ann')).putDocument('minutes', minutes())
+  const ann = await openAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  await expect.poll(() => copiesIn(ann)).toBe(1)
+  await ann.evaluate(() => {
+    IDBDatabase.prototype.transaction = () => {
+      throw new Error('the disk is full')
+    }
+  })
+  await ann.getByRole('banner').getByRole('button').click()
+  await ann.getByRole('menuitem', { name: 'Sign out' }).click()
+  await ann.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await ann.getByRole('alert').getByText('Copies of your documents are still on this device').waitFor()
+})
+
+it('[CON-21] signing out asks also when words of an earlier page load were not saved', async (context) => {
+  const { rest, signInAs, frames } = await openConsole(context)
+  await (await rest('ann')).putDocument('minutes', minutes())
+  const ann = await signInAs('ann', '#doc/minutes')
+  await badge(ann, 'saved').waitFor()
+  await expect.poll(() => copiesIn(ann)).toBe(1)
+  frames.hold(TAG.syncAck)
+  await editorOf(ann).click()
+  await ann.keyboard.type('Unsent. ')
+  await badge(ann, 'saving').waitFor()
+  ann.on('dialog', (asks) => void asks.accept())
+  await ann.evaluate(() => history.replaceState(null, '', '#documents'))
+  await ann.reload()
+  await ann.getByRole('link', { name: 'Weekly minutes' }).waitFor()
+  const signOut = async (): Promise<void> => {
+    await ann.getByRole('banner').getByRole('button').click()
+    await ann.getByRole('menuitem', { name: 'Sign out' }).click()
+  }
+  await signOut()
+  const asked = ann.getByRole('dialog', { name: 'Not everything is saved' })
+  await asked.getByRole('button', { name: 'Cancel' }).click()
+  expect(await copiesIn(ann)).toBe(1)
+
+  // Opened again, they are sent, and nothing is asked any more.
+  frames.release()
+  await ann.getByRole('link', { name: 'Weekly minutes' }).click()
+  await editorOf(ann).getByText('Unsent.').waitFor()
+  await badge(ann, 'saved').waitFor()
+  await signOut()
+  await ann.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
 async function revoke(relay: ConsoleUnderTest['relay'], token: string): Promise<void> {

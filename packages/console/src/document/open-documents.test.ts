@@ -1,0 +1,131 @@
+import { NeedsSignIn } from '@docrelay/client'
+import { field, joined, playedRelay, refusal } from '@docrelay/client/testing/played-relay'
+import { syncAckFrame } from '@docrelay/protocol/codec'
+import { expect, it } from 'vitest'
+import { filesUnderWay } from './files-under-way.ts'
+import { OpenDocuments } from './open-documents.ts'
+
+const ANN = { sub: 'ann', name: 'Ann', workspace: 'w', color: '#8250df' }
+
+/** The documents of a page, and an issuer and a relay that the test plays. */
+function bench() {
+  let isSignedIn = true
+  const token = () => {
+    if (!isSignedIn) throw new NeedsSignIn()
+    return 'a.token'
+  }
+  const played = playedRelay({ token })
+  const { relay, sockets, advance } = played
+  const documents = new OpenDocuments(relay, ANN)
+  /** The issuer gives no token any more, and the relay ends the connection. */
+  const signInEnds = async () => {
+    isSignedIn = false
+    sockets.at(-1)?.onclose?.({ code: 4401, reason: 'token-expired' } as never)
+    await advance(1_000)
+  }
+  const signInAgain = () => {
+    isSignedIn = true
+    relay.reconnect()
+  }
+  return { ...played, documents, signInEnds, signInAgain }
+}
+
+it('[CON-21] [CON-22] a document that is left while the sign-in has ended stays open, counts as unsaved, and is sent after signing in again', async () => {
+  const { relay, documents, sockets, settled, says, signInEnds, signInAgain } = bench()
+  const live = documents.take('minutes')
+  await says(...joined('minutes'), syncAckFrame(1))
+  await signInEnds()
+  field(live, 'x')
+  expect(live.state).toMatchObject({ link: 'stopped', saved: 'local' })
+  const left = documents.leave(live)
+  await settled()
+  expect([documents.unsaved, documents.take('minutes') === live]).toEqual([true, true])
+  void documents.leave(live)
+  signInAgain()
+  await says(...joined('minutes'))
+  expect(live.state).toMatchObject({ link: 'live', saved: 'saving' })
+  sockets.at(-1)?.receive(syncAckFrame(1))
+  await left
+  expect([documents.unsaved, documents.take('minutes') === live]).toEqual([false, false])
+  await relay.close()
+})
+
+it('[CON-22] a document that is left with words that the relay refuses is closed, since the person has been told', async () => {
+  const { relay, documents, says } = bench()
+  const live = documents.take('minutes')
+  await says(...joined('minutes'), syncAckFrame(1))
+  field(live, 'x')
+  const left = documents.leave(live)
+  await says(refusal('ERR_DOC_FULL'))
+  await left
+  expect([live.state.link, documents.unsaved]).toEqual(['stopped', false])
+  await relay.close()
+})
+
+/** Words and files that the page has for a document: what is sent ends as the test says. */
+function sending(underWay: ReturnType<typeof filesUnderWay>) {
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const stops: AbortSignal[] = []
+  const send = (stop: AbortSignal) => {
+    stops.push(stop)
+    return promise
+  }
+  return { taken: underWay.take({ name: 'a.txt', sizeBytes: 1, pageId: 'p' }, send), resolve, stops }
+}
+
+it('[CON-22] [CON-33] a document that is left with a file on its way stays open until the file and what it brings is saved', async () => {
+  const { relay, documents, says, settled, sockets } = bench()
+  const live = documents.take('minutes')
+  await says(...joined('minutes'), syncAckFrame(1))
+  const { taken, resolve } = sending(filesUnderWay(live))
+  const left = documents.leave(live)
+  await settled()
+  expect([documents.unsaved, live.isClosed]).toEqual([true, false])
+  field(live, 'a.txt')
+  resolve(null)
+  await taken
+  await settled()
+  expect([documents.unsaved, live.isClosed]).toEqual([true, false])
+  sockets.at(-1)?.receive(syncAckFrame(2))
+  await left
+  expect([documents.unsaved, live.isClosed]).toEqual([false, true])
+  await relay.close()
+})
+
+it('[CON-33] a file that failed while nothing showed it is told until its note is closed, and is no unsaved word', async () => {
+  const { relay, documents, says } = bench()
+  const live = documents.take('minutes')
+  await says(...joined('minutes'), syncAckFrame(1))
+  const underWay = filesUnderWay(live)
+  const told = () => documents.failedFiles.map(({ file: { name, problem } }) => `${name}: ${problem}`)
+  let changes = 0
+  documents.watchFiles(() => changes++)
+  const end = underWay.watch(
+    () => {},
+    ({ pageId }) => pageId === 'p',
+  )
+  const { taken, resolve } = sending(underWay)
+  const left = documents.leave(live)
+  resolve('no space')
+  await taken
+  expect([told(), documents.unsaved, live.isClosed]).toEqual([[], false, false])
+  changes = 0
+  end()
+  expect([told(), changes]).toEqual([['a.txt: no space'], 1])
+  underWay.drop(underWay.files[0]?.key ?? 0)
+  await left
+  expect([told(), live.isClosed]).toEqual([[], true])
+  await relay.close()
+})
+
+it('[CON-33] a file that is given up is neither sent to its end nor told as failed', async () => {
+  const { relay, documents } = bench()
+  const underWay = filesUnderWay(documents.take('minutes'))
+  const first = sending(underWay)
+  await expect.poll(() => first.stops.length).toBe(1)
+  underWay.drop(underWay.files[0]?.key ?? 0)
+  first.resolve('stopped')
+  await first.taken
+  expect([first.stops[0]?.aborted, underWay.files, documents.unsaved]).toEqual([true, [], false])
+  await relay.close()
+})
