@@ -180,7 +180,7 @@ async function refuseStandby(db: Kysely<Tables>, waitMs: number, log: Logger): P
       throw new Error('the database server is a read-only standby')
     } catch (error) {
       // Waiting does not help with a wrong password or database name.
-      if (waitedMs >= waitMs || postgresFault(error) !== 'storage') throw error
+      if (waitedMs >= waitMs || postgresFault(error) === 'operation') throw error
       if (waitedMs === 0) log.warn('storage.waiting', 'The database server does not answer yet.', { reason: reasonOf(error) })
     }
     await new Promise((resolve) => setTimeout(resolve, CONNECT_AGAIN_MS))
@@ -311,9 +311,11 @@ function postgresFault(error: unknown): Fault {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === '40001' || code === '40P01') return 'lost-race'
   if (code === '55P03') return 'busy'
-  // Classes 08 connection, 53 resources, 57 server going down, 58 system error, XX internal error; 25006 read-only server, 25P03 a
-  // transaction that the server has ended because nothing happened in it.
-  if (/^(08|53|57|58|XX|25006|25P03)/.test(code)) return 'storage'
-  // A lost socket has a system error code or none; the fault of a statement always has an SQLSTATE.
-  return /^[0-9A-Z]{5}$/.test(code) ? 'operation' : 'storage'
+  // Class XX internal error, which a damaged row causes.
+  if (code.startsWith('XX')) return 'damage'
+  // Classes 08 connection, 53 resources, 57 server going down, 58 system error; 25006 read-only server, 25P03 a transaction that the
+  // server has ended because nothing happened in it.
+  if (/^(08|53|57|58|25006|25P03)/.test(code)) return 'storage'
+  // The fault of a statement always has an SQLSTATE. A lost socket has a system error code or none, and so has an exception of our own.
+  return /^[0-9A-Z]{5}$/.test(code) ? 'operation' : 'unsaid'
 }

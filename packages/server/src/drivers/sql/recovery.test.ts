@@ -65,6 +65,20 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(next.version).toBe(2)
     })
 
+    it('[LIFE-8] [LIFE-21] a newest point with unreadable facts stops neither a write nor a capture', async () => {
+      const head = await create('{"n":1}')
+      await host.recovery.capture(head.key, 'demand', 5)
+      await behind(({ writer }) =>
+        writer.updateTable('recovery_points').set({ facts: '{"be' }).where('key', '=', head.key).execute(),
+      )
+      expect(await host.recovery.capture(head.key, 'demand', 9)).toMatchObject({ kind: 'captured' })
+      await behind(({ writer }) =>
+        writer.updateTable('recovery_points').set({ facts: '{"be' }).where('key', '=', head.key).execute(),
+      )
+      await write(head, '{"n":2}')
+      expect(await host.recovery.list(head.key)).toHaveLength(3)
+    })
+
     it('[LIFE-21] a body that is not JSON makes no recovery point', async () => {
       const head = await create('{"n":1,}')
       await write(head, '{"n":2}')

@@ -343,8 +343,8 @@ const SQLITE_BUSY = 5
 const SQLITE_IOERR = 10
 /** The codes CORRUPT and NOTADB. */
 const DAMAGE_CODES = new Set([11, 26])
-/** The codes READONLY, CORRUPT, FULL, CANTOPEN and NOTADB. */
-const STORAGE_CODES = new Set([8, 11, 13, 14, 26])
+/** The codes READONLY, FULL and CANTOPEN. */
+const STORAGE_CODES = new Set([8, 13, 14])
 /** IOERR_FSYNC and IOERR_DIR_FSYNC. The kernel reports a lost flush only once and then treats the pages as clean. */
 const FSYNC_CODES = new Set([SQLITE_IOERR | (4 << 8), SQLITE_IOERR | (5 << 8)])
 
@@ -354,6 +354,7 @@ function sqliteFault(error: unknown): Fault {
   if (FSYNC_CODES.has(code)) return 'broken'
   if ((code & 0xff) === SQLITE_BUSY) return 'lost-race'
   if ((code & 0xff) === SQLITE_IOERR) return 'write-error'
+  if (DAMAGE_CODES.has(code & 0xff)) return 'damage'
   return STORAGE_CODES.has(code & 0xff) ? 'storage' : 'operation'
 }
 
