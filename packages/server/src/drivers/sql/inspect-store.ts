@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
 import type { StoredContents } from '../../verify/stored-contents.port.ts'
-import { layoutOf } from './archive-layout.ts'
+import { readableSteps } from './archive-layout.ts'
 import { callProblems } from './inspect-calls.ts'
 import { changedRows } from './inspect-rows.ts'
 import { pendingSteps } from './migrations/migrate.ts'
@@ -62,7 +62,7 @@ async function storedContents(
   close: () => Promise<void>,
 ): Promise<StoredContents> {
   try {
-    const { steps } = await layoutOf(db, async () => [])
+    const { steps } = await readableSteps(db)
     const missing = pendingSteps(steps)
     if (missing.length > 0) throw new Error(`the store lacks the steps ${missing.join(', ')}: run \`relay migrate\` first`)
   } catch (error) {

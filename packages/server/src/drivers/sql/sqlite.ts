@@ -16,6 +16,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault, OpenTransaction, OwnNode } from './engine.ts'
+import type { StepTypes } from './migrations/0013-seats.ts'
 import { NO_NODES } from './no-nodes.ts'
 import { flatNumbers, type NumberRows } from './number-rows.ts'
 import { Checkpoints } from './sqlite-checkpoints.ts'
@@ -278,6 +279,14 @@ export function adapter(db: DatabaseSync): SqliteDatabase {
   }
 }
 
+export const SQLITE_TYPES: StepTypes = {
+  identity: sql`integer primary key autoincrement`,
+  text: sql`text`,
+  blob: sql`blob`,
+  recentApart: true,
+  unlogged: sql``,
+}
+
 const ADVANCE = 'update log_heads set last_seq = last_seq + ? where key = ? and last_seq = ?'
 
 function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
@@ -287,13 +296,7 @@ function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
   let identity: StatementSync | undefined
   const log = new SqliteLog(db)
   return {
-    columnTypes: {
-      identity: sql`integer primary key autoincrement`,
-      text: sql`text`,
-      blob: sql`blob`,
-      recentApart: true,
-      unlogged: sql``,
-    },
+    columnTypes: SQLITE_TYPES,
     soleProcess: true,
     node,
     nowMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
