@@ -52,7 +52,7 @@ export async function openStoredContents(url: string, log: Logger): Promise<Stor
     return storedContents(db, structure, close)
   }
   const { openPostgres } = await import('./postgres.ts')
-  const { reader, close } = await openPostgres(url, 0, log)
+  const { reader, close } = await openPostgres(url, 0, log, { isTool: true })
   return storedContents(reader, () => [], close)
 }
 

@@ -43,7 +43,7 @@ export async function planMigration(url: string, log: Logger): Promise<Migration
     }
   }
   const { openPostgres } = await import('./postgres.ts')
-  const { reader, close } = await openPostgres(url, 0, log)
+  const { reader, close } = await openPostgres(url, 0, log, { isTool: true })
   try {
     return { steps: await pendingIn(reader, relationSize), storeBytes: await databaseSize(reader) }
   } finally {

@@ -13,7 +13,7 @@ const FETCH_BYTES = 4 << 20
 
 /** Reads everything in one transaction; its snapshot blocks no writer. */
 export async function postgresSource(url: string, log: Logger): Promise<StoreSource> {
-  const { reader, close } = await openPostgres(url, 0, log)
+  const { reader, close } = await openPostgres(url, 0, log, { isTool: true })
   return {
     atOneMoment: (work) =>
       reader
