@@ -61,7 +61,14 @@ export function sqlHeadLists(
 /** Returns nothing for a damaged row. */
 export function readableHeads(row: HeadRow, log: Logger): CheckedHead[] {
   try {
-    return [{ crc32: row.crc32, bytes: FIXED_BYTES + row.facts.length + row.shared_with.length, head: headOf(row) }]
+    return [
+      {
+        crc32: row.crc32,
+        lineageCrc32: row.lineage_crc32,
+        bytes: FIXED_BYTES + row.facts.length + row.shared_with.length,
+        head: headOf(row),
+      },
+    ]
   } catch (error) {
     log.error('storage.document-damaged', 'a document is left out of a list because its row is damaged', {
       error: String(error),
