@@ -11,7 +11,7 @@ import { type Live, openLive } from './compose/live.ts'
 import { type Mcp, openMcp } from './compose/mcp.ts'
 import { type Nodes, openNodes } from './compose/nodes.ts'
 import { openRequestBodies, openServers, type Servers } from './compose/servers.ts'
-import { openTokens } from './compose/tokens.ts'
+import { openTokens, type Tokens } from './compose/tokens.ts'
 import { isOneOfSeveral } from './config/several-nodes.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
 import type { StoreLoss } from './drivers/sql/store-loss.ts'
@@ -82,7 +82,16 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   }
   const { acceptLoss = false } = options
   const { severalNodes } = base
-  const onLoss = ({ kind }: StoreLoss) => base.metrics.add('relay_store_losses_total', 1, { kind })
+  let tokens: Tokens | null = null
+  const onLoss = ({ kind }: StoreLoss) => {
+    base.metrics.add('relay_store_losses_total', 1, { kind })
+    // A loss that was found at the start is older than the set of revocations.
+    void tokens?.revocations.reload().catch((error: unknown) => {
+      log.error('auth.revocations.not_reloaded', 'The store came back from a loss, and its revocations could not be read.', {
+        error,
+      })
+    })
+  }
   const storage = opened.use(
     await openStorage({ url, commitDelayMs, recovery, log, serverWaitMs: DATABASE_WAIT_MS, acceptLoss, onLoss, severalNodes }),
   )
@@ -90,7 +99,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   storage.onFatal(failure.resolve)
   const blobs = await openBlobBackend(base)
   const places = await openFeedPlaces(base, storage)
-  const tokens = await openTokens(base, storage, places, opened)
+  tokens = await openTokens(base, storage, places, opened)
   nodes = openNodes(base, storage, failure.resolve, opened)
   const live = openLive(base, storage, bus, tokens, places, nodes, opened)
   await nodes?.start(live)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashOf, inPieces } from '../blobs/testing/blob-bytes.ts'
 import { creation, written } from '../documents/testing/document-writes.ts'
@@ -11,6 +12,7 @@ import { MIGRATIONS, migrateStore } from '../drivers/sql/migrations/migrate.ts'
 import { openSqlite } from '../drivers/sql/sqlite.ts'
 import { openStoreSource } from '../drivers/sql/store-source.ts'
 import { KNOWN_STORE, openStoreTarget } from '../drivers/sql/store-target.ts'
+import { onPostgres } from '../drivers/sql/testing/on-postgres.ts'
 import { openHost } from '../drivers/sql/testing/store-under-test.ts'
 import { silentLogger } from '../kernel/log.ts'
 import { backup, type BackupOptions } from './backup.ts'
@@ -32,6 +34,10 @@ const noRestoredBlobs = {
   async *list() {},
   size: () => Promise.resolve(null),
   receive: () => Promise.reject(new Error('no blob is expected')),
+}
+
+async function* oneRow(): AsyncGenerator<readonly Cell[]> {
+  yield [1]
 }
 
 async function makeStore(name: string, ids: readonly string[]): Promise<void> {
@@ -232,6 +238,41 @@ describe('a backup', () => {
     expect(asked).toEqual([former, newer])
   })
 
+  const OTHERS = `create table _litestream_seq (id integer primary key, seq integer); insert into _litestream_seq values (1, 7)`
+
+  it('[OPS-9] [OPS-10] tables of others in the database are not in a backup, which names them and can be restored', async () => {
+    await makeStore('source', ['a'])
+    onFile('source', (db) => db.exec(OTHERS))
+    expect((await backUp('source', 'backup')).others).toEqual(['_litestream_seq'])
+    await restoreInto('target', 'backup')
+    expect(tablesOf('target')).not.toContainEqual({ name: '_litestream_seq' })
+    expect(onFile('target', (db) => db.prepare('select id from documents').all())).toEqual([{ id: 'a' }])
+  })
+
+  it('[OPS-10] a backup that holds tables of others, as former programs made it, is restored without them', async () => {
+    await makeStore('source', ['a'])
+    const directory = join(folder, 'backup')
+    {
+      await using source = await openStoreSource(urlOf('source'), silentLogger)
+      const other = { name: '_litestream_seq', columns: ['id'], binary: [], identity: null }
+      const withOthers: typeof source = {
+        ...source,
+        atOneMoment: (work) =>
+          source.atOneMoment((moment) =>
+            work({
+              ...moment,
+              layout: { ...moment.layout, tables: [other, ...moment.layout.tables] },
+              rows: (table) => (table === other ? oneRow() : moment.rows(table)),
+            }),
+          ),
+      }
+      const given = { blobs: noBlobs, tokenFile: join(folder, 'none'), program: '1.2.3', nowMs: 0, losses: [] }
+      await backup({ directory, source: withOthers, ...given })
+    }
+    expect((await restoreInto('target', 'backup')).others).toEqual(['_litestream_seq'])
+    expect(onFile('target', (db) => db.prepare('select id from documents').all())).toEqual([{ id: 'a' }])
+  })
+
   it('[OPS-9] an interrupted backup has no manifest', async () => {
     await makeStore('source', [])
     onFile('source', (db) =>
@@ -262,6 +303,25 @@ describe('a backup', () => {
     await expect(backUp('missing', 'three')).rejects.toThrow(/cannot read the store .*missing\.db/)
   })
 })
+
+await onPostgres((url) =>
+  it('[OPS-9] [OPS-10] PostgreSQL: tables of others, whatever their types, are not in a backup', async () => {
+    const host = await openHost(url)
+    written(await host.documents.write(creation({ workspaceId: 'w', id: 'a' })))
+    await host[Symbol.asyncDispose]()
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(
+      `create table spatial_ref_sys (id int generated always as identity, place point, facts json); insert into spatial_ref_sys (place, facts) values ('(1,2)', '{"a":1}')`,
+    )
+    await client.end()
+    await using source = await openStoreSource(url, silentLogger)
+    const given = { blobs: noBlobs, tokenFile: join(folder, 'none'), program: '1.2.3', nowMs: 0, losses: [] }
+    expect((await backup({ directory: join(folder, 'backup'), source, ...given })).others).toEqual(['spatial_ref_sys'])
+    await restoreInto('target', 'backup')
+    expect(onFile('target', (db) => db.prepare('select id from documents').all())).toEqual([{ id: 'a' }])
+  }),
+)
 
 describe('migrations', () => {
   it('[CFG-11] [LIFE-29] pending migrations are listed with their size and applied', async () => {

@@ -29,6 +29,8 @@ export interface BackupDone {
   readonly blobs: number
   /** Blobs that the store names and whose bytes are missing or wrong. */
   readonly lostBlobs: readonly string[]
+  /** Tables of others in the same database, which are left out. */
+  readonly others: readonly string[]
 }
 
 /**
@@ -41,7 +43,7 @@ export async function backup(options: BackupOptions): Promise<BackupDone> {
   await useEmptyFolder(directory)
   const files: HashedFile[] = []
   const rows: Record<string, number> = {}
-  const { layout, acceptedLosses } = await source.atOneMoment(async (moment) => {
+  const { layout, others, acceptedLosses } = await source.atOneMoment(async (moment) => {
     for (const table of moment.layout.tables) {
       const counted = { rows: 0 }
       files.push(await writeHashed(directory, rowFileOf(table), encoded(moment.rows(table), counted)))
@@ -73,6 +75,7 @@ export async function backup(options: BackupOptions): Promise<BackupDone> {
     bytes: files.reduce((sum, { bytes }) => sum + bytes, copied?.bytes ?? 0),
     blobs: copied?.count ?? 0,
     lostBlobs: manifest.lostBlobs,
+    others,
   }
 }
 

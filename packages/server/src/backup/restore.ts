@@ -25,6 +25,8 @@ export interface RestoreDone {
   readonly manifest: Manifest
   readonly rows: number
   readonly blobs: number
+  /** Tables of the backup that belong to others, which a former program copied; they were left out. */
+  readonly others: readonly string[]
 }
 
 /**
@@ -58,7 +60,8 @@ export async function restore({ directory, knows, open, tokenFile }: RestoreOpti
       ),
     objects,
   )
-  return { manifest, rows: [...written.values()].reduce((sum, count) => sum + count, 0), blobs: blobCount }
+  const others = manifest.store.tables.map(({ name }) => name).filter((name) => !written.has(name))
+  return { manifest, others, rows: [...written.values()].reduce((sum, count) => sum + count, 0), blobs: blobCount }
 }
 
 async function checkedManifest(directory: string, knows: RestoreOptions['knows']): Promise<Manifest> {

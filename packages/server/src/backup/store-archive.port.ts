@@ -25,6 +25,8 @@ export interface StoreLayout {
 /** The content of the store at one moment. */
 export interface StoreMoment {
   readonly layout: StoreLayout
+  /** Names of tables in the same database that belong to others and are no part of the store. */
+  readonly others: readonly string[]
   /** Losses of acknowledged writes with which the store was opened at some time, a sentence each. [CFG-11] */
   readonly acceptedLosses: readonly string[]
   /** Every row of a table, one after the other. At most a few MiB are in memory at a time. */
@@ -52,7 +54,8 @@ export interface StoreTarget extends AsyncDisposable {
   begin(): Promise<void>
   /**
    * Writes all rows, brings the layout to that of this program and removes the mark, in one transaction: either all of
-   * it is durable or none. Returns how many rows of each table were written.
+   * it is durable or none. Returns how many rows of each table were written; tables
+   * that the steps of the layout do not make belong to others and are left out.
    *
    * @param objects - the objects of the blob store that belong to the rows. One object is recorded for each hash that a
    *   workspace holds. [BLOB-24]

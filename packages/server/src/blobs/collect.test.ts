@@ -114,6 +114,68 @@ it('[BLOB-15] bytes that could not be deleted are tried again', async () => {
   expect(files()).toEqual([])
 })
 
+it('[BLOB-15] [BLOB-24] a blob whose bytes cannot be removed keeps no other one from being removed, also beyond its batch', async () => {
+  const bad = new Set<string>()
+  const { upload, collect, ledger, files, fileOf, time } = await open({
+    store: (real) => ({
+      ...real,
+      remove: (object) =>
+        bad.has(object) ? Promise.reject(new RelayError('UNAVAILABLE', 'no permission')) : real.remove(object),
+    }),
+  })
+  const hash = await upload(ann, someBytes(100))
+  const kept = await fileOf(hash)
+  bad.add((await ledger.find('acme', hash))?.object ?? '')
+  await time.advance(1_000)
+  for (let i = 0; i < 60; i++) await upload(ann, someBytes(10, i))
+  await time.advance(10 * MINUTE_MS)
+  await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(files()).toEqual([kept])
+  bad.clear()
+  await collect()
+  expect(files()).toEqual([])
+})
+
+it('[BLOB-15] while the blob store does not answer, a round of blob collection asks it once', async () => {
+  let asked = 0
+  const down = () => Promise.reject(new RelayError('UNAVAILABLE', 'no answer'))
+  const { upload, collect, time } = await open({
+    store: (real) => ({ ...real, remove: () => (asked++, down()), check: down }),
+  })
+  for (let i = 0; i < 5; i++) await upload(ann, someBytes(10, i))
+  await time.advance(10 * MINUTE_MS)
+  await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(asked).toBe(1)
+})
+
+it('[BLOB-12] a staged object that cannot be removed keeps neither another one nor released blobs', async () => {
+  let direct: ReturnType<typeof directStore> | undefined
+  const bad = new Set<string>()
+  const { blobs, upload, collect, files, time } = await open({
+    store: (real) => {
+      direct = directStore(real)
+      const { store } = direct
+      const removeStaged = (key: string): Promise<void> =>
+        bad.has(key)
+          ? Promise.reject(new RelayError('UNAVAILABLE', 'no permission'))
+          : (store.direct?.removeStaged(key) ?? Promise.resolve())
+      return { ...store, direct: store.direct && { ...store.direct, removeStaged } }
+    },
+  })
+  for (const seed of [1, 2]) {
+    const bytes = someBytes(100, seed)
+    const ticket = await blobs.presigned.uploadUrl(ann, { hash: hashOf(bytes), sizeBytes: 100, mimeType: 'image/png' })
+    if (ticket === 'exists') throw new Error('exists')
+    direct?.staged.set(ticket.key, bytes)
+    if (seed === 1) bad.add(ticket.key)
+    await time.advance(1_000)
+  }
+  await upload(ann, someBytes(10, 3))
+  await time.advance(3_600_000 + 86_400_000)
+  await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect([[...(direct?.staged.keys() ?? [])], files()]).toEqual([[...bad], []])
+})
+
 it('[BLOB-12] staged objects that were never finalized are deleted with their reservation a day after their URL expired', async () => {
   let direct: ReturnType<typeof directStore> | undefined
   const { blobs, collect, ledger, time } = await open({ store: (files) => (direct = directStore(files)).store })
@@ -128,6 +190,17 @@ it('[BLOB-12] staged objects that were never finalized are deleted with their re
   await time.advance(2_000)
   await collect()
   expect([direct?.staged.size, await ledger.staged('acme', hash)]).toEqual([0, []])
+})
+
+it('[BLOB-12] staged objects are removed although what else was abandoned cannot be', async () => {
+  const { time } = await open()
+  let removed = 0
+  const clearAbandoned = () => Promise.reject(new RelayError('UNAVAILABLE', 'no permission'))
+  const removeStagedBefore = () => Promise.resolve(removed++ === 0 ? 50 : 3)
+  const remove = () => removeForgottenUploads({ clearAbandoned }, { removeStagedBefore }, time.clock, 3_600)
+  expect(await remove()).toBe(true)
+  await expect(remove()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(removed).toBe(2)
 })
 
 it('[BLOB-12] objects staged by the URL of an ended upload are deleted at the latest a day after that URL expired', async () => {

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 const QUIET_MS = 40
 
 export interface CollectorDeps {
-  readonly store: Pick<BlobStore, 'remove' | 'direct'>
+  readonly store: Pick<BlobStore, 'remove' | 'direct' | 'check'>
   readonly ledger: Pick<
     BlobLedger,
     'overdueStaged' | 'release' | 'unsettled' | 'releaseUnreferenced' | 'orphans' | 'strike' | 'struck' | 'forget'
@@ -23,27 +23,74 @@ export interface CollectorDeps {
 
 /**
  * Removes one batch of everything that nobody needs any more: expired staged objects, grants without a reference, bytes
- * without a grant. Returns whether there is more. [BLOB-12, BLOB-15]
+ * without a grant. Returns whether there is more. Bytes that cannot be removed keep nothing else from being removed: the
+ * first failure is thrown when there is nothing more that could be. [BLOB-12, BLOB-15]
  */
 export async function collectBlobs(deps: CollectorDeps): Promise<boolean> {
   const staged = await removeOverdueUploads(deps)
   const released = await releaseUnreferenced(deps)
   const struck = await strikeOrphans(deps)
   const removed = await removeStruck(deps)
-  return staged === BATCH || released === BATCH || struck === BATCH || removed === BATCH
+  if (hasMore(staged) || released === BATCH || struck === BATCH || hasMore(removed)) return true
+  const [failure] = [...staged.failures, ...removed.failures]
+  if (failure !== undefined) throw failure
+  return false
+}
+
+interface Removed {
+  readonly done: number
+  readonly failures: readonly Error[]
+}
+
+/** What failed stands first in the next batch again, so a batch in which everything failed has nothing behind it that can be reached. */
+function hasMore({ done, failures }: Removed): boolean {
+  return done > 0 && done + failures.length === BATCH
+}
+
+/** Removes each item, whatever happens to the ones before it, as long as the store answers at all. */
+async function removeEach<T>(
+  { store }: CollectorDeps,
+  items: readonly T[],
+  remove: (item: T) => Promise<void>,
+  forget: (item: T) => Promise<void>,
+): Promise<Removed> {
+  const failures: Error[] = []
+  let done = 0
+  for (const item of items) {
+    try {
+      await remove(item)
+    } catch (error) {
+      failures.push(error instanceof Error ? error : new Error(String(error)))
+      // Each call to a store that is gone takes long.
+      if (!(await answers(store))) break
+      continue
+    }
+    await forget(item)
+    done++
+  }
+  return { done, failures }
+}
+
+function answers(store: CollectorDeps['store']): Promise<boolean> {
+  return store.check().then(
+    () => true,
+    () => false,
+  )
 }
 
 /**
  * The object is removed first: a crash in between then leaves a row that is found again, and not an object that nothing
  * names.
  */
-async function removeOverdueUploads({ store, ledger, clock }: CollectorDeps): Promise<number> {
+async function removeOverdueUploads(deps: CollectorDeps): Promise<Removed> {
+  const { store, ledger, clock } = deps
   const overdue = await ledger.overdueStaged(clock.nowMs(), BATCH)
-  for (const { id } of overdue) {
-    await store.direct?.removeStaged(id)
-    await ledger.release(id)
-  }
-  return overdue.length
+  return removeEach(
+    deps,
+    overdue,
+    async ({ id }) => store.direct?.removeStaged(id),
+    ({ id }) => ledger.release(id),
+  )
 }
 
 /**
@@ -57,9 +104,11 @@ export async function removeForgottenUploads(
   clock: Clock,
   presignTtlSecs: number,
 ): Promise<boolean> {
-  await store.clearAbandoned()
   const beforeMs = clock.nowMs() - presignTtlSecs * 1000 - DAY_MS
-  return (await direct.removeStagedBefore(beforeMs, BATCH)) === BATCH
+  const [cleared] = await Promise.allSettled([store.clearAbandoned()])
+  if ((await direct.removeStagedBefore(beforeMs, BATCH)) === BATCH) return true
+  if (cleared.status === 'rejected') throw cleared.reason
+  return false
 }
 
 /**
@@ -89,11 +138,13 @@ async function strikeOrphans({ ledger, clock }: CollectorDeps): Promise<number> 
  * Removes struck objects. No grant can name a struck object, and no upload uses its name again, so the removal may be late
  * or happen twice. [BLOB-24]
  */
-async function removeStruck({ store, ledger, clock }: CollectorDeps): Promise<number> {
+async function removeStruck(deps: CollectorDeps): Promise<Removed> {
+  const { store, ledger, clock } = deps
   const objects = await ledger.struck(clock.nowMs(), BATCH)
-  for (const object of objects) {
-    await store.remove(object)
-    await ledger.forget(object)
-  }
-  return objects.length
+  return removeEach(
+    deps,
+    objects,
+    (object) => store.remove(object),
+    (object) => ledger.forget(object),
+  )
 }

@@ -1,6 +1,17 @@
 import type { ArchivedTable, StoreLayout } from '../../backup/store-archive.port.ts'
-import { appliedSteps, isUnfinished, STORE_FORMAT, storedFormat } from './migrations/migrate.ts'
-import type { Connection } from './tables.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely } from 'kysely'
+import {
+  applySteps,
+  appliedSteps,
+  isUnfinished,
+  MIGRATIONS,
+  STORE_FORMAT,
+  storedFormat,
+  tableNames,
+} from './migrations/migrate.ts'
+import { adapter, SQLITE_TYPES, TransactionalSqlite } from './sqlite.ts'
+import type { Connection, Tables } from './tables.ts'
 
 /** Facts about one table that only the engine knows. */
 export interface TableFacts {
@@ -10,20 +21,68 @@ export interface TableFacts {
   readonly lastIdentity: number
 }
 
+export interface CopiedLayout {
+  readonly layout: StoreLayout
+  /** Tables that the database has besides and that no relay made. */
+  readonly others: readonly string[]
+}
+
 /**
- * Returns the layout of a store to be copied or read. Its tables are in the order in which they were made, so none
- * comes before a table that it refers to. Kysely's own tables are left out; the names of the steps replace them.
+ * Returns the layout of a store to be copied. Its tables are in the order in which they were made, so none comes before
+ * a table that it refers to. Kysely's own tables are left out; the names of the steps replace them. Tables of others
+ * are left out too: a restore could not make them, and their columns may have any type. [OPS-9, OPS-10]
+ *
+ * `factsOf` is called with what tells whether a table is copied, and returns the facts of all tables; of those that are
+ * not copied only the names matter.
  *
  * @throws Error with a sentence for the operator
  */
-export async function layoutOf(db: Connection, factsOf: () => Promise<readonly TableFacts[]>): Promise<StoreLayout> {
+export async function layoutOf(
+  db: Connection,
+  factsOf: (isCopied: (table: string) => boolean) => Promise<readonly TableFacts[]>,
+): Promise<CopiedLayout> {
+  const { format, steps } = await readableSteps(db)
+  const made = await tablesMadeBy(steps)
+  const isOfOthers = (name: string) => made !== null && !made.has(name) && !isInternal(name)
+  const isCopied = (name: string) => !isInternal(name) && !NOT_COPIED.has(name) && !isOfOthers(name)
+  const tables = await factsOf(isCopied)
+  return {
+    layout: { format, steps, tables: tables.filter(({ name }) => isCopied(name)).map(archived) },
+    others: tables.map(({ name }) => name).filter(isOfOthers),
+  }
+}
+
+/**
+ * The names of the tables that these steps make, found by running them on an empty store. `null` when a newer program has run a step that
+ * this one does not know: nobody here can tell the tables of that step from those of others.
+ */
+async function tablesMadeBy(steps: readonly string[]): Promise<ReadonlySet<string> | null> {
+  if (steps.some((step) => !(step in MIGRATIONS))) return null
+  const db = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(new DatabaseSync(':memory:')) }) })
+  try {
+    // As a copy holds it, the log is one table.
+    const types = { ...SQLITE_TYPES, recentApart: false }
+    return await db.transaction().execute(async (writer) => {
+      await applySteps(writer, types, steps)
+      return new Set(await tableNames(writer))
+    })
+  } finally {
+    await db.destroy()
+  }
+}
+
+/**
+ * Returns the format and the applied steps of a store that can be read.
+ *
+ * @throws Error with a sentence for the operator
+ */
+export async function readableSteps(db: Connection): Promise<Pick<StoreLayout, 'format' | 'steps'>> {
   const format = await storedFormat(db)
   if (await isUnfinished(db)) throw new Error('a restore into the store was not finished: run `relay restore` again')
   if (format === null) throw new Error('the database holds no store of a relay')
   if (format > STORE_FORMAT)
     throw new Error(`the store has format ${format}, newer than the ${STORE_FORMAT} this program knows: use a newer program`)
-  const tables = await factsOf()
-  return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => isCopied(name)).map(archived) }
+  return { format, steps: await appliedSteps(db) }
 }
 
 /**
@@ -41,9 +100,9 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   'blob_objects',
 ])
 
-/** Whether a copy includes the table. Search indexes are not copied. [AG-64] */
-function isCopied(name: string): boolean {
-  return !name.startsWith('kysely_') && !name.startsWith('search_') && !NOT_COPIED.has(name)
+/** Tables beside those of the steps that are ours too. Search indexes are not copied. [AG-64] */
+function isInternal(name: string): boolean {
+  return name.startsWith('kysely_') || name.startsWith('search_')
 }
 
 /**

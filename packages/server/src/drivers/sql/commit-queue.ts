@@ -76,8 +76,8 @@ export interface CommitStats {
  *
  * When no commit is running and few records arrive, a commit starts at once. Under load the queue gathers records, for longer the more
  * arrive: at most `commitDelayMs` after the first one, and less when no record arrives for a quarter of that, or at 256 records or 1 MiB.
- * When the statement of one call fails, only that call is rejected: the batch is rolled back and its calls run again one by one. When the
- * disk or the COMMIT fails, every call of the batch is rejected with NOT_PERSISTED, and later calls are tried again. After a lost flush
+ * When one call fails, by its statement, an exception or damaged rows, only that call is rejected: the batch is rolled back and its calls
+ * run again one by one. When the disk, the connection or the COMMIT fails, every call of the batch is rejected with NOT_PERSISTED, and later calls are tried again. After a lost flush
  * nothing is tried any more.
  */
 export class CommitQueue {
@@ -122,7 +122,7 @@ export class CommitQueue {
     return this.run(0, async (writer) => ((await database.engine.tryJob(writer, name)) ? run(writer) : idle))
   }
 
-  /** False after a failed commit until one succeeds. [LIFE-6] */
+  /** False after a failed commit, or a call that met damage, until a commit succeeds. [LIFE-6] */
   get healthy(): boolean {
     return this.#healthy && this.#state !== 'broken'
   }
@@ -259,6 +259,7 @@ export class CommitQueue {
   async #transact(batch: readonly Job[]): Promise<Attempt> {
     const { database, clock, ackBeforeCommit, commitHoldMs, isCommitHeld, answerHoldMs } = this.#options
     let committing = false
+    let rolledBack = false
     let results: unknown[]
     try {
       const transaction = await database.begin()
@@ -272,12 +273,17 @@ export class CommitQueue {
         if (answerHoldMs > 0) await this.#pause(answerHoldMs)
       } catch (error) {
         // After some faults SQLite has rolled back by itself.
-        await transaction.rollback().catch(() => undefined)
+        rolledBack = await transaction.rollback().then(
+          () => true,
+          () => false,
+        )
         throw error
       }
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-      const fault = error instanceof RelayError ? 'operation' : database.engine.faultOf(error)
+      const said = error instanceof RelayError ? 'operation' : database.engine.faultOf(error)
+      // Over a lost connection nothing can be rolled back.
+      const fault = said === 'unsaid' ? (rolledBack ? 'operation' : 'storage') : said
       return committing ? { kind: 'unknown', error, fault } : { kind: 'undone', error, fault }
     }
     this.#healthy = true
@@ -330,6 +336,8 @@ export class CommitQueue {
       for (const job of batch) job.reject(new RelayError('NOT_PERSISTED', 'the write could not be confirmed durable'))
       return this.#countFault(attempt)
     }
+    // Without a commit that succeeds afterwards the store may be damaged as a whole.
+    if (attempt.fault === 'damage') this.#healthy = false
     if (!(error instanceof RelayError)) log.error('storage.call-failed', 'a call failed and was undone', { error: error.message })
     for (const job of batch) job.reject(ownError(attempt))
   }
@@ -348,9 +356,11 @@ export class CommitQueue {
   }
 }
 
+const OWN_FAULTS: ReadonlySet<Fault> = new Set(['operation', 'lost-race', 'busy', 'damage'])
+
 /** True when a call caused the rollback, and not the disk or the server. */
 function ownFault({ kind, fault }: Failure): boolean {
-  return kind === 'undone' && (fault === 'operation' || fault === 'lost-race' || fault === 'busy')
+  return kind === 'undone' && OWN_FAULTS.has(fault)
 }
 
 function ownError({ error, fault }: Failure): Error {

@@ -48,7 +48,8 @@ export async function connect(url: string, options: DatabaseOptions, log: Logger
     case 'postgresql:': {
       // Relays on SQLite do not load this module.
       const { openPostgres } = await import('./postgres.ts')
-      return openPostgres(url, options.serverWaitMs ?? 0, log, options.node === undefined ? {} : { node: options.node })
+      const { node, occupy, serverWaitMs = 0 } = options
+      return openPostgres(url, serverWaitMs, log, node === undefined ? { isTool: occupy === undefined } : { node })
     }
     default:
       throw new Error(`[storage].url: unknown scheme ${JSON.stringify(scheme)} (allowed sqlite:, postgres:)`)

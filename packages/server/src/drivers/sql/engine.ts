@@ -11,11 +11,14 @@ import type { Connection, Writer } from './tables.ts'
  * - `operation`: the statement itself is at fault.
  * - `lost-race`: worth another try.
  * - `busy`: a lock was not free in time. An immediate retry would wait as long again.
+ * - `damage`: what this call has read is damaged. Others may still work, unless the store is damaged as a whole.
+ * - `unsaid`: the engine has not said it: the connection is lost, or the call itself threw. When the transaction could then be rolled back,
+ *   it was the call.
  * - `storage`: the disk is full or the server is gone; this may pass.
  * - `write-error`: the disk refused bytes; a second one soon after ends all writing.
  * - `broken`: it is no longer known what was flushed, so the handle must not confirm anything again. [D10]
  */
-export type Fault = 'operation' | 'lost-race' | 'busy' | 'storage' | 'write-error' | 'broken'
+export type Fault = 'operation' | 'lost-race' | 'busy' | 'damage' | 'unsaid' | 'storage' | 'write-error' | 'broken'
 
 /** Records as columns: one array entry per record. */
 export interface UpdateColumns {

@@ -65,7 +65,8 @@ export function readableHeads(row: HeadRow, log: Logger): CheckedHead[] {
     const head = headOf(row)
     // An earlier release may have stored longer facts than are kept.
     const facts = row.facts.length > LONG_FACTS ? JSON.stringify(head.facts) : row.facts
-    return [{ crc32: row.crc32, bytes: FIXED_BYTES + facts.length + row.shared_with.length, head }]
+    const bytes = FIXED_BYTES + facts.length + row.shared_with.length
+    return [{ crc32: row.crc32, lineageCrc32: row.lineage_crc32, bytes, head }]
   } catch (error) {
     log.error('storage.document-damaged', 'a document is left out of a list because its row is damaged', {
       error: String(error),

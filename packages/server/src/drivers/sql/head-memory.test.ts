@@ -6,6 +6,7 @@ import { silentLogger } from '../../kernel/log.ts'
 import { FIXED_BYTES } from './head-lists.ts'
 import type { HeadLists } from './head-stamps.ts'
 import { rememberingList } from './head-memory.ts'
+import { lineageColumns } from './lineage.ts'
 import type { StorageHost } from './storage-host.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
 
@@ -67,6 +68,20 @@ it('[LIFE-11] after every kind of write the next list shows it and reads one row
   await host.documents.remove(a, a.key, 5000)
   expect(await list('w')).toEqual([{ ...silently, lastSeq: 1 }])
   expect(read).toHaveLength(2)
+})
+
+it('[REST-21] a list shows a lineage that was changed and nothing else of the document with it', async () => {
+  const head = await create('a')
+  await list('w')
+  read = []
+  const { lineage, lineage_crc32 } = lineageColumns({ workspace_id: 'w', id: 'a' }, 'another-lineage')
+  const beside = new DatabaseSync(store.path)
+  beside.prepare('update documents set lineage = ?, lineage_crc32 = ? where key = ?').run(lineage, lineage_crc32, head.key)
+  beside.close()
+  expect(await list('w')).toEqual([{ ...head, lineage: 'another-lineage' }])
+  expect(read).toEqual([head.key])
+  await list('w')
+  expect(read).toEqual([head.key])
 })
 
 it('[REST-21] a document changed while a list is read gets its new place, and a deleted one is left out', async () => {

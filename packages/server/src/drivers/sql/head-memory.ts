@@ -23,7 +23,7 @@ const MAX_REMEMBERED_BYTES = 64 << 20
 /**
  * `DocumentStore.list` with a memory: only heads whose row has changed since are read again, and as long as none has changed, every call
  * answers the same array. Where the store can tell what has changed since the last call, only that is compared; otherwise all rows are, by
- * key, version and checksum. Writes of other processes show as well. Calls for one workspace that come while its rows are
+ * key, version and checksums. Writes of other processes show as well. Calls for one workspace that come while its rows are
  * read share one reading that begins afterwards: several searches at a time must not fill the storage thread with lists.
  */
 export function rememberingList(lists: HeadLists, maxBytes = MAX_REMEMBERED_BYTES): DocumentStore['list'] {
@@ -158,6 +158,7 @@ function isSame(known: CheckedHead | undefined, stamps: Float64Array, at: number
     known !== undefined &&
     known.head.version === stamps[at + 1] &&
     known.crc32 === stamps[at + 2] &&
+    Object.is(known.lineageCrc32 ?? Number.NaN, stamps[at + 8]) &&
     !Number.isNaN(stamps[at + 3]) &&
     !Number.isNaN(stamps[at + 4])
   )

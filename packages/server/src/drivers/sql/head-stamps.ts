@@ -1,8 +1,9 @@
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 
-/** A head, the checksum of its row, and about how many bytes it takes in memory. */
+/** A head, the checksums of its row and of its lineage, and about how many bytes it takes in memory. */
 export interface CheckedHead {
   readonly crc32: number
+  readonly lineageCrc32: number | null
   readonly bytes: number
   readonly head: DocumentHead
 }
@@ -16,10 +17,21 @@ export interface HeadLists {
 }
 
 /**
- * The numbers of a stamp. Two heads with the same first three numbers can differ only in the other numbers, which are NaN
- * when the log has no head. `owner` and `epoch` are also NaN when nobody owns the document.
+ * The numbers of a stamp. Two heads with the same first three numbers and the same `lineage_crc32`, which is NaN before a document has a
+ * lineage, can differ only in the other numbers, which are NaN when the log has no head. `owner` and `epoch` are also NaN when nobody owns
+ * the document.
  */
-export const STAMP = ['key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead', 'owner', 'epoch'] as const
+export const STAMP = [
+  'key',
+  'version',
+  'crc32',
+  'last_seq',
+  'covered_seq',
+  'body_ahead',
+  'owner',
+  'epoch',
+  'lineage_crc32',
+] as const
 
 export interface Stamps {
   /** Names the moment for a later call; `null` when the next call has to read everything again. */

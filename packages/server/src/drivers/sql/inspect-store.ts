@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
 import type { StoredContents } from '../../verify/stored-contents.port.ts'
-import { layoutOf } from './archive-layout.ts'
+import { readableSteps } from './archive-layout.ts'
 import { callProblems } from './inspect-calls.ts'
 import { changedRows } from './inspect-rows.ts'
 import { pendingSteps } from './migrations/migrate.ts'
@@ -52,7 +52,7 @@ export async function openStoredContents(url: string, log: Logger): Promise<Stor
     return storedContents(db, structure, close)
   }
   const { openPostgres } = await import('./postgres.ts')
-  const { reader, close } = await openPostgres(url, 0, log)
+  const { reader, close } = await openPostgres(url, 0, log, { isTool: true })
   return storedContents(reader, () => [], close)
 }
 
@@ -62,7 +62,7 @@ async function storedContents(
   close: () => Promise<void>,
 ): Promise<StoredContents> {
   try {
-    const { steps } = await layoutOf(db, async () => [])
+    const { steps } = await readableSteps(db)
     const missing = pendingSteps(steps)
     if (missing.length > 0) throw new Error(`the store lacks the steps ${missing.join(', ')}: run \`relay migrate\` first`)
   } catch (error) {

@@ -2,10 +2,13 @@ import { openTaskPool } from '../../kernel/task-pool.ts'
 import { contentOf, type ReadBody, type StoredContent } from './stored-content.ts'
 import type { Connection } from './tables.ts'
 
-/** The content of a long stored body, read before the transaction that keeps it; valid for this version alone. */
+/**
+ * The content of a long stored body, read before the transaction that keeps it. It is valid while the stored checksum is the same: a body may
+ * also be replaced within a version.
+ */
 export interface LongBody {
   readonly key: number
-  readonly version: number
+  readonly crc32: number
   readonly content: StoredContent | null
 }
 
@@ -37,10 +40,16 @@ export function openLongBodies(reader: Connection): LongBodies {
       const task = { key, body: new Uint8Array(row.body), crc32: row.crc32 }
       const endsThread = sizeBytes > ENDS_THREAD_BYTES
       const outcome = await pool.run({ task, transfer: [task.body.buffer], deadlineMs: DEADLINE_MS, endsThread })
-      return outcome.kind === 'done' ? { key, version, content: outcome.result } : null
+      return outcome.kind === 'done' ? { key, crc32: row.crc32, content: outcome.result } : null
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
+}
+
+/** Whether the body that was read before is still the stored one. */
+export async function isStillStored(db: Connection, { key, crc32 }: LongBody): Promise<boolean> {
+  const row = await db.selectFrom('bodies').select('crc32').where('key', '=', key).executeTakeFirst()
+  return row?.crc32 === crc32
 }
 
 /** Reads the content of a document's stored body here and now; `null` when it is damaged or missing. */

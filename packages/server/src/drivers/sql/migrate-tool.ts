@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
-import { layoutOf } from './archive-layout.ts'
+import { readableSteps } from './archive-layout.ts'
 import { connect } from './database.ts'
 import type { Database } from './engine.ts'
 import { MIGRATIONS, migrateStore, pendingSteps } from './migrations/migrate.ts'
@@ -43,7 +43,7 @@ export async function planMigration(url: string, log: Logger): Promise<Migration
     }
   }
   const { openPostgres } = await import('./postgres.ts')
-  const { reader, close } = await openPostgres(url, 0, log)
+  const { reader, close } = await openPostgres(url, 0, log, { isTool: true })
   try {
     return { steps: await pendingIn(reader, relationSize), storeBytes: await databaseSize(reader) }
   } finally {
@@ -71,7 +71,7 @@ export async function migrateAll(url: string, log: Logger): Promise<void> {
 type SizeOf = (db: Connection, table: string) => Promise<number>
 
 async function pendingIn(db: Connection, sizeOf: SizeOf): Promise<readonly PendingStep[]> {
-  const { steps: done } = await layoutOf(db, async () => [])
+  const { steps: done } = await readableSteps(db)
   const steps: PendingStep[] = []
   for (const name of pendingSteps(done)) {
     const step = MIGRATIONS[name]

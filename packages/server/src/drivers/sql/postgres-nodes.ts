@@ -22,6 +22,7 @@ import {
   holderOf,
   NOW_MS,
   nodeOccupants,
+  noteHolder,
   type Occupant,
   occupying,
   placeOccupants,
@@ -168,6 +169,7 @@ export class PostgresNodes implements NodeRegistry {
         })
         .returning('inc')
         .executeTakeFirstOrThrow()
+      await noteHolder(writer, holderOf(row.inc))
       return row.inc
     })
   }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { fact, setFact } from './migrations/migrate.ts'
 import type { Connection, Writer } from './tables.ts'
 
 /** A process that uses the store, as its row shows. */
@@ -104,6 +105,20 @@ export async function removeEnded(writer: Writer, ended: readonly Occupant[]): P
     if (gone.numDeletedRows === 0n) return false
   }
   return true
+}
+
+/** The fact that names the process which became an occupant last. */
+const LAST_HOLDER = 'last-holder'
+
+/** Notes that this process has become an occupant. Returns the one before it, `null` when none is known. */
+export async function noteHolder(writer: Writer, holder: string): Promise<string | null> {
+  const former = await lastHolder(writer)
+  await setFact(writer, LAST_HOLDER, holder)
+  return former
+}
+
+export function lastHolder(db: Connection): Promise<string | null> {
+  return fact(db, LAST_HOLDER, ['store_facts'])
 }
 
 /** Keeps other processes from preparing the store, and from becoming occupants, until the transaction ends. */

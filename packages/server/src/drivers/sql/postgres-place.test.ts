@@ -1,14 +1,18 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { creation, written } from '../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../kernel/log.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { openDatabase } from './database.ts'
 import type { Database } from './engine.ts'
+import { rememberingList } from './head-memory.ts'
 import { migrateAll } from './migrate-tool.ts'
 import { judgeOccupants } from './postgres-occupants.ts'
-import { ABANDONED_MS, BEAT_MS, PlaceLostError } from './postgres-place.ts'
+import { ABANDONED_MS, BEAT_MS, Place, PlaceLostError } from './postgres-place.ts'
 import type { StoreLoss } from './store-loss.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
+import { openHost } from './testing/store-under-test.ts'
 
 const row = (holder: string, beat: number) => ({ holder, beat })
 
@@ -117,6 +121,67 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     expect(await paused.lost).toBeInstanceOf(PlaceLostError)
     await expect(paused.database.begin()).rejects.toBeInstanceOf(PlaceLostError)
     await write(next.database)
+  })
+
+  describe('a relay that was paused while others had the store', () => {
+    /** Takes the place for a relay whose time stands still. `wake` does what its next transaction does, and tells what it is told then. */
+    async function paused() {
+      const beside = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)
+      opened.add(beside)
+      const { writer: db } = beside
+      const told = Promise.withResolvers<Error | StoreLoss>()
+      const place = new Place({
+        ...{ db, beats: db, holder: 'relay-paused', connectionsOf: (holder) => holder, timers: manualTime().timers },
+        ...{ log: silentLogger, onLost: told.resolve, onLoss: told.resolve },
+      })
+      await place.take()
+      return {
+        async wake() {
+          await expect(db.transaction().execute((writer) => place.hold(writer))).rejects.toBeInstanceOf(PlaceLostError)
+          return told.promise
+        },
+        async rows() {
+          await place.leave()
+          return db.selectFrom('instances').select('holder').execute()
+        },
+      }
+    }
+
+    it('[CFG-10] [LIFE-26] when another relay has taken its place and left it again it gets PlaceLostError', async () => {
+      const first = await paused()
+      const other = await relay()
+      await write(other.database)
+      await other.database.close()
+      opened.delete(other.database)
+      expect(await first.wake()).toBeInstanceOf(PlaceLostError)
+      expect(await first.rows()).toEqual([])
+    })
+
+    it('[CFG-10] [LIFE-26] when one of several nodes has taken its place and left the store again it gets PlaceLostError', async () => {
+      const first = await paused()
+      const node = await openDatabase(url, { synchronous: 'FULL', node: { inc: null } }, silentLogger)
+      opened.add(node)
+      const registry = node.nodes({ onLoss: () => undefined })
+      const taken = await registry.register({ nodeId: 'a', linkUrl: 'ws://127.0.0.1:1', program: 'test' })
+      if (taken.kind !== 'registered') throw new Error(taken.reason)
+      await registry.leave(taken.inc)
+      expect(await first.wake()).toBeInstanceOf(PlaceLostError)
+      expect(await first.rows()).toEqual([])
+    })
+  })
+
+  it('[LIFE-5] after a loss lists show what the store then has', async () => {
+    const losses: StoreLoss[] = []
+    await using host = await openHost(url, { onLoss: (loss) => losses.push(loss) })
+    const head = written(await host.documents.write(creation({ workspaceId: 'lost', id: 'doc' })))
+    const list = rememberingList(host.heads)
+    expect(await list('lost')).toEqual([head])
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(`update log_heads set last_seq = 7 where key = ${head.key}; delete from instances`)
+    await client.end()
+    await expect.poll(() => losses.length, { timeout: 5_000 }).toBe(1)
+    expect(await list('lost')).toEqual([{ ...head, lastSeq: 7 }])
   })
 
   it('[CFG-10] [LIFE-26] the place is taken from a relay stopped in an open transaction, which the server rolls back', async () => {

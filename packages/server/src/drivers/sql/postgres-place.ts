@@ -5,8 +5,10 @@ import { freeDocuments } from './free-documents.ts'
 import { wasOfSeveral } from './migrations/migrate.ts'
 import {
   endConnections,
-  NOW_MS,
+  lastHolder,
   nodeOccupants,
+  noteHolder,
+  NOW_MS,
   type Occupant,
   occupying,
   PLACE,
@@ -56,6 +58,8 @@ export interface PlaceOptions {
 export class Place {
   readonly #options: PlaceOptions
   #beat = 0
+  /** The occupant before this one. */
+  #former: string | null = null
   #cancel: () => void = () => undefined
   #beating: Promise<void> | null = null
   #state: 'held' | 'lost' | 'left' = 'left'
@@ -143,13 +147,26 @@ export class Place {
       this.#beat = beat
       return
     }
-    if ((await occupying(beats, (writer) => insertRow(writer, holder))) !== null) {
+    if ((await occupying(beats, (writer) => this.#takeBack(writer))) !== null) {
       this.#tellLoss(`the row of this relay, written ${this.#beat} heartbeats ago or later, is gone`)
       this.#beat = 1
       return
     }
     this.#state = 'lost'
     onLost(new PlaceLostError())
+  }
+
+  /**
+   * Returns `null` when another process has the place, or had it in the meantime: what this relay remembers of the store is outdated then,
+   * revocations among it. A database that came back without its last commits names this relay still, or the one before it. [AUTH-14, LIFE-5]
+   */
+  async #takeBack(writer: Writer): Promise<true | null> {
+    const { holder } = this.#options
+    const last = await lastHolder(writer)
+    if (last !== null && last !== holder && last !== this.#former) return null
+    const inserted = await insertRow(writer, holder)
+    if (inserted !== null) await noteHolder(writer, holder)
+    return inserted
   }
 
   #tellLoss(what: string): void {
@@ -166,7 +183,9 @@ export class Place {
     return occupying(db, async (writer) => {
       if (!(await removeEnded(writer, ended)) || (await everybody(writer)).length > 0) return null
       if (await wasOfSeveral(writer)) await freeDocuments(writer)
-      return insertRow(writer, holder)
+      const inserted = await insertRow(writer, holder)
+      if (inserted !== null) this.#former = await noteHolder(writer, holder)
+      return inserted
     })
   }
 }

@@ -13,7 +13,7 @@ const FETCH_BYTES = 4 << 20
 
 /** Reads everything in one transaction; its snapshot blocks no writer. */
 export async function postgresSource(url: string, log: Logger): Promise<StoreSource> {
-  const { reader, close } = await openPostgres(url, 0, log)
+  const { reader, close } = await openPostgres(url, 0, log, { isTool: true })
   return {
     atOneMoment: (work) =>
       reader
@@ -21,8 +21,8 @@ export async function postgresSource(url: string, log: Logger): Promise<StoreSou
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (db) => {
-          const layout = await layoutOf(db, () => tableFacts(db))
-          return work({ layout, acceptedLosses: await acceptedLosses(db), rows: (table) => cursorRows(db, table) })
+          const { layout, others } = await layoutOf(db, (isCopied) => tableFacts(db, isCopied))
+          return work({ layout, others, acceptedLosses: await acceptedLosses(db), rows: (table) => cursorRows(db, table) })
         }),
     objectOf: objectsOf(reader),
     [Symbol.asyncDispose]: close,
@@ -47,7 +47,7 @@ async function* cursorRows(db: Connection, { name, columns }: ArchivedTable): As
   await sql`close backup_rows`.execute(db)
 }
 
-async function tableFacts(db: Connection): Promise<readonly TableFacts[]> {
+async function tableFacts(db: Connection, isCopied: (table: string) => boolean): Promise<readonly TableFacts[]> {
   const { rows } = await sql<{
     table_name: string
     name: string
@@ -66,7 +66,7 @@ async function tableFacts(db: Connection): Promise<readonly TableFacts[]> {
     const sequence = columns.find((column) => column.sequence !== null)?.sequence ?? null
     tables.push({
       name,
-      lastIdentity: sequence === null ? 0 : await lastGiven(db, sequence),
+      lastIdentity: sequence === null || !isCopied(name) ? 0 : await lastGiven(db, sequence),
       columns: columns.map((column) => ({
         name: column.name,
         isBinary: column.type === 'bytea',

@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bodyOf, change, creation, endOfLog, textOf, update, written } from '../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../kernel/log.ts'
-import { openDatabase } from './database.ts'
+import type { ArchivedTable } from '../../backup/store-archive.port.ts'
+import { connect, openDatabase } from './database.ts'
+import { openStoredContents } from './inspect-store.ts'
 import type { StorageHost } from './storage-host.ts'
+import { openStoreSource } from './store-source.ts'
 import { openPostgresUnderTest, type PostgresUnderTest } from './testing/postgres-under-test.ts'
 import { openHost } from './testing/store-under-test.ts'
 
@@ -149,6 +153,50 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(await node(1).updates.append([record(stored)])).toEqual([{ kind: 'appended', seq: stored + 1 }])
   })
 })
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+it.skipIf(typeof probe === 'string')(
+  '[OPS-9] [OPS-11] tools go on with what takes the server or themselves longer than 10 s',
+  async () => {
+    const server = await openPostgresUnderTest()
+    if (typeof server === 'string') throw new Error(server)
+    await using _ = server
+    const host = await openHost(server.url)
+    written(await host.documents.write(creation({ workspaceId: 'w', id: 'doc' })))
+    await host[Symbol.asyncDispose]()
+    await using source = await openStoreSource(server.url, silentLogger)
+    await using contents = await openStoredContents(server.url, silentLogger)
+    const database = await connect(server.url, { synchronous: 'FULL' }, silentLogger)
+    const longMs = 11_000
+    const copied = source.atOneMoment(async ({ layout, rows }) => {
+      // As when a large file is flushed.
+      await sleep(longMs)
+      const documents = layout.tables.filter(({ name }) => name === 'documents')
+      return documents.length === 1 && (await allOf(rows(documents[0] as ArchivedTable))).length
+    })
+    const checked: string[] = []
+    const verified = contents.eachDocument(async ({ id, points }) => {
+      await sleep(longMs)
+      checked.push(id, ...(await allOf(points())).map(({ pointId }) => pointId))
+    })
+    const stepped = sql`select pg_sleep(${longMs / 1000})`.execute(database.writer)
+    try {
+      expect(await Promise.allSettled([copied, verified, stepped.then(({ rows }) => rows.length)])).toEqual([
+        { status: 'fulfilled', value: 1 },
+        { status: 'fulfilled', value: undefined },
+        { status: 'fulfilled', value: 1 },
+      ])
+      expect(checked).toEqual(['doc'])
+    } finally {
+      await database.close()
+    }
+  },
+)
 
 it.skipIf(typeof probe === 'string')('[LIFE-1] a commit waits for the flush although the server setting does not', async () => {
   const server = await openPostgresUnderTest()

@@ -24,13 +24,18 @@ const CONNECT_AGAIN_MS = 500
 
 interface PoolTimes {
   readonly connectMs: number
-  /** Longest time without a byte in either direction. */
-  readonly silenceMs: number
+  /** Longest time without a byte in either direction; `null` when only the operating system looks whether the server is there. */
+  readonly silenceMs: number | null
   /** Unused connections are closed after this long, well before they would count as silent. */
   readonly idleMs: number
 }
 
 const POOL_TIMES: PoolTimes = { connectMs: 5_000, silenceMs: 10_000, idleMs: 5_000 }
+/**
+ * A tool waits for a check of a whole table, and is itself silent within a transaction while it decodes a document or flushes a file.
+ * [OPS-9, OPS-11]
+ */
+const TOOL_TIMES: PoolTimes = { ...POOL_TIMES, silenceMs: null }
 /** One of several nodes has to notice the end of an outage within a second or two. */
 const NODE_BEAT_TIMES: PoolTimes = { connectMs: 2_000, silenceMs: 3_000, idleMs: 2_500 }
 
@@ -50,6 +55,8 @@ export interface PostgresOptions {
   readonly connections?: number
   /** Present for one of several nodes, which do not claim the store for themselves. [LIFE-26] */
   readonly node?: OwnNode
+  /** Whether this is a tool beside the relays, for which nobody waits. */
+  readonly isTool?: boolean
 }
 
 /**
@@ -61,11 +68,11 @@ export async function openPostgres(
   url: string,
   waitMs: number,
   log: Logger,
-  { connections = POOL_SIZE, node }: PostgresOptions = {},
+  { connections = POOL_SIZE, node, isTool = false }: PostgresOptions = {},
 ): Promise<Database> {
   const holder = newId('relay-', 16, systemRandom)
   const settings = node === undefined ? SETTINGS_SQL : NODE_SETTINGS_SQL
-  const { pool, db } = openPool(url, connections, holder, settings, log, POOL_TIMES)
+  const { pool, db } = openPool(url, connections, holder, settings, log, isTool ? TOOL_TIMES : POOL_TIMES)
   try {
     await refuseStandby(db, waitMs, log)
   } catch (error) {
@@ -142,7 +149,7 @@ function openPool(
   holder: string,
   settings: string,
   log: Logger,
-  { connectMs, silenceMs, idleMs }: PoolTimes = POOL_TIMES,
+  { connectMs, silenceMs, idleMs }: PoolTimes,
 ): { readonly pool: pg.Pool; readonly db: Kysely<Tables> } {
   const onConnectionLost = (error: Error) => log.warn('storage.connection-lost', error.message)
   const pool = new pg.Pool({
@@ -163,12 +170,16 @@ function openPool(
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
 
+/** After this long without a byte the operating system asks the server whether it is there, and gives up some ten seconds later. */
+const KEEP_ALIVE_MS = 30_000
+
 /**
  * Closes a connection on which no byte passes for `silenceMs`. Otherwise a query to a server that vanished would wait until the
  * operating system gives up, after many minutes.
  */
-function openSocket(silenceMs: number): Socket {
+function openSocket(silenceMs: number | null): Socket {
   const socket = new Socket()
+  if (silenceMs === null) return socket.setKeepAlive(true, KEEP_ALIVE_MS)
   return socket.setTimeout(silenceMs, () => socket.destroy(new Error(`no answer for ${silenceMs / 1000} s`)))
 }
 
@@ -180,7 +191,7 @@ async function refuseStandby(db: Kysely<Tables>, waitMs: number, log: Logger): P
       throw new Error('the database server is a read-only standby')
     } catch (error) {
       // Waiting does not help with a wrong password or database name.
-      if (waitedMs >= waitMs || postgresFault(error) !== 'storage') throw error
+      if (waitedMs >= waitMs || postgresFault(error) === 'operation') throw error
       if (waitedMs === 0) log.warn('storage.waiting', 'The database server does not answer yet.', { reason: reasonOf(error) })
     }
     await new Promise((resolve) => setTimeout(resolve, CONNECT_AGAIN_MS))
@@ -311,9 +322,11 @@ function postgresFault(error: unknown): Fault {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === '40001' || code === '40P01') return 'lost-race'
   if (code === '55P03') return 'busy'
-  // Classes 08 connection, 53 resources, 57 server going down, 58 system error, XX internal error; 25006 read-only server, 25P03 a
-  // transaction that the server has ended because nothing happened in it.
-  if (/^(08|53|57|58|XX|25006|25P03)/.test(code)) return 'storage'
-  // A lost socket has a system error code or none; the fault of a statement always has an SQLSTATE.
-  return /^[0-9A-Z]{5}$/.test(code) ? 'operation' : 'storage'
+  // Class XX internal error, which a damaged row causes.
+  if (code.startsWith('XX')) return 'damage'
+  // Classes 08 connection, 53 resources, 57 server going down, 58 system error; 25006 read-only server, 25P03 a transaction that the
+  // server has ended because nothing happened in it.
+  if (/^(08|53|57|58|25006|25P03)/.test(code)) return 'storage'
+  // The fault of a statement always has an SQLSTATE. A lost socket has a system error code or none, and so has an exception of our own.
+  return /^[0-9A-Z]{5}$/.test(code) ? 'operation' : 'unsaid'
 }

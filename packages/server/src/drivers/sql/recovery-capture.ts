@@ -6,7 +6,7 @@ import type { CaptureReason, PointHead } from '../../recovery/recovery-store.por
 import type { CallTallies } from './call-tallies.ts'
 import { compiledOnce } from './compiled-query.ts'
 import type { Engine } from './engine.ts'
-import { LONG_BYTES, type LongBodies, type LongBody, storedContent } from './long-bodies.ts'
+import { isStillStored, LONG_BYTES, type LongBodies, type LongBody, storedContent } from './long-bodies.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
 import {
   digestAllPoints,
@@ -133,7 +133,8 @@ export async function captureStored(
   { engine, ring, log }: Capturing,
 ): Promise<Captured> {
   const { key, version } = head
-  const content = seen?.key === key && seen.version === version ? seen.content : await storedContent(writer, key)
+  const isSeen = seen?.key === key && (await isStillStored(writer, seen))
+  const content = isSeen ? seen.content : await storedContent(writer, key)
   if (content === null) {
     log.error('recovery.unreadable', 'the stored body of a document is damaged; no recovery point was made of it', {
       docId: head.id,

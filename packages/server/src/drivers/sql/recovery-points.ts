@@ -73,10 +73,22 @@ export function readPointFacts(column: string): { readonly facts: BodyFacts; rea
   return { facts: boundedFacts(facts), beside }
 }
 
-/** Whether a point has the current collection and shares of the document; a point that keeps none is not compared. */
+/**
+ * Whether a point has the current collection and shares of the document; a point that keeps none is not compared. Of a point whose facts
+ * are unreadable this is not known, and another one is worth more than the write that is waiting.
+ */
 export function hasSameBeside(column: string, { collectionId, sharedWith }: DocumentHead): boolean {
-  const { beside } = readPointFacts(column)
+  const beside = besideOf(column)
+  if (beside === 'unreadable') return false
   return beside === null || JSON.stringify(beside) === JSON.stringify({ collectionId, sharedWith })
+}
+
+function besideOf(column: string): PointBeside | null | 'unreadable' {
+  try {
+    return readPointFacts(column).beside
+  } catch {
+    return 'unreadable'
+  }
 }
 
 /** Gives a digest, with its checksum, to points from before digests were kept. Unreadable points stay as they are. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
@@ -20,11 +21,12 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
   describe(`recovery points in the store: ${name}`, () => {
     let store: Awaited<ReturnType<typeof open>>
     let host: StorageHost
+    let holdsCommits = false
     const errors: string[] = []
     const recorded = (event: string, _msg: string, _fields?: LogFields) => void errors.push(event)
     const log: Logger = { ...silentLogger, error: recorded }
     const start = async () => {
-      host = await openHost(store.url, { log, recovery: { points: 3, intervalMs: 600_000 } })
+      host = await openHost(store.url, { log, recovery: { points: 3, intervalMs: 600_000 }, isCommitHeld: () => holdsCommits })
     }
 
     /** Runs on the tables themselves while the store is closed. */
@@ -63,6 +65,20 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(await host.recovery.list(head.key)).toEqual([])
       expect((await host.recovery.capture(head.key, 'demand', 6)).kind).toBe('captured')
       expect(next.version).toBe(2)
+    })
+
+    it('[LIFE-8] [LIFE-21] a newest point with unreadable facts stops neither a write nor a capture', async () => {
+      const head = await create('{"n":1}')
+      await host.recovery.capture(head.key, 'demand', 5)
+      await behind(({ writer }) =>
+        writer.updateTable('recovery_points').set({ facts: '{"be' }).where('key', '=', head.key).execute(),
+      )
+      expect(await host.recovery.capture(head.key, 'demand', 9)).toMatchObject({ kind: 'captured' })
+      await behind(({ writer }) =>
+        writer.updateTable('recovery_points').set({ facts: '{"be' }).where('key', '=', head.key).execute(),
+      )
+      await write(head, '{"n":2}')
+      expect(await host.recovery.list(head.key)).toHaveLength(3)
     })
 
     it('[LIFE-21] a body that is not JSON makes no recovery point', async () => {
@@ -169,6 +185,20 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
         await expect(host.recovery.capture(head.key, 'demand', 5)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
         await write(head, long(2))
         expect(await host.recovery.list(head.key)).toEqual([])
+      })
+
+      it('[LIFE-20] [LIFE-21] a long body that is replaced within its version while it is captured is a readable point', async () => {
+        const head = await create(long(1))
+        holdsCommits = true
+        // As a live document does whose version an edit of a tool has raised before.
+        const stored = host.documents.write(change(head, long(2), { bump: false }))
+        const captured = host.recovery.capture(head.key, 'demand', 5)
+        // The body that is there now is read long before.
+        await sleep(1_500)
+        holdsCommits = false
+        expect([(await stored).kind, (await captured).kind]).toEqual(['written', 'captured'])
+        expect(shown(await bodies(head.key))).toEqual(shown([long(2)]))
+        expect(await host.recovery.capture(head.key, 'demand', 9)).toEqual({ kind: 'unchanged' })
       })
 
       it('[LIFE-8] [LIFE-21] a capture of a long body that changed meanwhile never stores the body of another version', async () => {

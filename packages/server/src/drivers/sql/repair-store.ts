@@ -12,7 +12,7 @@ import { inspectDocument } from './inspect-document.ts'
 import { newLineage } from './lineage.ts'
 import { openLongBodies } from './long-bodies.ts'
 import { pendingSteps } from './migrations/migrate.ts'
-import { layoutOf } from './archive-layout.ts'
+import { readableSteps } from './archive-layout.ts'
 import { DEFAULT_RECOVERY_RING } from './recovery-ring.ts'
 import type { Capturing } from './recovery-capture.ts'
 import { openSqliteBeside } from './sqlite.ts'
@@ -67,7 +67,7 @@ async function openBesideRelay(url: string, log: Logger): Promise<Database> {
   } catch (error) {
     if (!(error instanceof StoreInUseError)) throw error
     const database = openSqliteBeside(url.slice('sqlite:'.length))
-    const { steps } = await layoutOf(database.reader, async () => [])
+    const { steps } = await readableSteps(database.reader)
     if (pendingSteps(steps).length === 0) return database
     await database.close()
     throw new Error('the relay that is running on this store is of another release: run its own `relay repair`', { cause: error })

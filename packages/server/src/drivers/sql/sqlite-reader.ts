@@ -61,9 +61,10 @@ export function sqliteSource(path: string): StoreSource {
       // From its first read on, the transaction sees what was committed before that.
       file.exec('begin')
       try {
-        const layout = await layoutOf(db, async () => tableFacts(file))
+        const { layout, others } = await layoutOf(db, async () => tableFacts(file))
         return await work({
           layout,
+          others,
           acceptedLosses: await acceptedLosses(db),
           async *rows({ name, columns }) {
             // The mark belongs to the file at this path and not to its copy; a restored store gets its own mark.

@@ -16,6 +16,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault, OpenTransaction, OwnNode } from './engine.ts'
+import type { StepTypes } from './migrations/0013-seats.ts'
 import { NO_NODES } from './no-nodes.ts'
 import { flatNumbers, type NumberRows } from './number-rows.ts'
 import { Checkpoints } from './sqlite-checkpoints.ts'
@@ -278,6 +279,14 @@ export function adapter(db: DatabaseSync): SqliteDatabase {
   }
 }
 
+export const SQLITE_TYPES: StepTypes = {
+  identity: sql`integer primary key autoincrement`,
+  text: sql`text`,
+  blob: sql`blob`,
+  recentApart: true,
+  unlogged: sql``,
+}
+
 const ADVANCE = 'update log_heads set last_seq = last_seq + ? where key = ? and last_seq = ?'
 
 function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
@@ -287,13 +296,7 @@ function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
   let identity: StatementSync | undefined
   const log = new SqliteLog(db)
   return {
-    columnTypes: {
-      identity: sql`integer primary key autoincrement`,
-      text: sql`text`,
-      blob: sql`blob`,
-      recentApart: true,
-      unlogged: sql``,
-    },
+    columnTypes: SQLITE_TYPES,
     soleProcess: true,
     node,
     nowMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
@@ -343,8 +346,8 @@ const SQLITE_BUSY = 5
 const SQLITE_IOERR = 10
 /** The codes CORRUPT and NOTADB. */
 const DAMAGE_CODES = new Set([11, 26])
-/** The codes READONLY, CORRUPT, FULL, CANTOPEN and NOTADB. */
-const STORAGE_CODES = new Set([8, 11, 13, 14, 26])
+/** The codes READONLY, FULL and CANTOPEN. */
+const STORAGE_CODES = new Set([8, 13, 14])
 /** IOERR_FSYNC and IOERR_DIR_FSYNC. The kernel reports a lost flush only once and then treats the pages as clean. */
 const FSYNC_CODES = new Set([SQLITE_IOERR | (4 << 8), SQLITE_IOERR | (5 << 8)])
 
@@ -354,6 +357,7 @@ function sqliteFault(error: unknown): Fault {
   if (FSYNC_CODES.has(code)) return 'broken'
   if ((code & 0xff) === SQLITE_BUSY) return 'lost-race'
   if ((code & 0xff) === SQLITE_IOERR) return 'write-error'
+  if (DAMAGE_CODES.has(code & 0xff)) return 'damage'
   return STORAGE_CODES.has(code & 0xff) ? 'storage' : 'operation'
 }
 

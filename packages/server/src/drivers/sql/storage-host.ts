@@ -99,9 +99,14 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     hooks,
     onFatal,
   } = options
-  const onLossInUse = options.onLoss ?? (() => undefined)
+  const changes = new HeadChanges()
+  const onLossInUse = (loss: StoreLoss): void => {
+    // The store may have gone back to any earlier state.
+    changes.forget()
+    options.onLoss?.(loss)
+  }
   const isOneOfSeveral = options.node !== undefined || options.onTold !== undefined
-  const occupy = options.onLoss === undefined || isOneOfSeveral ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
+  const occupy = options.onLoss === undefined || isOneOfSeveral ? {} : { occupy: { onLost: onFatal, onLoss: onLossInUse } }
   const ofNode = options.node === undefined ? {} : { node: options.node }
   const onLoss = acceptLoss ? 'accept' : 'refuse'
   const opened = await openDatabase(url, { ...hooks, ...occupy, ...ofNode, serverWaitMs, onLoss }, log)
@@ -141,7 +146,6 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   const isRelayOnFile = options.onLoss !== undefined && url.startsWith('sqlite:')
   const reserve = isRelayOnFile ? new Reserve({ path: url.slice('sqlite:'.length), timers, log }) : null
   const withSpace = <T>(run: () => Promise<T>): Promise<T> => (reserve === null ? run() : reserve.withSpace(run))
-  const changes = new HeadChanges()
   const { documents, updates, recovery } = noting(changes, {
     documents: sqlDocuments(database, queue, log, capturing, run),
     updates: sqlUpdates(database, queue, log, random),

@@ -65,7 +65,9 @@ async function fill(
   await sql`drop table store_facts`.execute(writer)
   await applySteps(writer, engine.columnTypes, steps)
   const written = new Map<string, number>()
-  for (const table of referencedFirst(tables)) {
+  // Former programs also copied tables of others in the same database.
+  const made = new Set(await tableNames(writer))
+  for (const table of referencedFirst(tables.filter(({ name }) => made.has(name)))) {
     written.set(table.name, await writeRows(writer, table, rows(table)))
     if (table.identity !== null) await engine.continueAbove(writer, table.name, table.identity.column, table.identity.last)
   }

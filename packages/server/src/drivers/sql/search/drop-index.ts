@@ -13,7 +13,7 @@ export async function dropSearchIndex(url: string, log: Logger): Promise<void> {
     return
   }
   const [{ openPostgres }, { dropTables }] = await Promise.all([import('../postgres.ts'), import('./postgres-index-tables.ts')])
-  const { writer, close } = await openPostgres(url, 0, log)
+  const { writer, close } = await openPostgres(url, 0, log, { isTool: true })
   try {
     await dropTables(writer)
   } finally {

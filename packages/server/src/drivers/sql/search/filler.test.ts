@@ -10,12 +10,15 @@ function fillerOver(count: number) {
   const held = new Map<number, IndexedState>()
   const order: number[] = []
   const warnings: string[] = []
-  const state = { isBroken: false, rowsRead: 0 }
+  const state = { isBroken: false, rowsRead: 0, looks: 0 }
   const filler = new Filler({
     source: {
       workspaces: async () => ['w'],
       states: async () => Array.from({ length: count }, (_, n) => stateOf(n + 1)),
-      state: async ({ key }) => (key > count ? null : stateOf(key)),
+      async state({ key }) {
+        state.looks++
+        return key > count ? null : stateOf(key)
+      },
       async rows({ key }) {
         state.rowsRead++
         return key > count ? null : { state: stateOf(key), rows: [], isReadable: true }
@@ -58,6 +61,16 @@ describe('filling an index', () => {
     await filler.refresh([ref(2)])
     await filler.idle()
     expect(state.rowsRead).toBe(10)
+  })
+
+  it('[AG-64] a document that is asked for again while it waits is looked at once for all who wait', async () => {
+    const { filler, state } = fillerOver(3)
+    await filler.refresh([ref(1)])
+    await filler.idle()
+    state.looks = 0
+    await Promise.all(Array.from({ length: 20 }, () => filler.refresh([ref(2), ref(1)])))
+    // The first one is taken up at once; those that come meanwhile wait for the next time.
+    expect(state.looks).toBeLessThanOrEqual(3)
   })
 
   it('[AG-64] a removed document leaves the index', async () => {

@@ -13,8 +13,10 @@ export interface FillerDeps {
 /** After so many failures one after the other the store or the index is out of order, and the rest is left for later. */
 const MOST_FAILURES = 3
 
+/** A document that somebody waits for; all who ask for it before it is read wait together. */
 interface Asked {
   readonly ref: IndexedRef
+  readonly settled: Promise<void>
   readonly settle: () => void
 }
 
@@ -24,7 +26,8 @@ interface Asked {
  */
 export class Filler {
   readonly #deps: FillerDeps
-  #asked: Asked[] = []
+  /** By key, in the order in which they were first asked for. */
+  readonly #asked = new Map<number, Asked>()
   /** Documents that were found by looking, and workspaces in which to look. */
   #behind: IndexedRef[] = []
   #toLookIn: string[] = []
@@ -40,9 +43,23 @@ export class Filler {
   }
 
   refresh(refs: readonly IndexedRef[]): Promise<void> {
-    const settled = refs.map((ref) => new Promise<void>((settle) => this.#asked.push({ ref, settle })))
+    const settled = refs.map((ref) => this.#ask(ref))
     this.#run()
     return Promise.all(settled).then(() => undefined)
+  }
+
+  #ask(ref: IndexedRef): Promise<void> {
+    const asked = this.#asked.get(ref.key)
+    if (asked !== undefined) return asked.settled
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
+    this.#asked.set(ref.key, { ref, settled, settle })
+    return settled
+  }
+
+  #takeAsked(): Asked | undefined {
+    const [first] = this.#asked.values()
+    if (first !== undefined) this.#asked.delete(first.ref.key)
+    return first
   }
 
   /** Looks for what an empty index lacks: in one workspace, or in all. */
@@ -75,7 +92,8 @@ export class Filler {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.idle()
-    for (const { settle } of this.#asked.splice(0)) settle()
+    for (const { settle } of this.#asked.values()) settle()
+    this.#asked.clear()
   }
 
   #soon(work: () => Promise<void>): Promise<void> {
@@ -91,14 +109,14 @@ export class Filler {
   #run(): void {
     this.#running ??= this.#work().finally(() => {
       this.#running = null
-      if (this.#jobs.length + this.#asked.length > 0 && !this.#isClosed) this.#run()
+      if (this.#jobs.length + this.#asked.size > 0 && !this.#isClosed) this.#run()
     })
   }
 
   async #work(): Promise<void> {
     while (!this.#isClosed) {
       const job = this.#jobs.shift()
-      const asked = job === undefined ? this.#asked.shift() : undefined
+      const asked = job === undefined ? this.#takeAsked() : undefined
       if (job !== undefined) await job()
       else if (asked !== undefined) {
         await this.#fill(asked.ref)

@@ -3,6 +3,7 @@ import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/clock.ts'
 import type { Logger } from '../../../kernel/log.ts'
 import type { FindRequest, IndexedRef } from '../../../search/search-index.port.ts'
+import type { PostgresOptions } from '../postgres.ts'
 import { bodySource } from './body-source.ts'
 import { Filler } from './filler.ts'
 import type { FoundInIndex, IndexReader, IndexWriter, OnNew } from './index-engine.ts'
@@ -38,8 +39,8 @@ type Serve = (call: ServedCall) => Promise<FoundInIndex | null>
 
 const nowMs = (): number => systemClock.monotonicMs()
 
-async function openSearching(url: string, log: Logger): Promise<Serve> {
-  const { reader, close } = await openReader(url, log)
+async function openSearching(url: string, isShared: boolean, log: Logger): Promise<Serve> {
+  const { reader, close } = await openReader(url, isShared, log)
   return async (call) => {
     if (call.kind === 'find') return reader.find(call.request)
     if (call.kind === 'close') await close()
@@ -53,7 +54,18 @@ async function openSearching(url: string, log: Logger): Promise<Serve> {
  */
 const SEARCHES_AT_ONCE = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)))
 
-async function openReader(url: string, log: Logger): Promise<{ readonly reader: IndexReader; close(): Promise<void> }> {
+/**
+ * Several nodes wait for each other's locks, so their connections have the limits of nodes: without them a node that lost its network
+ * would hold the lock of a document until its server notices, hours later. [LIFE-26]
+ */
+const limitsOf = (isShared: boolean): Pick<PostgresOptions, 'node'> => (isShared ? { node: { inc: null } } : {})
+
+interface OpenedReader {
+  readonly reader: IndexReader
+  close(): Promise<void>
+}
+
+async function openReader(url: string, isShared: boolean, log: Logger): Promise<OpenedReader> {
   if (url.startsWith('sqlite:')) {
     const { openSqliteIndexReader } = await import('./sqlite-reader.ts')
     const reader = openSqliteIndexReader(url.slice('sqlite:'.length), nowMs)
@@ -63,7 +75,7 @@ async function openReader(url: string, log: Logger): Promise<{ readonly reader: 
     import('../postgres.ts'),
     import('./postgres-index.ts'),
   ])
-  const database = await openPostgres(url, 0, log, { connections: SEARCHES_AT_ONCE })
+  const database = await openPostgres(url, 0, log, { connections: SEARCHES_AT_ONCE, ...limitsOf(isShared) })
   return { reader: openPostgresIndexReader(database.reader, nowMs), close: () => database.close() }
 }
 
@@ -112,7 +124,7 @@ async function openWriter(url: string, isShared: boolean, log: Logger, onNew: On
     return { source: source.db, index, close: () => Promise.all([index.close(), source.close()]).then(() => undefined) }
   }
   const [{ openPostgres }, { openPostgresWriter }] = await Promise.all([import('../postgres.ts'), import('./postgres-index.ts')])
-  const database = await openPostgres(url, 0, log)
+  const database = await openPostgres(url, 0, log, limitsOf(isShared))
   return { source: database.reader, index: openPostgresWriter(database.writer, onNew, isShared), close: () => database.close() }
 }
 
@@ -124,7 +136,7 @@ function serve(port: MessagePort, { role, url, isShared }: SearchThreadData): vo
   let opened: Promise<Serve> | null = null
   const run = async (call: ServedCall): Promise<FoundInIndex | null> => {
     if (opened === null && call.kind === 'close') return null
-    opened ??= role === 'search' ? openSearching(url, log) : openFilling(url, isShared, log)
+    opened ??= role === 'search' ? openSearching(url, isShared, log) : openFilling(url, isShared, log)
     const serving = opened.catch((error: unknown) => {
       opened = null
       throw error
