@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHttpServer } from './server.ts'
 import { systemRandom } from '../kernel/ids.ts'
-import { type RestRelay, sendRaw, startRestRelay } from './testing/rest-relay.ts'
+import { type RestRelay, startRestRelay } from './testing/rest-relay.ts'
+import { sendRaw } from './testing/send-raw.ts'
 import { stopwatch } from '../kernel/testing/patience.ts'
 
 let relay: RestRelay

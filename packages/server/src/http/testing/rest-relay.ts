@@ -1,6 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConfiguredLimits, resolveLimits } from '../../access/limits.ts'
@@ -65,6 +64,7 @@ import { openApiRoutes } from '../openapi/openapi.routes.ts'
 import type { LingerLimits } from '../lingering-close.ts'
 import { routeTable } from '../../compose/route-table.ts'
 import { createExchangeCheck } from './exchange-check.ts'
+import { sendRaw } from './send-raw.ts'
 import type { AccessPolicy } from '../../access/access.ts'
 import { PRIVATE_DOCS } from '../../access/testing/policies.ts'
 
@@ -383,26 +383,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Sends text as it is and gives what comes back until the connection ends, or was quiet for `quietMs`, or shorter once there was an answer. */
-export function sendRaw(port: number, text: string | Uint8Array, quietMs = 5_000): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    let received = ''
-    const end = (): void => {
-      socket.destroy()
-      resolve(received)
-    }
-    socket.setTimeout(quietMs, end)
-    socket.on('data', (data) => {
-      received += data.toString('latin1')
-      socket.setTimeout(200)
-    })
-    socket.on('close', end)
-    socket.on('error', end)
-    socket.write(text)
-  })
 }
 
 function recordingLogger(lines: LogLine[]): Logger {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BuiltConsole, builtConsole, PAGE, SCRIPT, SCRIPT_TEXT } from '../../console/testing/built-console.ts'
-import { sendRaw } from '../../http/testing/rest-relay.ts'
+import { sendRaw } from '../../http/testing/send-raw.ts'
 import { type Call, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 
