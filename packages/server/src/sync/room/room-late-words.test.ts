@@ -215,6 +215,7 @@ it('[AG-110] late words are broadcast when they are durable, so that no client b
   const worker = new TestWorker({ ...at.storage, updates }, { rooms: { saveIdleMs: 60_000, saveLatestMs: 60_000 } })
   pausing.push(worker)
   const { head, room } = await at.openRoom(worker)
+  const other = await at.openRoom(worker)
   const [ann, ben] = [await at.joined(room, {}, worker), await at.joined(room, {}, worker)]
   const frame = heldFrame(ann, 'p1', ' §words§')
   const asHeading = { pageId: 'p', id: 'p1', content: '<h2>one</h2>', format: html }
@@ -223,8 +224,8 @@ it('[AG-110] late words are broadcast when they are durable, so that no client b
   ben.doc.on('update', () => ben.text('prose:p').includes('§words§') && order.push('told'))
   ann.write(SYNC.update, frame)
   await reached.promise
-  // Whatever was sent before this has arrived after it.
-  await at.joined(room, {}, worker)
+  // Whatever was sent before this has arrived after it. Who joins the document itself waits for the words.
+  await at.joined(other.room, {}, worker)
   released.resolve()
   await until(() => order.includes('told'))
   expect(order).toEqual(['stored', 'told'])
