@@ -6,7 +6,7 @@ import { retryCas } from '../../kernel/retry-cas.ts'
 import { catchUp } from '../binding/binding.ts'
 import { removeDoubledProse } from '../binding/binding-doubled.ts'
 import { seed } from '../binding/binding-seed.ts'
-import { buildSound, type LiveContent, RELAY, rememberRemovals, type RoomContent } from './room-content.ts'
+import { buildSound, countStructs, type LiveContent, RELAY, rememberRemovals, type RoomContent } from './room-content.ts'
 import { isLogOver, isBodyOver, type RoomBounds } from './room-bounds.ts'
 import { epochMember } from './room-fence.ts'
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
@@ -150,6 +150,8 @@ async function fromLog(
       if (head.bodyAhead) catchUp(live.doc, readStoredBody(record.body), RELAY, head.titleChangedAtMs)
     }),
   )
+  // A document whose body is all that is stored had no struct before.
+  live.structCount = countStructs(live.doc)
   return storeCatchUp(host, record, epoch, { ...loaded, content: { kind: 'live', live } }, missing)
 }
 

@@ -45,8 +45,11 @@ it('[LIFE-17] a report tells the bytes of each room, and their sum', async () =>
   for (const room of [7, 9]) {
     const { workspaceId, id, key } = await createDocument(documents)
     worker.receive([{ kind: 'open', room, ref: { workspaceId, id }, key }])
+    await until(() => got.some((message) => message.kind === 'opened' && message.room === room))
+    // Reads the whole document, so that it is in memory.
+    worker.receive([{ kind: 'job', job: room, room, task: { kind: 'encode' } }])
+    await until(() => got.some((message) => message.kind === 'done' && message.job === room))
   }
-  await until(() => got.filter(({ kind }) => kind === 'opened').length === 2)
   await time.advance(500)
   const report = got.find((message) => message.kind === 'report')
   const [first, bytes = 0, second, others = 0] = report?.roomBytes ?? []
