@@ -109,9 +109,7 @@ export function startHousekeeping(
             run: () => removeForgottenUploads(store, direct, clock, config.blobs.presignTtlSecs),
           }),
         ]),
-    ...(severalNodes
-      ? [changeFeedJob(storage.changeFeed, clock, config.feed.keepDays), revocationFeedJob(storage.revocationFeed, clock)]
-      : []),
+    ...(severalNodes ? [changeFeedJob(storage.changeFeed, config.feed.keepDays), revocationFeedJob(storage.revocationFeed)] : []),
   ]
   return startMaintenance({ jobs, timers: systemTimers, log })
 }

@@ -10,6 +10,9 @@ import type { FeedPlace } from './feed-table.port.ts'
 import type { JobLeases } from './job-leases.port.ts'
 import type { RevocationFeed } from './revocation-feed.port.ts'
 
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
 /** A store that was opened for several nodes. */
 export interface OpenFeedStore extends AsyncDisposable {
   readonly documents: DocumentStore
@@ -179,14 +182,16 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
     it('[FEED-3] [LIFE-30] the oldest rows are removed first, in bounded batches: rows past their age, and rows above the bound of bytes', async () => {
       const head = await create()
       const all: FeedPlace = { top: 0, gaps: [], recent: [] }
-      const keepsAll = { beforeMs: 0, mostBytes: null, limit: 1_000 }
+      const keepsAll = { keptMs: Number.MAX_SAFE_INTEGER * DAY_MS, mostBytes: null, limit: 1_000 }
       expect(await store.changeFeed.purge(keepsAll)).toBe(false)
       const before = await rowsSince(all)
       expect(before.length).toBeGreaterThan(10)
-      const laterMs = Date.now() + 3_600_000
-      expect(await store.changeFeed.purge({ ...keepsAll, beforeMs: laterMs, limit: 3 })).toBe(true)
+      // A row of this second is younger than a minute, whatever the clock of this process says.
+      expect(await store.changeFeed.purge({ ...keepsAll, keptMs: 60_000 })).toBe(false)
+      expect(await rowsSince(all)).toHaveLength(before.length)
+      expect(await store.changeFeed.purge({ ...keepsAll, keptMs: -HOUR_MS, limit: 3 })).toBe(true)
       expect((await rowsSince(all)).map(({ id }) => id)).toEqual(before.slice(3).map(({ id }) => id))
-      while (await store.changeFeed.purge({ ...keepsAll, beforeMs: laterMs })) continue
+      while (await store.changeFeed.purge({ ...keepsAll, keptMs: -HOUR_MS })) continue
       expect(await rowsSince(all)).toEqual([])
       for (let n = 0; n < 20; n++)
         await beside(written(await store.documents.write(change(await stored(head), '{}'))), { collectionId: `c${n}` })
@@ -199,7 +204,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
     it('[WS-51] [LIFE-27] a reader that begins gets rows that commit later and none from before, also when rows were removed', async () => {
       await create()
       expect(await told(async () => undefined)).toEqual([])
-      await store.changeFeed.purge({ beforeMs: Date.now() + 3_600_000, mostBytes: null, limit: 1_000 })
+      await store.changeFeed.purge({ keptMs: -HOUR_MS, mostBytes: null, limit: 1_000 })
       expect(await told(() => create())).toHaveLength(1)
       const place = await store.changeFeed.begin()
       expect((await store.changeFeed.read({ above: place.top, gaps: [], limit: 1, asksOpen: true })).lastId).toBe(place.top)
@@ -223,7 +228,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       await store.revocations.add([], { keep: 1_000, cursor: 'c', isWhole: true })
       const { rows } = await store.revocationFeed.read({ above: top, gaps: [], limit: 10, asksOpen: false })
       expect(rows).toMatchObject([...entries.map((entry) => ({ kind: 'revoked', ...entry })), { kind: 'heard' }])
-      while (await store.revocationFeed.purge({ beforeMs: Date.now() + 3_600_000, mostBytes: null, limit: 100 })) continue
+      while (await store.revocationFeed.purge({ keptMs: -HOUR_MS, mostBytes: null, limit: 100 })) continue
       expect((await store.revocationFeed.read({ above: 0, gaps: [], limit: 10, asksOpen: false })).rows).toEqual([])
     })
 

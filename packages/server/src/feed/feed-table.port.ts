@@ -61,14 +61,15 @@ export interface FeedTable<Row extends FeedRow> {
   /** Returns the requested rows. Earlier changes of a row's document are in this answer or in an earlier one. */
   read(request: FeedRequest): Promise<FeedRead<Row>>
   /**
-   * Removes at most `limit` rows: those made before `beforeMs`, then the oldest while the whole table takes more than
+   * Removes at most `limit` rows: those older than `keptMs`, then the oldest while the whole table takes more than
    * `mostBytes`. Returns whether there may be more to remove. [FEED-3, LIFE-30]
    */
   purge(bounds: FeedBounds): Promise<boolean>
 }
 
 export interface FeedBounds {
-  readonly beforeMs: number
+  /** By the clock of the database, which has given the rows their times: that of a node may be ahead of it. */
+  readonly keptMs: number
   /** `null`: no limit. */
   readonly mostBytes: number | null
   readonly limit: number

@@ -243,18 +243,14 @@ it('[OPS-3] totals that another node exports are 0 on this node', async () => {
   expect(new Set(shown.values())).toEqual(new Set([0]))
 })
 
-it('[FEED-3] [AUTH-14] rows of the feeds are removed after keep_days and after 15 minutes, in bounded batches', async () => {
-  const time = manualTime()
+it('[FEED-3] [AUTH-14] rows of the feeds are removed after keep_days and after 15 minutes by the clock of the database, in bounded batches', async () => {
   const asked: object[] = []
   const feed = { purge: async (bounds: object) => asked.push(bounds) === 1 }
-  const changes = changeFeedJob(feed, time.clock, 7)
+  const changes = changeFeedJob(feed, 7)
   expect([await changes.run(), await changes.run()]).toEqual([true, false])
-  await revocationFeedJob(feed, time.clock).run()
-  const nowMs = time.clock.nowMs()
+  await revocationFeedJob(feed).run()
   expect(asked).toEqual([
-    ...[1, 2].map(() => ({ beforeMs: nowMs - 7 * DAY_MS, mostBytes: 1_073_741_824, limit: 500 })),
-    { beforeMs: nowMs - 900_000, mostBytes: null, limit: 500 },
+    ...[1, 2].map(() => ({ keptMs: 7 * DAY_MS, mostBytes: 1_073_741_824, limit: 500 })),
+    { keptMs: 900_000, mostBytes: null, limit: 500 },
   ])
-  await changeFeedJob(feed, time.clock, Number.MAX_SAFE_INTEGER).run()
-  expect(asked.at(-1)).toMatchObject({ beforeMs: 0 })
 })

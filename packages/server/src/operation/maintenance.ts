@@ -98,21 +98,20 @@ interface PurgesFeed {
 }
 
 /** Removes rows of the change feed that are too old or too many. [FEED-3] */
-export function changeFeedJob(feed: PurgesFeed, clock: Clock, keepDays: number): MaintenanceJob {
+export function changeFeedJob(feed: PurgesFeed, keepDays: number): MaintenanceJob {
   return {
     name: 'change feed',
     everyMs: EVERY_MS,
-    // No row is older than 1970, and a store cannot hold a number as large as the longest allowed `keep_days` in ms.
-    run: () => feed.purge({ beforeMs: Math.max(0, clock.nowMs() - keepDays * DAY_MS), mostBytes: MOST_FEED_BYTES, limit: BATCH }),
+    run: () => feed.purge({ keptMs: keepDays * DAY_MS, mostBytes: MOST_FEED_BYTES, limit: BATCH }),
   }
 }
 
 /** Removes rows of the revocation feed that every node has read long ago. [AUTH-14] */
-export function revocationFeedJob(feed: PurgesFeed, clock: Clock): MaintenanceJob {
+export function revocationFeedJob(feed: PurgesFeed): MaintenanceJob {
   return {
     name: 'revocation feed',
     everyMs: EVERY_MS,
-    run: () => feed.purge({ beforeMs: clock.nowMs() - REVOCATIONS_TOLD_MS, mostBytes: null, limit: BATCH }),
+    run: () => feed.purge({ keptMs: REVOCATIONS_TOLD_MS, mostBytes: null, limit: BATCH }),
   }
 }
 

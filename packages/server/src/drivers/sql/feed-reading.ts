@@ -5,7 +5,7 @@ import type { FeedBounds, FeedPlace, FeedRequest, FeedRow, FeedTable, IdRange } 
 import type { RevocationFeed, RevocationRow } from '../../feed/revocation-feed.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
-import type { Database, FeedTableName, IdentityMoment } from './engine.ts'
+import type { Database, Engine, FeedTableName, IdentityMoment } from './engine.ts'
 import { FeedTally } from './feed-tally.ts'
 import type { ChangePayload, PayloadHead } from './feed-writing.ts'
 import { readingWith } from './reading.ts'
@@ -61,7 +61,7 @@ function feedOn<Name extends FeedTableName, Row extends FeedRow>(
       }),
     async purge(bounds) {
       const { through, hasMore } = await reading(() => tally.excess(bounds.mostBytes))
-      return (await queue.job(table, false, (writer) => purge(writer, table, bounds, through))) || hasMore
+      return (await queue.job(table, false, (writer) => purge(writer, engine, table, bounds, through))) || hasMore
     },
   }
 }
@@ -117,12 +117,19 @@ async function placeAt(db: Connection, table: FeedTableName, { nowMs, openSinceM
 /** Returns whether there may be more to remove. `through`: rows with ids up to this one exceed the bound of bytes. */
 async function purge(
   writer: Writer,
+  { nowMs }: Engine,
   table: FeedTableName,
-  { beforeMs, limit }: FeedBounds,
+  { keptMs, limit }: FeedBounds,
   through: number | null,
 ): Promise<boolean> {
-  const oldest = await writer.selectFrom(table).select(['id', 'at_ms']).orderBy('id').limit(limit).execute()
-  const due = oldest.filter(({ id, at_ms }) => at_ms < beforeMs || (through !== null && id <= through))
+  const oldest = await writer
+    .selectFrom(table)
+    .select(['id', 'at_ms', nowMs.as('now_ms')])
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  // Compared here: the longest allowed time is no number that a store can hold.
+  const due = oldest.filter(({ id, at_ms, now_ms }) => now_ms - at_ms > keptMs || (through !== null && id <= through))
   // Rows are almost in the order of their times; a row that is missed here is removed with a later batch.
   const last = due.at(-1)?.id
   if (last === undefined) return false
