@@ -23,11 +23,11 @@ export class OwnEdits extends Y.UndoManager {
     })
   }
 
-  override undo() {
+  override undo(): ReturnType<Y.UndoManager['undo']> {
     return this.#with(this.undoStack, () => super.undo())
   }
 
-  override redo() {
+  override redo(): ReturnType<Y.UndoManager['redo']> {
     return this.#with(this.redoStack, () => super.redo())
   }
 
