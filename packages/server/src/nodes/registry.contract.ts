@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, it, type TestContext } from 'vitest'
+import { patience } from '../kernel/testing/patience.ts'
 import { type Heartbeat, type NodeRegistry, type Peer, SILENT_MS } from './registry.port.ts'
 
 /** A store that several processes share. */
@@ -13,7 +14,7 @@ export interface OpenNodeStore extends AsyncDisposable {
 
 const PULSE_MS = 200
 /** The time limit of a test that waits until a node is silent. */
-const SILENCE_TEST_MS = 30_000
+const SILENCE_TEST_MS = patience(30_000)
 
 /**
  * Registers the contract of every driver of `NodeRegistry`. The tests mostly wait, so they run concurrently, each with its own
@@ -57,7 +58,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
       const peer = async (other: number) => (await peers()).find((one) => one.inc === other)
       return { node, nodes, inc, pulse, newest, peers, peer, hang, stop, atMs: () => atMs }
     }
-    const soon = { timeout: 5_000, interval: 50 }
+    const soon = { timeout: patience(5_000), interval: 50 }
 
     it('[LIFE-26] each registration gets a new incarnation, also after all nodes have left', async (test) => {
       const { expect } = test

@@ -11,6 +11,7 @@ import { checkedFetch, createExchangeCheck } from '../http/testing/exchange-chec
 import { routeTable } from '../compose/route-table.ts'
 import { patienceClock } from '../kernel/testing/patience.ts'
 import { COMPILED_CODE } from './compiled-code.ts'
+import { tieToProcess } from './end-with-process.ts'
 import { RELAY_PROGRAM } from './relay-program.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../auth/testing/test-issuer.ts'
 
@@ -162,6 +163,7 @@ async function launch(
   awaited: readonly string[],
 ): Promise<Running> {
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  tieToProcess(child)
   // Not `exit`, at which the last lines of the log may still be on their way.
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
   createInterface({ input: child.stderr }).on('line', (line) => logLines.push(line))
