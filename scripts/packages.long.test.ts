@@ -28,7 +28,7 @@ const OTHERS = [
   'prosemirror-view',
 ]
 /** What the client may weigh in a page beside yjs, compressed. */
-const CLIENT_GZIP_BYTES = 18_000
+const CLIENT_GZIP_BYTES = 17_000
 
 const APPLICATION = `
 import { createRelay, NeedsSignIn, RelayError, type DocumentState } from '@docrelay/client'

@@ -68,7 +68,7 @@ export class SyncConnection {
   #authenticated = false
   #mayRenew = true
   #fresh = false
-  /** Something has come since the wait for an echo was last looked at. */
+  /** Whether the relay has sent anything since the last check for the answer to a heartbeat. */
   #heard = false
   #transferMs = TRANSFER_MS
   /** Counts attempts and closes: what an earlier attempt waited for no longer matters. */

@@ -35,7 +35,7 @@ async function bench() {
   }
   const config = { issuer, clientId: 'console', scope: 'docs', authorizeParams: {}, mcpUrl: null, version: '1' }
   const signIn = new SignIn(config, { now: () => 0, after, storage, redirectUri: `${issuer}/`, leaveTo: () => {} })
-  /** Lets the time of everything that waits be over. */
+  /** Runs every timer that was set, as if its time had passed. */
   const timeIsOver = () => {
     for (const run of timers) run()
   }

@@ -195,7 +195,7 @@ export function keptStrays(
   })
 }
 
-/** What comes back of a page: all but the blocks that are elsewhere. */
+/** Returns the blocks of a former page that an undo puts back: all except those that stand on another page or in another container now. */
 export function treeWithout(tree: ProseTree, elsewhere: Elsewhere): ProseTree {
   return sameList(
     tree,

@@ -140,7 +140,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
         await rest(60)
       }
     }
-    // If what the nodes hold did not count, the bucket would be full by the end of this pause, and they could still spend it.
+    // During this pause the bucket fills again. Tokens that nodes hold in advance must count, or the bucket would be full and they would come on top.
     await rest(1_000)
     const beganMs = performance.now()
     let sum = await takes(other, 100)

@@ -4,25 +4,10 @@ import type { CallWrite } from '../../documents/call-store.port.ts'
 import { change, creation, written } from '../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { connect } from './database.ts'
-import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
-import { openHost, temporaryStore } from './testing/store-under-test.ts'
+import { enginesUnderTest } from './testing/engines-under-test.ts'
+import { openHost } from './testing/store-under-test.ts'
 
-const engines: { readonly name: string; open(): Promise<{ readonly url: string; remove(): Promise<void> | void }> }[] = [
-  { name: 'SQLite', open: () => Promise.resolve(temporaryStore()) },
-]
-const probe = await openPostgresUnderTest()
-if (typeof probe === 'string') process.stderr.write(`skipped on PostgreSQL: ${probe}\n`)
-else {
-  await probe[Symbol.asyncDispose]()
-  engines.push({
-    name: 'PostgreSQL',
-    async open() {
-      const database = await openPostgresUnderTest()
-      if (typeof database === 'string') throw new Error(database)
-      return { url: database.url, remove: async () => database[Symbol.asyncDispose]() }
-    },
-  })
-}
+const engines = await enginesUnderTest()
 
 const call = (callId: string, more: Partial<CallWrite> = {}): CallWrite => ({
   ...{ callId, tool: 'set_prose', sub: 'ann', client: 'Scribe', caller: null, changed: 1, removed: 0 },

@@ -4,28 +4,13 @@ import { silentLogger } from '../../kernel/log.ts'
 import { connect } from './database.ts'
 import { applySteps, setFact } from './migrations/migrate.ts'
 import type { StorageHost } from './storage-host.ts'
-import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
-import { openHost, temporaryStore } from './testing/store-under-test.ts'
+import { enginesUnderTest } from './testing/engines-under-test.ts'
+import { openHost } from './testing/store-under-test.ts'
 
 const LINEAGE = /^[A-Za-z0-9_-]{16}$/
 const ref = (n: number) => ({ workspaceId: 'w', id: `doc-${String(n).padStart(4, '0')}` })
 
-const engines: { readonly name: string; open(): Promise<{ readonly url: string; remove(): Promise<void> | void }> }[] = [
-  { name: 'SQLite', open: () => Promise.resolve(temporaryStore()) },
-]
-const probe = await openPostgresUnderTest()
-if (typeof probe === 'string') process.stderr.write(`skipped on PostgreSQL: ${probe}\n`)
-else {
-  await probe[Symbol.asyncDispose]()
-  engines.push({
-    name: 'PostgreSQL',
-    async open() {
-      const database = await openPostgresUnderTest()
-      if (typeof database === 'string') throw new Error(database)
-      return { url: database.url, remove: async () => database[Symbol.asyncDispose]() }
-    },
-  })
-}
+const engines = await enginesUnderTest()
 
 describe.each(engines)('documents of an older release on $name', ({ open }) => {
   let store: Awaited<ReturnType<typeof open>>

@@ -145,7 +145,7 @@ describe('a client that joins while a write of the relay waits for the store', (
     expect(timesIn(ben.text())).toBe(1)
   })
 
-  it('[WS-25] is sent nothing any more when it left before the write was stored', async () => {
+  it('[WS-25] is sent nothing when it left before the write was stored', async () => {
     const { worker, reached, release } = pausedWorker()
     const { head, room } = await at.openRoom(worker)
     const editing = editIn(worker, room, editRequest(head, 'set_prose', INSERT))
