@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 const MERGE_ABOVE = 100
 const COPIES = 'copies'
 const UPDATES = 'updates'
-/** The place of copies of which the application named no workspace. */
+/** Stands in the key for the workspace when the application named none. */
 const UNNAMED = ''
 
 /** Origin, workspace, sub, document, lineage. */
@@ -202,7 +202,7 @@ async function write<T>(db: IDBDatabase, work: (copies: IDBObjectStore, updates:
   return value
 }
 
-/** Without it a transaction stores what was asked for before its work failed. */
+/** A transaction whose work fails is aborted; otherwise it would store the requests that were made before the failure. */
 function abort(transaction: IDBTransaction): void {
   try {
     transaction.abort()

@@ -78,7 +78,7 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     readonly #address: string
     #maxMessageBytes = CHUNK_PAYLOAD_BYTES
     #cancelTimer: () => void
-    /** Asked for a fresh token, which the relay has not accepted yet. */
+    /** Whether this socket asked for a fresh token, which the relay has not accepted yet. */
     #triesFresh = false
     /** The relay has accepted the token; from then on heartbeats find out whether it is still there. */
     #isAccepted = false

@@ -2,7 +2,7 @@ import { defaultDeleteFilter, defaultProtectedNodes, ySyncPluginKey } from 'y-pr
 import * as Y from 'yjs'
 import { proseSchema } from './prose-schema.ts'
 
-/** What Yjs keeps in order: an element or a text. */
+/** A Yjs type with a list of items: an element or a text. */
 type Holder = Pick<Y.XmlFragment, '_start'>
 
 /**

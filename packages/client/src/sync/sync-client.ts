@@ -107,7 +107,7 @@ export class SyncClient {
   #synced = false
   /** The document was joined again on this socket, and what comes before the JOINED that answers it is of the former binding. */
   #joinsAgain = false
-  /** The whole document may be under way. */
+  /** The step2 of a join has been asked for and has not come; it may be the whole document. */
   #awaitsStep2 = false
   #refusal: WireErrorCode | null = null
   /** Edits so far that only this client made; a `doc` that had content at the start counts as one. */

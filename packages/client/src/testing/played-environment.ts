@@ -11,7 +11,7 @@ export class PlayedSocket implements SocketLike {
   onclose: SocketLike['onclose'] = null
   onerror: SocketLike['onerror'] = null
   readonly sent: Uint8Array[] = []
-  /** The code with which the client closed it; `null` while it did not. */
+  /** The code with which the client closed the socket; `null` before that. */
   closedWith: number | null = null
 
   send(data: Uint8Array): void {

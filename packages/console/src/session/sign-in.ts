@@ -24,7 +24,7 @@ const PENDING = 'docrelay.signing-in'
 const SPARE_MS = 10_000
 /** A renewal that takes longer is waited for no more, and the next call begins another one. [WS-67] */
 const RENEWAL_MS = 30_000
-/** So long a sign-out waits for the issuer. */
+/** How long a sign-out waits for the issuer, in ms. */
 const REVOCATION_MS = 3_000
 
 interface Pending extends PendingSignIn {

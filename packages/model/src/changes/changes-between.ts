@@ -126,7 +126,7 @@ function proseChanges(before: DocumentBody, after: DocumentBody, tally: Tally): 
   return pagesChange(before.prose.pages, ...withMoves(listed, pages, { left, after: after.prose.pages }))
 }
 
-/** Of all that came somewhere, what left another place: a call makes most of it anew. */
+/** Keeps in `came` only blocks that the call moved from another place. The others that are new in a place were made by the call. */
 function withMoves(
   list: readonly PageEntry[],
   pages: readonly ProsePageChange[],

@@ -28,7 +28,7 @@ export interface PagePlan {
   readonly moved: ReadonlyMap<BlockChange, Slot>
   readonly change: ProsePageChange
   readonly kept: readonly Kept[]
-  /** What `kept` tells of, as it is now: with all that is in it. */
+  /** The blocks that `kept` lists, as they are now, with everything inside them. */
   readonly staying: readonly Staying[]
   /** New blocks that are not on the page any more. */
   readonly astray: readonly BlockChange[]
@@ -154,7 +154,7 @@ interface Applying {
   readonly isExact: boolean
   /** What a text block of before is now outside the place to which it would come back, when it stays there. */
   elsewhere(block: ProseElement): ProseElement | undefined
-  /** Whether `kept` tells of what holds this text block. */
+  /** Whether `kept` lists the container or page that holds this text block. */
   isTold(id: string): boolean
   /** A restored block with what is derived in it. */
   shown(block: ProseElement): ProseElement

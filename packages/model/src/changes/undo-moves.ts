@@ -30,11 +30,11 @@ function keysOf(blocks: readonly ProseElement[]): readonly Key[] {
   return idBearing(blocks).flatMap(({ block }) => keyOf(block) ?? [])
 }
 
-/** What the places of a document would give back of what stood in them. */
+/** Which of the blocks that a call moved can go back to where they stood before it. */
 export interface Homes {
   /** Text blocks that stood in another place before the call. */
   readonly former: ReadonlySet<Key>
-  /** Those that come back there. */
+  /** Those of `former` that the undo can put back where they stood. */
   readonly open: ReadonlySet<Key>
 }
 
@@ -150,7 +150,7 @@ export function elsewhereOf(
 interface Around {
   /** Pages that came or went, but for those that the undo takes away. */
   readonly list: readonly PageEntry[]
-  /** What the call did to pages that are not there any more. */
+  /** The changes that the call made on pages that have been deleted since. */
   readonly gone: readonly ProsePageChange[]
   /** The pages of the document that the undo leaves there, as they are before it. */
   readonly pages: readonly ProsePage[]

@@ -13,7 +13,7 @@ export interface Undoing {
   readonly calls: Pick<CallStore, 'list' | 'read'>
   readonly key: number
   readonly sub: string
-  /** The name of the client. */
+  /** The name of the agent's client program. */
   readonly client: string
   /** As in the records of its calls. */
   readonly caller: string

@@ -58,7 +58,7 @@ export interface PlaceOptions {
 export class Place {
   readonly #options: PlaceOptions
   #beat = 0
-  /** The occupant before this one. */
+  /** The process that occupied the store before this one. */
   #former: string | null = null
   #cancel: () => void = () => undefined
   #beating: Promise<void> | null = null

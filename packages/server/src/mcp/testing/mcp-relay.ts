@@ -104,7 +104,7 @@ export interface McpRelayOptions {
   readonly timeouts?: HttpTimeouts
   readonly buckets?: Partial<Readonly<Record<'read' | 'write', Bucket>>>
   readonly sessionLimits?: SessionLimits
-  /** In place of one that is as large as in a real relay. */
+  /** Replaces the budget for request bodies, which is large in a real relay. */
   readonly budget?: BodyBudget
   /** Makes each of the two listeners one of several nodes; called once for each. */
   readonly sharedSessions?: () => EndpointDeps['sharedSessions']
