@@ -58,7 +58,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
       const peer = async (other: number) => (await peers()).find((one) => one.inc === other)
       return { node, nodes, inc, pulse, newest, peers, peer, hang, stop, atMs: () => atMs }
     }
-    const soon = { timeout: patience(5_000), interval: 50 }
+    const soon = { timeout: patience(12_000), interval: 50 }
 
     it('[LIFE-26] each registration gets a new incarnation, also after all nodes have left', async (test) => {
       const { expect } = test
