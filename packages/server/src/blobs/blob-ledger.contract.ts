@@ -248,9 +248,10 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         const removeAtMs = (at: number) => ({ upload: { kind: 'presigned', sub: 'ada', removeAtMs: at } }) as const
         const uploads = [aPresigned(ws, newHash(), removeAtMs(-20)), aPresigned(ws, newHash(), removeAtMs(-30))] as const
         for (const upload of [...uploads, aPresigned(ws, newHash(), removeAtMs(-9))]) await ledger().reserve(upload, null, -50)
-        const overdue = async (limit = 10) => (await ledger().overdueStaged(-10, limit)).map(({ id }) => id)
+        const overdue = async (limit = 10, skip = 0) => (await ledger().overdueStaged(-10, limit, skip)).map(({ id }) => id)
         expect(await overdue()).toEqual([uploads[1].id, uploads[0].id])
         expect(await overdue(1)).toEqual([uploads[1].id])
+        expect([await overdue(1, 1), await overdue(10, 2)]).toEqual([[uploads[0].id], []])
         await ledger().release(uploads[1].id)
         await granted(ledger(), aGrant(ws, uploads[0].hash as string, { reservationId: uploads[0].id }))
         expect(await overdue()).toEqual([])

@@ -122,10 +122,10 @@ export interface BlobLedger {
   /** Returns the presigned uploads of a workspace for one hash, newest first. */
   staged(workspaceId: string, hash: string): Promise<readonly StagedUpload[]>
   /**
-   * Returns at most `limit` staged objects whose time is over. The caller removes each object and then releases its
-   * reservation. [BLOB-12]
+   * Returns at most `limit` staged objects whose time is over, oldest first and without the first `skip`. The caller removes each
+   * object and then releases its reservation; it skips those that it could not remove. [BLOB-12]
    */
-  overdueStaged(nowMs: number, limit: number): Promise<readonly StagedUpload[]>
+  overdueStaged(nowMs: number, limit: number, skip?: number): Promise<readonly StagedUpload[]>
   /**
    * Ends at most `limit` grants that no document has referenced since `beforeMs`. A grant is deleted, or kept without
    * counting while a recovery point references it. References are compared in the same transaction. A workspace in
@@ -148,8 +148,11 @@ export interface BlobLedger {
    * and changes nothing, when the hash is no longer an orphan. [BLOB-24, Q6]
    */
   strike(hash: string, nowMs: number): Promise<'struck' | 'held'>
-  /** Returns at most `limit` struck objects whose bytes may be removed at `nowMs`. */
-  struck(nowMs: number, limit: number): Promise<readonly string[]>
+  /**
+   * Returns at most `limit` struck objects whose bytes may be removed at `nowMs`, always in the same order and without the first
+   * `skip`, which the caller could not remove.
+   */
+  struck(nowMs: number, limit: number, skip?: number): Promise<readonly string[]>
   /** Removes the row of a struck object after its bytes were removed; does nothing for other objects. */
   forget(object: string): Promise<void>
   /** Sum of the bytes of the grants that count. [interface, Limits rule 3] */

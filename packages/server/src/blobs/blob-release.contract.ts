@@ -314,6 +314,15 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect([await ledger().find(ws, hash), await struck(5000)]).toEqual([null, []])
       })
 
+      it('[BLOB-15] [BLOB-24] struck objects at the head of the list can be passed over, without losing any behind them', async () => {
+        for (const digits of ['1', '2', '3']) await ledger().announce(nameOf(digits), 5000)
+        await ledger().releaseUnreferenced(-1_000_000, 1000, 5000)
+        const all = await ledger().struck(5000, 100_000)
+        expect(all.length).toBeGreaterThanOrEqual(3)
+        expect(await ledger().struck(5000, 2, 1)).toEqual(all.slice(1, 3))
+        expect(await ledger().struck(5000, 100_000, all.length)).toEqual([])
+      })
+
       it('[BLOB-24] bytes that an older release may have left under the hash alone are struck like any other object', async () => {
         const upload = aStream(ws, hash)
         await ledger().reserve(upload, null, 1000)

@@ -77,7 +77,8 @@ export interface DirectTransfer {
   removeStaged(stagingKey: string): Promise<void>
   /**
    * Removes at most `limit` staged objects that were written before `beforeMs`, also those that no reservation names.
-   * Returns how many it removed. [BLOB-12]
+   * Returns how many it removed. One that cannot be removed keeps no other from being removed; when that leaves fewer than `limit`,
+   * the call rejects after the others are gone. [BLOB-12]
    */
   removeStagedBefore(beforeMs: number, limit: number): Promise<number>
   /** Returns a URL for a GET that answers with this content type and disposition. [BLOB-9] */
@@ -115,7 +116,8 @@ export interface BlobStore {
   list(): AsyncIterable<{ readonly object: string; readonly hash: string; readonly sizeBytes: number }>
   /**
    * Removes what uploads of ended processes left behind; called at the start, before any upload. A store with `direct`
-   * may be shared by several processes, so it removes only what is old enough, and may be called at any time.
+   * may be shared by several processes, so it removes only what is old enough, and may be called at any time. There, what cannot be
+   * removed keeps nothing else from being removed, and the call rejects afterwards.
    */
   clearAbandoned(): Promise<void>
   /** Resolves when blobs can be read and written. [OPS-2] */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { RelayError } from '../kernel/errors.ts'
-import { collectBlobs, removeForgottenUploads } from './collect.ts'
+import { createBlobCollector, removeForgottenUploads } from './collect.ts'
 import { hashOf, someBytes } from './testing/blob-bytes.ts'
 import { callerOf } from './testing/blob-workspace.ts'
 import { blobWorkspaces } from './testing/blob-workspaces.ts'
@@ -93,7 +93,7 @@ it('[LIFE-30] a round of blob collection is limited and reports when there is mo
   const { upload, store, ledger, files, time } = await open()
   for (let i = 0; i < 60; i++) await upload(ann, someBytes(10, i))
   await time.advance(10 * MINUTE_MS)
-  const batch = () => collectBlobs({ store, ledger, settle: () => Promise.resolve(), clock: time.clock, graceMs: 0 })
+  const batch = createBlobCollector({ store, ledger, settle: () => Promise.resolve(), clock: time.clock, graceMs: 0 })
   expect([await batch(), files().length]).toEqual([true, 10])
   expect([await batch(), files().length]).toEqual([false, 0])
 })
@@ -131,6 +131,33 @@ it('[BLOB-15] [BLOB-24] a blob whose bytes cannot be removed keeps no other one 
   await time.advance(10 * MINUTE_MS)
   await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect(files()).toEqual([kept])
+  bad.clear()
+  await collect()
+  expect(files()).toEqual([])
+})
+
+it('[BLOB-15] blobs whose bytes cannot be removed keep no other one from being removed, also when they fill a batch, and are each tried once in a round', async () => {
+  const bad = new Set<string>()
+  const tried: string[] = []
+  const { upload, collect, ledger, files, time } = await open({
+    store: (real) => ({
+      ...real,
+      remove(object) {
+        tried.push(object)
+        return bad.has(object) ? Promise.reject(new RelayError('UNAVAILABLE', 'no permission')) : real.remove(object)
+      },
+    }),
+  })
+  for (let i = 0; i < 60; i++) bad.add((await ledger.find('acme', await upload(ann, someBytes(10, i))))?.object ?? '')
+  await time.advance(10 * MINUTE_MS)
+  // From here on they are at the head of what is to be removed.
+  await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  await time.advance(1_000)
+  for (let i = 60; i < 80; i++) await upload(ann, someBytes(10, i))
+  await time.advance(10 * MINUTE_MS)
+  tried.length = 0
+  await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect([files().length, tried.length]).toEqual([60, 80])
   bad.clear()
   await collect()
   expect(files()).toEqual([])
@@ -174,6 +201,36 @@ it('[BLOB-12] a staged object that cannot be removed keeps neither another one n
   await time.advance(3_600_000 + 86_400_000)
   await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect([[...(direct?.staged.keys() ?? [])], files()]).toEqual([[...bad], []])
+})
+
+it('[BLOB-12] staged objects that cannot be removed keep no other one from being removed, also when they fill a batch', async () => {
+  let direct: ReturnType<typeof directStore> | undefined
+  const bad = new Set<string>()
+  const { blobs, collect, time } = await open({
+    store: (real) => {
+      direct = directStore(real)
+      const { store } = direct
+      const removeStaged = (key: string): Promise<void> =>
+        bad.has(key)
+          ? Promise.reject(new RelayError('UNAVAILABLE', 'no permission'))
+          : (store.direct?.removeStaged(key) ?? Promise.resolve())
+      return { ...store, direct: store.direct && { ...store.direct, removeStaged } }
+    },
+  })
+  for (let i = 0; i < 55; i++) {
+    const bytes = someBytes(10, i)
+    const ticket = await blobs.presigned.uploadUrl(ann, { hash: hashOf(bytes), sizeBytes: 10, mimeType: 'image/png' })
+    if (ticket === 'exists') throw new Error('exists')
+    direct?.staged.set(ticket.key, bytes)
+    if (i < 50) bad.add(ticket.key)
+    await time.advance(1_000)
+  }
+  await time.advance(3_600_000 + 86_400_000)
+  await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(new Set(direct?.staged.keys())).toEqual(bad)
+  bad.clear()
+  await collect()
+  expect(direct?.staged.size).toBe(0)
 })
 
 it('[BLOB-12] staged objects that were never finalized are deleted with their reservation a day after their URL expired', async () => {

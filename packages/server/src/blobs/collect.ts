@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts'
-import type { BlobLedger } from './blob-ledger.port.ts'
+import type { BlobLedger, StagedUpload } from './blob-ledger.port.ts'
 import type { BlobStore, DirectTransfer } from './blob-store.port.ts'
 
 /** Items of one batch. Each batch is one short transaction, so that no edit waits for it. [LIFE-30] */
@@ -21,54 +21,78 @@ export interface CollectorDeps {
   readonly graceMs: number
 }
 
+/** What could not be removed in the round that runs, and stands at the heads of the two lists: how much of each, and why. */
+interface Passed {
+  readonly staged: number
+  readonly struck: number
+  readonly failure: Error | null
+}
+
+const NOTHING: Passed = { staged: 0, struck: 0, failure: null }
+
 /**
- * Removes one batch of everything that nobody needs any more: expired staged objects, grants without a reference, bytes
- * without a grant. Returns whether there is more. Bytes that cannot be removed keep nothing else from being removed: the
- * first failure is thrown when there is nothing more that could be. [BLOB-12, BLOB-15]
+ * Makes the function that removes one batch of everything that nobody needs any more: expired staged objects, grants without a reference,
+ * bytes without a grant. It returns whether there is more in this round. Bytes that cannot be removed keep nothing else from being
+ * removed: the batches after them pass them over, the last batch of the round throws the first failure, and the next round tries them
+ * again. [BLOB-12, BLOB-15]
  */
-export async function collectBlobs(deps: CollectorDeps): Promise<boolean> {
-  const staged = await removeOverdueUploads(deps)
-  const released = await releaseUnreferenced(deps)
-  const struck = await strikeOrphans(deps)
-  const removed = await removeStruck(deps)
-  if (hasMore(staged) || released === BATCH || struck === BATCH || hasMore(removed)) return true
-  const [failure] = [...staged.failures, ...removed.failures]
-  if (failure !== undefined) throw failure
-  return false
+export function createBlobCollector(deps: CollectorDeps): () => Promise<boolean> {
+  let passed = NOTHING
+  return async () => {
+    const before = passed
+    // A round that ends early, because the ledger fails, is followed by one from the beginning.
+    passed = NOTHING
+    const staged = await removeEach(deps, overdueUploads(deps), before.staged)
+    const released = await releaseUnreferenced(deps)
+    const orphans = await strikeOrphans(deps)
+    const struck = await removeEach(deps, struckObjects(deps), before.struck)
+    const [failure = null] = [before.failure, ...staged.failures, ...struck.failures].filter((each) => each !== null)
+    if (staged.hasMore || released === BATCH || orphans === BATCH || struck.hasMore) {
+      passed = {
+        staged: before.staged + staged.failures.length,
+        struck: before.struck + struck.failures.length,
+        failure,
+      }
+      return true
+    }
+    if (failure !== null) throw failure
+    return false
+  }
+}
+
+/** A list of the ledger whose items are removed from the blob store. */
+interface Removal<T> {
+  /** Lists a batch, without the first `skip` items. */
+  list(skip: number): Promise<readonly T[]>
+  remove(item: T): Promise<void>
+  /**
+   * Takes the item off the list. Only after its removal: a crash in between then leaves a row that is found again, and not an object
+   * that nothing names.
+   */
+  forget(item: T): Promise<void>
 }
 
 interface Removed {
-  readonly done: number
   readonly failures: readonly Error[]
+  readonly hasMore: boolean
 }
 
-/** What failed stands first in the next batch again, so a batch in which everything failed has nothing behind it that can be reached. */
-function hasMore({ done, failures }: Removed): boolean {
-  return done > 0 && done + failures.length === BATCH
-}
-
-/** Removes each item, whatever happens to the ones before it, as long as the store answers at all. */
-async function removeEach<T>(
-  { store }: CollectorDeps,
-  items: readonly T[],
-  remove: (item: T) => Promise<void>,
-  forget: (item: T) => Promise<void>,
-): Promise<Removed> {
+/** Removes each item of a batch, whatever happens to the ones before it, as long as the store answers at all. */
+async function removeEach<T>({ store }: CollectorDeps, { list, remove, forget }: Removal<T>, skip: number): Promise<Removed> {
   const failures: Error[] = []
-  let done = 0
+  const items = await list(skip)
   for (const item of items) {
     try {
       await remove(item)
     } catch (error) {
       failures.push(error instanceof Error ? error : new Error(String(error)))
       // Each call to a store that is gone takes long.
-      if (!(await answers(store))) break
+      if (!(await answers(store))) return { failures, hasMore: false }
       continue
     }
     await forget(item)
-    done++
   }
-  return { done, failures }
+  return { failures, hasMore: items.length === BATCH }
 }
 
 function answers(store: CollectorDeps['store']): Promise<boolean> {
@@ -78,19 +102,12 @@ function answers(store: CollectorDeps['store']): Promise<boolean> {
   )
 }
 
-/**
- * The object is removed first: a crash in between then leaves a row that is found again, and not an object that nothing
- * names.
- */
-async function removeOverdueUploads(deps: CollectorDeps): Promise<Removed> {
-  const { store, ledger, clock } = deps
-  const overdue = await ledger.overdueStaged(clock.nowMs(), BATCH)
-  return removeEach(
-    deps,
-    overdue,
-    async ({ id }) => store.direct?.removeStaged(id),
-    ({ id }) => ledger.release(id),
-  )
+function overdueUploads({ store, ledger, clock }: CollectorDeps): Removal<StagedUpload> {
+  return {
+    list: (skip) => ledger.overdueStaged(clock.nowMs(), BATCH, skip),
+    remove: async ({ id }) => store.direct?.removeStaged(id),
+    forget: ({ id }) => ledger.release(id),
+  }
 }
 
 /**
@@ -135,16 +152,12 @@ async function strikeOrphans({ ledger, clock }: CollectorDeps): Promise<number> 
 }
 
 /**
- * Removes struck objects. No grant can name a struck object, and no upload uses its name again, so the removal may be late
- * or happen twice. [BLOB-24]
+ * No grant can name a struck object, and no upload uses its name again, so its removal may be late or happen twice. [BLOB-24]
  */
-async function removeStruck(deps: CollectorDeps): Promise<Removed> {
-  const { store, ledger, clock } = deps
-  const objects = await ledger.struck(clock.nowMs(), BATCH)
-  return removeEach(
-    deps,
-    objects,
-    (object) => store.remove(object),
-    (object) => ledger.forget(object),
-  )
+function struckObjects({ store, ledger, clock }: CollectorDeps): Removal<string> {
+  return {
+    list: (skip) => ledger.struck(clock.nowMs(), BATCH, skip),
+    remove: (object) => store.remove(object),
+    forget: (object) => ledger.forget(object),
+  }
 }

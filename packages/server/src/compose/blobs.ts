@@ -47,7 +47,7 @@ export async function openBlobBackend(base: Base): Promise<BlobBackend> {
   }
   // An unreachable object store does not prevent the start; the log and /readyz report it. [BLOB-20]
   await store.clearAbandoned().catch((error: unknown) => {
-    log.warn('blobs.not_cleared', 'The object store did not answer, so parts of abandoned uploads stay in it for now.', {
+    log.warn('blobs.not_cleared', 'What abandoned uploads left in the object store could not all be removed and stays for now.', {
       detail: String(error),
     })
   })

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createClockJumps } from '../blobs/clock-jumps.ts'
-import { collectBlobs, removeForgottenUploads } from '../blobs/collect.ts'
+import { createBlobCollector, removeForgottenUploads } from '../blobs/collect.ts'
 import { REMEMBERED_MS } from '../documents/once.ts'
 import { UNDOABLE_MS } from '../documents/undo-targets.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
@@ -59,6 +59,13 @@ export function startHousekeeping(
   const { store } = backend
   const { direct } = store
   const agesAreTrue = createClockJumps(clock, graceMs)
+  const collectBlobs = createBlobCollector({
+    store,
+    ledger: storage.blobs,
+    settle: (document, quietMs) => rooms.settle(document, quietMs),
+    clock,
+    graceMs,
+  })
   /**
    * For jobs of several transactions. A batch of any other job is one transaction, in which the store lets only one node run it.
    */
@@ -90,15 +97,7 @@ export function startHousekeeping(
       name: 'blobs',
       everyMs: lookEveryMs(graceMs),
       // After a jump of the wall clock nothing is released by its age.
-      run: async () =>
-        agesAreTrue() &&
-        collectBlobs({
-          store,
-          ledger: storage.blobs,
-          settle: (document, quietMs) => rooms.settle(document, quietMs),
-          clock,
-          graceMs,
-        }),
+      run: async () => agesAreTrue() && collectBlobs(),
     }),
     ...(direct === null
       ? []

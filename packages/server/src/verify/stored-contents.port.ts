@@ -68,4 +68,6 @@ export interface StoredContents extends AsyncDisposable {
   knowsObject(object: string, hash: string): Promise<boolean>
   /** Number of damaged logs whose bytes were kept for later inspection. [YDOC-11] */
   setAsideCount(): Promise<number>
+  /** Whether an error of another verb says that the server of the store was lost, and so nothing of what is stored. */
+  isServerLost(error: unknown): boolean
 }

@@ -1,6 +1,7 @@
 import { isBlobHash } from '@docrelay/model/blob-references'
 import { createHash } from 'node:crypto'
 import type { BlobStore } from '../blobs/blob-store.port.ts'
+import { RelayError } from '../kernel/errors.ts'
 import type { Random } from '../kernel/ids.ts'
 import type { StoredContents, StoredDocument, StoredGrant } from './stored-contents.port.ts'
 import { documentFindings, pointFindings } from './verify-document.ts'
@@ -33,9 +34,20 @@ export interface VerifyOptions {
   readonly report: (finding: Finding) => void
 }
 
+/** A server was lost while the store was read. What was not read by then is not known to be whole or damaged. */
+export class ServerLostError extends Error {
+  constructor(server: 'database server' | 'object store', cause: unknown) {
+    super(`the ${server} was lost, so the check is not complete and says nothing of what it has not read: ${reasonOf(cause)}`, {
+      cause,
+    })
+  }
+}
+
 /**
  * Reads everything stored and changes nothing; a relay may run meanwhile. Only one document is in memory at a time. [OPS-11] Unreadable
  * data is reported as a finding, and the check continues.
+ *
+ * @throws ServerLostError when the database server or the object store is lost meanwhile: that is no damage
  */
 export async function verify({ store, blobs, random, report }: VerifyOptions): Promise<VerifySummary> {
   const counts = { documents: 0, points: 0, blobs: 0, damages: 0, notes: 0 }
@@ -48,11 +60,10 @@ export async function verify({ store, blobs, random, report }: VerifyOptions): P
     try {
       await work()
     } catch (error) {
-      tell({
-        level: 'damage',
-        what: 'store',
-        detail: `it cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      })
+      if (error instanceof ServerLostError) throw error
+      if (store.isServerLost(error)) throw new ServerLostError('database server', error)
+      if (isOfObjectStore(error)) throw new ServerLostError('object store', error)
+      tell({ level: 'damage', what: 'store', detail: `it cannot be read: ${reasonOf(error)}` })
     }
   }
   await attempt(async () => {
@@ -103,27 +114,57 @@ async function verifyDocument(document: StoredDocument, random: Random, tell: (f
   return points
 }
 
-async function grantProblem(grant: StoredGrant, store: StoredContents, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {
+async function grantProblem(grant: StoredGrant, store: StoredContents, blobs: VerifyOptions['blobs']): Promise<string | null> {
   if (!isBlobHash(grant.hash)) return 'it is held under what is no hash'
   const problem = await blobProblem(grant, blobs)
   // A blob that was removed meanwhile, or whose bytes an upload replaced, is not a loss.
   return problem !== null && (await store.isStillGranted(grant)) ? problem : null
 }
 
-async function blobProblem({ hash, object, sizes }: StoredGrant, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {
+/**
+ * Returns what is wrong with the bytes of a blob. Bytes that an object store could not give are asked for once more, after it has shown
+ * that it answers: it may have been gone for a moment, and only a store that is there says something of the bytes.
+ */
+async function blobProblem(grant: StoredGrant, blobs: VerifyOptions['blobs']): Promise<string | null> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await bytesProblem(grant, blobs)
+    } catch (error) {
+      if (isOfObjectStore(error)) await reach(blobs)
+      if (!isOfObjectStore(error) || tries === 2) return `its bytes cannot be read: ${reasonOf(error)}`
+    }
+  }
+}
+
+async function bytesProblem({ hash, object, sizes }: StoredGrant, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {
   const sha256 = createHash('sha256')
   let bytes = 0
-  try {
-    const content = await blobs.read(object, null)
-    if (content === null) return 'its bytes are missing'
-    for await (const piece of content) {
-      sha256.update(piece)
-      bytes += piece.byteLength
-    }
-  } catch (error) {
-    return `its bytes cannot be read: ${error instanceof Error ? error.message : String(error)}`
+  const content = await blobs.read(object, null)
+  if (content === null) return 'its bytes are missing'
+  for await (const piece of content) {
+    sha256.update(piece)
+    bytes += piece.byteLength
   }
   if (sha256.digest('hex') !== hash) return 'its bytes are not those of its hash'
   const other = sizes.find((size) => size !== bytes)
   return other === undefined ? null : `it has ${bytes} bytes where a workspace has recorded ${other}`
+}
+
+/** Asks an object store for the beginning of its list; `BlobStore.check` would write. */
+async function reach(blobs: Pick<BlobStore, 'list'>): Promise<void> {
+  const listed = blobs.list()[Symbol.asyncIterator]()
+  try {
+    await listed.next()
+  } catch (error) {
+    throw new ServerLostError('object store', error)
+  }
+  await listed.return?.()
+}
+
+function isOfObjectStore(error: unknown): boolean {
+  return error instanceof RelayError && error.code === 'BLOB_STORE_ERROR'
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

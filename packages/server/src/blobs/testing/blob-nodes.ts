@@ -10,7 +10,7 @@ import { silentLogger } from '../../kernel/log.ts'
 import { type ManualTime, manualTime } from '../../kernel/testing/manual-time.ts'
 import type { BlobStore, DirectTransfer } from '../blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs.ts'
-import { type CollectorDeps, collectBlobs } from '../collect.ts'
+import { type CollectorDeps, createBlobCollector } from '../collect.ts'
 
 /** Longer than anything else that a test waits for. */
 export const GRACE_MS = 10 * 3_600_000
@@ -81,7 +81,8 @@ export async function openBlobNodes(): Promise<BlobNodes | string> {
           clock: time.clock,
           graceMs: GRACE_MS,
         }
-        while (await collectBlobs(paused));
+        const collectBatch = createBlobCollector(paused)
+        while (await collectBatch());
       },
     }
     return node

@@ -15,7 +15,7 @@ import type { BlobDeps, BlobSettings } from '../blob-deps.ts'
 import type { BlobLedger } from '../blob-ledger.port.ts'
 import type { BlobStore } from '../blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs.ts'
-import { type CollectorDeps, collectBlobs } from '../collect.ts'
+import { type CollectorDeps, createBlobCollector } from '../collect.ts'
 import { collected, hashOf, inPieces } from './blob-bytes.ts'
 
 export interface BlobWorkspaceOptions {
@@ -129,15 +129,14 @@ export async function openBlobWorkspace(options: BlobWorkspaceOptions = {}): Pro
     },
     async collect() {
       const { graceMs = 300_000 } = options
-      while (
-        await collectBlobs({
-          store,
-          ledger,
-          settle: options.settle ?? (() => Promise.resolve()),
-          clock: time.clock,
-          graceMs,
-        })
-      );
+      const collect = createBlobCollector({
+        store,
+        ledger,
+        settle: options.settle ?? (() => Promise.resolve()),
+        clock: time.clock,
+        graceMs,
+      })
+      while (await collect());
     },
     async [Symbol.asyncDispose]() {
       await host[Symbol.asyncDispose]()

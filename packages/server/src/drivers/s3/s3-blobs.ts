@@ -4,13 +4,14 @@ import type { Clock } from '../../kernel/clock.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { readS3Address, s3Keys } from './s3-address.ts'
-import { openS3Bucket, type S3Bucket } from './s3-bucket.ts'
+import { type ListedObject, openS3Bucket, type S3Bucket } from './s3-bucket.ts'
 import { type CallOutcome, createAttempts, openS3Clients, type S3Credentials } from './s3-calls.ts'
 import { createS3Direct } from './s3-direct.ts'
-import { openS3Parts } from './s3-parts.ts'
+import { type OpenUpload, openS3Parts } from './s3-parts.ts'
 import { createS3Presigner } from './s3-presign.ts'
 import { readPieces } from './s3-reading.ts'
 import { receiveIntoS3, type Receiving } from './s3-receive.ts'
+import { sweep, throwFailures } from './s3-sweep.ts'
 import { createUploadMemory } from './s3-upload-memory.ts'
 
 export interface S3BlobsOptions {
@@ -75,8 +76,18 @@ export function openS3Blobs(options: S3BlobsOptions): BlobStore {
     },
     async clearAbandoned() {
       const beforeMs = clock.nowMs() - (options.abandonedAfterMs ?? DAY_MS)
-      for await (const upload of parts.open(keys.receiving)) if (upload.begunAtMs <= beforeMs) await parts.abort(upload)
-      for await (const { key, changedAtMs } of bucket.list(keys.receiving)) if (changedAtMs <= beforeMs) await bucket.remove(key)
+      const uploads = {
+        items: parts.open(keys.receiving),
+        isDue: ({ begunAtMs }: OpenUpload) => begunAtMs <= beforeMs,
+        remove: parts.abort,
+      }
+      const objects = {
+        items: bucket.list(keys.receiving),
+        isDue: ({ changedAtMs }: ListedObject) => changedAtMs <= beforeMs,
+        remove: ({ key }: ListedObject) => bucket.remove(key),
+      }
+      const aborted = await sweep(uploads, bucket.reach)
+      throwFailures(aborted, ...(aborted.isGone ? [] : [await sweep(objects, bucket.reach)]))
     },
     check,
     direct: createS3Direct({ bucket, keys, presigner, attempts, clock }),

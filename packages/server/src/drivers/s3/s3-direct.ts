@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { type DirectTransfer, hashOfObject } from '../../blobs/blob-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { S3Keys } from './s3-address.ts'
-import type { S3Bucket, S3Edition } from './s3-bucket.ts'
+import type { ListedObject, S3Bucket, S3Edition } from './s3-bucket.ts'
 import type { Attempt, S3Attempts } from './s3-calls.ts'
 import type { S3Presigner } from './s3-presign.ts'
 import { readPieces } from './s3-reading.ts'
+import { sweep, throwFailures } from './s3-sweep.ts'
 
 /**
  * Most remembered inspections. Finalizing follows its inspection at once, so more than this only occur when something
@@ -95,14 +96,17 @@ export function createS3Direct({ bucket, keys, presigner, attempts, clock }: Dir
       await bucket.remove(keys.staged(stagingKey))
     },
     async removeStagedBefore(beforeMs, limit) {
-      let removed = 0
-      for await (const { key, changedAtMs } of bucket.list(keys.staging)) {
-        if (removed === limit) break
-        if (changedAtMs >= beforeMs) continue
-        await bucket.remove(key)
-        removed += 1
-      }
-      return removed
+      const swept = await sweep(
+        {
+          items: bucket.list(keys.staging),
+          isDue: ({ changedAtMs }: ListedObject) => changedAtMs < beforeMs,
+          remove: ({ key }) => bucket.remove(key),
+          most: limit,
+        },
+        bucket.reach,
+      )
+      if (swept.removed < limit) throwFailures(swept)
+      return swept.removed
     },
     downloadUrl: ({ object, mimeType, attachment, ttlSecs, nowMs }) =>
       presigner.get({

@@ -40,10 +40,10 @@ export function sqlBlobLedger({ engine, reader }: Database, queue: CommitQueue, 
           .execute()
         return rows.map(stagedUpload)
       }),
-    overdueStaged: (nowMs, limit) =>
+    overdueStaged: (nowMs, limit, skip = 0) =>
       reading(async () => {
         const due = presigned(reader).where('remove_at_ms', '<=', nowMs)
-        const rows = await due.orderBy('remove_at_ms').orderBy('id').limit(limit).execute()
+        const rows = await due.orderBy('remove_at_ms').orderBy('id').limit(limit).offset(skip).execute()
         return rows.map(stagedUpload)
       }),
     releaseUnreferenced: (beforeMs, limit, nowMs) =>
@@ -61,7 +61,7 @@ export function sqlBlobLedger({ engine, reader }: Database, queue: CommitQueue, 
         return rows.map(({ hash }) => hash)
       }),
     strike: (hash, nowMs) => queue.run(0, (writer) => strikeOrphan(writer, engine, hash, nowMs)),
-    struck: (nowMs, limit) => reading(() => struckObjects(reader, nowMs, limit)),
+    struck: (nowMs, limit, skip = 0) => reading(() => struckObjects(reader, nowMs, limit, skip)),
     forget: (object) => queue.run(0, (writer) => forgetStruck(writer, object)),
     meteredBytes: (workspaceId) => reading(() => blobBytes(reader, workspaceId)),
   }

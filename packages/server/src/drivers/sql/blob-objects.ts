@@ -142,8 +142,8 @@ export async function strikeArriving(writer: Writer): Promise<void> {
   await writer.updateTable('blob_objects').set({ state: 'struck', until_ms: 0 }).where('state', '=', 'arriving').execute()
 }
 
-/** Returns at most `limit` struck objects whose bytes may be removed. */
-export async function struckObjects(db: Connection, nowMs: number, limit: number): Promise<readonly string[]> {
+/** Returns at most `limit` struck objects whose bytes may be removed, without the first `skip`. */
+export async function struckObjects(db: Connection, nowMs: number, limit: number, skip: number): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('blob_objects')
     .select('object')
@@ -152,6 +152,7 @@ export async function struckObjects(db: Connection, nowMs: number, limit: number
     .orderBy('until_ms')
     .orderBy('object')
     .limit(limit)
+    .offset(skip)
     .execute()
   return rows.map(({ object }) => object)
 }

@@ -49,18 +49,23 @@ export async function openStoredContents(url: string, log: Logger): Promise<Stor
         .filter((problem) => problem !== 'ok')
         .map((problem) => `the database file is damaged: ${problem}`),
     ]
-    return storedContents(db, structure, close)
+    return storedContents({ db, structure, close, isServerLost: () => false })
   }
-  const { openPostgres } = await import('./postgres.ts')
+  const { isServerLost, openPostgres } = await import('./postgres.ts')
   const { reader, close } = await openPostgres(url, 0, log, { isTool: true })
-  return storedContents(reader, () => [], close)
+  return storedContents({ db: reader, structure: () => [], close, isServerLost })
 }
 
-async function storedContents(
-  db: Connection,
-  structure: () => readonly string[],
-  close: () => Promise<void>,
-): Promise<StoredContents> {
+interface OpenedStore {
+  readonly db: Connection
+  /** Problems of the file as a whole. */
+  readonly structure: () => readonly string[]
+  readonly close: () => Promise<void>
+  readonly isServerLost: (error: unknown) => boolean
+}
+
+async function storedContents(opened: OpenedStore): Promise<StoredContents> {
+  const { db, close } = opened
   try {
     const { steps } = await readableSteps(db)
     const missing = pendingSteps(steps)
@@ -69,10 +74,10 @@ async function storedContents(
     await close()
     throw error
   }
-  return contentsOf(db, structure, close)
+  return contentsOf(opened)
 }
 
-function contentsOf(db: Connection, structure: () => readonly string[], close: () => Promise<void>): StoredContents {
+function contentsOf({ db, structure, close, isServerLost }: OpenedStore): StoredContents {
   return {
     async *problems() {
       yield* structure()
@@ -131,6 +136,7 @@ function contentsOf(db: Connection, structure: () => readonly string[], close: (
         .executeTakeFirstOrThrow()
       return row.count
     },
+    isServerLost,
     [Symbol.asyncDispose]: close,
   }
 }

@@ -317,9 +317,29 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
   faultOf: postgresFault,
 })
 
+/** What the library says of a lost connection, which has no code. `no answer for`: see `openSocket`. */
+const LOST_CONNECTION =
+  /^(Connection terminated|Client (was closed|has encountered a connection error)|timeout (expired|exceeded)|no answer for)/
+
+/**
+ * Whether an error says that the server or the way to it was lost. Of the classes that `postgresFault` counts as faults of the storage,
+ * 58 is none of these: a file that the server cannot read may be damaged.
+ */
+export function isServerLost(error: unknown): boolean {
+  const code = codeOf(error)
+  if (/^(08|53|57|25P0)/.test(code)) return true
+  // Codes of the system, such as ECONNRESET; those of Node itself are faults of the program.
+  if (/^E[A-Z]/.test(code) && !code.startsWith('ERR_')) return true
+  return error instanceof Error && code === '' && LOST_CONNECTION.test(error.message)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
 function postgresFault(error: unknown): Fault {
   if (!(error instanceof Error)) return 'operation'
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code = codeOf(error)
   if (code === '40001' || code === '40P01') return 'lost-race'
   if (code === '55P03') return 'busy'
   // Class XX internal error, which a damaged row causes.

@@ -44,6 +44,8 @@ const TAKEOVERS_BARRED = 5
 /** How long after a failed load the document is opened again. */
 const AGAIN_MS = 300
 
+type Reload = Extract<FromWorker, { kind: 'reload' }>
+
 /** What is already known of a document when its place is looked for; see `RoomPlaces.find`. */
 interface Known {
   readonly owner?: DocumentHead['owner']
@@ -60,7 +62,8 @@ const ANEW: Reopening = { without: 0, resumes: false }
  */
 export class RoomOpenings {
   readonly #deps: RoomOpeningsDeps
-  readonly #handedOver = new Set<Room>()
+  /** Rooms that are being handed over to another node, and how their homes have closed them since. */
+  readonly #handedOver = new Map<Room, Reload | null>()
   /** How often a room here found that another node owns its document. */
   fencedTimes = 0
 
@@ -178,11 +181,12 @@ export class RoomOpenings {
   }
 
   /** Called when the home of a room has closed it to have it opened again. When that home is another node, jobs go on there. */
-  reload(room: Room, { without, clocks = [], resumes = false }: Extract<FromWorker, { kind: 'reload' }>): void {
+  reload(room: Room, message: Reload): void {
+    const { without, clocks = [], resumes = false } = message
     const { moves, jobs, recovery } = this.#deps
     noteClocks(room.clocks, clocks)
-    // `handOver` has closed the room, and opens it at the next owner.
-    if (this.#handedOver.has(room)) return
+    // `handOver` goes on from here: it knows whether its own task has closed the room.
+    if (this.#handedOver.has(room)) return void this.#handedOver.set(room, message)
     if (isElsewhere(room)) {
       if (room.phase !== 'closed') recovery.reopen(room, { without, resumes })
       return
@@ -198,9 +202,16 @@ export class RoomOpenings {
     const { table, jobs, recovery, edges, sink } = this.#deps
     const rooms = [...table.all()].filter((room) => room.home === home)
     recovery.noteEnd(rooms.find((room) => room.number === running?.room)?.ref ?? null)
-    // The edge is told first. Once its room has ended, it is no longer known here whose connection this was.
+    const expelled = running === null ? [] : [...expulsion(running)]
     const isOfEdge = running !== null && edges()?.owns(running.connection) === true
-    if (isOfEdge) for (const message of expulsion(running)) edges()?.deliver(message)
+    const expel = (): void => {
+      for (const message of expelled.splice(0)) {
+        if (isOfEdge) edges()?.deliver(message)
+        else sink()?.connection(message)
+      }
+    }
+    // The edge is told first. Once its room has ended, it is no longer known here whose connection this was.
+    if (isOfEdge) expel()
     for (const room of rooms) {
       jobs.failAll(room)
       this.endEdges(room, { kind: 'reload', without: running?.room === room.number ? running.connection : 0, resumes: false })
@@ -208,7 +219,7 @@ export class RoomOpenings {
       if (room.phase === 'closed') continue
       // Before anything is posted: the home would keep the room, and run once more what ended the worker.
       if (recovery.isBarred(room.ref)) {
-        this.#bar(room)
+        this.#bar(room, room.number === running?.room ? expel : undefined)
         continue
       }
       if (running !== null) recovery.dropRunning(room, running)
@@ -217,8 +228,7 @@ export class RoomOpenings {
       if (room.epoch === null) this.#openAgain(room, ANEW)
       else this.#place(room, { owner: null })
     }
-    if (running === null || isOfEdge) return
-    for (const message of expulsion(running)) sink()?.connection(message)
+    expel()
   }
 
   /** Called when another node owns the document: opens the room there. No connection is closed. [LIFE-26] */
@@ -262,11 +272,17 @@ export class RoomOpenings {
     const { epoch } = room
     if (places === null || epoch === null || room.phase !== 'open') return false
     beginOpening(room)
-    this.#handedOver.add(room)
+    this.#handedOver.set(room, null)
     const outcome = await jobs.run(room, { kind: 'hand-over', bodyLater: true })
+    const closed = this.#handedOver.get(room) ?? null
     this.#handedOver.delete(room)
     // The room was closed or fenced meanwhile.
     if (room.epoch !== epoch || !isOpening(room)) return false
+    if (outcome.kind !== 'evicted' && closed !== null) {
+      // Something else has closed the room, such as an edit that broke the live document.
+      this.reload(room, closed)
+      return false
+    }
     if (outcome.kind !== 'evicted') {
       opened(room)
       room.settleOpen('opened')
@@ -348,10 +364,14 @@ export class RoomOpenings {
     this.#deps.recovery.reopen(room, how)
   }
 
-  /** Gives up a room without a home whose document is not loaded for a while. Its members and whoever waits are told. [C6] */
-  #bar(room: Room): void {
+  /**
+   * Gives up a room without a home whose document is not loaded for a while. Its members and whoever waits are told. Before them
+   * `expel` tells the sender of the message that ended the home, who would otherwise only hear what the others do. [C6]
+   */
+  #bar(room: Room, expel?: () => void): void {
     this.#deps.moves.end(room)
     room.home = null
+    expel?.()
     this.opened(room, { outcome: 'unavailable' })
   }
 

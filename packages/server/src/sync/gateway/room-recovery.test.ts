@@ -45,6 +45,29 @@ it('[C6] a document that ends a worker for the third time is not given to anothe
   expect(await client.closed).toMatchObject({ code: 1012 })
 })
 
+it('[C6] the sender of the write that ends a worker for the third time gets ERR_BAD_UPDATE and 1003, and the others 1012', async () => {
+  await using bench = await startBench()
+  bench.store.put(headOf('doc'))
+  bench.workers.settles = false
+  bench.workers.broadcasts = false
+  const other = await bench.joined('doc', { sub: 'ann' }, ['ack'])
+  const sender = await bench.joined('doc', { sub: 'bob' }, ['ack'])
+  sender.send(EDIT)
+  await sender.settled()
+  const [running] = bench.workers.of('sync')
+  if (running === undefined) throw new Error('nothing was handed over')
+  for (let at = 0; at < 2; at++) bench.workers.end({ room: running.room, connection: 0, join: 0, ordinal: 0 })
+  bench.workers.posted.length = 0
+  bench.workers.end(running)
+  expect(bench.workers.posted).toEqual([])
+  expect(await sender.nextJson(TAG.error)).toMatchObject({ code: 'ERR_BAD_UPDATE', frame: 1 })
+  expect(await sender.closed).toEqual({ code: 1003, reason: 'protocol' })
+  expect(await other.nextJson(TAG.error)).toMatchObject({ code: 'ERR_UNAVAILABLE' })
+  expect(await other.closed).toMatchObject({ code: 1012 })
+  // Each end of a worker counts as one refused update.
+  expect(bench.gateway.metrics().counters.badUpdates).toBe(3)
+})
+
 it('[C6] the write that ended a worker is not handed over again either when the store answers only at a later try', async () => {
   const time = manualTime()
   let isDown = false

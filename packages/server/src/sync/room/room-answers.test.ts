@@ -3,6 +3,7 @@ import { syncFrame } from '@docrelay/protocol/codec'
 import { afterAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import type { DocumentHead, DocumentStore } from '../../documents/document-store.port.ts'
+import { type ManualTime, manualTime } from '../../kernel/testing/manual-time.ts'
 import { done, editIn, editRequest } from '../testing/room-editing.ts'
 import { put, RoomFixture, write } from '../testing/room-fixture.ts'
 import { UpdateWriter } from '../testing/update-writer.ts'
@@ -33,6 +34,7 @@ function started(worker: TestWorker): TestWorker {
 /** A worker whose first write of a version waits until it is let go; `before` runs then. */
 function pausedWorker(
   before: (documents: DocumentStore, ref: Parameters<DocumentStore['state']>[0]) => Promise<void> = async () => {},
+  time: Partial<ManualTime> = {},
 ) {
   const { documents } = at.storage
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -50,7 +52,9 @@ function pausedWorker(
       return documents.write(given)
     },
   }
-  const worker = started(new TestWorker({ ...at.storage, documents: store }, { rooms: ROOMS }))
+  const { clock, timers } = time
+  const given = { rooms: ROOMS, ...(clock && { clock }), ...(timers && { timers }) }
+  const worker = started(new TestWorker({ ...at.storage, documents: store }, given))
   return { worker, reached: reached.promise, release: released.resolve }
 }
 
@@ -143,6 +147,33 @@ describe('a client that joins while a write of the relay waits for the store', (
     expect(kinds.slice(0, 3)).toEqual([SYNC.step1, 10, SYNC.step2])
     expect(kinds.filter((kind) => kind === SYNC.step2)).toHaveLength(1)
     expect(timesIn(ben.text())).toBe(1)
+  })
+
+  it('[LIFE-6] [WS-32] is not refused for what it sent before its room was opened again, when it is asked for what that builds upon after 6 s', async () => {
+    const time = manualTime()
+    const { worker, reached, release } = pausedWorker(undefined, time)
+    const { head, room } = await at.openRoom(worker)
+    const editing = editIn(worker, room, editRequest(head, 'set_prose', INSERT))
+    await reached
+    const ben = worker.client()
+    // Somebody else's edit reached Ben and was lost with the former room. The next one builds upon it.
+    const lost = new Y.Doc()
+    lost.getMap('keys').set('first', 1)
+    Y.applyUpdate(ben.doc, Y.encodeStateAsUpdate(lost), ben)
+    const known = Y.encodeStateVector(lost)
+    lost.getMap('keys').set('second', 2)
+    const next = Y.encodeStateAsUpdate(lost, known)
+    Y.applyUpdate(ben.doc, next, ben)
+    ben.joinRoom(room, { again: 1 })
+    ben.write(SYNC.update, next)
+    await time.advance(6_000)
+    expect(ben.received).toEqual([])
+    release()
+    done(await editing)
+    await until(() => ben.synced)
+    // The client answers the step1 by a step2, and both its messages are applied.
+    await passing(time, () => ben.settled === 2)
+    expect([ben.refusals, ben.received.filter((type) => type === SYNC.step1)]).toEqual([[], [SYNC.step1]])
   })
 
   it('[WS-25] is sent nothing when it left before the write was stored', async () => {
@@ -238,6 +269,12 @@ it('[AG-110] a client that joins before late words are stored gets them when the
 async function reconnectAs(client: TestClient, room: number): Promise<void> {
   client.joinRoom(room)
   await until(() => client.synced && client.settled === client.ordinal)
+}
+
+/** Lets time pass until something holds. */
+async function passing(time: ManualTime, holds: () => boolean): Promise<void> {
+  for (let turns = 0; turns < 500 && !holds(); turns++) await time.advance(10)
+  expect(holds()).toBe(true)
 }
 
 /** The payload of an AWARENESS frame with one state of the client. */

@@ -26,10 +26,13 @@ export class RoomAnswers {
   /** What waits until the content it tells of stays. */
   readonly held: HeldAnswers
 
-  constructor(room: SyncRoom, broadcasts: Broadcasts) {
+  /** `asked` is called when a step1 has left for a connection. */
+  constructor(room: SyncRoom, broadcasts: Broadcasts, asked: (member: Member) => void) {
     this.room = room
     this.host = room.host
-    this.held = new HeldAnswers(room, broadcasts)
+    this.held = new HeldAnswers(room, broadcasts, (member, part) => {
+      if (part === 'step1') asked(member)
+    })
   }
 
   /**

@@ -24,12 +24,15 @@ type Held =
 export class HeldAnswers {
   readonly #room: SyncRoom
   readonly #broadcasts: Broadcasts
+  readonly #left: (member: Member, part: Part) => void
   readonly #held = new Map<Member, Map<Part, Held>>()
   #isInDoubt = false
 
-  constructor(room: SyncRoom, broadcasts: Broadcasts) {
+  /** `left` is called when a part has left for a connection. */
+  constructor(room: SyncRoom, broadcasts: Broadcasts, left: (member: Member, part: Part) => void) {
     this.#room = room
     this.#broadcasts = broadcasts
+    this.#left = left
   }
 
   /** From now on the document may be thrown away with what it contains, until `trust` or until the room closes. */
@@ -88,6 +91,7 @@ export class HeldAnswers {
       parts.delete(part)
       const frames = held.frames()
       if (frames.length > 0) host.emit({ kind: 'direct', connection: member.connection, join: member.join, frames })
+      this.#left(member, part)
     }
     this.#held.delete(member)
   }

@@ -55,6 +55,7 @@ it('[LIFE-6] messages wait at most 5 s for a step2, and are discarded when their
   const [ann, bob, cid] = [member(1), member(2), member(3)]
   for (const each of [ann, bob, cid]) {
     made.began(each, 1)
+    made.asked(each)
     made.takes(each, write(1))
   }
   made.end(bob)
@@ -65,4 +66,20 @@ it('[LIFE-6] messages wait at most 5 s for a step2, and are discarded when their
   await advance(1)
   expect(taken).toEqual(['2: 1', '1: 1'])
   expect(made.takes(ann, write(2))).toBe(false)
+})
+
+it('[LIFE-6] [WS-32] the 5 s for a step2 begin when the connection is asked for it, and not again with a later question', async () => {
+  const { made, taken, advance } = rejoins()
+  const ann = member(1)
+  made.began(ann, 1)
+  made.takes(ann, write(1))
+  await advance(60_000)
+  expect(taken).toEqual([])
+  made.asked(ann)
+  await advance(3_000)
+  made.asked(ann)
+  await advance(1_999)
+  expect(taken).toEqual([])
+  await advance(1)
+  expect(taken).toEqual(['1: 1'])
 })

@@ -10,7 +10,8 @@ interface Waiting {
   /** A step2 up to this ordinal answers a step1 of the former room. */
   readonly through: number
   readonly held: Write[]
-  readonly cancel: () => void
+  /** Cancels the end of waiting; `null` until the step1 has left. */
+  cancel: (() => void) | null
 }
 
 /**
@@ -29,10 +30,15 @@ export class Rejoins {
     this.#take = take
   }
 
-  /** The connection is asked for its step2. `through` is the ordinal of the last message that it has sent. */
+  /** The connection will be asked for its step2. `through` is the ordinal of the last message that it has sent. */
   began(member: Member, through: number): void {
-    const cancel = this.#host.after(STEP2_MS, () => this.end(member))
-    this.#waiting.set(member, { through, held: [], cancel })
+    this.#waiting.set(member, { through, held: [], cancel: null })
+  }
+
+  /** A step1 has left for the connection. Later ones of the same join give it no more time. */
+  asked(member: Member): void {
+    const waiting = this.#waiting.get(member)
+    if (waiting !== undefined) waiting.cancel ??= this.#host.after(STEP2_MS, () => this.end(member))
   }
 
   /**
@@ -73,12 +79,12 @@ export class Rejoins {
   }
 
   close(): void {
-    for (const { cancel } of this.#waiting.values()) cancel()
+    for (const { cancel } of this.#waiting.values()) cancel?.()
     this.#waiting.clear()
   }
 
   #remove(member: Member, { cancel }: Waiting): void {
-    cancel()
+    cancel?.()
     this.#waiting.delete(member)
   }
 }

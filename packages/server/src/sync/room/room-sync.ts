@@ -55,7 +55,7 @@ export class RoomSync implements TrialOwner {
     this.window = new EditWindow(room.host.options.windowMs)
     this.backlog = new Backlog(room.host)
     this.broadcasts = new Broadcasts(room)
-    this.answers = new RoomAnswers(room, this.broadcasts)
+    this.answers = new RoomAnswers(room, this.broadcasts, (member) => this.rejoins.asked(member))
     this.trials = new WriteTrials(this, room)
     this.rejoins = new Rejoins(room.host, (member, write) => this.take(member, write))
   }
@@ -370,8 +370,8 @@ export class RoomSync implements TrialOwner {
   /** Asks a new connection for its edits, unless the room moved here with all that it had of this connection. */
   joined(member: Member, { resumes, again }: Pick<Extract<ToWorker, { kind: 'join' }>, 'resumes' | 'again'>): void {
     if (resumes === true) return
-    this.answers.sendStep1(member)
     if (again !== undefined) this.rejoins.began(member, again)
+    this.answers.sendStep1(member)
   }
 
   /** A connection left. If few of its writes wait, they are still applied, so that the user's last edits are not lost. */

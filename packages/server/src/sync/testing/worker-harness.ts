@@ -96,7 +96,13 @@ export class TestClient {
 
   joinRoom(
     room: number,
-    given: { readonly sub?: string; readonly canWrite?: boolean; readonly maxDocBytes?: number } = {},
+    given: {
+      readonly sub?: string
+      readonly canWrite?: boolean
+      readonly maxDocBytes?: number
+      /** The room was opened again, and the connection had sent messages up to this ordinal. */
+      readonly again?: number
+    } = {},
   ): void {
     this.room = room
     this.join++
@@ -108,7 +114,8 @@ export class TestClient {
     const sub = given.sub ?? `user-${this.connection}`
     const { connection, join, canWrite } = this
     const rights = { canWrite, maxDocBytes: given.maxDocBytes ?? null }
-    this.worker.host.receive([{ kind: 'join', room, connection, join, sub, ...rights, knowsLineage: false }])
+    const again = given.again === undefined ? {} : { again: given.again }
+    this.worker.host.receive([{ kind: 'join', room, connection, join, sub, ...rights, knowsLineage: false, ...again }])
     this.send(0, syncFrame(SYNC.step1, Y.encodeStateVector(this.doc)).subarray(1))
   }
 

@@ -76,3 +76,28 @@ describe('[BLOB-19] one passing fault of the object store', () => {
     expect(run.out).toContain('1 blob')
   })
 })
+
+describe('`relay verify` on an object store that fails', () => {
+  it('[OPS-11] [CFG-12] an object store that is gone is told as lost, with exit code 1 and no result, and no blob as damaged', async () => {
+    faulty.fault = () => ({ kind: 'reset' })
+    const run = await relayCommand(dataDir, ['verify'], env)
+    expect([run.code, run.out]).toEqual([1, ''])
+    expect(run.err).toMatch(/^relay: the object store was lost, so the check is not complete/)
+  })
+
+  it('[OPS-11] [BLOB-19] a blob that fails for as long as a call is tried again is read once more, and is not told as damaged', async () => {
+    let failures = 3
+    faulty.fault = ({ url }) => (url.includes('x-id=GetObject') && failures-- > 0 ? { kind: 'reset' } : null)
+    const run = await relayCommand(dataDir, ['verify'], env)
+    expect(run).toMatchObject({ code: 0, err: '' })
+    expect(run.out).toContain('1 blob; found: damage 0')
+  })
+
+  it('[OPS-11] a blob that the object store cannot give, although it answers, is damage of that blob', async () => {
+    faulty.fault = ({ url }) => (url.includes('x-id=GetObject') ? { kind: 'error', status: 403, code: 'AccessDenied' } : null)
+    const run = await relayCommand(dataDir, ['verify'], env)
+    expect(run.code).toBe(1)
+    expect(run.out).toMatch(/^damage: blob [0-9a-f]{64}: its bytes cannot be read: .*AccessDenied/)
+    expect(run.out).toContain('found: damage 1')
+  })
+})
