@@ -27,6 +27,18 @@ it('[AG-110] unsaved words in a block that others remove stay in the copy until 
   expect(holds(doc, ' words')).toBe(false)
 })
 
+it('[AG-110] unsaved letters that were deleted again before others removed their block are not kept, although an undo manager keeps them', () => {
+  const { doc, page, kept, removal } = typed()
+  const undo = new Y.UndoManager(page, { captureTimeout: 0 })
+  const text = (page.get(0) as Y.XmlElement).get(0) as Y.XmlText
+  text.insert(9, ' typo')
+  text.delete(9, 5)
+  kept.apply(removal, 'relay', { isSaved: false, mayWrite: true })
+  expect([holds(doc, ' words'), holds(doc, ' typo')]).toEqual([true, false])
+  while (undo.undo() !== null);
+  expect(page.length).toBe(0)
+})
+
 it('[AG-110] saved words in a block that others remove are dropped at once', () => {
   const { doc, kept, removal } = typed()
   kept.apply(removal, 'relay', { isSaved: true, mayWrite: true })

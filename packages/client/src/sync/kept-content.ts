@@ -27,8 +27,10 @@ export class KeptContent {
     const doc = this.#doc
     const applyUpdate = mayWrite ? Y.applyUpdate : applyAsReader
     if (isSaved || !doc.gc) return applyUpdate(doc, update, origin)
-    const note = ({ deleteSet }: Y.Transaction): void => {
-      if (deleteSet.clients.size > 0) this.#deleted.push(deleteSet)
+    const note = (transaction: Y.Transaction): void => {
+      if (transaction.deleteSet.clients.size === 0) return
+      this.#deleted.push(transaction.deleteSet)
+      dropDeletedBefore(transaction)
     }
     doc.gc = false
     doc.on('afterTransaction', note)
@@ -46,4 +48,17 @@ export class KeptContent {
     Y.tryGc(Y.mergeDeleteSets(this.#deleted), this.#doc.store, this.#doc.gcFilter)
     this.#deleted = []
   }
+}
+
+/**
+ * Drops the letters that were deleted already in the texts that a transaction removes. An undo manager keeps such letters, but cannot bring them back
+ * into what others removed; sent again, they would look to the relay like letters that went only with their block.
+ */
+function dropDeletedBefore(transaction: Y.Transaction): void {
+  const { deleteSet, doc } = transaction
+  Y.iterateDeletedStructs(transaction, deleteSet, (struct) => {
+    if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentType)) return
+    for (let item = struct.content.type._start; item !== null; item = item.right)
+      if (item.deleted && item.content instanceof Y.ContentString && !Y.isDeleted(deleteSet, item.id)) item.gc(doc.store, false)
+  })
 }

@@ -44,9 +44,7 @@ export function settleConnectors({ before, after, written, fixed }: Unsettled, r
     if (!isAttached || (isWritten === undefined && !isPulled)) continue
     const settled = withEnds(value, before, geometry)
     shapes.set(id, settled)
-    const isRouted =
-      isWritten?.isRouted ?? (memberOf(value, 'routingMode') === 'orthogonal' && kindOf(value).settable.includes('routingMode'))
-    if (isRouted) requests.push(requestOf(id, settled, geometry))
+    if (isWritten?.isRouted ?? isRoutedByItself(value)) requests.push(requestOf(id, settled, geometry))
   }
   const routes = requests.length === 0 ? [] : route(requests, sceneOf(requests, { ...geometry, shapes }))
   const warnings = requests.flatMap((request, i): readonly Warning[] => {
@@ -58,6 +56,11 @@ export function settleConnectors({ before, after, written, fixed }: Unsettled, r
     return [{ reason: `no clear way was found for the connector ${quote(request.id)}; it takes the direct one` }]
   })
   return { shapes, rerouted: requests.map(({ id }) => id).filter((id) => !written.has(id)), warnings }
+}
+
+/** Whether the relay finds the way of a connector whose shapes change their place. [CANVAS-21] */
+export function isRoutedByItself(value: JsonObject): boolean {
+  return memberOf(value, 'routingMode') === 'orthogonal' && kindOf(value).settable.includes('routingMode')
 }
 
 function hasMoved(id: string, before: PageGeometry, after: PageGeometry): boolean {

@@ -51,6 +51,11 @@ interface ListChange<B> {
 /** Text blocks in what the call made or changed that stood in another container, or on another page, before it. */
 interface Receiving {
   readonly came?: readonly string[]
+  /**
+   * Those of `came` that had no id before the call, each with the hash of what it said: only by that its former place knows it, also when
+   * somebody wrote in it since. Records of older releases have none.
+   */
+  readonly said?: readonly (readonly [id: string, hash: number])[]
 }
 
 /** A page in the list of its kind. A page that stayed has no entry here. */
@@ -100,6 +105,8 @@ export interface ShapeChange extends ListChange<JsonObject> {
   readonly id: string
   /** The members that the call changed. */
   readonly members?: readonly MemberChange[]
+  /** Of a connector: hash of where the shapes at its ends were before the call. Records of older releases have none. */
+  readonly ends?: number
 }
 
 export interface LibraryChange {

@@ -135,6 +135,7 @@ function withMoves(
   const came = [...list, ...pages.flatMap(({ blocks = [] }) => blocks)].flatMap((entry) => entry.came ?? [])
   const places = came.length === 0 ? [] : left
   const moves = new Set(idsOf(places))
+  const said = new Map<string, number>()
   // A block that had no id got one on its way, and is known by its words.
   const nameless = new Set(
     idBearing(places).flatMap(({ block }) => (blockId(block) === null && blockText(block) !== '' ? blockHash(block) : [])),
@@ -144,11 +145,14 @@ function withMoves(
   for (const page of nameless.size === 0 ? [] : after.filter(({ id }) => written.has(id)))
     for (const { block } of idBearing(pageTree(page).tree)) {
       const id = blockId(block)
-      if (id !== null && wanted.has(id) && nameless.has(blockHash(block))) moves.add(id)
+      if (id === null || !wanted.has(id) || moves.has(id) || !nameless.has(blockHash(block))) continue
+      moves.add(id)
+      said.set(id, blockHash(block))
     }
   const moved = <E extends { readonly came?: readonly string[] }>({ came: ids = [], ...entry }: E): E => {
     const from = ids.filter((id) => moves.has(id))
-    return { ...entry, ...(from.length > 0 && { came: from }) } as E
+    const words = from.flatMap((id) => (said.has(id) ? [[id, said.get(id) as number] as const] : []))
+    return { ...entry, ...(from.length > 0 && { came: from }), ...(words.length > 0 && { said: words }) } as E
   }
   const withBlocks = (page: ProsePageChange) => (page.blocks === undefined ? page : { ...page, blocks: page.blocks.map(moved) })
   return [list.map(moved), pages.map(withBlocks)]

@@ -1,8 +1,11 @@
 import type { CanvasPage, Shape } from '../body.ts'
+import { pageGeometry, type PageGeometry, shapeValues } from '../canvas/page-geometry.ts'
+import { kindOf } from '../canvas/shape-kinds.ts'
 import { labelOf } from '../canvas/stored-shape.ts'
 import { equalJson, type Json, type JsonObject } from '../json.ts'
 import { isPrintable } from '../prose/block-names.ts'
 import type { MemberChange, ShapeChange } from './change-set.ts'
+import { endsHash } from './connector-ends.ts'
 import { listChanges } from './sequence.ts'
 import { shapeHashes } from './shape-hashes.ts'
 import type { Removed, Tally } from './tally.ts'
@@ -42,12 +45,13 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
   const { created, left } = listChanges(lengths, pairs, (index) => (after.shapes[index] as Shape).id)
   const changes: ShapeChange[] = []
   const hashOf = shapeHashes()
+  const endsOf = endsBefore(before)
   const moved = new Set<string>()
   for (const { before: index, after: now, from, now: beside } of left) {
     const shape = before.shapes[index] as Shape
     if (now < 0) {
       tally.removed(removedShape(shape.id, shape.value))
-      changes.push({ id: shape.id, before: shape.value, from })
+      changes.push({ id: shape.id, before: shape.value, from, ...endsOf(shape.value) })
       continue
     }
     moved.add(shape.id)
@@ -59,7 +63,7 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
       after: hashOf(stored),
       from,
       ...(beside && { now: beside }),
-      ...(members.length > 0 && { members }),
+      ...(members.length > 0 && { members, ...endsOf(shape.value) }),
     })
   }
   for (const pair of pairs) {
@@ -67,7 +71,7 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
     const members = moved.has(now.id) ? [] : objectChanges(old.value, now.value)
     if (members.length === 0) continue
     tally.changed()
-    changes.push({ id: now.id, after: hashOf(now.value), members })
+    changes.push({ id: now.id, after: hashOf(now.value), members, ...endsOf(old.value) })
   }
   for (const index of created) {
     const shape = after.shapes[index] as Shape
@@ -75,4 +79,14 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
     changes.push({ id: shape.id, after: hashOf(shape.value) })
   }
   return changes
+}
+
+/** Where the shapes at the ends of connectors were. The page is measured when the first connector asks. */
+function endsBefore(page: CanvasPage): (value: JsonObject) => Pick<ShapeChange, 'ends'> {
+  let geometry: PageGeometry | undefined
+  return (value) => {
+    if (kindOf(value).form !== 'line') return {}
+    const ends = endsHash(value, (geometry ??= pageGeometry(shapeValues(page))))
+    return ends === null ? {} : { ends }
+  }
 }

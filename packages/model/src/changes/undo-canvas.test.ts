@@ -55,6 +55,44 @@ describe('undo of a call that moved a shape', () => {
   })
 })
 
+describe('undo of what a call did to a connector of which somebody moved an end since', () => {
+  const line = { kind: 'connector', id: 'k', routingMode: 'orthogonal', startShapeId: 'a', endShapeId: 'b' }
+  const anchors = { startAnchor: 'bottom', endAnchor: 'top' }
+  const connected = (...shapes: readonly JsonObject[]) =>
+    edited(drawing(...shapes), 'add_shape', { ...on, shape: { ...line, ...anchors } })
+  const before = connected(box('a', 0), box('b', 300, 400), box('c', 0, 400))
+  const way = (given: DocumentBody) => {
+    const { x, y, x2, y2, waypoints, endShapeId } = shape(given, 'k') as JsonObject
+    return { x, y, x2, y2, waypoints, endShapeId }
+  }
+  const calls = [
+    ['moved its other end', 'update_shape', { id: 'a', patch: { x: 600 } }],
+    ['attached it to another shape', 'update_shape', { id: 'k', patch: { endShapeId: 'c' } }],
+    ['deleted it', 'delete_shape', { id: 'k' }],
+  ] as const
+
+  it.each(calls)('[CANVAS-21] [AG-71] a connector is routed to where its shapes are now: the call %s', (_, name, args) => {
+    const after = edited(before, name, { ...on, ...args })
+    const moved = edited(after, 'update_shape', { ...on, id: 'b', patch: { x: 900, y: 700 } })
+    const { body: now, kept } = undone(before, after, moved)
+    expect(way(now)).toEqual(way(connected(box('a', 0), box('b', 900, 700), box('c', 0, 400))))
+    expect(kept).toEqual([])
+  })
+
+  it('[CANVAS-21] [AG-71] a way that somebody drew by hand since stays when the call changed only how the connector looks', () => {
+    const after = edited(before, 'update_shape', { ...on, id: 'k', patch: { style: { stroke: '#ff0000' } } })
+    const moved = edited(after, 'update_shape', { ...on, id: 'b', patch: { x: 900, y: 700 } })
+    const waypoints = [
+      { x: 0, y: 222 },
+      { x: 900, y: 222 },
+    ]
+    const drawn = edited(moved, 'update_shape', { ...on, id: 'k', patch: { waypoints } })
+    const { body: now } = undone(before, after, drawn)
+    expect(way(now)).toEqual(way(drawn))
+    expect(shape(now, 'k')?.['stroke']).toBe(shape(before, 'k')?.['stroke'])
+  })
+})
+
 describe('undo of a call that added a shape', () => {
   const before = drawing(box('b', 300, 400))
   const after = edited(before, 'add_shape', { ...on, shape: { kind: 'rectangle', id: 'a', x: 0, y: 0, text: 'Added' } })

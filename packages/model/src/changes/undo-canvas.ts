@@ -1,16 +1,14 @@
-import type { CanvasPage, DocumentBody, Shape } from '../body.ts'
-import { pageGeometry, shapeValues } from '../canvas/page-geometry.ts'
+import type { DocumentBody, Shape } from '../body.ts'
 import type { Router } from '../canvas/route.ts'
-import { isInPlace, settleConnectors } from '../canvas/settle-connectors.ts'
 import { kindOf } from '../canvas/shape-kinds.ts'
 import { childrenOf, labelOf, stringOf } from '../canvas/stored-shape.ts'
-import { withValues } from '../canvas/write-page.ts'
 import type { Warning } from '../edit.ts'
-import { equalJson, type JsonObject, memberOf } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import { quote } from '../quote.ts'
 import type { CanvasPageChange, ChangeSet, ShapeChange } from './change-set.ts'
 import { canvasPageHash } from './changes-between.ts'
 import { shapeHash } from './shape-hashes.ts'
+import { withConnectors } from './undo-connectors.ts'
 import { type Kept, undoList } from './undo-list.ts'
 import { undoMembers } from './undo-members.ts'
 import { undoPages, withUndoneMembers } from './undo-pages.ts'
@@ -103,30 +101,4 @@ function isNew(entry: ShapeChange | undefined): boolean {
 function namedBy(value: JsonObject): readonly string[] {
   if (kindOf(value).form !== 'line') return childrenOf(value)
   return [stringOf(value, 'startShapeId'), stringOf(value, 'endShapeId')].flatMap((id) => id ?? [])
-}
-
-/** The shapes with the connectors that somebody made or changed since brought to where the undo puts their shapes. [CANVAS-14, CANVAS-21] */
-function withConnectors(
-  page: CanvasPage,
-  shapes: readonly Shape[],
-  { shapes: entries = [] }: CanvasPageChange,
-  { route, nowMs }: CanvasUndo,
-  warnings: Warning[],
-): readonly Shape[] {
-  if (shapes === page.shapes || !shapes.some(({ value }) => kindOf(value).form === 'line')) return shapes
-  const before = pageGeometry(shapeValues(page))
-  const after = shapeValues({ ...page, shapes })
-  const geometry = pageGeometry(after)
-  const asBefore = new Set(entries.filter((entry) => isAsBefore(entry, after.get(entry.id))).map(({ id }) => id))
-  const fixed = new Set([...after].flatMap(([id, value]) => (asBefore.has(id) || isInPlace(value, before, geometry) ? [id] : [])))
-  const settled = settleConnectors({ before, after, written: new Map(), fixed }, route)
-  warnings.push(...settled.warnings)
-  return withValues(shapes, settled.shapes, nowMs)
-}
-
-/** Whether a shape of the call is as before it. Then its way is too, which somebody may have drawn by hand. */
-function isAsBefore({ before, from, members }: ShapeChange, value: JsonObject | undefined): boolean {
-  if (value === undefined) return false
-  if (before !== undefined && from !== undefined) return value === before
-  return members !== undefined && members.every((member) => equalJson(memberOf(value, member.name), member.before))
 }

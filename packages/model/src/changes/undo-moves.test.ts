@@ -101,6 +101,44 @@ describe('undo of a call that moved blocks to another page', () => {
   })
 })
 
+describe('undo of a call that moved items without ids', () => {
+  const bare = (...words: readonly string[]) => `<ul>${words.map((each) => `<li><p>${each}</p></li>`).join('')}</ul>`
+  const idOf = (given: DocumentBody, page: string, words: string) =>
+    contentOf(given, page).match(new RegExp(`<p id="([^"]+)">${words}</p>`))?.[1]
+  /** How often each text stands in the document, whatever the ids of blocks are. */
+  const texts = (given: DocumentBody) =>
+    Object.fromEntries(Object.entries(counts(given)).filter(([name]) => !name.startsWith('blk-')))
+
+  it.each([false, true])(
+    '[AG-71] [AG-70] an item that somebody edited in the list that went to another page stands there only; moved on to a third page: %s',
+    (isMovedOn) => {
+      const before = edited(pages(`<p id="blk-m">m</p>${bare('one', 'two')}`), 'add_prose_page', {
+        name: 'R',
+        content: bare('r'),
+      })
+      const r = before.prose.pages.at(-1)?.id as string
+      const after = edited(before, 'move_block', moveOfList(before))
+      const id = idOf(after, 'q', 'one')
+      const typed = edited(after, 'set_prose', { pageId: 'q', id, content: '<p>edited</p>' })
+      const further = { pageId: 'q', id, toPageId: r, targetId: idOf(before, r, 'r'), side: 'after' }
+      const { body: now, kept } = undone(before, after, isMovedOn ? edited(typed, 'move_block', further) : typed)
+      expect(texts(now)).toEqual({ m: 1, q1: 1, r: 1, edited: 1, two: 1 })
+      expect(kept).not.toEqual([])
+    },
+  )
+
+  it('[AG-71] [AG-70] an item that the call moved to another list, and that somebody edited there since, stands once', () => {
+    const before = pages(`${bare('one', 'two')}<p id="blk-m">m</p>${bare('three')}`)
+    const after = edited(before, 'set_prose', {
+      pageId: 'p',
+      content: `${bare('one')}<p id="blk-m">m</p>${bare('three', 'two')}`,
+    })
+    const typed = edited(after, 'set_prose', { pageId: 'p', id: idOf(after, 'p', 'two'), content: '<p>edited</p>' })
+    const { body: now } = undone(before, after, typed)
+    expect(texts(now)).toEqual({ m: 1, q1: 1, one: 1, three: 1, edited: 1 })
+  })
+})
+
 /** A whole list is moved as the top-level block that it is. */
 function moveOfList(before: DocumentBody): object {
   const index = contentOf(before).startsWith('<ul') ? 0 : 1

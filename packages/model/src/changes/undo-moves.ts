@@ -104,27 +104,35 @@ function withHomeless(plan: PagePlan, homes: Homes): PagePlan {
 /** Finds a text block of before among what stays where the call, or somebody since, put it. */
 export type Elsewhere = (block: ProseElement) => ProseElement | undefined
 
-/** `made`: pages that the call made and that stay. */
-export function elsewhereOf(
-  plans: readonly PagePlan[],
-  made: readonly ProsePage[],
-  strays: ReadonlyMap<string, ProseElement>,
-): Elsewhere {
+interface Arrived {
+  /** Pages that the call made and that stay. */
+  readonly made: readonly ProsePage[]
+  readonly strays: ReadonlyMap<string, ProseElement>
+  /** What blocks said that had no id before the call, by the ids that they got. */
+  readonly said: ReadonlyMap<string, number>
+}
+
+export function elsewhereOf(plans: readonly PagePlan[], { made, strays, said }: Arrived): Elsewhere {
   const arrived = new Map<string, ProseElement>()
-  // A block without id got one where it arrived, so only its words tell that it is the same.
+  // A block without id got one where it arrived, so only its words tell that it is the same: those that it says, and those that it arrived with.
   const worded = new Map<Key, ProseElement>()
+  const speak = (block: ProseElement) => {
+    worded.set(wordsOf(block), block)
+    const former = said.get(blockId(block) ?? '')
+    if (former !== undefined) worded.set(former, block)
+  }
   const arrive = (blocks: readonly ProseElement[], former: ReadonlySet<string> = new Set()) => {
     for (const { block } of idBearing(blocks)) {
       const id = blockId(block)
       if (id === null || former.has(id)) continue
       arrived.set(id, block)
-      worded.set(wordsOf(block), block)
+      speak(block)
     }
   }
   const word = ({ id, after, before, from }: BlockChange, block: ProseElement) => {
     if (id !== undefined && before === undefined && from === undefined && after !== undefined) worded.set(after, block)
   }
-  for (const block of strays.values()) worded.set(wordsOf(block), block)
+  for (const block of strays.values()) speak(block)
   for (const { staying, change, astray } of plans) {
     const former = new Set(
       idsOf((change.blocks ?? []).flatMap((entry) => (entry.before === undefined ? [] : formerBlock(entry)))),
@@ -154,6 +162,12 @@ interface Around {
   readonly gone: readonly ProsePageChange[]
   /** The pages of the document that the undo leaves there, as they are before it. */
   readonly pages: readonly ProsePage[]
+}
+
+/** What the blocks said that the call moved and that had no id before it, by the ids that they got. */
+export function saidBefore({ prose }: ChangeSet): ReadonlyMap<string, number> {
+  const entries = [...(prose?.list ?? []), ...(prose?.pages ?? []).flatMap(({ blocks = [] }) => blocks)]
+  return new Map(entries.flatMap(({ said = [] }) => said))
 }
 
 /** The blocks that the call made or moved, wherever they are now, as far as they stay there. */

@@ -17,6 +17,7 @@ import {
   elsewhereOf,
   isHomeless,
   keptStrays,
+  saidBefore,
   strayBlocks,
   treeOf,
   treeWithout,
@@ -50,7 +51,7 @@ export function undoProse(given: DocumentBody, set: ChangeSet, undo: ProseUndo):
   const list = (set.prose?.list ?? []).filter(({ id }) => !present.has(id) || staying.some((page) => page.id === id))
   const around = { list, gone, pages: staying }
   const strays = strayBlocks(plans, around)
-  const elsewhere = elsewhereOf(plans, made, strays)
+  const elsewhere = elsewhereOf(plans, { made, strays, said: saidBefore(set) })
   let body = pages === given.prose.pages ? given : withProsePages(given, pages)
   for (const page of pages) if (!present.has(page.id)) body = withPageBack(body, page, elsewhere)
   const told = new Set(idsOf([...plans.flatMap((plan) => plan.staying.map(({ block }) => block)), ...made.flatMap(treeOf)]))

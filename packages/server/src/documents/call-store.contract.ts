@@ -92,6 +92,15 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       ])
     })
 
+    it('[AG-68] an undo of several calls of which one was undone before is refused, although it would change only what the others wrote', async () => {
+      const [first, second, undo] = [aCall(), aCall(), aCall({ tool: 'undo' })]
+      const next = written(await write(written(await write(await create(), first)), second))
+      const undone = written(await write(next, { ...undo, undoes: [second.callId], targets: [second.callId] }))
+      const late = aCall({ undoes: [first.callId], targets: [second.callId, first.callId] })
+      expect((await write(undone, late)).kind).toBe('not-undoable')
+      expect((await write(undone, { ...late, targets: [first.callId] })).kind).toBe('written')
+    })
+
     it(
       '[AG-67] a document keeps its newest 500 calls and 16 MiB of them',
       async () => {

@@ -19,11 +19,16 @@ export interface CallWrite {
   readonly blobReferences: readonly string[]
   /** The calls that it undoes. When one of them was undone before, the write is `not-undoable`. [AG-72] */
   readonly undoes: readonly string[]
+  /**
+   * All calls that an undo was to take back, also those of which nothing was left. When one of them was undone before, the write is
+   * `not-undoable` too: its caller meant other calls. Absent: those of `undoes`. [AG-68]
+   */
+  readonly targets?: readonly string[]
   /** What is told to a caller that repeats an undo, as JSON; `null` for other tools. [AG-73] */
   readonly answer: string | null
 }
 
-export interface CallHead extends Omit<CallWrite, 'record' | 'blobReferences' | 'undoes' | 'answer'> {
+export interface CallHead extends Omit<CallWrite, 'record' | 'blobReferences' | 'undoes' | 'targets' | 'answer'> {
   readonly atMs: number
   /** The version that it made. */
   readonly version: number

@@ -1,5 +1,6 @@
 import { blobReferencesIn } from '@docrelay/model/blob-references'
 import type { DocumentBody } from '@docrelay/model/body'
+import type { UndoCalls } from '@docrelay/model/changes/undo-calls'
 import { changesBetween } from '@docrelay/model/changes/changes-between'
 import type { Counts, RemovedEntry } from '@docrelay/model/changes/tally'
 import type { Edited, EditEnvironment } from '@docrelay/model/edit'
@@ -74,7 +75,7 @@ export function captureMember(isZeroing: boolean, changes: CallChanges, sub: str
 
 /** Returns the member `call` of the write that an edit is. [AG-66] */
 export function callMember(
-  { access, agent, caller, edit }: Pick<EditRequest, 'access' | 'agent' | 'caller' | 'edit'>,
+  { access, agent, caller, edit, args }: Pick<EditRequest, 'access' | 'agent' | 'caller' | 'edit' | 'args'>,
   { effects, record, gone }: CallChanges,
   result: object,
 ): Pick<DocumentWrite, 'call'> {
@@ -92,7 +93,14 @@ export function callMember(
     record: record === null ? null : Buffer.from(record),
     blobReferences: record === null ? [] : blobReferencesIn(record),
     undoes: undo?.undone ?? [],
+    ...(undo !== null && { targets: targetsOf(args) }),
     answer: undo === null ? null : JSON.stringify({ ...undo, changed, callId }),
   }
   return { call }
+}
+
+/** The calls that an undo was to take back. */
+function targetsOf(args: unknown): readonly string[] {
+  const { targets = [] } = args as UndoCalls
+  return targets.map(({ callId }) => callId)
 }

@@ -114,7 +114,8 @@ async function store(
   if (foreign !== null) return foreign
   if (write.log.kind === 'live' && write.log.lastSeq !== (head?.lastSeq ?? 0)) return { kind: 'conflict', current }
   if (write.log.kind === 'cold' && head !== null && head.lastSeq > head.coveredSeq) return { kind: 'unsettled', current: head }
-  if (head !== null && !(await areUndoable(writer, head.key, write.call?.undoes ?? []))) return { kind: 'not-undoable' }
+  const undone = write.call?.targets ?? write.call?.undoes ?? []
+  if (head !== null && !(await areUndoable(writer, head.key, undone))) return { kind: 'not-undoable' }
   const refusal = await refuseGrowth(writer, engine, write, head)
   if (refusal !== null) return refusal
   const version = nextVersion(current, write.bump)

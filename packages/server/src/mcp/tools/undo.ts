@@ -1,7 +1,10 @@
 import { isRefusal, type Refusal } from '@docrelay/model/edit'
+import type { UndoTarget } from '@docrelay/model/changes/undo-calls'
 import type { CallStore } from '../../documents/call-store.port.ts'
+import { contendedEdit } from '../../documents/edit-plan.ts'
 import { lastTargets, namedTarget, type Undoing } from '../../documents/undo-targets.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { retryCas } from '../../kernel/retry-cas.ts'
 import { callerDigest } from '../memory/callers.ts'
 import { refusal } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
@@ -17,6 +20,8 @@ export interface UndoDeps extends WaysDeps {
 
 /** [TOOL-undo] */
 export function undoTool(deps: UndoDeps): ToolRow {
+  /** The calls that the newest attempt of an undo was about. */
+  const tried = new WeakMap<ToolCall, readonly string[]>()
   const row = editTool(deps.documents, {
     name: 'undo',
     place: 50,
@@ -33,18 +38,39 @@ export function undoTool(deps: UndoDeps): ToolRow {
     prepare: async (call, attempt) => {
       const found = await targets(call, deps)
       if (found['refusal'] !== undefined) return found
+      tried.set(call, idsOf(found))
       return { ...found, ...(await waysOf('undo', { ...call, args: { ...call.args, ...found } }, attempt, deps)) }
     },
   })
   return {
     ...row,
-    async run(call) {
-      const answer = await row.run(call)
-      if (!mayBeLate(answer)) return answer
-      const { refusal: undone } = await targets(call, deps)
-      return undone === undefined ? answer : refusal(undone as Refusal)
+    run(call) {
+      const once = async (): Promise<ToolSuccess | ToolFailure | 'again'> => {
+        const answer = await row.run(call)
+        if (!mayBeLate(answer)) return answer
+        const found = await targets(call, deps)
+        if (found['refusal'] !== undefined) return refusal(found['refusal'] as Refusal)
+        return answer.kind === 'success' && (await isOvertaken(call, tried.get(call) ?? [], deps)) ? 'again' : answer
+      }
+      return retryCas(once, async () => {
+        const { version } = await deps.documents.require(call.access, call.args['docId'] as string, 'edit')
+        return refusal(contendedEdit(version))
+      })
     },
   }
+}
+
+/**
+ * Whether another undo took one of these calls back while this one looked at the document. Then `last` means the calls before them, and not
+ * that somebody changed everything since. [AG-68]
+ */
+async function isOvertaken(call: ToolCall, callIds: readonly string[], { documents, calls }: UndoDeps): Promise<boolean> {
+  const { key } = await documents.require(call.access, call.args['docId'] as string, 'edit')
+  return (await calls.read(key, callIds)).some(({ undoneBy }) => undoneBy !== null)
+}
+
+function idsOf({ targets: found }: JsonObject): readonly string[] {
+  return (found as unknown as readonly UndoTarget[]).map(({ callId }) => callId)
 }
 
 /**

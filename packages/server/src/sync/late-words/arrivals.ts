@@ -9,8 +9,12 @@ export interface Arrival extends CharId {
   readonly parent: Y.Item['parent']
   /** Empty for what is no text, as a change of formatting. */
   readonly text: string
+  /** Its text was thrown away by the sender, after it was deleted. */
+  readonly isGone: boolean
   /** The node that it brings. */
   readonly type: Y.AbstractType<unknown> | null
+  /** The value that it gives an attribute of its parent, where the update names that. */
+  readonly attribute: { readonly name: string; readonly value: unknown } | null
 }
 
 type OpenArrival = Arrival & { length: number; text: string }
@@ -36,10 +40,17 @@ export function readArrivals(update: Uint8Array): { readonly arrivals: readonly 
       last.length += length
     } else {
       const type = content instanceof Y.ContentType ? content.type : null
-      arrivals.push({ client: id.client, clock: id.clock, length, origin, rightOrigin, parent, text, type })
+      const isGone = content instanceof Y.ContentDeleted && item.parentSub === null
+      const { client, clock } = id
+      arrivals.push({ client, clock, length, origin, rightOrigin, parent, text, isGone, type, attribute: attributeOf(item) })
     }
   }
   return { arrivals, deleted: Y.mergeDeleteSets([ds]) }
+}
+
+function attributeOf({ parentSub, content }: Y.Item): Arrival['attribute'] {
+  if (parentSub === null || content instanceof Y.ContentDeleted) return null
+  return { name: parentSub, value: content.getContent().at(-1) }
 }
 
 function follows({ client, clock }: CharId, origin: CharId | null, last: Arrival): boolean {

@@ -62,6 +62,11 @@ export function idOf(type: LiveType): CharId {
   return type._item.id
 }
 
+/** One text for each name of a character. */
+export function nameOf({ client, clock }: CharId): string {
+  return `${client}:${clock}`
+}
+
 /** How much of two texts is equal at both ends, without counting a character twice. */
 export interface CommonEnds {
   readonly start: number

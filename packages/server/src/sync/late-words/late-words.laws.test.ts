@@ -29,12 +29,8 @@ function nodesIn(node: Y.XmlFragment): Y.XmlFragment[] {
   return [node, ...node.toArray().flatMap((child) => (child instanceof Y.XmlElement ? nodesIn(child) : []))]
 }
 
-/** Of a removed container the relay knows the children that hold text. */
 const takesBlocks = (node: Y.XmlFragment): boolean =>
-  !(node instanceof Y.XmlElement) ||
-  (findNodeSpec(node.nodeName)?.content === 'blocks' &&
-    node.length > 0 &&
-    node.toArray().every((child) => nodesIn(child as Y.XmlFragment).some(isTextBlock)))
+  !(node instanceof Y.XmlElement) || findNodeSpec(node.nodeName)?.content === 'blocks'
 
 const isTextBlock = (node: Y.XmlFragment): boolean =>
   node instanceof Y.XmlElement && ['inline', 'code'].includes(findNodeSpec(node.nodeName)?.content ?? '')

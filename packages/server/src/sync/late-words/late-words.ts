@@ -1,18 +1,37 @@
 import * as Y from 'yjs'
-import { findNodeSpec } from '@docrelay/model/prose/schema'
 import { PROSE_PAGES, proseRoot } from '../binding/binding-roots.ts'
 import { type Arrival, type DeletedRanges, partsOf, readArrivals } from './arrivals.ts'
-import { type CharId, idOf, mapOffset } from './block-text.ts'
-import { type LateDeletion, type LateWord, RemovedBlocks, type RemovedBlock, type Spot } from './removed-blocks.ts'
-import { parentItem } from './removal.ts'
+import { type CharId, idOf, mapOffset, nameOf, readBlockText } from './block-text.ts'
+import { elementOf, type LateNode, lateNode } from './late-nodes.ts'
+import { insertAt, itemAt, keepsWhatIsBeside, type Place, placeBeside, typeAt } from './live-places.ts'
+import { contentOf, holds, inRows, isBlock, type MovedHalf, type MovedLetters, movedLetters } from './moved-halves.ts'
+import {
+  type DeletedRun,
+  type LateDeletion,
+  type LateWord,
+  RemovedBlocks,
+  type RemovedBlock,
+  type Spot,
+} from './removed-blocks.ts'
+import { isTextBlock, isThere } from './removal.ts'
 
 interface Position {
   readonly text: Y.XmlText
   readonly index: number
 }
 
-/** What is to be done after an update with letters that came late: written, or deleted again. */
-export type LateEdit = LateWord | LateDeletion
+/** What is to be done after an update that came late: letters and blocks written, or letters deleted. */
+export type LateEdit = LateWord | LateNode | LateDeletion | MovedHalf
+
+/** An update while it is searched. */
+interface Incoming {
+  readonly arrivals: readonly Arrival[]
+  readonly deleted: DeletedRanges
+  /** What it deletes of removed blocks. */
+  readonly runs: ReadonlyMap<RemovedBlock, readonly DeletedRun[]>
+  /** By arrival, the letters of it that its writer only moved there from a removed block. */
+  readonly moved: Map<string, MovedLetters & { readonly block: RemovedBlock }>
+}
 
 /** The name under which a transaction tells whose words it places. */
 export const TYPED_BY = 'typedBy'
@@ -35,6 +54,8 @@ export class LateWords {
   private readonly removed: RemovedBlocks
   /** While words are placed: how many characters stand before an item behind which one was placed. Many words come for the same text. */
   private counted: { readonly item: Y.Item; readonly before: number } | null = null
+  /** The last block without text that was written beside a removed one. */
+  private readonly nodes = new WeakMap<RemovedBlock, CharId>()
 
   constructor(doc: Y.Doc, removed = new RemovedBlocks()) {
     this.doc = doc
@@ -67,8 +88,9 @@ export class LateWords {
     const { arrivals, deleted } = readArrivals(update)
     // Of letters that this update brings too, those that it deletes are not noted as words.
     const deletions = this.removed.lettersIn(deleted)
+    const incoming: Incoming = { arrivals, deleted, runs: this.removed.runsIn(deleted), moved: new Map() }
     let waiting = arrivals
-    const words: LateWord[] = []
+    const edits: LateEdit[] = []
     // A client's text may follow another client's text that comes later in the update, so the rest is searched again after each find.
     for (let [found, rounds] = [true, 0]; found && waiting.length > 0 && rounds < MOST_ROUNDS; rounds++) {
       found = false
@@ -78,13 +100,12 @@ export class LateWords {
         if (spot === null) left.push(arrival)
         else {
           found = true
-          words.push(...this.note(arrival, spot, deleted))
+          edits.push(...this.note(arrival, spot, incoming))
         }
       }
       waiting = left
     }
-    const halves = this.secondHalves(words, deleted)
-    return [...words.filter(({ spot }) => !halves.has(spot.block)), ...deletions]
+    return [...edits, ...deletions, ...this.halves(waiting, incoming)]
   }
 
   private spotOf(arrival: Arrival): Spot | null {
@@ -101,14 +122,22 @@ export class LateWords {
    * written: not those that the same update deletes, which a client sends along when it keeps them for undo. When the update also tells that
    * the block is gone, it does not tell which letters were deleted by hand; then all are written, so that none is lost.
    */
-  private note({ client, clock, length, text, type }: Arrival, spot: Spot, deleted: DeletedRanges): readonly LateWord[] {
+  private note(arrival: Arrival, spot: Spot, incoming: Incoming): readonly LateEdit[] {
+    const { client, clock, length, text } = arrival
+    const { deleted } = incoming
     const from = Math.max(clock, Y.getState(this.doc.store, client))
     const to = clock + length
     if (from >= to) return []
     if (text === '') {
       this.removed.note({ client, clock: from, length: to - from, text, spot })
-      if (type !== null) this.removed.noteType({ client, clock }, isBlock(type), spot)
-      return []
+      return this.noteType(arrival, spot, incoming)
+    }
+    const moved = incoming.moved.get(nameOf(arrival))
+    if (moved !== undefined) {
+      const { block, offset, length: count } = moved
+      this.removed.noteMoved({ client, clock, length: count }, block, offset)
+      const rest = { ...arrival, clock: clock + count, length: length - count, text: text.slice(count) }
+      return count === length ? [] : this.note(rest, { kind: 'block', block, offset: offset + count }, incoming)
     }
     const isHeardOf = Y.isDeleted(deleted, spot.block.anchor as Y.ID)
     const words: LateWord[] = []
@@ -126,25 +155,35 @@ export class LateWords {
     return words
   }
 
-  /**
-   * The new blocks that only hold the second half of an old one: an editor that breaks a block at Enter deletes the second half there and writes
-   * it into a new block, in one update. The successor of the old block holds that half already.
-   */
-  private secondHalves(words: readonly LateWord[], deleted: DeletedRanges): ReadonlySet<RemovedBlock> {
-    const texts = new Map<RemovedBlock, string>()
-    for (const { text, spot } of words)
-      if (spot.block.beside !== null) texts.set(spot.block, (texts.get(spot.block) ?? '') + text)
-    const halves = new Set<RemovedBlock>()
-    for (const [block, text] of texts) {
-      const old = block.beside as RemovedBlock
-      if (endsWith(old, text) && this.removed.deletedIn(old, deleted) >= text.length) halves.add(block)
-    }
-    return halves
+  /** Of a new block the letters are found that Enter only moved there, when what took the place of the old block has them. */
+  private noteType(arrival: Arrival, spot: Spot, { arrivals, deleted, runs, moved }: Incoming): readonly LateNode[] {
+    const { type } = arrival
+    if (type === null) return []
+    const block = this.removed.noteType(arrival, isBlock(type), spot).block
+    const old = block.beside
+    if (old !== null && block !== spot.block && (old.successor?.length ?? 0) > 0)
+      for (const [name, letters] of movedLetters(contentOf(arrivals, arrival), old, runs.get(old) ?? []))
+        moved.set(name, { ...letters, block: old })
+    const isHeardOf = Y.isDeleted(deleted, spot.block.anchor as Y.ID)
+    const node = lateNode(arrival, block, { arrivals, deleted, isHeardOf })
+    return node === null ? [] : [node]
+  }
+
+  /** What an update deletes of removed blocks and may have moved into new blocks that stay. `kept`: what of the update is not late. */
+  private halves(kept: readonly Arrival[], { deleted, runs }: Incoming): readonly MovedHalf[] {
+    const isMoved = (block: RemovedBlock): boolean => !Y.isDeleted(deleted, block.anchor as Y.ID)
+    const from = [...runs].filter(([block]) => isMoved(block))
+    if (from.length === 0) return []
+    const made = kept.filter(
+      ({ client, clock, type }) =>
+        type instanceof Y.XmlElement && isTextBlock(type) && clock >= Y.getState(this.doc.store, client),
+    )
+    return made.length === 0 ? [] : from.map(([, row]) => ({ deleted: row, made }))
   }
 
   /**
-   * Writes words where they belong, and deletes letters of words that were written before; a word without a place, as on a removed page, is
-   * left out. Answers how many characters were left out. `by`: whose words they are, for who listens to the transaction.
+   * Writes words and blocks where they belong, and deletes letters of words that were written before, or that stand in a new block now; a
+   * word without a place, as on a removed page, is left out. Answers how many characters were left out. `by`: whose words they are, for who listens to the transaction.
    */
   place(edits: readonly LateEdit[], origin: unknown, by: unknown = null): number {
     let unplaced = 0
@@ -155,7 +194,10 @@ export class LateWords {
       this.counted = null
       for (const edit of edits) {
         if ('word' in edit) this.erase(edit)
-        else if (!this.write(edit)) {
+        else if ('made' in edit) this.takeOut(edit)
+        else if ('node' in edit) {
+          if (!this.writeNode(edit)) lostOn.add(edit.block.root.slice(proseRoot('').length))
+        } else if (!this.write(edit)) {
           unplaced += edit.text.length
           lostOn.add(edit.spot.block.root.slice(proseRoot('').length))
         }
@@ -172,6 +214,54 @@ export class LateWords {
     position.text.insert(position.index, word.text)
     this.removed.placed(word, { client: this.doc.clientID, clock })
     return true
+  }
+
+  /** Writes a block without text beside where it came for. Blocks that come for one place stand in the order in which they come. */
+  private writeNode(edit: LateNode): boolean {
+    const { block } = edit
+    const last = this.nodes.get(block.beside ?? block)
+    const before = last === undefined ? null : typeAt(this.doc, last)
+    const place = (before?._item && placeBeside(before._item)) ?? this.placeOf(block, MOST_STEPS)
+    if (place === null || this.isPageGone(block.root)) return false
+    this.counted = null
+    const element = elementOf(edit)
+    insertAt(place, element)
+    this.nodes.set(block.beside ?? block, idOf(element))
+    if (block.successor === null) this.removed.replaced(block, idOf(element))
+    return true
+  }
+
+  /** Deletes what took the place of letters that stand in a new block now; nothing, where some of them have no such place. */
+  private takeOut({ deleted, made }: MovedHalf): void {
+    const texts = made.flatMap((id) => {
+      const element = typeAt(this.doc, id)
+      return element instanceof Y.XmlElement ? readBlockText(element, isThere).text : []
+    })
+    for (const row of inRows(deleted)) {
+      const heirs: Standing[] = []
+      let letters = ''
+      for (const { client, clock, length } of row)
+        for (let i = 0; i < length; i++) {
+          const heir = this.standing({ client, clock: clock + i }, MOST_STEPS)
+          if (heir === null) continue
+          heirs.push(heir)
+          letters += (heir.item.content as Y.ContentString).str[heir.inItem]
+        }
+      const isWhole = heirs.length === row.reduce((sum, { length }) => sum + length, 0)
+      if (isWhole && texts.some((text) => holds(text, letters))) this.deleteAll(heirs)
+    }
+  }
+
+  /** From the last one on, so that the places of those before it stay what they are. */
+  private deleteAll(letters: readonly Standing[]): void {
+    for (let end = letters.length; end > 0; ) {
+      const { item } = letters[end - 1] as Standing
+      let at = end - 1
+      while (at > 0 && letters[at - 1]?.item === item && letters[at - 1]?.inItem === (letters[at] as Standing).inItem - 1) at--
+      this.counted = null
+      ;(item.parent as Y.XmlText).delete(this.indexOf(item) + (letters[at] as Standing).inItem, end - at)
+      end = at
+    }
   }
 
   /** Deletes letters that stand for late ones, wherever edits of the relay have moved them since. */
@@ -256,6 +346,8 @@ export class LateWords {
       const spot = this.removed.startOf(id)
       return spot === null ? null : this.resolve(spot, steps - 1)
     }
+    // A block without text took the place; what follows it gets a paragraph.
+    if (!isTextBlock(element)) return null
     this.counted = null
     const [first] = element.toArray()
     if (first instanceof Y.XmlText) return { text: first, index: 0 }
@@ -271,8 +363,7 @@ export class LateWords {
     const paragraph = new Y.XmlElement('paragraph')
     const text = new Y.XmlText()
     paragraph.insert(0, [text])
-    if (place.after === null) place.parent.insert(0, [paragraph])
-    else place.parent.insertAfter(place.after, [paragraph])
+    insertAt(place, paragraph)
     this.removed.replaced(block, idOf(paragraph))
     return { text, index: 0 }
   }
@@ -300,57 +391,4 @@ interface Standing {
   readonly item: Y.Item
   readonly inItem: number
   readonly isMoved: boolean
-}
-
-interface Place {
-  readonly parent: Y.XmlFragment
-  readonly after: Y.XmlElement | Y.XmlText | null
-}
-
-/** Of a long block only the last words are known; its length and theirs tell the rest. */
-function endsWith({ words, length }: RemovedBlock, text: string): boolean {
-  if (text.length <= words.length) return words.endsWith(text)
-  return words !== '' && text.length <= length && words.length < length && text.endsWith(words)
-}
-
-function isBlock(type: Y.AbstractType<unknown>): boolean {
-  return type instanceof Y.XmlElement && findNodeSpec(type.nodeName)?.group !== 'inline'
-}
-
-/** Where a paragraph may stand that is to come behind an item, or where it was; a list or a table holds none itself. */
-function placeBeside(item: Y.Item): Place | null {
-  for (let at: Y.Item | null = item; at !== null; at = parentItem(at)) {
-    const parent = at.parent as Y.XmlFragment
-    if (parent._item?.deleted === true || !takesParagraphs(parent)) continue
-    let left: Y.Item | null = at
-    while (left?.deleted === true) left = left.left
-    return { parent, after: left === null ? null : ((left.content as Y.ContentType).type as Y.XmlElement) }
-  }
-  return null
-}
-
-function takesParagraphs(type: Y.XmlFragment): boolean {
-  return type instanceof Y.XmlElement ? findNodeSpec(type.nodeName)?.content === 'blocks' : true
-}
-
-/**
- * Whether Yjs keeps what is inserted beside an item: it does when what both stand in is there, however deleted the item itself is. An insert at
- * the head of a container names the first item as its neighbour also when that is deleted. Yjs deletes all that is inside what it deletes, so
- * the parent alone tells.
- */
-function keepsWhatIsBeside(doc: Y.Doc, id: CharId): boolean {
-  const item = itemAt(doc, id)
-  return item !== null && parentItem(item)?.deleted !== true
-}
-
-/** `null` for what this copy of the document does not know or has thrown away. */
-function itemAt(doc: Y.Doc, { client, clock }: CharId): Y.Item | null {
-  if (Y.getState(doc.store, client) <= clock) return null
-  const struct: unknown = Y.getItem(doc.store, Y.createID(client, clock))
-  return struct instanceof Y.Item ? struct : null
-}
-
-function typeAt(doc: Y.Doc, id: CharId): Y.AbstractType<unknown> | null {
-  const item = itemAt(doc, id)
-  return item !== null && !item.deleted && item.content instanceof Y.ContentType ? item.content.type : null
 }

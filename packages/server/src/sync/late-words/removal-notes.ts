@@ -17,6 +17,8 @@ export type Note =
       readonly at: NotedSpot
       readonly type?: { readonly isBlock: boolean; readonly number: number }
     } & CharId)
+  /** Letters that came for a new block and that stand in a removed one already, as the half that Enter moved. Older releases pass this over. */
+  | ({ readonly kind: 'moved'; readonly length: number; readonly number: number; readonly offset: number } & CharId)
   | { readonly kind: 'placed'; readonly word: CharId; readonly target: CharId }
   | { readonly kind: 'replaced'; readonly number: number; readonly element: CharId }
 

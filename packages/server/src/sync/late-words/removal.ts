@@ -20,7 +20,7 @@ export interface Successor {
   readonly ends: CommonEnds
 }
 
-/** A text block of which a transaction removed texts. Plain data, which can be stored. */
+/** A text block of which a transaction removed texts, or a block that holds none. Plain data, which can be stored. */
 export interface Removal {
   /** What it said; of much, the end. */
   readonly words: string
@@ -53,15 +53,23 @@ interface Block {
   readonly content: BlockText
 }
 
-/** The text blocks that a transaction removed, and what it put in their places. Call it when the transaction ends: later the content is gone. [AG-110] */
+/**
+ * The blocks that a transaction removed, and what it put in the places of those with text. Call it when the transaction ends: later the
+ * content is gone. [AG-110]
+ */
 export function readRemovals(transaction: Y.Transaction, most: number): readonly Removal[] {
-  const holders = removedHolders(transaction, most)
-  if (holders.size === 0) return []
   const before = (item: Y.Item): boolean =>
     item.deleted ? Y.isDeleted(transaction.deleteSet, item.id) && !isNew(transaction, item) : !isNew(transaction, item)
+  const { holders, leaves } = removedHolders(transaction, before, most)
+  if (holders.size + leaves.length === 0) return []
   const created = new Created(transaction)
   const roots = new Map<LiveType, string>()
-  const removals: Removal[] = []
+  // What is beside or around a text block belongs to that one, so these come first.
+  const removals: Removal[] = leaves.map((leaf) => ({
+    ...{ words: '', length: 0, gone: [], elements: removedAround(leaf), successor: null },
+    anchor: topRemoved(leaf).id,
+    root: rootOf(leaf, roots),
+  }))
   for (const [holder, gone] of holders) {
     const old = readBlockText(holder, before)
     const isGone = (holder._item as Y.Item).deleted
@@ -86,13 +94,25 @@ function successorOf({ element, content }: Block, old: string): Successor {
   return { element: idOf(element), length: content.text.length, runs, ends: commonEnds(old, content.text) }
 }
 
-/** The blocks that lost texts, with these texts; an empty block has none. */
-function removedHolders(transaction: Y.Transaction, most: number): Map<Holder, Y.XmlText[]> {
+interface Holders {
+  /** The blocks that lost texts, with these texts; an empty block has none. */
+  readonly holders: Map<Holder, Y.XmlText[]>
+  /** The removed blocks that can hold no text, and containers of nothing. */
+  readonly leaves: Y.XmlElement[]
+}
+
+function removedHolders(transaction: Y.Transaction, before: (item: Y.Item) => boolean, most: number): Holders {
   const holders = new Map<Holder, Y.XmlText[]>()
+  const leaves: Y.XmlElement[] = []
   Y.iterateDeletedStructs(transaction, transaction.deleteSet, (struct) => {
-    if (holders.size >= most || !(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentType)) return
+    if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentType)) return
     if (isNew(transaction, struct)) return
     const { type } = struct.content
+    if (type instanceof Y.XmlElement && isLeaf(type, before)) {
+      if (leaves.length < most) leaves.push(type)
+      return
+    }
+    if (holders.size >= most) return
     if (type instanceof Y.XmlText) {
       const holder = type.parent instanceof Y.XmlElement && isTextBlock(type.parent) ? type.parent : type
       const gone = holders.get(holder)
@@ -100,7 +120,15 @@ function removedHolders(transaction: Y.Transaction, most: number): Map<Holder, Y
       else gone.push(type)
     } else if (type instanceof Y.XmlElement && isTextBlock(type) && !holders.has(type)) holders.set(type, [])
   })
-  return holders
+  return { holders, leaves }
+}
+
+function isLeaf(element: Y.XmlElement, before: (item: Y.Item) => boolean): boolean {
+  const spec = findNodeSpec(element.nodeName)
+  if (spec === undefined || spec.group === 'inline' || isTextBlock(element)) return false
+  let child = element._start
+  while (child !== null && !before(child)) child = child.right
+  return child === null
 }
 
 function isNew({ beforeState }: Y.Transaction, item: Y.Item): boolean {
@@ -144,7 +172,7 @@ function idAttribute(holder: Holder, visible: (item: Y.Item) => boolean): string
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-const isThere = (item: Y.Item): boolean => !item.deleted
+export const isThere = (item: Y.Item): boolean => !item.deleted
 
 function blockOf(element: Y.XmlElement): Block {
   return { element, id: idAttribute(element, isThere), content: readBlockText(element, isThere) }

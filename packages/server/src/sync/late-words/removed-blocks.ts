@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
-import { type DeletedRanges, partsOf, placeOf } from './arrivals.ts'
-import type { CharId } from './block-text.ts'
+import { type DeletedRanges, placeOf } from './arrivals.ts'
+import { type CharId, nameOf } from './block-text.ts'
 import { readRemovals, type Removal, type Successor } from './removal.ts'
 import { type Note, type NotedSpot, readNotes, writeNotes } from './removal-notes.ts'
 
@@ -41,6 +41,12 @@ type Entry = CharId & { readonly length: number } & (
     | { readonly block: RemovedBlock; readonly offset: number; readonly visible: boolean; readonly word?: undefined }
     | { readonly word: LateWord }
   )
+
+/** Letters in a row that a client deleted from a removed block, and where in it they stood. */
+export interface DeletedRun extends CharId {
+  readonly length: number
+  readonly offset: number
+}
 
 /** Letters of a late word that their writer deleted again. */
 export interface LateDeletion {
@@ -104,7 +110,12 @@ export class RemovedBlocks {
         this.note({ client, clock, length, text, spot })
         if (note.type === undefined) return
         this.nextNumber = note.type.number
-        return this.noteType({ client, clock }, note.type.isBlock, spot)
+        this.noteType({ client, clock }, note.type.isBlock, spot)
+        return
+      }
+      case 'moved': {
+        const block = this.blocks.find(({ number }) => number === note.number)
+        return block && this.noteMoved(note, block, note.offset)
       }
       case 'placed': {
         const word = this.entryOf(note.word)?.word
@@ -204,16 +215,32 @@ export class RemovedBlocks {
     return word
   }
 
-  /** How many characters, visible when their block was removed, these deletions name. */
-  deletedIn(block: RemovedBlock, { clients }: DeletedRanges): number {
-    let count = 0
-    for (const [client, ranges] of clients)
-      for (const entry of this.runs.get(client) ?? []) {
-        if (entry.word !== undefined || entry.block !== block || !entry.visible) continue
-        for (const part of partsOf(entry.clock, entry.clock + entry.length, ranges))
-          if (part.isDeleted) count += part.to - part.from
-      }
-    return count
+  /** Notes letters that a client wrote into a new block and that a removed one held: Enter moved them there. */
+  noteMoved({ client, clock, length }: CharId & { readonly length: number }, block: RemovedBlock, offset: number): void {
+    this.push({ client, clock, length, block, offset, visible: true })
+    this.notes.push({ kind: 'moved', client, clock, length, number: block.number, offset })
+    this.forgetManyRuns()
+  }
+
+  /** The characters, visible when their blocks were removed, that these deletions name, by block and in their order. */
+  runsIn(deleted: DeletedRanges): ReadonlyMap<RemovedBlock, readonly DeletedRun[]> {
+    const found = new Map<RemovedBlock, DeletedRun[]>()
+    for (const [client, ranges] of deleted.clients) {
+      const entries = this.runs.get(client) ?? []
+      for (const { clock, len } of entries.length === 0 ? [] : ranges)
+        for (let i = Math.max(0, placeOf(entries, clock) - 1); i < entries.length; i++) {
+          const entry = entries[i] as Entry
+          if (entry.clock >= clock + len) break
+          const [from, to] = [Math.max(clock, entry.clock), Math.min(clock + len, entry.clock + entry.length)]
+          if (entry.word !== undefined || !entry.visible || to <= from) continue
+          const run = { client, clock: from, length: to - from, offset: entry.offset + from - entry.clock }
+          const runs = found.get(entry.block)
+          if (runs === undefined) found.set(entry.block, [run])
+          else runs.push(run)
+        }
+    }
+    for (const runs of found.values()) runs.sort((a, b) => a.offset - b.offset)
+    return found
   }
 
   /**
@@ -251,10 +278,12 @@ export class RemovedBlocks {
   }
 
   /** Notes a node that a client made inside something removed: a text of a block, or a whole new block. */
-  noteType(id: CharId, isBlock: boolean, spot: Spot): void {
+  noteType(id: CharId, isBlock: boolean, spot: Spot): Spot {
     const came = this.notes.at(-1)
     if (came?.kind === 'came') this.notes[this.notes.length - 1] = { ...came, type: { isBlock, number: this.nextNumber } }
-    this.starts.set(nameOf(id), this.spotInside(isBlock, spot))
+    const inside = this.spotInside(isBlock, spot)
+    this.starts.set(nameOf(id), inside)
+    return inside
   }
 
   private spotInside(isBlock: boolean, spot: Spot): Spot {
@@ -324,8 +353,4 @@ function notedSpot(spot: Spot): NotedSpot {
   if (spot.kind === 'block') return { kind: 'block', number: spot.block.number, offset: spot.offset }
   const { client, clock } = spot.word
   return { kind: 'word', word: { client, clock }, behind: spot.behind }
-}
-
-function nameOf({ client, clock }: CharId): string {
-  return `${client}:${clock}`
 }

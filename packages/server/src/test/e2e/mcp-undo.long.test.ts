@@ -152,6 +152,24 @@ describe('which calls are undone', () => {
     }, TYPED)
   })
 
+  it.each([1, 2])(
+    '[AG-68] of undos of the last %i calls at the same time each takes back others, until none is left',
+    async (last) => {
+      await coldAndLive(async (docId) => {
+        const before = await htmlOf(docId)
+        const calls = []
+        for (const words of ['x', 'y'])
+          for (const id of ['a', 'b'])
+            calls.push((await ann.call('set_prose', { docId, ...page, id: `blk-${id}`, content: words }))['callId'])
+        const undo = () => ann.call('undo', { docId, last })
+        const told = await Promise.all(Array.from({ length: calls.length / last }, undo))
+        expect(told.flatMap(({ undone }) => undone).toSorted()).toEqual(calls.toSorted())
+        for (const answer of told) expect(answer).not.toHaveProperty('kept')
+        expect(await htmlOf(docId)).toBe(before)
+      }, TYPED)
+    },
+  )
+
   it('[AG-72] a call is undone once; an unknown call, one of another document and a creation are refused with the reason', async () => {
     const made = await ann.call('create_document', { name: 'Made' })
     expect(await ann.refused('undo', { docId: made['id'], callId: made['callId'] })).toMatchObject({

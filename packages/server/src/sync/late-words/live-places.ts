@@ -1,0 +1,54 @@
+import * as Y from 'yjs'
+import { findNodeSpec } from '@docrelay/model/prose/schema'
+import type { CharId } from './block-text.ts'
+import { parentItem } from './removal.ts'
+
+/** Where a block may be put into a page. */
+export interface Place {
+  readonly parent: Y.XmlFragment
+  readonly after: Y.XmlElement | Y.XmlText | null
+}
+
+/** Puts a block where it may stand. */
+export function insertAt({ parent, after }: Place, element: Y.XmlElement): void {
+  if (after === null) parent.insert(0, [element])
+  else parent.insertAfter(after, [element])
+}
+
+/** Where a paragraph may stand that is to come behind an item, or where it was; a list or a table holds none itself. */
+export function placeBeside(item: Y.Item): Place | null {
+  for (let at: Y.Item | null = item; at !== null; at = parentItem(at)) {
+    const parent = at.parent as Y.XmlFragment
+    if (parent._item?.deleted === true || !takesParagraphs(parent)) continue
+    let left: Y.Item | null = at
+    while (left?.deleted === true) left = left.left
+    return { parent, after: left === null ? null : ((left.content as Y.ContentType).type as Y.XmlElement) }
+  }
+  return null
+}
+
+function takesParagraphs(type: Y.XmlFragment): boolean {
+  return type instanceof Y.XmlElement ? findNodeSpec(type.nodeName)?.content === 'blocks' : true
+}
+
+/**
+ * Whether Yjs keeps what is inserted beside an item: it does when what both stand in is there, however deleted the item itself is. An insert at
+ * the head of a container names the first item as its neighbour also when that is deleted. Yjs deletes all that is inside what it deletes, so
+ * the parent alone tells.
+ */
+export function keepsWhatIsBeside(doc: Y.Doc, id: CharId): boolean {
+  const item = itemAt(doc, id)
+  return item !== null && parentItem(item)?.deleted !== true
+}
+
+/** `null` for what this copy of the document does not know or has thrown away. */
+export function itemAt(doc: Y.Doc, { client, clock }: CharId): Y.Item | null {
+  if (Y.getState(doc.store, client) <= clock) return null
+  const struct: unknown = Y.getItem(doc.store, Y.createID(client, clock))
+  return struct instanceof Y.Item ? struct : null
+}
+
+export function typeAt(doc: Y.Doc, id: CharId): Y.AbstractType<unknown> | null {
+  const item = itemAt(doc, id)
+  return item !== null && !item.deleted && item.content instanceof Y.ContentType ? item.content.type : null
+}

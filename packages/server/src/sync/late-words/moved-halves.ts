@@ -1,0 +1,116 @@
+import * as Y from 'yjs'
+import { findNodeSpec } from '@docrelay/model/prose/schema'
+import type { Arrival } from './arrivals.ts'
+import { type CharId, nameOf } from './block-text.ts'
+import type { DeletedRun, RemovedBlock } from './removed-blocks.ts'
+
+/*
+ * An editor that breaks a block at Enter deletes one half of it there and writes that half into a new block, in one update. When the relay
+ * has replaced the old block meanwhile, its successor has the whole text: one of the two halves would stand twice. [AG-110]
+ */
+
+/** Letters of a new block that a removed one held: where they stood in it. */
+export interface MovedLetters {
+  readonly length: number
+  readonly offset: number
+}
+
+/** Letters that a client deleted from a removed block in an update with new blocks that stay: one of these may hold them now. */
+export interface MovedHalf {
+  readonly deleted: readonly DeletedRun[]
+  readonly made: readonly CharId[]
+}
+
+/** In the place of a letter that the sender has thrown away. It is for private use, so that no text has it. */
+const UNKNOWN = '\uf8ff'
+
+/**
+ * Finds the half of a removed block with which the content of a new block begins. What the client typed in it afterwards comes behind it in
+ * the update. Answers the letters of the half by the arrivals that bring them. `deleted`: what the update deletes of the old block.
+ */
+export function movedLetters(
+  content: readonly Arrival[],
+  old: RemovedBlock,
+  deleted: readonly DeletedRun[],
+): ReadonlyMap<string, MovedLetters> {
+  const found = new Map<string, MovedLetters>()
+  const text = content.map(textOf).join('')
+  const length = lengthOfHalf(text, old, deleted)
+  let done = 0
+  for (const arrival of content) {
+    const count = Math.min(textOf(arrival).length, length - done)
+    if (count <= 0) continue
+    if (arrival.text !== '') found.set(nameOf(arrival), { length: count, offset: old.length - length + done })
+    done += count
+  }
+  return found
+}
+
+function textOf({ text, length, isGone }: Arrival): string {
+  return isGone ? UNKNOWN.repeat(length) : text
+}
+
+function lengthOfHalf(text: string, old: RemovedBlock, deleted: readonly DeletedRun[]): number {
+  const end = old.length - startOfDeletedEnd(old, deleted)
+  if (end > 0 && text.length >= end && isEndOf(old, text.slice(0, end))) return end
+  const count = deleted.reduce((sum, run) => sum + run.length, 0)
+  return text !== '' && text.length <= Math.min(count, old.length) && isEndOf(old, text) ? text.length : 0
+}
+
+/** Where the letters begin that were deleted up to the end of a block. */
+function startOfDeletedEnd({ length }: RemovedBlock, deleted: readonly DeletedRun[]): number {
+  let start = length
+  for (const run of deleted.toReversed()) if (run.offset + run.length >= start) start = Math.min(start, run.offset)
+  return start
+}
+
+/** Of a long block only the last words are known; its length and theirs tell the rest. */
+function isEndOf({ words }: RemovedBlock, text: string): boolean {
+  const known = Math.min(words.length, text.length)
+  if (known === 0) return false
+  const [end, said] = [words.slice(words.length - known), text.slice(text.length - known)]
+  return said.includes(UNKNOWN) ? [...said].every((letter, i) => letter === UNKNOWN || letter === end[i]) : said === end
+}
+
+/** What an update brings inside a new block, in the order in which its writer made it. */
+export function contentOf(arrivals: readonly Arrival[], root: Arrival): readonly Arrival[] {
+  const { client, clock } = root
+  const inside = new Set([nameOf(root)])
+  const found: Arrival[] = []
+  for (let i = arrivals.indexOf(root) + 1; i < arrivals.length; i++) {
+    const arrival = arrivals[i] as Arrival
+    const { type, parent, origin } = arrival
+    if (arrival.client !== client) break
+    // Behind the block itself is beside it, and behind what came later from the same client within it.
+    const isInside =
+      origin === null ? parent instanceof Y.ID && inside.has(nameOf(parent)) : origin.client === client && origin.clock > clock
+    if (!isInside && type !== null && isBlock(type)) break
+    if (!isInside) continue
+    if (type !== null) inside.add(nameOf(arrival))
+    found.push(arrival)
+  }
+  return found
+}
+
+export function isBlock(type: Y.AbstractType<unknown>): boolean {
+  return type instanceof Y.XmlElement && findNodeSpec(type.nodeName)?.group !== 'inline'
+}
+
+/** Deleted letters in rows that follow each other in their block. */
+export function inRows(deleted: readonly DeletedRun[]): readonly (readonly DeletedRun[])[] {
+  const rows: DeletedRun[][] = []
+  let end = -1
+  for (const run of deleted) {
+    if (run.offset === end) (rows.at(-1) as DeletedRun[]).push(run)
+    else rows.push([run])
+    end = run.offset + run.length
+  }
+  return rows
+}
+
+/** Whether the letters of a text stand in another one in their order, whatever was typed between them. */
+export function holds(text: string, letters: string): boolean {
+  let at = 0
+  for (let i = 0; i < text.length && at < letters.length; i++) if (text[i] === letters[at]) at++
+  return at === letters.length
+}
