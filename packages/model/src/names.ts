@@ -12,20 +12,31 @@ export interface CleanName {
   readonly fixes: readonly Fix[]
 }
 
-/** Returns the name of a document or page as it is stored. [TOOL-13] */
+/**
+ * Returns the name of a document or page as it is stored. White space at its ends goes without a word; whatever else is changed is a fix.
+ * [TOOL-13]
+ */
 export function cleanName(given: string, argument = 'name'): CleanName | Refusal {
-  const name = cleanText(given.trimStart().slice(0, maxRead))
+  const trimmed = given.trimStart().slice(0, maxRead).trim()
+  const name = cleanText(trimmed)
     .replace(/\p{Cc}/gu, '')
     .trim()
   if (name === '') {
     const expected = `1 to ${maxCharacters} characters that are not all blank`
     return refused('ERR_BAD_ARGUMENT', `${argument} is empty; a name has ${expected}.`, { argument, expected, got: '' })
   }
+  const fixes: readonly Fix[] = name === trimmed ? [] : [unfitCharacters(argument)]
   // A character takes at most two UTF-16 units, so short names need no counting.
   const points = name.length <= maxCharacters ? [] : [...name]
-  if (points.length <= maxCharacters) return { name, fixes: [] }
+  if (points.length <= maxCharacters) return { name, fixes }
   const reason = `a name has at most ${maxCharacters} characters; the rest was cut`
-  return { name: points.slice(0, maxCharacters).join('').trimEnd(), fixes: [{ action: 'clamped', field: argument, reason }] }
+  const cut = points.slice(0, maxCharacters).join('').trimEnd()
+  return { name: cut, fixes: [...fixes, { action: 'clamped', field: argument, reason }] }
+}
+
+/** The fix of a line of text from which control characters and halves of characters were taken. [TOOL-17] */
+export function unfitCharacters(field: string): Fix {
+  return { action: 'dropped_invalid', field, reason: 'control characters and halves of characters cannot stand there' }
 }
 
 /** Returns the problem of a name in a call, whatever the document; an absent name is no problem. [MCP-3] */

@@ -80,6 +80,11 @@ describe('prose page list', () => {
       result: { name: '😀'.repeat(200) },
       fixes: [{ action: 'clamped', field: 'name' }],
     })
+    const dropped = { action: 'dropped_invalid', field: 'name', reason: expect.stringContaining('control characters') }
+    expect(rename('a\u0000b').fixes).toEqual([dropped])
+    expect(rename(`\ud800${'x'.repeat(200)}`).fixes).toMatchObject([dropped, { action: 'clamped' }])
+    expect([rename(' \tab\n ').fixes, rename('ab').fixes]).toEqual([[], []])
+    expect(done(renameDocument, three, { docId: 'd', name: 'a\u0007b' }).fixes).toEqual([dropped])
     for (const name of ['', ' \t', '\u0007'])
       for (const refused of [
         refusal(renameProsePage, three, { pageId: 'b', name }),

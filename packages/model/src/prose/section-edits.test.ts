@@ -55,6 +55,14 @@ describe('insert_section', () => {
     expect(html(insertSection, proseBody(p('0', 'x')), { ...at, afterIndex: 0 })).toBe(p('0', 'x') + section)
   })
 
+  it('[PROSE-63] [TOOL-17] a title with control characters gets spaces in their place, with a fix, and white space is no reason for one', () => {
+    const fixesOf = (title: string) => done(insertSection, body, { ...at, title }).fixes
+    expect(html(insertSection, body, { ...at, title: 'A\u0007B' })).toContain('A B</h2>')
+    for (const title of ['A\u0007B', 'A\u0000', 'A \ud800'])
+      expect(fixesOf(title)).toEqual([{ action: 'dropped_invalid', field: 'title', reason: expect.any(String) }])
+    for (const title of [' A\n\tB ', 'A']) expect(fixesOf(title)).toEqual([])
+  })
+
   it('[PROSE-63] the level of a new section is clamped, its title is plain text, and headings of its body are kept', () => {
     const answer = done(insertSection, body, {
       ...at,

@@ -1,4 +1,5 @@
 import { refused, type Fix, type Refusal } from '../edit.ts'
+import { unfitCharacters } from '../names.ts'
 import { collapse } from './text.ts'
 import { idsOf } from './blocks.ts'
 import type { ProseElement, ProseTree } from './node.ts'
@@ -32,10 +33,12 @@ export function sectionHeading(
     return refused('ERR_BAD_ARGUMENT', sentence, { argument: 'title', expected, got: length })
   }
   const nearest = Math.min(6, Math.max(1, level))
-  const fixes: readonly Fix[] =
-    nearest === level
+  const fixes: readonly Fix[] = [
+    ...(text === collapse(title) ? [] : [unfitCharacters('title')]),
+    ...(nearest === level
       ? []
-      : [{ action: 'clamped', field: 'level', reason: `a heading has level 1 to 6; ${level} was taken as ${nearest}` }]
+      : [{ action: 'clamped', field: 'level', reason: `a heading has level 1 to 6; ${level} was taken as ${nearest}` } as const]),
+  ]
   const bare: ProseElement = { type: 'heading', attrs: {}, content: [{ type: 'text', text, marks: [] }] }
   return { heading: withLevel(bare, nearest), fixes }
 }

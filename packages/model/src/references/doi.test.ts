@@ -28,6 +28,11 @@ describe('reading a DOI', () => {
     'x10.1000/x',
   ])('[REF-9] %j is not a DOI', (text) => expect(readDoi(text)).toBeNull())
 
+  it('[REF-9] a text that goes on beyond 300 characters is not a DOI', () => {
+    expect(readDoi(`doi:10.1000/${'x'.repeat(292)}`)).toHaveLength(300)
+    expect(readDoi(`10.1000/${'x'.repeat(293)}`)).toBeNull()
+  })
+
   it('[REF-4] two DOIs are equal whatever prefix and case they are written with', () => {
     const forms = ['10.1000/AbC', ' https://doi.org/10.1000/abc', 'doi: 10.1000/ABC', 'info:doi/10.1000/abc']
     expect(new Set(forms.map(doiKey))).toEqual(new Set(['10.1000/abc']))

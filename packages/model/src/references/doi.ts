@@ -5,10 +5,12 @@ import { quote } from '../quote.ts'
 const PREFIX = /^(?:https?:\/\/(?:dx\.)?doi\.org\/|doi:\s*|info:doi\/)/i
 const DOI = /^10\.\d{4,9}(?:\.\d+)*\/[^\p{C}\p{Z}]+$/u
 
+const MOST_CHARACTERS = 300
+
 /** The DOI that a text names, without what stands around it; `null` when it names none. [REF-9] */
 export function readDoi(text: string): string | null {
   const doi = withoutPrefix(text)
-  return DOI.test(doi) ? doi : null
+  return doi.length <= MOST_CHARACTERS && DOI.test(doi) ? doi : null
 }
 
 /** By which equal DOIs are found, however a library has written them. [REF-4] */

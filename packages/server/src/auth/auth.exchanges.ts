@@ -25,6 +25,6 @@ export const AUTH_EXCHANGES = {
       },
     },
     responses: { 204: { description: 'Every entry is durable and effective.' } },
-    errors: ['NOT_FOUND'],
+    errors: [],
   },
 } as const satisfies Record<string, RouteExchange>

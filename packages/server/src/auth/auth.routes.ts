@@ -16,7 +16,6 @@ export const AUTH_ROUTES = {
     credential: 'revocation-bearer',
     body: JSON_BODY,
     needs: 'the revocation push bearer',
-    absentWithoutBearer: true,
     summary: 'Revokes tokens by their jti. 204 means every entry is durable and effective.',
     exchange: AUTH_EXCHANGES.revoke,
   },

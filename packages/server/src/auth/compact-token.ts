@@ -13,12 +13,13 @@ export interface JsonObject {
   readonly repeated: string | null
 }
 
-const MAX_TOKEN_BYTES = 16 * 1024
+/** As long as a whole header block may be, so that no token which a listener takes is malformed for its length. [REST-7] */
+const MAX_TOKEN_BYTES = 32 * 1024
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Splits a bearer into its parts, strictly: three parts of canonical base64url (only the signature of `alg: none` may
- * be empty), header and payload are UTF-8 JSON objects, at most 16 KiB. [AUTH-2, K2]
+ * be empty), header and payload are UTF-8 JSON objects, at most 32 KiB. [AUTH-2, K2]
  *
  * @returns `null` when the token is malformed.
  */

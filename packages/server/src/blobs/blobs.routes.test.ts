@@ -235,7 +235,7 @@ describe('[BLOB-4] [BLOB-7] [X22] what a blob is served as, by the type it was u
 })
 
 describe('presigned verbs on files', () => {
-  it('[BLOB-10] [BLOB-11] [BLOB-13] on disk presigned verbs answer 409 PRESIGN_UNSUPPORTED for every valid hash, stored or not', async () => {
+  it('[REST-3] [BLOB-10] [BLOB-11] [BLOB-13] on disk presigned verbs answer 409 PRESIGN_UNSUPPORTED for every valid hash, stored or not', async () => {
     const hash = await stored(someBytes(10, 50))
     for (const each of [hash, hashOf(someBytes(10, 51))]) {
       const answers = [
@@ -244,7 +244,10 @@ describe('presigned verbs on files', () => {
         await relay.call('POST', presign(each, 'download-url'), { as: ann }),
         await relay.call('POST', presign(each, 'download-url'), { as: viewer }),
       ]
-      for (const { status, json } of answers) expect([status, json.errorCode]).toEqual([409, 'PRESIGN_UNSUPPORTED'])
+      for (const { status, json } of answers) {
+        expect([status, json.errorCode]).toEqual([409, 'PRESIGN_UNSUPPORTED'])
+        expect(json.error).toMatch(/^presign_unsupported: /)
+      }
     }
   })
 
@@ -283,6 +286,7 @@ describe('an object store', () => {
     })
     const early = await objects.call('POST', presign(hash, 'finalize'), { as: ann, body: size })
     expect([early.status, early.json]).toEqual([404, expect.objectContaining({ errorCode: 'OBJECT_NOT_UPLOADED', hash })])
+    expect(early.json.error).toMatch(/^object_not_uploaded: /)
     direct?.staged.set(String(ticket.json.key), bytes)
     for (let i = 0; i < 2; i++) {
       const finalized = await objects.call('POST', presign(hash, 'finalize'), { as: ann, body: size })

@@ -25,7 +25,7 @@ export interface IngestDeps {
 export interface Ingest {
   /** Throws what `fetch` would throw before it sends anything: EDIT_FORBIDDEN, INGEST_DISABLED, what reading the request throws, URL_NOT_ALLOWED. */
   check(access: Access, readRequest: () => Pick<IngestRequest, 'url'>): void
-  /** Durable when it resolves. Rejects with the reason of `givenUp` when that is aborted before all bytes are there; nothing is stored then. */
+  /** Durable when it resolves. Rejects with the reason of `givenUp` when that is aborted before the grant; nothing is stored then. */
   fetch(access: Access, readRequest: () => IngestRequest, givenUp?: AbortSignal): Promise<BlobGrant>
 }
 
@@ -60,6 +60,7 @@ export function createIngest(deps: IngestDeps): Ingest {
           return request.typeOf(announced.mimeType)
         },
         provenance: request.provenance,
+        givenUp,
       })
       // Logs the host only: paths and queries may carry secrets, and the relay does not interpret provenance.
       log.info('blob.ingested', 'A blob was fetched from a URL.', {

@@ -32,8 +32,17 @@ const SVG: ReadonlySet<string> = new Set(['image/svg+xml', 'image/svg', 'image/s
  * `<img>`. [BLOB-4]
  */
 export function storedMimeType(given: string | null | undefined): string {
-  const type = (given ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const type = withoutParameters(given ?? '')
   return TYPE.test(type) && !isScriptCapable(type) ? type : UNKNOWN_TYPE
+}
+
+/** Whether a type says itself that nobody knows what the bytes are. */
+export function isUnknownType(given: string): boolean {
+  return withoutParameters(given) === UNKNOWN_TYPE
+}
+
+function withoutParameters(given: string): string {
+  return given.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
 /**

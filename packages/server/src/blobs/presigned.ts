@@ -53,7 +53,8 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
 
   const directOf = (): DirectTransfer => {
     if (store.direct === null) {
-      throw new RelayError('PRESIGN_UNSUPPORTED', 'This relay keeps blobs as files: upload and download them over /api/blobs.')
+      const sentence = 'this relay keeps blobs as files: upload and download them over /api/blobs.'
+      throw new RelayError('PRESIGN_UNSUPPORTED', `presign_unsupported: ${sentence}`)
     }
     return store.direct
   }
@@ -121,7 +122,7 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     }
     const held = await ledger.find(access.workspaceId, hash)
     if (held !== null && (await isIntact(held, direct))) return held
-    throw new RelayError('OBJECT_NOT_UPLOADED', 'No object was uploaded for this hash.', { hash })
+    throw new RelayError('OBJECT_NOT_UPLOADED', 'object_not_uploaded: no object was uploaded for this hash.', { hash })
   }
 
   /**

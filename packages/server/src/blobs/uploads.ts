@@ -16,6 +16,8 @@ export interface BlobUpload {
   /** The announced type, in any spelling. It is read after all bytes, since a source may tell it with them. [BLOB-4] */
   readonly mimeType: string | null
   readonly provenance: Provenance | null
+  /** Aborted when the caller gave up: the upload rejects with the reason, unless it is granted already. [MCP-15] */
+  readonly givenUp?: AbortSignal | undefined
 }
 
 /**
@@ -75,11 +77,13 @@ export function createUploads(deps: BlobDeps): TakeUpload {
   ): Promise<BlobGrant> {
     const { workspaceId, sub, limits } = access
     const { hash, sizeBytes } = received
-    const { provenance } = upload
+    const { provenance, givenUp } = upload
     const { quotaBytes } = limits
+    givenUp?.throwIfAborted()
     const mimeType = storedMimeType(upload.mimeType)
     const object = await announceObject(hash, deps)
     await received.keep(object, mimeType)
+    givenUp?.throwIfAborted()
     const outcome = await grantObject(
       { reservationId, workspaceId, hash, object, sizeBytes, mimeType, sub, provenance, quotaBytes },
       deps,

@@ -7,6 +7,7 @@ import { manualTime } from '../kernel/testing/manual-time.ts'
 import { directly } from '../outbound/guarded-hop.ts'
 import { systemResolve } from '../outbound/resolver.ts'
 import { type Internet, startInternet } from '../outbound/testing/internet.ts'
+import type { Refusal } from '@docrelay/model/edit'
 import { createDoiResolver, type DoiResolver } from './doi-resolver.ts'
 import { stopwatch } from '../kernel/testing/patience.ts'
 
@@ -71,6 +72,17 @@ describe('look-up of a DOI', () => {
       facts: { doi: 'smith 2020' },
     })
     expect(requests).toEqual([])
+  })
+
+  it('[REF-9] [TOOL-14] a text above 300 characters causes no request, and a sentence shows at most 120 of a DOI', async () => {
+    const answerOf = async (doi: string) => (await localResolver().resolve('w', doi)) as Refusal
+    expect((await answerOf(`10.1000/${'x'.repeat(65_000)}`)).code).toBe('ERR_DOI_INVALID')
+    expect(requests).toEqual([])
+    const long = `10.1000/${'x'.repeat(292)}`
+    answer = (response) => response.writeHead(404).end()
+    expect((await answerOf(long)).message).toBe(`The resolver knows no DOI ${long.slice(0, 120)}….`)
+    answer = (response) => response.writeHead(403).end()
+    expect((await answerOf(long.replace('10.1000', '10.1001'))).message).not.toContain('x'.repeat(120))
   })
 
   it('[REF-11] an unknown DOI is not found, and any other bad answer means unavailable', async () => {

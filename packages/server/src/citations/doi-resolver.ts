@@ -2,6 +2,7 @@ import { doiKey, invalidDoi, readDoi } from '@docrelay/model/references/doi'
 import { type Refusal, refused } from '@docrelay/model/edit'
 import { isJsonObject } from '@docrelay/model/json'
 import { parseJsonBytes } from '@docrelay/model/json-scan'
+import { quote } from '@docrelay/model/quote'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { type GuardedNetwork, guardedFetch } from '../outbound/guarded-fetch.ts'
@@ -147,11 +148,11 @@ function jsonObject(bytes: Buffer): CslItem | null {
 }
 
 function notFound(doi: string): Refusal {
-  return refused('ERR_DOI_NOT_FOUND', `The resolver knows no DOI ${doi}.`, { doi })
+  return refused('ERR_DOI_NOT_FOUND', `The resolver knows no DOI ${quote(doi)}.`, { doi })
 }
 
 function unavailable(doi: string, { reason, retryable }: { readonly reason: string; readonly retryable: boolean }): Refusal {
   const hint = retryable ? 'repeat the call later' : 'add the reference by its items'
-  const sentence = `The DOI ${doi} could not be resolved (${reason}); ${hint}.`
+  const sentence = `The DOI ${quote(doi)} could not be resolved (${reason}); ${hint}.`
   return refused('ERR_DOI_UNAVAILABLE', sentence, { doi, reason, retryable })
 }

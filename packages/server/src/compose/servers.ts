@@ -117,7 +117,9 @@ export function openServers(
     ),
     metrics:
       config.metrics.expose === 'local'
-        ? opened.use(createHttpServer({ app: app(metricRoutes), cap: connectionCap(base, 'metrics'), corsOrigins: [], random }))
+        ? opened.use(
+            createHttpServer({ app: app(metricRoutes, []), cap: connectionCap(base, 'metrics'), corsOrigins: [], random }),
+          )
         : null,
     mcp: mcp && !mcp.isPublic ? opened.use(loopbackMcp(mcp)) : null,
   }

@@ -81,6 +81,18 @@ describe('creating a blank document', () => {
     })
   })
 
+  it('[MCP-15] a creation that is given up before it is stored stores nothing', async () => {
+    const caller = new AbortController()
+    const events = relay.events.length
+    const given = creation(['doc-left', 'c', 'p'], { signal: caller.signal })
+    const mint: Creation['mint'] = (kind) => {
+      caller.abort(new Error('the caller left'))
+      return given.mint(kind)
+    }
+    await expect(relay.documents.create(ann, { ...given, mint })).rejects.toThrow('the caller left')
+    expect([await stored('doc-left'), relay.events.length]).toEqual([null, events])
+  })
+
   it('[PERM-3] [LIFE-16] [CONC-9] creating is refused to viewers and above the limits, and then no document exists', async () => {
     const count = relay.events.length
     const refused = (access: Partial<Access>) => relay.documents.create({ ...ann, ...access }, creation(['doc-no', 'c', 'p']))

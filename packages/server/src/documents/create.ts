@@ -25,6 +25,8 @@ export interface Creation {
   /** Checks everything and stores nothing. [TOOL-21, AG-81] */
   readonly dryRun?: boolean
   readonly once?: Once
+  /** Aborted when the caller gave up: nothing is stored then, unless it is already. [MCP-15] */
+  readonly signal?: AbortSignal
 }
 
 export interface NewIds {
@@ -80,6 +82,7 @@ async function store(
 ): Promise<DocumentHead | Exclude<CreateOutcome, Created> | null> {
   const { id, canvasPageId, prosePageId, callId, once } = blank
   const { nowMs, body } = fittingBlank(access, blank, deps)
+  blank.signal?.throwIfAborted()
   const outcome = await deps.store.write({
     ref,
     expect: { kind: 'absent' },

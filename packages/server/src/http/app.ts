@@ -251,16 +251,15 @@ async function authenticate({ incoming }: Frame, route: Route, { deps, callers }
     case 'revocation-bearer': {
       const outcome = deps.internalBearer(headerOf(incoming, 'authorization'))
       if (outcome === 'refused') throw wrongSecret(headerOf(incoming, 'authorization'))
-      if (outcome === 'not-configured') throw bearerNotConfigured(route)
+      if (outcome === 'not-configured') throw bearerNotConfigured()
       return null
     }
   }
 }
 
 /** [REST-29, REST-33] */
-function bearerNotConfigured({ absentWithoutBearer }: Route): RelayError {
+function bearerNotConfigured(): RelayError {
   const message = 'This relay has no [auth] revocation_push_bearer, which this route needs.'
-  if (absentWithoutBearer) return new RelayError('NOT_FOUND', message, { resource: 'route' })
   return new RelayError('UNAVAILABLE', message, { retryAfterMs: 60_000 })
 }
 

@@ -1,5 +1,5 @@
-/** Hosts that can stand in a URL of the relay. [X25] */
-const HOST = /^[A-Za-z0-9.:[\]-]{1,255}$/
+/** Hosts that can stand in a URL of the relay, with the underscore that names of containers have. [X25] */
+const HOST = /^[A-Za-z0-9._:[\]-]{1,255}$/
 
 /** Whether a `Host` can be echoed. */
 export function isEchoableHost(host: string): boolean {

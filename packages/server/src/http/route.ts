@@ -56,11 +56,6 @@ export interface Route {
     readonly params: Readonly<Record<string, string>>
     readonly origin: string
   }): Readonly<Record<string, string>>
-  /**
-   * A relay without the push bearer answers 404 instead of 503, so that nobody repeats a call that cannot succeed.
-   * [REST-29]
-   */
-  readonly absentWithoutBearer?: true
   /** The route also answers while the relay drains. [LIFE-28] */
   readonly whileDraining?: true
   /** The path parameter that is a document id, for the log. [OPS-5] */

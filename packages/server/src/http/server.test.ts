@@ -58,6 +58,8 @@ describe.concurrent('raw requests', () => {
     ['the asterisk', () => 'GET * HTTP/1.1\r\nHost: h\r\n\r\n', ['400']],
     ['a backslash in the path', () => `GET /api\\docs HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
     ['a control character in the path', () => `GET /api/\x01docs HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
+    ['bytes beyond ASCII in the path', () => put('/api/docs/é', 'Content-Length: 2\r\n', '{}'), ['400']],
+    ['bytes beyond ASCII in the query', () => `GET /health?q=é HTTP/1.1\r\nHost: h\r\n\r\n`, ['400']],
     ['dot segments', () => `GET /api/docs/../docs/x HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['404']],
     ['encoded dot segments', () => `GET /api/docs/%2e%2e/docs HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['404', '200']],
     ['an encoded slash', () => `GET /api/docs/a%2Fb HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
@@ -86,6 +88,25 @@ describe.concurrent('raw requests', () => {
     expect(statuses(await relay.socket(`GET /health HTTP/1.1\r\nHost: h\r\nX-Long: ${'a'.repeat(31 * 1024)}\r\n\r\n`))).toEqual([
       '200',
     ])
+  })
+
+  it('[REST-7] [REST-19] a condition behind hundreds of other headers is heeded like any other', async () => {
+    const many = Array.from({ length: 400 }, (_, i) => `X-Filler-${i}: a\r\n`).join('')
+    const write = (headers: string) => relay.socket(put('/api/docs/conditional', `${many}Content-Length: 2\r\n${headers}`, '{}'))
+    expect(statuses(await write(''))).toEqual(['200'])
+    expect(statuses(await write('If-Match: "7"\r\n'))).toEqual(['412'])
+    expect((await relay.call('GET', '/api/docs/conditional', { token })).headers.get('etag')).toBe('"1"')
+  })
+
+  it('[OPS-1] [X25] a Host with an underscore, as names of containers have, is served', async () => {
+    expect(statuses(await relay.socket('GET /health HTTP/1.1\r\nHost: my_relay:9876\r\n\r\n'))).toEqual(['200'])
+  })
+
+  it('[AUTH-2] a good token of more than 16 KiB is accepted, as far as the header block allows', async () => {
+    const claims = { filler: 'x'.repeat(20_000) }
+    const long = relay.issuer.token({ sub: 'ann', role: 'member', claims })
+    expect(long.length).toBeGreaterThan(16 * 1024)
+    expect((await relay.call('GET', '/api/docs', { token: long })).status).toBe(200)
   })
 
   it('[REST-2] [REST-9] a request that cannot be parsed gets a JSON error with a request id', async () => {

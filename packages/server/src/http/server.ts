@@ -5,18 +5,21 @@ import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import { createRoundTurns } from '../kernel/round-turns.ts'
 import type { App } from './app.ts'
-import { commonHeaders } from './app.ts'
+import { commonHeaders, requestIdOf } from './app.ts'
 import { type CapOptions, type ConnectionCap, createConnectionCap, NO_CAP, SPARE_CONNECTIONS } from './connection-cap.ts'
 import { createLingeringClose, LINGER_LIMITS, type LingerLimits } from './lingering-close.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits, createOpenConnections } from './open-connections.ts'
+import { headerOf } from './request-headers.ts'
 import { isReadableHost, isReadableTarget } from './request-target.ts'
-import { errorAnswer, rawErrorAnswer } from './respond.ts'
+import { type CommonHeaders, errorAnswer, rawErrorAnswer } from './respond.ts'
 import { writeAnswer } from './write-answer.ts'
 
 export interface HttpServerOptions {
   readonly app: App
-  /** Called for every WebSocket upgrade. Offers of other upgrades are ignored, as HTTP allows. */
-  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /**
+   * Called for every WebSocket upgrade, with the headers of an answer that refuses it. Offers of other upgrades are ignored, as HTTP allows.
+   */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer, common: CommonHeaders) => void
   /** Answers a request before the app sees it, and returns whether it did. */
   readonly beside?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
   readonly corsOrigins: readonly string[]
@@ -61,7 +64,6 @@ const SETTINGS = {
   insecureHTTPParser: false,
 }
 const TIMEOUTS: HttpTimeouts = { headersMs: 15_000, stallMs: 60_000 }
-const MAX_HEADERS = 100
 /** Connections that the system holds for us until they are accepted; above, it lets clients wait for a second. */
 const BACKLOG = 4_096
 const REFUSALS_PER_ROUND = 32
@@ -77,6 +79,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const common = { ...commonHeaders(requestId, options.corsOrigins, undefined), Connection: 'close' }
     return { requestId, common }
   }
+  const commonOf = (request: IncomingMessage): CommonHeaders =>
+    commonHeaders(
+      requestIdOf(headerOf(request, 'x-request-id'), options.random),
+      options.corsOrigins,
+      headerOf(request, 'origin'),
+    )
   const { headersMs, stallMs } = options.timeouts ?? TIMEOUTS
   const server = createServer({
     ...SETTINGS,
@@ -85,7 +93,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // A client that offers HTTP/2 in clear text, as some do on every first request, gets its answer over HTTP/1.1.
     shouldUpgradeCallback: ({ headers }) => options.onUpgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket',
   })
-  server.maxHeadersCount = MAX_HEADERS
+  // Node would leave out the headers beyond a count without a word, and with them a condition or a credential. What bounds their number is the
+  // size of the block. [REST-7, REST-19]
+  server.maxHeadersCount = 0
   server.timeout = stallMs
   const inProgress = new Map<ServerResponse, Promise<void>>()
   const lingering = createLingeringClose(options.linger ?? LINGER_LIMITS)
@@ -125,7 +135,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     server.on('upgrade', (request, socket, head) => {
       connections.busy(request.socket)
       if (lingering.has(request.socket) || cap.isAbove(request.socket)) socket.destroy()
-      else onUpgrade(request, socket, head)
+      else onUpgrade(request, socket, head, commonOf(request))
     })
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -187,10 +197,7 @@ function unreadable(): RelayError {
 
 function parserError(code: string | undefined): RelayError {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new RelayError(
-      'HEADERS_TOO_LARGE',
-      `The header block exceeds ${SETTINGS.maxHeaderSize} bytes or ${MAX_HEADERS} headers.`,
-    )
+    return new RelayError('HEADERS_TOO_LARGE', `The header block exceeds ${SETTINGS.maxHeaderSize} bytes.`)
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new RelayError('BAD_REQUEST', 'The request did not arrive in time.', { field: 'request' })
   return new RelayError('BAD_REQUEST', 'The request is not valid HTTP.', { field: 'request' })

@@ -13,6 +13,8 @@ export interface ValueSchema {
   readonly [OR_NULL]?: true
   /** The tool judges the type of the value itself, with a code of its own. [AG-92] */
   readonly [BY_TOOL]?: true
+  /** What an item is called in a refusal, which then names its place as a fact of this name. [TOOL-add_shapes] */
+  readonly [ITEM_NAME]?: string
   /** What the argument does, for those that its name does not tell. [AG-90] */
   readonly description?: string
   readonly enum?: readonly string[]
@@ -39,6 +41,7 @@ type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array
 /** Members with a symbol as name are not in JSON, and so not in the tool list. */
 export const OR_NULL = Symbol('or null')
 export const BY_TOOL = Symbol('by tool')
+export const ITEM_NAME = Symbol('item name')
 
 /**
  * Length of prose content in schemas. The check counts bytes and has a code of its own, ERR_PROSE_TOO_LARGE. [PROSE-21]
@@ -125,9 +128,14 @@ function flawOf(schema: ValueSchema, value: unknown, path: string): ToolFailure 
   if (!Array.isArray(value) || schema.items === undefined) return null
   for (const [i, item] of value.entries()) {
     const flaw = flawOf(schema.items, item, `${path}[${i}]`)
-    if (flaw !== null) return flaw
+    if (flaw !== null) return ofItem(flaw, schema[ITEM_NAME], i)
   }
   return null
+}
+
+function ofItem(flaw: ToolFailure, name: string | undefined, at: number): ToolFailure {
+  if (name === undefined) return flaw
+  return { ...flaw, message: `${name}[${at}]: ${flaw.message}`, facts: { ...flaw.facts, [name]: at } }
 }
 
 function hasType({ type, [OR_NULL]: isNullable, [BY_TOOL]: isOpen }: ValueSchema, value: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { JsonObject, McpCaller, ToolView } from './tool.ts'
+import type { CallContext, JsonObject, McpCaller, ToolView } from './tool.ts'
 
 /** Resources, prompts and completion, as the endpoint uses them. */
 export interface McpContent {
@@ -16,9 +16,9 @@ export interface McpResources {
   list(caller: McpCaller, cursor: string | null): Promise<ResourcePage | null>
   readonly templates: readonly JsonObject[]
   /** Returns the member `contents`, never empty; `null` when this caller has no such resource. Texts name only tools of the view. [RES-8, AG-96] */
-  read(caller: McpCaller, uri: string, view: Pick<ToolView, 'extra'>): Promise<readonly JsonObject[] | null>
-  /** Whether `read` would find the resource, without reading it. */
-  mayRead(caller: McpCaller, uri: string): Promise<boolean>
+  read(reader: ResourceReader, uri: string, view: Pick<ToolView, 'extra'>): Promise<readonly JsonObject[] | null>
+  /** Those of the URIs that `read` would find. Each document is looked at once, and nothing is rendered. [MCP-51] */
+  readable(caller: McpCaller, uris: readonly string[]): Promise<ReadonlySet<string>>
   /**
    * Whether the resource is the same for everyone and changes only with a release, so that anybody may cache it for an
    * hour. [MCP-49]
@@ -30,6 +30,9 @@ export interface McpResources {
    */
   watch(caller: McpCaller, sink: ResourceSink): ResourceWatch
 }
+
+/** Who reads, and how what is read names blocks. [AG-15] */
+export type ResourceReader = McpCaller & Pick<CallContext, 'naming'>
 
 export interface ResourcePage {
   readonly resources: readonly JsonObject[]

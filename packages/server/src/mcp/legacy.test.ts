@@ -272,10 +272,29 @@ describe('methods', () => {
       extra: true,
     })
     expect(await viewOf('/mcp?extra=0')).toEqual({ toolsets: null, readonly: false, extra: false })
+    // Nothing behind the name says nothing, so that the header holds.
+    for (const nothing of ['', ',', '%20', '&toolsets=read'])
+      expect(await viewOf(`/mcp?toolsets=${nothing}`, { 'x-mcp-toolsets': 'read' })).toMatchObject({ toolsets: ['read'] })
     for (const method of ['tools/list', 'tools/call']) {
       const { status, json } = await relay.send(legacy(method, { name: 'service_look' }, { path: '/mcp?toolsets=read,all' }))
       expect([status, json.error]).toMatchObject([200, { code: -32_602, message: expect.stringContaining('citations') }])
     }
     expect((await relay.send(legacy('ping', {}, { path: '/mcp?toolsets=nonsense' }))).json.result).toEqual({})
+  })
+
+  it('[TOOL-10] [TOOL-11] a restriction in the address holds in each of its spellings, and any other word is refused with -32602', async () => {
+    const viewOf = async (query: string) => {
+      const { json } = await relay.send({ ...look, path: `/mcp?${query}` })
+      return json.error?.code ?? relay.tools.calls.at(-1)?.context.view
+    }
+    for (const word of ['1', 'true', 'TRUE', '1%20', '0&readonly=1'])
+      expect(await viewOf(`readonly=${word}`)).toMatchObject({ readonly: true })
+    for (const word of ['0', 'false']) expect(await viewOf(`readonly=${word}`)).toMatchObject({ readonly: false })
+    for (const word of ['0', 'False', '1&extra=0']) expect(await viewOf(`extra=${word}`)).toMatchObject({ extra: false })
+    for (const word of ['yes', 'on', '2', ''])
+      for (const name of ['readonly', 'extra']) expect(await viewOf(`${name}=${word}`)).toBe(-32_602)
+    expect((await relay.send(legacy('tools/list', {}, { path: '/mcp?readonly=yes' }))).json.error?.message).toBe(
+      'The address says readonly="yes"; readonly is 1, true, 0 or false.',
+    )
   })
 })

@@ -63,7 +63,7 @@ const subscribe: Method = async (params, context, { content }) => {
   const uri = requiredText(params, 'uri')
   const { session } = context
   if (session === null) throw new RpcError('params', 'Subscribing needs a session: send initialize and its Mcp-Session-Id first.')
-  if (!(await content.resources.mayRead(context, uri))) throw noResource(uri, context.era)
+  if (!(await content.resources.readable(context, [uri])).has(uri)) throw noResource(uri, context.era)
   const outcome = await addSubscription(session, uri)
   if (outcome === null) throw new RpcError('params', 'The session cannot keep subscriptions at the moment; try again later.')
   if (outcome === 'had') return {}

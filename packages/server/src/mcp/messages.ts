@@ -162,9 +162,8 @@ async function run(arrived: Arrived, taken: Taken, responder: RpcResponder, deps
 
 async function listen({ request, exchange, caller }: Arrived, responder: RpcResponder, deps: MessageDeps): Promise<null> {
   responder.cede()
-  const listening = await honour(request, caller, deps.parts)
   const target = { outgoing: exchange.outgoing, headers: exchange.common }
-  if (deps.streams.listen(caller, listening, target)) return null
+  if (await deps.streams.listen(caller, () => honour(request, caller, deps.parts), target)) return null
   throw new RpcError('limit', `A principal may have at most ${MAX_STREAMS} listening streams.`, { limit: MAX_STREAMS })
 }
 

@@ -136,10 +136,9 @@ function badCursor(): RpcError {
  * unknown or has no tool in this relay is an error, since its list would be empty without a reason. [AG-90, TOOL-10, TOOL-11]
  */
 export function readView(query: URLSearchParams, header: string | undefined, present: readonly Toolset[]): ToolView {
-  const readonly = query.get('readonly') === '1'
+  const readonly = switches(query, 'readonly').includes(true)
   const extra = readsExtra(query)
-  const given = (query.get('toolsets') ?? header ?? '').split(',').map((name) => name.trim())
-  const named = given.filter((name) => name !== '')
+  const named = namesIn(query.getAll('toolsets').find((names) => namesIn(names).length > 0) ?? header ?? '')
   const missing = named.find((name) => !(present as readonly string[]).includes(name))
   if (missing !== undefined) {
     const isKnown = (TOOLSETS as readonly string[]).includes(missing)
@@ -149,14 +148,40 @@ export function readView(query: URLSearchParams, header: string | undefined, pre
   return { readonly, extra, toolsets: named.length === 0 ? null : (named as Toolset[]) }
 }
 
+function namesIn(list: string): readonly string[] {
+  return list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
 /** Whether the request sees tools beyond the interface: it does unless it says `?extra=0`. [AG-90] */
 export function readsExtra(query: URLSearchParams): boolean {
-  return query.get('extra') !== '0'
+  return !switches(query, 'extra').includes(false)
+}
+
+const SWITCHES: ReadonlyMap<string, boolean> = new Map([
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['false', false],
+])
+
+/**
+ * What a request says of a restriction, each time that its address names it. Any other word is refused, because whoever wrote it believes
+ * that the request is restricted. [TOOL-11]
+ */
+function switches(query: URLSearchParams, name: string): readonly boolean[] {
+  return query.getAll(name).map((given) => {
+    const said = SWITCHES.get(given.trim().toLowerCase())
+    if (said !== undefined) return said
+    throw new RpcError('params', `The address says ${name}=${quoted(given)}; ${name} is 1, true, 0 or false.`)
+  })
 }
 
 /** Reads from `?ids=`, else `X-MCP-Ids`, how the answers of the request name blocks and shapes; absent means stamped. [AG-15] */
 export function readNaming(query: URLSearchParams, header: string | undefined): Naming {
-  const asked = (query.get('ids') ?? header ?? '').trim()
+  const asked = (query.getAll('ids').find((ids) => ids.trim() !== '') ?? header ?? '').trim()
   const naming = asked === '' ? 'stamped' : asked.toLowerCase()
   if (naming === 'bare' || naming === 'stamped') return naming
   throw new RpcError('params', `There are no ids of the form ${quoted(asked)}; bare leaves out the stamps.`)

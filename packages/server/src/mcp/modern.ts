@@ -155,10 +155,10 @@ export async function honour(
   const { resources } = parts.content
   const named = own(filter, 'resourceSubscriptions')
   const uris = Array.isArray(named) ? [...new Set(named.filter((uri) => typeof uri === 'string'))].slice(0, MAX_LISTENED) : []
-  const readable = await Promise.all(uris.map((uri) => resources.mayRead(caller, uri)))
+  const readable = await resources.readable(caller, uris)
   const honoured = {
     ...(own(filter, 'resourcesListChanged') === true && { resourcesListChanged: true as const }),
-    ...(Array.isArray(named) && { resourceSubscriptions: uris.filter((_, at) => readable[at]) }),
+    ...(Array.isArray(named) && { resourceSubscriptions: uris.filter((uri) => readable.has(uri)) }),
   }
   return { honoured, meta, answer: { jsonrpc: '2.0', id: request.id, result: modernResult({ _meta: meta }, {}, parts) } }
 }

@@ -1,6 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemRandom } from '../kernel/ids.ts'
+import type { EndpointCaller } from './credentials.ts'
+import type { Exchange, RpcResponder } from './exchange.ts'
 import type { RequestContext } from './methods.ts'
+import { openCall } from './open-call.ts'
+import { newSession } from './sessions.ts'
 import { type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
 import { EVENTS, legacy, META, modern } from './testing/requests.ts'
 import type { JsonObject, ToolServer } from './tool.ts'
@@ -85,6 +90,33 @@ it('[MCP-58] [MCP-47] a result may ask for input, and its state comes back with 
 it('[MCP-14] a call without events may take longer than the stall limit of connections', async () => {
   const pause = legacy('tools/call', { name: 'pause', arguments: { ms: 700 } }, { headers: { accept: 'application/json' } })
   expect((await relay.send(pause)).status).toBe(200)
+})
+
+it('[MCP-31] [AG-15] a session keeps nothing of a request that is refused for its address', () => {
+  const session = newSession(
+    's',
+    { key: 'k', principalKey: 'k', workspaceId: 'w' },
+    { version: '2025-11-25', clientName: null },
+    null,
+  )
+  const open = (address: string) =>
+    openCall({
+      request: { kind: 'request', id: address, method: 'tools/call', params: {} },
+      exchange: { query: new URLSearchParams(address), header: () => undefined, incoming: { socket: {} } } as unknown as Exchange,
+      caller: { access: {}, isStatic: false } as EndpointCaller,
+      era: 'legacy',
+      session,
+      responder: {} as RpcResponder,
+      random: systemRandom,
+      toolsets: [],
+      streams: { wait: () => null },
+    })
+  for (const address of ['ids=none', 'toolsets=none']) expect(() => open(address)).toThrow('none')
+  expect(session.running.size).toBe(0)
+  const call = open('ids=bare')
+  expect(session.running.size).toBe(1)
+  call[Symbol.dispose]()
+  expect(session.running.size).toBe(0)
 })
 
 it('[PRES-2] a client name is cut to 64 characters', async () => {

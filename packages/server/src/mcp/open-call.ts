@@ -13,7 +13,7 @@ export interface OpenCall extends Disposable {
   readonly context: RequestContext
 }
 
-/** Makes the context of one request for its method. Throws RpcError when the request names an unknown toolset. */
+/** Makes the context of one request for its method. Throws RpcError when its address or headers say what is not known. */
 export function openCall(options: {
   readonly request: RpcRequest
   readonly exchange: Exchange
@@ -35,7 +35,6 @@ export function openCall(options: {
   const threshold = era === 'modern' ? logLevelOf(params) : (session?.logLevel ?? 'info')
   const clientName = era === 'modern' ? clientOf(params) : (session?.clientName ?? null)
   const controller = new AbortController()
-  const close = cancellable(controller, options)
   const context: RequestContext = {
     access: caller.access,
     isStatic: caller.isStatic,
@@ -57,7 +56,8 @@ export function openCall(options: {
     },
     ask: (asked, askedParams) => ask(asked, askedParams, options),
   }
-  return { context, [Symbol.dispose]: close }
+  // Last, as nothing would take the request out of its session again if what stands above threw. [MCP-31]
+  return { context, [Symbol.dispose]: cancellable(controller, options) }
 }
 
 function rank(level: LogLevel): number {

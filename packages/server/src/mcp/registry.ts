@@ -90,9 +90,13 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     const refused = badIds(checked.args) ?? tool.flaw?.(rest) ?? refusedRole(tool, context, rest)
     if (refused !== null) return refused
     const glance = deps.glances === undefined ? null : openGlance(deps.glances, { ...context, args: rest })
-    const call = { ...context, args: rest, ...(glance && { glance }) }
-    const outcome = await answered(tool, requestId, call)
-    return withFixes(glance === null ? outcome : await glance.close(outcome), [...given.fixes, ...checked.fixes])
+    try {
+      const outcome = await answered(tool, requestId, { ...context, args: rest, ...(glance && { glance }) })
+      return withFixes(glance === null ? outcome : await glance.renew(outcome), [...given.fixes, ...checked.fixes])
+    } finally {
+      // Also for a call that was given up, which has no answer. [AG-20, MCP-15]
+      glance?.[Symbol.dispose]()
+    }
   }
 
   function answered(tool: ToolDefinition, requestId: unknown, call: ToolCall): Promise<ToolSuccess | ToolFailure> {

@@ -188,6 +188,27 @@ describe('subscriptions/listen', () => {
     expect([refused.status, refused.json.error?.data]).toEqual([429, { limit: 16 }])
   })
 
+  it('[MCP-52] [MCP-38] a listener above the limit is refused before its resources are looked at', async () => {
+    for (let i = 0; i < 16; i++) expect((await listen({})).status).toBe(200)
+    const { begun, release } = relay.content.holdLooks()
+    const asked = relay.send(modern('subscriptions/listen', { notifications: { resourceSubscriptions: [ICONS] } }))
+    const first = await Promise.race([asked.then(({ status }) => status), begun.then(() => 'looked')])
+    release()
+    await asked
+    expect(first).toBe(429)
+  })
+
+  it('[MCP-52] [MCP-38] a listener counts while its resources are looked at, and no more when its filter is refused', async () => {
+    for (let i = 0; i < 17; i++)
+      expect((await relay.send(modern('subscriptions/listen', { notifications: [] }))).json.error?.code).toBe(-32_602)
+    const { release } = relay.content.holdLooks()
+    const listeners = Array.from({ length: 17 }, () => listen({ resourceSubscriptions: [ICONS] }))
+    expect((await Promise.race(listeners)).status).toBe(429)
+    release()
+    const statuses = (await Promise.all(listeners)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(16)
+  })
+
   it('[MCP-38] [MCP-52] GET streams and listeners count together', async () => {
     for (let i = 0; i < 8; i++) expect([(await get()).status, (await listen({})).status]).toEqual([200, 200])
     const get17 = await get()

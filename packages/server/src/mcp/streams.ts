@@ -35,7 +35,11 @@ export interface Listening {
 export interface Streams {
   /** Serves a GET: keeps the stream alive and, in a session, carries its subscriptions. */
   keepAlive(caller: EndpointCaller, session: Session | null, target: StreamTarget): boolean
-  listen(caller: EndpointCaller, listening: Listening, target: StreamTarget): boolean
+  /**
+   * `prepare` reads documents, so that it is called only when there is a place, which is taken while it runs. When it rejects, the place is
+   * given back.
+   */
+  listen(caller: EndpointCaller, prepare: () => Promise<Listening>, target: StreamTarget): Promise<boolean>
   /**
    * Counts a call that waits as one of the streams of its principal until the returned function is called; `null` when there are as many as
    * there may be. `end` is called when the call is to end. [AG-76]
@@ -77,12 +81,16 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     if (cancelLook === null) look()
   }
 
-  /** `false`: it was given back before. */
-  const giveBack = ({ principalKey }: EndpointCaller, one: object): boolean => {
-    if (!open.delete(one)) return false
+  const putBack = ({ principalKey }: EndpointCaller): void => {
     const left = (counts.get(principalKey) ?? 1) - 1
     if (left === 0) counts.delete(principalKey)
     else counts.set(principalKey, left)
+  }
+
+  /** `false`: it was given back before. */
+  const giveBack = (caller: EndpointCaller, one: object): boolean => {
+    if (!open.delete(one)) return false
+    putBack(caller)
     if (open.size === 0) {
       cancelLook?.()
       cancelLook = null
@@ -90,9 +98,8 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     return true
   }
 
-  /** Opens a stream with a heartbeat until the relay, the client or the credential ends it. */
-  const hold = (caller: EndpointCaller, { outgoing, headers }: StreamTarget, answer?: JsonObject): HeldStream | null => {
-    if (!take(caller)) return null
+  /** Opens a stream, whose place was taken, with a heartbeat until the relay, the client or the credential ends it. */
+  const hold = (caller: EndpointCaller, { outgoing, headers }: StreamTarget, answer?: JsonObject): HeldStream => {
     const stream = openEventStream(outgoing, headers)
     const atEnd: (() => void)[] = []
     let cancelBeat = (): void => undefined
@@ -124,16 +131,20 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     keepAlive(caller, session, target) {
       // Closes the older stream first, so that its place is free for the newer one.
       session?.stream?.close()
+      if (!take(caller)) return false
       const held = hold(caller, target)
-      if (held === null) return false
       held.stream.comment()
       if (session) carry(session, caller, held, resources)
       session?.shared?.takeOver()
       return true
     },
-    listen(caller, { honoured, meta, answer }, target) {
+    async listen(caller, prepare, target) {
+      if (!take(caller)) return false
+      const { honoured, meta, answer } = await prepare().catch((error: unknown) => {
+        putBack(caller)
+        throw error
+      })
       const held = hold(caller, target, answer)
-      if (held === null) return false
       const { stream } = held
       stream.send(notificationMessage('notifications/subscriptions/acknowledged', { notifications: honoured, _meta: meta }))
       const sink = sinkOf(stream, { _meta: meta })

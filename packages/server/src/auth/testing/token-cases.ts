@@ -270,7 +270,7 @@ const encoding: readonly Row[] = [
   ['byte order mark', bytes(HEAD, (w) => `\uFEFF${goodClaims(w)}`), malformed],
   ['duplicate exp', bytes(HEAD, (w) => goodClaims(w).replace('{', '{"\\u0065xp":4102444800,')), noExp],
   ['duplicate alg', bytes('{"alg":"none","alg":"RS256","kid":"k1"}', goodClaims), wrongAlg],
-  ['16 KiB + 1', (w) => tokenOfLength(w, 16 * 1024 + 1), malformed],
+  ['32 KiB + 1', (w) => tokenOfLength(w, 32 * 1024 + 1), malformed],
 ]
 
 function nextLetter(letter: string): string {

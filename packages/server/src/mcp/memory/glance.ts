@@ -32,12 +32,15 @@ type Outcome = ToolSuccess | ToolFailure
 const MOVING_MS = 2_000
 
 /** One call about one document, with what its caller saw before. [AG-17..AG-23] */
-export interface OpenGlance extends Glance {
+export interface OpenGlance extends Glance, Disposable {
   /** Renews the memory of the caller after a success, and adds what is new to the answer. */
-  close(outcome: Outcome): Promise<Outcome>
+  renew(outcome: Outcome): Promise<Outcome>
 }
 
-/** Begins a call; `null` for one that is not about a document that has an id already. */
+/**
+ * Begins a call; `null` for one that is not about a document that has an id already. The changes of the document are recorded until the glance
+ * is disposed of.
+ */
 export function openGlance(deps: GlanceDeps, call: CallContext & { readonly args: JsonObject }): OpenGlance | null {
   const { docId } = call.args
   if (typeof docId !== 'string') return null
@@ -123,12 +126,12 @@ class CallGlance implements OpenGlance {
     })
   }
 
-  async close(outcome: Outcome): Promise<Outcome> {
-    try {
-      return outcome.kind === 'success' ? this.#succeeded(outcome) : await this.#failed(outcome)
-    } finally {
-      this.#release()
-    }
+  async renew(outcome: Outcome): Promise<Outcome> {
+    return outcome.kind === 'success' ? this.#succeeded(outcome) : this.#failed(outcome)
+  }
+
+  [Symbol.dispose](): void {
+    this.#release()
   }
 
   #succeeded(outcome: ToolSuccess): ToolSuccess {
@@ -136,7 +139,7 @@ class CallGlance implements OpenGlance {
     const { serverVersion, replayed, dryRun, deleted } = structured
     if (replayed === true) return outcome
     if (typeof serverVersion !== 'number') {
-      if (deleted === this.#ref.id) this.#deps.memories.forget(this.#caller.key, this.#ref)
+      if (deleted === this.#ref.id && dryRun !== true) this.#deps.memories.forget(this.#caller.key, this.#ref)
       return outcome
     }
     const news = this.#news(serverVersion)

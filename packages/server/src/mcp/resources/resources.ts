@@ -1,12 +1,15 @@
+import type { Printed } from '@docrelay/model/prose/block-names'
+import type { Access } from '../../access/access.ts'
 import type { Documents } from '../../documents/documents.ts'
 import { decodeCursor, encodeCursor, type ListedPage } from '../../documents/listing.ts'
-import type { McpResources, ResourcePage } from '../content.ts'
+import type { McpResources, ResourcePage, ResourceReader } from '../content.ts'
 import type { JsonObject, McpCaller, ToolView } from '../tool.ts'
 import type { IconCatalogue } from '../tools/icon-catalogue.ts'
 import type { SkillsFor } from '../tools/skills.ts'
 import { factsOf, type OpenedDocument } from '../read-facts.ts'
 import { mayReadDocument, readableDocument } from './documents-of.ts'
 import { type DocumentResource, documentUri, ICONS_URI, PAGE_PARTS, pageTemplate, pageUri, readUri, skillUri } from './uris.ts'
+import { resourceKey } from './view-task.ts'
 import type { Views } from './views.ts'
 
 export interface ResourcesDeps {
@@ -54,12 +57,12 @@ export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'
     return { resources: [...before, ...page.items.map(listedDocument)], nextCursor: page.next && encodeCursor(page.next) }
   }
 
-  async function readDocumentPart({ access }: McpCaller, name: DocumentResource): Promise<string | null> {
+  async function readDocumentPart({ access, naming }: ResourceReader, name: DocumentResource): Promise<string | null> {
     const found = await readableDocument(documents, access, name.id)
-    return found === null ? null : partOf(found, name, access.workspaceId, deps)
+    return found === null ? null : partOf(found, name, { workspaceId: access.workspaceId, naming }, deps)
   }
 
-  async function read(caller: McpCaller, uri: string, view: Pick<ToolView, 'extra'>): Promise<readonly JsonObject[] | null> {
+  async function read(reader: ResourceReader, uri: string, view: Pick<ToolView, 'extra'>): Promise<readonly JsonObject[] | null> {
     const name = readUri(uri)
     if (name === null) return null
     switch (name.kind) {
@@ -72,22 +75,49 @@ export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'
         return text === null ? null : [{ uri, mimeType: MARKDOWN, text }]
       }
       default: {
-        const text = await readDocumentPart(caller, name)
+        const text = await readDocumentPart(reader, name)
         return text === null ? null : [{ uri, mimeType: TYPES[name.kind], text }]
       }
     }
   }
 
-  async function mayRead(caller: McpCaller, uri: string): Promise<boolean> {
-    const name = readUri(uri)
-    if (name?.kind === 'document') return mayReadDocument(documents, caller.access, name.id)
-    return name !== null && (await read(caller, uri, { extra: true })) !== null
+  /** Looks at one document after the other, so that a caller who names many of them holds one body at a time. */
+  async function readable({ access }: McpCaller, uris: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>()
+    const named = new Map<string, Map<string, DocumentResource>>()
+    for (const uri of uris) {
+      const name = readUri(uri)
+      if (name === null) continue
+      if (name.kind === 'icons' || (name.kind === 'skill' && textOfSkill(name.name, { extra: true }) !== null)) found.add(uri)
+      else if (name.kind !== 'skill') named.set(name.id, (named.get(name.id) ?? new Map()).set(uri, name))
+    }
+    for (const [id, parts] of named) {
+      const there = await partsThere(access, id, [...parts.values()])
+      for (const [uri, name] of parts) if (there(name)) found.add(uri)
+    }
+    return found
+  }
+
+  async function partsThere(
+    access: Access,
+    id: string,
+    parts: readonly DocumentResource[],
+  ): Promise<(part: DocumentResource) => boolean> {
+    if (parts.every(({ kind }) => kind === 'document')) {
+      const isThere = await mayReadDocument(documents, access, id)
+      return () => isThere
+    }
+    const found = await readableDocument(documents, access, id)
+    if (found === null) return () => false
+    const seen = await deps.views.look(access.workspaceId, { kind: 'pages', bytes: found.record.body })
+    const keys = seen.kind === 'pages' ? seen.keys : new Set<string>()
+    return (part) => part.kind === 'document' || keys.has(resourceKey(part))
   }
 
   return {
     list,
     read,
-    mayRead,
+    readable,
     templates: TEMPLATES,
     isPublic: (uri) => ['icons', 'skill'].includes(readUri(uri)?.kind ?? ''),
   }
@@ -113,7 +143,7 @@ function listedDocument({ head }: ListedPage['items'][number]): JsonObject {
 async function partOf(
   found: OpenedDocument,
   name: DocumentResource,
-  workspaceId: string,
+  { workspaceId, naming }: { readonly workspaceId: string } & Printed,
   { views }: ResourcesDeps,
 ): Promise<string | null> {
   const { body: bytes } = found.record
@@ -122,7 +152,7 @@ async function partOf(
     name.kind === 'document'
       ? await views.look(workspaceId, { kind: 'document', bytes, facts })
       : name.kind === 'outline'
-        ? await views.look(workspaceId, { kind: 'outline', bytes, facts, pageId: name.pageId })
+        ? await views.look(workspaceId, { kind: 'outline', bytes, facts, pageId: name.pageId, naming })
         : name.kind === 'svg'
           ? await views.look(workspaceId, { kind: 'svg', bytes, pageId: name.pageId })
           : await views.look(workspaceId, { kind: 'markdown', bytes, docId: name.id, pageId: name.pageId })

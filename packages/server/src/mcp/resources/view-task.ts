@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DocumentBody } from '@docrelay/model/body'
 import { readStoredBody } from '@docrelay/model/body-parse'
 import { isRefusal } from '@docrelay/model/edit'
+import type { Printed } from '@docrelay/model/prose/block-names'
 import { serialiseMarkdownWithin } from '@docrelay/model/prose/markdown-write'
 import type { ProseElement } from '@docrelay/model/prose/node'
 import { findProsePage } from '@docrelay/model/prose/page'
@@ -9,20 +10,24 @@ import { storedBlocks } from '@docrelay/model/prose/stored-blocks'
 import { readDocument, type ReadFacts } from '@docrelay/model/reads'
 import type { IconPaths } from '@docrelay/model/render/icon-svg'
 import { renderPage } from '@docrelay/model/render/page-svg'
+import type { PagePart } from './uris.ts'
 
 /** Reads from a stored body in a task thread. Input and output are plain data. */
 export type ViewTask = { readonly bytes: Uint8Array } & (
   | { readonly kind: 'document'; readonly facts: ReadFacts }
-  | { readonly kind: 'outline'; readonly facts: ReadFacts; readonly pageId: string }
+  | ({ readonly kind: 'outline'; readonly facts: ReadFacts; readonly pageId: string } & Printed)
   | { readonly kind: 'markdown'; readonly docId: string; readonly pageId: string }
   | { readonly kind: 'svg'; readonly pageId: string }
   | { readonly kind: 'marks' }
+  | { readonly kind: 'pages' }
 )
 
 export type ViewResult =
   | { readonly kind: 'members'; readonly members: Readonly<Record<string, unknown>> }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'marks'; readonly marks: PageMarks }
+  /** The keys of the pages, as `markKey` makes them. */
+  | { readonly kind: 'pages'; readonly keys: ReadonlySet<string> }
   | { readonly kind: 'no-page' }
 
 /** A mark for the content of each page, by kind and id: equal marks mean equal content. */
@@ -30,6 +35,11 @@ export type PageMarks = ReadonlyMap<string, string>
 
 export function markKey(kind: 'prose' | 'canvas', pageId: string): string {
   return `${kind} ${pageId}`
+}
+
+/** The key of the page that a resource shows. */
+export function resourceKey({ kind, pageId }: { readonly kind: PagePart; readonly pageId: string }): string {
+  return markKey(kind === 'svg' ? 'canvas' : 'prose', pageId)
 }
 
 /** Runs one view task. Pure. */
@@ -41,7 +51,7 @@ export function runViewTask(task: ViewTask, icons: IconPaths): ViewResult {
       return read.kind === 'refused' ? { kind: 'no-page' } : { kind: 'members', members: read.result }
     }
     case 'outline': {
-      const read = readDocument('get_outline', body, task.facts, { pageId: task.pageId })
+      const read = readDocument('get_outline', body, task.facts, { pageId: task.pageId, naming: task.naming })
       return read.kind === 'refused' ? { kind: 'no-page' } : { kind: 'members', members: read.result }
     }
     case 'markdown': {
@@ -54,6 +64,8 @@ export function runViewTask(task: ViewTask, icons: IconPaths): ViewResult {
     }
     case 'marks':
       return { kind: 'marks', marks: marksOf(body) }
+    case 'pages':
+      return { kind: 'pages', keys: new Set(pagesOf(body).map(([key]) => key)) }
   }
 }
 
@@ -69,12 +81,13 @@ function* blocksOf(content: string): Generator<ProseElement> {
   for (const { block } of storedBlocks(content, 0)) yield block
 }
 
-function marksOf({ prose, canvas }: DocumentBody): PageMarks {
-  const marks = new Map<string, string>()
-  for (const [kind, pages] of [
-    ['prose', prose.pages],
-    ['canvas', canvas.pages],
-  ] as const)
-    for (const page of pages) marks.set(markKey(kind, page.id), createHash('sha1').update(JSON.stringify(page)).digest('base64'))
-  return marks
+function marksOf(body: DocumentBody): PageMarks {
+  return new Map(pagesOf(body).map(([key, page]) => [key, createHash('sha1').update(JSON.stringify(page)).digest('base64')]))
+}
+
+function pagesOf({ prose, canvas }: DocumentBody): readonly (readonly [key: string, page: object])[] {
+  return [
+    ...prose.pages.map((page) => [markKey('prose', page.id), page] as const),
+    ...canvas.pages.map((page) => [markKey('canvas', page.id), page] as const),
+  ]
 }

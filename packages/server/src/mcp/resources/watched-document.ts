@@ -10,7 +10,7 @@ import type { ResourceSink } from '../content.ts'
 import type { McpCaller } from '../tool.ts'
 import { mayReadDocument, readableDocument } from './documents-of.ts'
 import type { DocumentResource } from './uris.ts'
-import { markKey, type PageMarks } from './view-task.ts'
+import { type PageMarks, resourceKey } from './view-task.ts'
 import type { Views } from './views.ts'
 
 export interface WatchDeps {
@@ -194,6 +194,6 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
 
 function isChanged(name: DocumentResource, before: PageMarks | null, now: PageMarks | null): boolean {
   if (name.kind === 'document' || before === null || now === null) return true
-  const key = markKey(name.kind === 'svg' ? 'canvas' : 'prose', name.pageId)
+  const key = resourceKey(name)
   return before.get(key) !== now.get(key)
 }

@@ -69,7 +69,7 @@ export function conformanceContent(rounds: InputRounds): McpContent {
           : null,
       templates: [{ uriTemplate: 'test://template/{id}/data', name: 'template', mimeType: 'application/json' }],
       read: async (_, uri) => contentsOf(uri),
-      mayRead: async (_, uri) => contentsOf(uri) !== null,
+      readable: async (_, uris) => new Set(uris.filter((uri) => contentsOf(uri) !== null)),
       isPublic: () => false,
       watch: () => ({ add() {}, remove() {}, close() {} }),
     },

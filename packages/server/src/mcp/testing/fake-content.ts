@@ -7,7 +7,7 @@ export interface FakeContent extends McpContent {
   change(uri: string): void
   changeList(): void
   readonly watches: number
-  /** From now on `mayRead` waits until `release` is called. */
+  /** From now on `readable` waits until `release` is called. */
   holdLooks(): { readonly begun: Promise<void>; release(): void }
 }
 
@@ -46,9 +46,9 @@ export function fakeContent(): FakeContent {
         if (uri === 'relay://vanished') throw new RelayError('NOT_FOUND', 'secret detail')
         return exists(uri) ? [{ uri, mimeType: 'application/json', text: '{}' }] : null
       },
-      async mayRead(_, uri) {
+      async readable(_, uris) {
         await look()
-        return exists(uri)
+        return new Set(uris.filter(exists))
       },
       isPublic: (uri) => uri === 'relay://icons',
       watch(_, sink) {

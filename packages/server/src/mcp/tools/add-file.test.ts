@@ -4,13 +4,14 @@ import { DatabaseSync } from 'node:sqlite'
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NO_LIMITS } from '../../access/testing/no-limits.ts'
+import type { BlobUpload } from '../../blobs/uploads.ts'
 import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
 import { type RestRelay, startRestRelay } from '../../http/testing/rest-relay.ts'
 import { type Internet, startInternet } from '../../outbound/testing/internet.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { runTool, toolCall } from '../testing/tool-call.ts'
 import type { JsonObject, ToolCall } from '../tool.ts'
-import { addFileTool } from './add-file.ts'
+import { type AddFileDeps, addFileTool } from './add-file.ts'
 import { typeByExtension } from '../../blobs/file-types.ts'
 
 const MAX_BLOB_BYTES = 100_000
@@ -41,12 +42,16 @@ const serving = (answer: (response: ServerResponse) => void) =>
   internet.sites.set('files.example', (_, response) => answer(response))
 
 /** A workspace with one document and the `add_file` tool. */
-async function workspace(limits: Partial<typeof NO_LIMITS> & { quotaBytes?: number; maxDocBytes?: number } = {}) {
+async function workspace(
+  limits: Partial<typeof NO_LIMITS> & { quotaBytes?: number; maxDocBytes?: number } = {},
+  takes: (upload: BlobUpload) => BlobUpload = (upload) => upload,
+) {
   const workspaceId = randomUUID()
   const as = { sub: 'ann', wsp: [{ id: workspaceId, role: 'member' }] } as const
   const body = { name: 'D', pages: [{ id: 'c', name: 'C', shapes: [] }], richTextPages: [] }
   await relay.call('PUT', '/api/docs/doc', { as, body })
-  const { documents, blobs, ingest, storage } = relay
+  const { documents, ingest, storage } = relay
+  const blobs: AddFileDeps['blobs'] = { ...relay.blobs, upload: (by, upload) => relay.blobs.upload(by, takes(upload)) }
   const usage = async () => ({
     docBytes: await storage.documents.usedBytes(workspaceId),
     blobBytes: await storage.blobs.meteredBytes(workspaceId),
@@ -108,6 +113,18 @@ describe('a file from a url', () => {
       expect(await shapes()).toMatchObject([{ mimeType }])
     },
   )
+
+  it('[FILE-6] [TOOL-17] a type of the call under which no file is stored is told in a fix, and any other is not', async () => {
+    const { add } = await workspace()
+    const fixesOf = async (args: JsonObject) => (await add({ base64: 'SGVsbG8=', ...args }))['fixes']
+    for (const mimeType of ['text/html', 'no type', 'application/xhtml+xml; charset=utf-8'])
+      for (const dryRun of [true, false])
+        expect(await fixesOf({ mimeType, dryRun })).toEqual([
+          { action: 'dropped_invalid', field: 'mimeType', reason: expect.stringContaining('application/octet-stream') },
+        ])
+    for (const args of [{ mimeType: 'Application/Octet-Stream; x=1' }, { mimeType: 'Text/CSV' }, { fileName: 'a.html' }])
+      expect(await fixesOf(args)).toBeUndefined()
+  })
 
   it('[FILE-8] [TOOL-20] nothing is fetched for a missing page, another version, or a document the caller cannot write', async () => {
     serve(someBytes(10, 3))
@@ -219,6 +236,19 @@ describe('a file from base64', () => {
     expect(await add({ base64: base64(bytes), fileName: 'b.png' })).toMatchObject({ hash: hashOf(bytes), mimeType: 'image/png' })
     expect(await held()).toBe(1_000)
     expect(await add({ base64: '' })).toMatchObject({ size: 0 })
+  })
+
+  it('[MCP-15] a call that is given up while its Base64 data is stored leaves neither blob nor shape', async () => {
+    const caller = new AbortController()
+    const { add, shapes, held } = await workspace({}, (upload) => {
+      async function* leaving() {
+        yield* upload.bytes
+        caller.abort(new Error('the caller left'))
+      }
+      return { ...upload, bytes: leaving() }
+    })
+    await expect(add({ base64: base64(someBytes(100, 10)) }, { signal: caller.signal })).rejects.toThrow('the caller left')
+    expect([await shapes(), await held()]).toEqual([[], 0])
   })
 
   it('[FILE-9] [ERR_STORAGE_QUOTA] [ERR_FILE_TOO_LARGE] data over quota or size limit is refused before it is stored, by a dry run too', async () => {

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { StoredFile } from '@docrelay/model/canvas/add-file'
 import { bareHash } from '@docrelay/model/canvas/stored-shape'
+import type { Fix } from '@docrelay/model/edit'
 import type { Access } from '../../access/access.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { typeByExtension } from '../../blobs/file-types.ts'
 import type { Ingest } from '../../blobs/ingest.ts'
 import { type IngestRequest, readTarget } from '../../blobs/ingest-request.ts'
-import { storedMimeType, UNKNOWN_TYPE } from '../../blobs/mime.ts'
+import { isUnknownType, storedMimeType, UNKNOWN_TYPE } from '../../blobs/mime.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { badArgument } from '../arguments.ts'
-import { failure } from '../results.ts'
+import { failure, withFixes } from '../results.ts'
 import { storeFailure } from '../store-failure.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { type Editable, editTool, runEdit } from './edit-tool.ts'
@@ -74,11 +75,21 @@ export function addFileTool(deps: AddFileDeps): ToolRow {
   return {
     ...row,
     flaw: (args) => row.flaw?.(args) ?? sourceFlaw(args),
-    run: (call) =>
-      typeof call.args['url'] === 'string'
-        ? withProgress(call, deps.timers, 'fetching the url', () => addFile(call, deps))
-        : addFile(call, deps),
+    async run(call) {
+      const outcome =
+        typeof call.args['url'] === 'string'
+          ? withProgress(call, deps.timers, 'fetching the url', () => addFile(call, deps))
+          : addFile(call, deps)
+      return withFixes(await outcome, typeFixes(call.args))
+    },
   }
+}
+
+/** Tells of a type that the call names and under which no file is stored. [FILE-6, TOOL-17] */
+function typeFixes({ mimeType }: JsonObject): readonly Fix[] {
+  if (typeof mimeType !== 'string' || storedMimeType(mimeType) !== UNKNOWN_TYPE || isUnknownType(mimeType)) return []
+  const reason = `a type that is malformed or may run scripts is stored as ${UNKNOWN_TYPE}`
+  return [{ action: 'dropped_invalid', field: 'mimeType', reason }]
 }
 
 /** The problem of a source that can be found without the document; `null` when there is none. [MCP-3, FILE-5] */
@@ -164,6 +175,7 @@ async function stored({ access, args, signal }: ToolCall, { blobs, ingest }: Add
       declaredBytes: bytes.byteLength,
       mimeType: type,
       provenance: PROVENANCE,
+      givenUp: signal,
     })
     return { hash: grant.hash, sizeBytes: grant.sizeBytes, mimeType: type }
   }

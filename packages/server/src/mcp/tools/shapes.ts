@@ -1,3 +1,4 @@
+import { ITEM_NAME } from '../arguments.ts'
 import { isRoutedEdit } from '@docrelay/model/canvas/shape-edits'
 import { type EditTool, editTool } from './edit-tool.ts'
 import { AS_PRINTED, input, oneOf, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
@@ -43,7 +44,7 @@ const TOOLS: readonly EditTool[] = [
     description: 'Draw shapes like service_add_shape, all or none. Returns ids.',
     toolset: 'diagram',
     input: input(
-      { ...PAGE, shapes: { type: 'array', minItems: 1, maxItems: 500, items: SHAPE } },
+      { ...PAGE, shapes: { type: 'array', minItems: 1, maxItems: 500, items: SHAPE, [ITEM_NAME]: 'shape' } },
       { ...VERSIONED, ...REPEATABLE },
     ),
     result: ['ids'],

@@ -208,6 +208,7 @@ async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess 
       mint: (kind) => newId(`${kind}-`, ID_CHARACTERS, deps.random),
       ...(args['dryRun'] === true && { dryRun: true }),
       ...(once && { once }),
+      signal,
     })
     if (isRefusal(outcome)) return refusal(outcome)
     const isRepeat = outcome.kind === 'repeated'

@@ -14,7 +14,15 @@ import { type PinnedToken, pin } from './session-auth.ts'
 import type { SessionDeps } from './session-context.ts'
 import { FORBIDDEN, TEMPORARILY_UNAVAILABLE } from './session-rules.ts'
 import { Sessions } from './sessions.ts'
-import { answerUpgrade, NO_PLACE, readUpgrade, refuseUpgrade, type UpgradeRefusal, type UpgradeRequest } from './upgrade.ts'
+import {
+  answerUpgrade,
+  type CommonHeaders,
+  NO_PLACE,
+  readUpgrade,
+  refuseUpgrade,
+  type UpgradeRefusal,
+  type UpgradeRequest,
+} from './upgrade.ts'
 
 /** A SYNC_CHUNK may exceed the payload limit by its header. [WS-13] */
 const CHUNK_HEADER_BYTES = 25
@@ -30,8 +38,8 @@ const CLOSE_EVERY_MS = 2
 const CLOSE_TURN_MS = 20
 
 export interface Gateway extends AsyncDisposable {
-  /** Handles the `upgrade` event of the HTTP server. Never throws. */
-  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Handles the `upgrade` event of the HTTP server. Never throws. `common`: headers of an answer that refuses it. [REST-9..REST-11] */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, common?: CommonHeaders): void
   /**
    * From now on every upgrade answers 503. Live sockets close with 1012 and are gone when the promise resolves. May be called
    * again. [WS-6, LIFE-28]
@@ -124,20 +132,20 @@ export function createGateway(deps: SessionDeps): Gateway {
     })
   }
 
-  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, common: CommonHeaders): Promise<void> {
     const asked = readUpgrade(request)
     const refusal = refuseUpgrade(asked, rulesNow())
-    if (refusal !== null) return answerUpgrade(socket, refusal)
+    if (refusal !== null) return answerUpgrade(socket, refusal, common)
     if (asked.bearer === undefined || asked.bearer === null) {
-      if (!sessions.admits(addressOf(request))) return answerUpgrade(socket, NO_PLACE)
+      if (!sessions.admits(addressOf(request))) return answerUpgrade(socket, NO_PLACE, common)
       return complete(asked, null, request, socket, head)
     }
     const checked = await checkBearer(deps, asked.bearer, asked.namedWorkspace)
     const late = refuseUpgrade(asked, rulesNow())
-    if (late !== null) return answerUpgrade(socket, late)
+    if (late !== null) return answerUpgrade(socket, late, common)
     if (checked.kind === 'refused') {
       countIn(sessions.counters.authFailures, checked.reason)
-      return answerUpgrade(socket, checked.refusal)
+      return answerUpgrade(socket, checked.refusal, common)
     }
     if (!socket.destroyed) complete(asked, checked.pinned, request, socket, head)
   }
@@ -162,9 +170,9 @@ export function createGateway(deps: SessionDeps): Gateway {
   }
 
   return {
-    handleUpgrade(request, socket, head) {
+    handleUpgrade(request, socket, head, common = {}) {
       socket.on('error', destroySelf)
-      upgrade(request, socket, head).catch((error: unknown) => {
+      upgrade(request, socket, head, common).catch((error: unknown) => {
         deps.log.error('ws.upgrade_failed', 'An upgrade could not be handled.', { error: String(error) })
         socket.destroy()
       })

@@ -68,8 +68,11 @@ export function refuseUpgrade(request: UpgradeRequest, rules: UpgradeRules): Upg
 /** The answer to an upgrade without a bearer when there is no place. [WS-6] */
 export const NO_PLACE = busy('Too many sockets wait for AUTH, of all addresses together or of yours.')
 
+/** Headers that every answer to one request has. [REST-9..REST-11] */
+export type CommonHeaders = Readonly<Record<string, string>>
+
 /** Writes a whole HTTP answer and ends the socket. Its body and `Retry-After` are those of the same error on REST. [REST-14] */
-export function answerUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
+export function answerUpgrade(socket: Duplex, refusal: UpgradeRefusal, common: CommonHeaders): void {
   const row = ERRORS[refusal.code]
   const plain = refusal.code === 'PROTOCOL_VERSION_MISMATCH' || refusal.code === 'FORBIDDEN_PLAIN'
   // No code of an upgrade lists a request id.
@@ -81,6 +84,7 @@ export function answerUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
       ? { 'WWW-Authenticate': wwwAuthenticate(refusal.code !== 'UNAUTHENTICATED') }
       : {}
   const headers: Record<string, string> = {
+    ...common,
     Connection: 'close',
     'Content-Type': plain ? 'text/plain' : 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),

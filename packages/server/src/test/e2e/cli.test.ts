@@ -250,7 +250,7 @@ describe('relay serve', () => {
     },
   )
 
-  it('[OPS-3] local metrics are served on their own loopback listener and not on the main one', async () => {
+  it('[OPS-3] [REST-11] local metrics are served on their own loopback listener, without CORS headers, and not on the main one', async () => {
     await using issuer = await startTestIssuer()
     const answers: unknown[] = []
     await relay(
@@ -266,9 +266,12 @@ describe('relay serve', () => {
           await status(there.replace('/metrics', '/health')),
         )
         answers.push(await status(`${here}/metrics`), await status(`${here}/health`), new URL(there).hostname)
+        const page = { headers: { origin: 'https://page.example' } }
+        for (const url of [there, there.replace('/metrics', '/nowhere')])
+          answers.push((await fetch(url, page)).headers.get('access-control-allow-origin'))
       },
     )
-    expect(answers).toEqual([200, 404, 404, 404, 200, '127.0.0.1'])
+    expect(answers).toEqual([200, 404, 404, 404, 200, '127.0.0.1', null, null])
   })
 
   it('[AUTH-12] [LIFE-28] a signal while serve still waits for keys exits with 0, with nothing bound', async () => {

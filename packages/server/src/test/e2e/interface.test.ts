@@ -61,11 +61,11 @@ describe('polling for revocations', () => {
   })
 })
 
-it('[REST-29] pushing a revocation to a relay without push bearer answers 404, so that the sender does not repeat it', async () => {
+it('[REST-29] pushing a revocation to a relay without push bearer answers 503, so that the sender keeps it', async () => {
   const headers = { authorization: 'Bearer x', 'content-type': 'application/json' }
   const { status, json } = await call('POST', '/api/v1/internal/revoke', { as: null, headers, body: { revocations: [] } })
-  expect(status).toBe(404)
-  expect(json).toMatchObject({ errorCode: 'NOT_FOUND', resource: 'route' })
+  expect(status).toBe(503)
+  expect(json).toMatchObject({ errorCode: 'UNAVAILABLE', error: expect.stringContaining('revocation_push_bearer') })
 })
 
 it('[MCP-23] with MCP on the loopback listener, the main listener serves the discovery document', async () => {

@@ -76,6 +76,26 @@ describe.each(['cold', 'live'] as const)('names in answers about a %s document',
     expect((await agent.call('delete_shape', { ...at.canvas, id: current.id }))['deleted']).toHaveLength(2)
   })
 
+  it('[RES-3] [AG-15] ?ids=bare leaves out the stamps of an outline that is read as a resource', async () => {
+    using at = await opened(life)
+    const { docId, pageId } = at.prose
+    const read = async (search: string) => {
+      const response = await fetch(relay.mcpUrl + search, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 1, method: 'resources/read' },
+          params: { uri: `relay://doc/${docId}/outline/${pageId}` },
+        }),
+      })
+      return response.text()
+    }
+    expect(await read('')).toMatch(STAMP)
+    const text = await read('?ids=bare')
+    expect(text).toContain('blk-h')
+    expect(text).not.toMatch(STAMP)
+  })
+
   it('[AG-15] ?ids=bare and the header X-MCP-Ids leave out every stamp, and take them in arguments', async () => {
     using at = await opened(life)
     const stamped = await agent.call('get_prose', { ...at.prose, ids: true })

@@ -98,6 +98,17 @@ describe.concurrent('what others changed since the last answer', () => {
     await left(person)
   })
 
+  it('[AG-24] [AG-28] a dry run of delete_document does not let its caller write over words that it has not seen', async () => {
+    const { docId, at, agent, enter } = await start()
+    await agent.call('get_prose', at)
+    const person = await enter()
+    await type(person, at, 'blk-2', ' and more')
+    expect(await agent.call('delete_document', { docId, dryRun: true })).toEqual({ deleted: docId, dryRun: true })
+    expect((await agent.refused('set_prose', { ...at, content: 'whole' })).code).toBe('ERR_PAGE_CHANGED')
+    expect((await agent.refused('set_prose', { ...at, id: 'blk-2', content: 'one block' })).code).toBe('ERR_BLOCK_CHANGED')
+    await left(person)
+  })
+
   it('[AG-22] who lost the right is told nothing', async () => {
     const { ann, docId, at, agentOf, rest, enter } = await start()
     await rest.shareDocument(docId, [{ userId: `${ann}-guest`, permission: 'edit' }])

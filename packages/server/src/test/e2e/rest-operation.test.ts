@@ -153,7 +153,7 @@ describe('a key-set address that does not answer', () => {
       headers: { authorization: 'Bearer ' },
       body: { revocations: [] },
     })
-    expect([revoke.status, revoke.json]).toMatchObject([404, { errorCode: 'NOT_FOUND', resource: 'route' }])
+    expect([revoke.status, revoke.json]).toMatchObject([503, { errorCode: 'UNAVAILABLE' }])
     issuer.fault = null
     await until('the keys', async () => (await there('GET', '/readyz')).status === 200, 15_000)
     expect((await there('GET', '/api/docs')).status).toBe(200)

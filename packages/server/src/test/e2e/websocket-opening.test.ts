@@ -30,6 +30,27 @@ describe('opening a socket', () => {
     expect(answer.body).toMatch(/^ERR_PROTOCOL_VERSION_MISMATCH:.*5\.0.*4\.2/)
   })
 
+  it('[REST-9] [REST-10] [REST-11] an upgrade that is refused is answered with a request id, nosniff and CORS headers', async () => {
+    for (const [path, more] of [
+      ['/ws?protocolVersion=5.0', {}],
+      ['/nowhere', {}],
+      ['/ws', { Authorization: 'Basic x' }],
+    ] as const) {
+      const own = { 'X-Request-Id': 'Mine.1_2-3', Origin: 'https://app.example', ...more }
+      const { status, headers } = await rawUpgrade(relay, path, own)
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect(headers).toMatchObject({
+        'x-request-id': 'Mine.1_2-3',
+        'x-content-type-options': 'nosniff',
+        'access-control-allow-origin': 'https://app.example',
+        vary: 'Origin',
+      })
+    }
+    const { headers } = await rawUpgrade(relay, '/nowhere', { 'X-Request-Id': 'not one' })
+    expect(headers['x-request-id']).toMatch(/^req-/)
+    expect(headers['access-control-allow-origin']).toBeUndefined()
+  })
+
   it('[WS-2] a hostile version header cannot inject text into the answer', async () => {
     const answer = await rawUpgrade(relay, `/ws?protocolVersion=%0d%0aX-Injected:1%0d%0a%0d%0a${'9'.repeat(200)}`)
     expect(answer.status).toBe(426)
