@@ -120,7 +120,17 @@ describe('hits in a body', () => {
     const end = snippetOf(`${'vor '.repeat(50)}"grosse Fische"`, query('"grosse fische"'))
     expect(end).toMatch(/^….*"grosse Fische"$/)
     expect([...end].length).toBeLessThanOrEqual(120)
+    expect(snippetOf(`${'vor '.repeat(50)}ende`, query('ende'))).toMatch(/vor ende$/)
     const pairs = snippetOf('𝒳'.repeat(60).concat(' ', '𝒴'.repeat(100)), query('𝒴𝒴𝒴'))
     expect([...pairs]).toHaveLength(120)
+  })
+
+  it('[AG-62] a snippet shows a phrase where the text holds all of it, and not where its first or last word stands alone', () => {
+    const text = `of whales and the like, ${'vor '.repeat(50)}the art of computer games ${'nach '.repeat(50)}`
+    expect(snippetOf(text, query('"art of computer"'))).toMatch(/^….*the art of computer games .*…$/)
+    expect(snippetOf(text, query('"art of computer" nach'))).toMatch(/art of computer/)
+    expect(snippetOf(text, query('"art of computer" whales'))).toMatch(/^of whales/)
+    const end = snippetOf(`art, ${'vor '.repeat(50)}the art of`, query('"art of"'))
+    expect(end).toMatch(/^….*the art of$/)
   })
 })

@@ -3,10 +3,10 @@ import { shapeStamp } from '../canvas/shape-stamp.ts'
 import { blockName, type Naming } from '../prose/block-names.ts'
 import { collapse } from '../prose/text.ts'
 import { stampedId } from '../stamps/stamp.ts'
-import { matchOf, mayMatch, type SearchQuery } from './query.ts'
+import { matchOf, mayMatch, type SearchQuery, type Term } from './query.ts'
 import type { PlaceClass } from './ranking.ts'
 import { type DocumentText, rowWords, type TextKind, textsOf } from './texts.ts'
-import { wordsIn } from './words.ts'
+import { type FoundWord, wordsIn } from './words.ts'
 
 /** What a search tells of one text. [AG-62] */
 export interface Hit {
@@ -99,15 +99,25 @@ export function snippetOf(text: string, query: SearchQuery): string {
   return rest.length <= room ? `${lead}${rest.join('')}` : `${lead}${rest.slice(0, room - 1).join('')}…`
 }
 
-/** Offset of the first word of any term; 0 when the text has none. */
+/** Offset at which the first term begins that the text holds as a whole; 0 when it holds none. */
 function firstMatch(text: string, { terms }: SearchQuery): number {
-  const single = terms.flatMap((term) => (term.kind === 'word' ? [term] : []))
-  const quoted = new Set(terms.flatMap((term) => (term.kind === 'phrase' ? term.words : [])))
-  for (const { word, at } of wordsIn(text)) {
-    if (quoted.has(word)) return at
-    if (single.some((term) => word === term.word || (term.alsoLonger && word.startsWith(term.word)))) return at
+  const longest = Math.max(1, ...terms.map((term) => (term.kind === 'phrase' ? term.words.length : 1)))
+  /** The word at which a term may begin, and those behind it that may belong to a phrase. */
+  const ahead: FoundWord[] = []
+  for (const found of wordsIn(text)) {
+    ahead.push(found)
+    if (ahead.length < longest) continue
+    if (terms.some((term) => beginsWith(ahead, term))) return ahead[0]?.at ?? 0
+    ahead.shift()
   }
+  for (; ahead.length > 0; ahead.shift()) if (terms.some((term) => beginsWith(ahead, term))) return ahead[0]?.at ?? 0
   return 0
+}
+
+function beginsWith(words: readonly FoundWord[], term: Term): boolean {
+  if (term.kind === 'phrase') return term.words.every((word, at) => words[at]?.word === word)
+  const first = words[0]?.word ?? ''
+  return first === term.word || (term.alsoLonger && first.startsWith(term.word))
 }
 
 function cutText(text: string, most: number): string {

@@ -80,8 +80,11 @@ export interface BodyVerbs {
   edit(given: BodyEdit): Promise<EditedBody | Refusal>
   /** Reads from a stored body; its bytes stay with the caller. [CONC-13] */
   read(given: BodyRead): Promise<BodyReading>
-  /** Finds hits in stored bodies, which may be short and many. [AG-62] */
-  search(given: BodiesSearch): Promise<BodiesHits>
+  /**
+   * Finds hits in stored bodies, which may be short and many. Once `over` is aborted nobody waits for the answer: what has not begun is left
+   * out, and a thread that is at it is ended. [AG-62, AG-63]
+   */
+  search(given: BodiesSearch, over?: AbortSignal): Promise<BodiesHits>
 }
 
 /** The inherited verbs are for the relay's own work; work for callers goes through `for`. */
@@ -100,27 +103,28 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
   })
   const lanes = createLanes({ slots: THREADS, perHolder: THREADS })
 
-  async function runOffMain(task: BodyTask, input: Uint8Array): Promise<BodyTaskResult> {
+  async function runOffMain(task: BodyTask, input: Uint8Array, givenUp?: AbortSignal): Promise<BodyTaskResult> {
     const transfer = [input.buffer as ArrayBuffer]
     const endsThread = input.byteLength > ENDS_THREAD_BYTES
-    const outcome = await pool.run({ task, transfer, endsThread, deadlineMs: options.deadlineMs ?? DEADLINE_MS })
+    const deadlineMs = options.deadlineMs ?? DEADLINE_MS
+    const outcome = await pool.run({ task, transfer, endsThread, deadlineMs, ...(givenUp !== undefined && { givenUp }) })
     if (outcome.kind === 'done') return outcome.result
     // H4 limits what a body can cost, so an overdue task means a busy machine, or a page of tens of megabytes.
-    // Nobody gives up a task of this pool.
+    // Nobody hears of a task that was given up.
     if (outcome.kind !== 'failed') throw new OverdueBody()
     log.error('body.task_failed', 'reading or writing a document body failed in its thread', { detail: outcome.detail })
     throw new RelayError('UNAVAILABLE', 'The body could not be read now.')
   }
 
   const verbsOf = (holder: string): BodyVerbs =>
-    bodyVerbs(
-      (task, input) => lanes.run({ holder, heavy: input.byteLength > HEAVY_BYTES }, () => runOffMain(task, input)),
-      maxBytes,
-    )
+    bodyVerbs((task, input, givenUp) => {
+      const asked = { holder, heavy: input.byteLength > HEAVY_BYTES, ...(givenUp !== undefined && { givenUp }) }
+      return lanes.run(asked, () => runOffMain(task, input, givenUp))
+    }, maxBytes)
   return { ...verbsOf(''), for: verbsOf, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() }
 }
 
-type RunOffMain = (task: BodyTask, input: Uint8Array) => Promise<BodyTaskResult>
+type RunOffMain = (task: BodyTask, input: Uint8Array, givenUp?: AbortSignal) => Promise<BodyTaskResult>
 
 /** Makes the verbs: short work runs here, long work in `runOffMain`. */
 function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
@@ -189,14 +193,20 @@ function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
       if (result.kind !== 'read') throw new Error('a read answers a reading')
       return result.outcome
     },
-    async search(given) {
+    async search(given, over) {
       const task = { ...given, kind: 'search' } as const
       const isShort = given.bytes.byteLength <= SEARCH_OFF_MAIN_BYTES
-      const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, given.bytes))
+      const offMain = () => runOffMain(task, given.bytes, over).catch((error: unknown) => overdueOr(error, over))
+      const result = accepted(isShort ? runBodyTask(task) : await offMain())
       if (result.kind !== 'search') throw new Error('a search answers hits')
       return result.hits
     },
   }
+}
+
+/** Work that was given up before it began fails with the reason of the signal, which is no answer to a caller. */
+function overdueOr(error: unknown, over: AbortSignal | undefined): never {
+  throw over?.aborted === true ? new OverdueBody() : error
 }
 
 function isLinted({ args }: BodyRead): boolean {

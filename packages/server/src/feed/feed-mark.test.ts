@@ -108,6 +108,38 @@ it('[LIFE-5] lost commits are noticed when new rows have taken their ids and hig
   expect(idsOf(mark.take(read([13], 5_000), 5_000, 5_001))).toEqual([13])
 })
 
+it('[LIFE-27] rows that were late do not make a mark forget newer ones, so after lost commits no row is returned twice', () => {
+  const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
+  const row = (id: number): Row => ({ id, atMs: id })
+  const newest = Array.from({ length: 1_000 }, (_, n) => row(1_001 + n))
+  mark.take({ ...read([], 1_000), rows: [row(500), ...newest] }, 1_000, 1_001)
+  const late = Array.from({ length: 400 }, (_, n) => row(1 + n))
+  expect(mark.take({ ...read([], 2_000), rows: late }, 2_000, 2_001)).toHaveLength(400)
+  // The database has lost row 2,000, and gives its id to another row.
+  const kept = [...late, row(500), ...newest.slice(0, -1)]
+  const after = read([], 3_000, { lastId: 2_000, aboveAtMs: 3_000 })
+  expect(mark.wentBack(after)).toBe(true)
+  const { above } = mark.request(9_000, 3_000)
+  const rows = [...kept, { id: 2_000, atMs: 3_000 }].filter(({ id }) => id > above)
+  expect(idsOf(mark.take({ ...after, rows }, 3_000, 3_001))).toEqual([2_000])
+})
+
+it('[LIFE-27] ids that lost commits had are not remembered instead of the lower ones that come after them', () => {
+  const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
+  const rowsOf = (from: number, count: number, atMs: number) => Array.from({ length: count }, (_, n) => ({ id: from + n, atMs }))
+  mark.take({ ...read([], 1_000), rows: rowsOf(1, 2_000, 1_000) }, 1_000, 1_001)
+  expect(mark.wentBack(read([], 2_000, { lastId: 600 }))).toBe(true)
+  const kept = rowsOf(1, 600, 1_000)
+  mark.take({ ...read([], 2_000), rows: kept }, 2_000, 2_001)
+  const next = rowsOf(601, 100, 3_000)
+  expect(mark.take({ ...read([], 3_000), rows: next }, 3_000, 3_001)).toHaveLength(100)
+  // Row 700 was replaced: the mark knows when the row was made that it has read.
+  expect(mark.wentBack(read([], 4_000, { lastId: 700, aboveAtMs: 3_500 }))).toBe(true)
+  const { above } = mark.request(9_000, 4_000)
+  const again = [...kept, ...next.slice(0, -1), { id: 700, atMs: 3_500 }].filter(({ id }) => id > above)
+  expect(idsOf(mark.take({ ...read([], 4_000), rows: again }, 4_000, 4_001))).toEqual([700])
+})
+
 it('[LIFE-5] a missing newest row counts as lost when it is younger than ten minutes, and else as removed for its age', () => {
   const mark = new FeedMark({ top: 9, gaps: [], recent: [{ id: 9, atMs: 1_000 }] }, 0)
   expect(mark.wentBack(read([], 600_000))).toBe(false)

@@ -4,7 +4,7 @@ import type { FeedPlace, FeedRead, FeedRequest, FeedRow, IdRange } from './feed-
 export const TRAIL_MS = 30_000
 /** Most missing ranges that are kept; each rolled-back transaction leaves one. Above this number the lowest are given up. */
 const MOST_GAPS = 1_000
-/** Number of newest rows whose time of creation is remembered. */
+/** Number of rows with the highest ids whose time of creation is remembered. */
 const MOST_RECENT = 1_000
 /** Rows younger than this are never removed, so a younger row that is missing was lost. */
 const KEPT_MS = 10 * 60_000
@@ -27,6 +27,8 @@ export class FeedMark {
   #gaps: readonly Gap[]
   /** Creation times of the newest rows, by id. A different row under the same id has a different time. */
   readonly #recent: Map<number, number>
+  /** The newest row read, where the last answer no longer had it. */
+  #removed: number | null = null
 
   /** `nowMs`, here and in all methods: this node's monotonic clock. */
   constructor({ top, gaps, recent }: FeedPlace, nowMs: number) {
@@ -60,6 +62,7 @@ export class FeedMark {
     const rows = read.rows.filter(({ id }) => !this.has(id)).sort((a, b) => a.id - b.id)
     // After the mark went back, rows that the database has kept are read a second time; they are not fresh.
     const fresh = rows.filter(({ id, atMs }) => this.#recent.get(id) !== atMs)
+    if (read.aboveAtMs === null) this.#removed = this.#top
     const left = this.#gaps
       .filter((gap) => !isOver(gap, read, startedMs))
       .map((gap) => (gap.beforeMs === null ? { ...gap, beforeMs: read.nowMs } : gap))
@@ -87,19 +90,29 @@ export class FeedMark {
     const isLost = knownAtMs !== undefined && (aboveAtMs === null ? nowMs - knownAtMs < KEPT_MS : aboveAtMs !== knownAtMs)
     if (lastId >= this.#top && !isLost) return false
     this.#top = Math.max(0, Math.min(lastId, ...Array.from(this.#recent.keys(), (id) => id - 1)))
+    // Ids that were never given out now would be kept before all new ones, which are lower.
+    for (const id of [...this.#recent.keys()]) if (id > lastId) this.#recent.delete(id)
     this.#gaps = this.#gaps.filter(({ to }) => to <= this.#top)
     return true
   }
 
+  /**
+   * Keeps the highest ids and not those that came last: a mark goes back below all of them, and every row above it that was returned before
+   * has to be known then.
+   */
+  /**
+   * Whether the newest row that this node has read was removed since the last read, so that rows behind it may be gone too. It is so for a
+   * node that was away, and once after each long time in which nothing was written. True until the answer is taken.
+   */
+  lostPlace({ aboveAtMs }: Omit<FeedRead<unknown>, 'rows'>): boolean {
+    return aboveAtMs === null && this.#recent.has(this.#top) && this.#removed !== this.#top
+  }
+
   #remember(rows: readonly FeedRow[]): void {
-    for (const { id, atMs } of rows) {
-      this.#recent.delete(id)
-      this.#recent.set(id, atMs)
-    }
-    for (const oldest of this.#recent.keys()) {
-      if (this.#recent.size <= MOST_RECENT) break
-      this.#recent.delete(oldest)
-    }
+    for (const { id, atMs } of rows) this.#recent.set(id, atMs)
+    const tooMany = this.#recent.size - MOST_RECENT
+    if (tooMany <= 0) return
+    for (const id of [...this.#recent.keys()].sort((a, b) => a - b).slice(0, tooMany)) this.#recent.delete(id)
   }
 
   /** The number of missing ids that are still requested. */

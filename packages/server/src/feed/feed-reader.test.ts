@@ -36,7 +36,9 @@ function bench(more: { readonly log?: Logger; readonly onAway?: () => Promise<vo
   }
   /** Removes the rows from this id on, as if the database had lost its last commits. */
   const lose = (from: number): void => void rows.splice(rows.findIndex(({ id }) => id >= from))
-  return { time, told, looks, reader, commit, lose, fail: (error: Error | null) => void (failure = error) }
+  /** Removes the rows up to this id, as it is done with old ones. */
+  const remove = (to: number): void => void rows.splice(0, rows.filter(({ id }) => id <= to).length)
+  return { time, told, looks, reader, commit, lose, remove, fail: (error: Error | null) => void (failure = error) }
 }
 
 it('[LIFE-27] a row is delivered within 2 s of its commit without any hint', async () => {
@@ -133,6 +135,35 @@ it('[AUTH-14] a node whose reads failed for so long that rows may be removed loa
   await time.advance(4_000)
   expect(order).toEqual(['away, told 0', 'away, told 0'])
   expect(told).toEqual([5])
+})
+
+it('[AUTH-14] a node whose machine was suspended loads everything again, although its own clock stood still meanwhile', async () => {
+  const order: string[] = []
+  const { time, told, commit } = bench({ onAway: async () => void order.push(`away, told ${told.length}`) })
+  commit(1)
+  await time.advance(2_000)
+  time.jumpWall(9 * 60_000)
+  await time.advance(2_000)
+  expect(order).toEqual([])
+  time.jumpWall(16 * 60_000)
+  commit(5)
+  await time.advance(2_000)
+  await time.advance(60_000)
+  expect([order, told]).toEqual([['away, told 1'], [1, 5]])
+})
+
+it('[AUTH-14] a node loads everything again once when the newest row that it has read is removed, since later ones may be gone too', async () => {
+  let times = 0
+  const { time, told, commit, remove } = bench({ onAway: async () => void times++ })
+  commit(1, 2)
+  await time.advance(11 * 60_000)
+  expect(times).toBe(0)
+  remove(2)
+  await time.advance(60_000)
+  expect(times).toBe(1)
+  commit(6)
+  await time.advance(60_000)
+  expect([times, told]).toEqual([1, [1, 2, 6]])
 })
 
 it('[LIFE-5] lost commits of the database are logged once, and the rows that reuse their ids are delivered within 2 s', async () => {

@@ -22,8 +22,9 @@ export interface FeedReaderOptions<Row extends FeedRow> {
   /** Gets each row once. Rows of one read come in the order of their ids. Must not throw. */
   readonly tell: (row: Row) => void
   /**
-   * Called before the next rows are delivered when no read has succeeded for 10 min, because rows may have been removed unread:
-   * everything remembered from the store has to be loaded again. When `onAway` rejects, the next read calls it again.
+   * Called before the next rows are delivered when no read has succeeded for 10 min, or when the newest row of the last read was removed since,
+   * because other rows may have been removed unread: everything remembered from the store has to be loaded again. When `onAway` rejects, the
+   * next read calls it again.
    */
   readonly onAway?: () => Promise<void>
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -43,6 +44,8 @@ export function startFeedReader<Row extends FeedRow>(options: FeedReaderOptions<
   const { name, table, place, tell, onAway, clock, timers, log } = options
   const mark = new FeedMark(place, clock.monotonicMs())
   let knownAtMs = clock.monotonicMs()
+  /** The time of the database at the last successful read. The clock of this node stands still while its machine is suspended. */
+  let readAtMs: number | null = null
   let looking: Promise<void> | null = null
   let isAskedAgain = false
   let isFailing = false
@@ -75,7 +78,8 @@ export function startFeedReader<Row extends FeedRow>(options: FeedReaderOptions<
       const startedMs = clock.monotonicMs()
       const request = mark.request(ROWS_PER_LOOK, startedMs)
       const read = await table.read(request)
-      if (startedMs - knownAtMs > AWAY_MS) await onAway?.()
+      const isAway = startedMs - knownAtMs > AWAY_MS || (readAtMs !== null && read.nowMs - readAtMs > AWAY_MS)
+      if (isAway || mark.lostPlace(read)) await onAway?.()
       if (mark.wentBack(read)) {
         const text = 'The database came back without commits that it had confirmed; events of the time between may be missing.'
         log.error('feed.went_back', text, { feed: name })
@@ -83,6 +87,7 @@ export function startFeedReader<Row extends FeedRow>(options: FeedReaderOptions<
       }
       const fresh = mark.take(read, startedMs, clock.monotonicMs())
       knownAtMs = startedMs
+      readAtMs = read.nowMs
       isMore = read.rows.filter(({ id }) => id > request.above).length >= ROWS_PER_LOOK
       for (const row of fresh) tell(row)
     }

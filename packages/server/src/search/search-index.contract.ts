@@ -111,6 +111,19 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       }
     })
 
+    it('[AG-61] a query that repeats its only word or phrase is exact only where a text repeats it too', async () => {
+      const workspaceId = randomUUID()
+      const documents = await filled(
+        await write(workspaceId, textOf('C and C++', ...paragraphs('C', 'c c', 'a 12/12 b', '12 of 12', 'no', 'no no no'))),
+        await write(workspaceId, textOf('ab', ...paragraphs('of b', 'of b of b', 'of b, then of b'))),
+      )
+      for (const asked of ['C C++', '12/12', 'no no', '"of b" "of b"', '"c c" "c c"', 'c', '"no"']) {
+        const { groups, partial } = await find(documents, asked)
+        expect({ asked, groups, partial }).toEqual({ asked, ...expectedOf(documents, query(asked)) })
+        expect([asked, groups.length > 0]).toEqual([asked, true])
+      }
+    })
+
     it('[AG-61] documents that the caller may not read change nothing, and neither does another workspace', async () => {
       const workspaceId = randomUUID()
       const documents = await filled(await write(workspaceId, textOf('a', ...paragraphs('whale one', 'whale whale'))))

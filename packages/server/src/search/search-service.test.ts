@@ -1,12 +1,15 @@
 import { isRefusal } from '@docrelay/model/edit'
 import { readQuery } from '@docrelay/model/search/query'
+import type { HitGroup } from '@docrelay/model/search/ranking'
 import { describe, expect, it } from 'vitest'
 import type { Access } from '../access/access.ts'
-import type { DocumentHead } from '../documents/document-store.port.ts'
+import type { DocumentHead, DocumentRecord, DocumentRef } from '../documents/document-store.port.ts'
+import { type BodiesSearch, searchBodies } from '../documents/search-bodies.ts'
+import { DamageError } from '../kernel/damage.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { FindRequest, Found } from './search-index.port.ts'
-import { createSearch, type SearchDeps } from './search.ts'
+import { createSearch, type SearchAnswer, type SearchDeps } from './search.ts'
 import { createIndexFeed } from './index-feed.ts'
 import { PRIVATE_DOCS } from '../access/testing/policies.ts'
 
@@ -37,10 +40,9 @@ function serviceOver(
   const search = createSearch({
     documents: {
       head: () => Promise.reject(new Error('not asked for')),
-      get: () => Promise.reject(new RelayError('NOT_FOUND', 'gone')),
       require: () => Promise.reject(new Error('not asked for')),
     },
-    store: { list: () => Promise.resolve(heads) },
+    store: { list: () => Promise.resolve(heads), read: () => Promise.resolve(null) },
     residents: { settleAll: () => Promise.resolve(0) },
     bodies: { for: () => ({ search: () => Promise.resolve([]) }) as never },
     index: {
@@ -105,7 +107,6 @@ describe('a search', () => {
   it('[AG-63] a search in one document that cannot be settled searches its stored body after 3 s, and counts it as behind', async () => {
     const documents = {
       head: () => new Promise<never>(() => undefined),
-      get: () => Promise.reject(new RelayError('NOT_FOUND', 'gone')),
       require: () => Promise.resolve(headOf(1)),
     }
     const { search, time, requests } = serviceOver([], { documents })
@@ -114,7 +115,7 @@ describe('a search', () => {
     expect(requests).toEqual([])
     await time.advance(1)
     expect(await answer).toMatchObject({ behind: 1 })
-    expect(requests.map(({ documents: heads, withinMs }) => [heads.length, withinMs])).toEqual([[1, 2_000]])
+    expect(requests.map(({ documents: heads, withinMs }) => [heads.length, withinMs])).toEqual([[1, 1_500]])
   })
 
   it('[AG-63] [AG-64] waits for the index to take in what changed, and says when it still lacks something', async () => {
@@ -146,6 +147,142 @@ describe('a search', () => {
     const { search, requests } = serviceOver([headOf(1)], { answers: () => ({ cutOff: true }) })
     expect(await search.search(ann, asked)).toMatchObject({ incomplete: true })
     expect(requests[0]?.withinMs).toBeLessThanOrEqual(2_000)
+  })
+})
+
+describe('the hits of a search', () => {
+  const bodyOf = (n: number) => new TextEncoder().encode(JSON.stringify({ name: `word ${n}` }))
+  const recordOf = (n: number): DocumentRecord => ({ head: headOf(n), body: bodyOf(n) })
+  const numberOf = ({ id }: { readonly id: string }): number => Number(id.slice(1))
+  const group = (document: number): HitGroup => ({ document, placeClass: 'document', matched: 1, exact: true, count: 1 })
+  const idsOf = ({ hits }: SearchAnswer) => hits.map(({ docId }) => docId)
+  const never = () => new Promise<never>(() => undefined)
+
+  /** The service over documents that are each a batch of their own and hold the word in their name. */
+  function found(
+    count: number,
+    more: Partial<SearchDeps> & { readonly answers?: (request: FindRequest) => Partial<Found> } = {},
+  ) {
+    const heads = numbers(count).map((n) => headOf(n, { sizeBytes: 2_000_000 }))
+    const answers = (): Partial<Found> => ({ groups: heads.map((_, document) => group(document)) })
+    const store = { list: async () => heads, read: async (ref: DocumentRef) => recordOf(numberOf(ref)) }
+    const bodies = { for: () => ({ search: async (given: BodiesSearch) => searchBodies(given) }) as never }
+    return serviceOver(heads, { answers, store, bodies, ...more })
+  }
+
+  it('[REST-13] a store that cannot be read makes a search fail with 503, and not end without hits', async () => {
+    const store = {
+      list: async () => [headOf(1)],
+      read: () => Promise.reject(new RelayError('UNAVAILABLE', 'the store cannot be read')),
+    }
+    const { search } = found(1, { store })
+    await expect(search.search(ann, asked)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  })
+
+  it('[AG-62] [LIFE-8] a damaged document costs its own hits, and the answer says that it is incomplete', async () => {
+    const store = {
+      list: async () => numbers(3).map((n) => headOf(n, { sizeBytes: 2_000_000 })),
+      read: async (ref: DocumentRef) => {
+        if (numberOf(ref) === 2) throw new DamageError('body', ref.id)
+        return recordOf(numberOf(ref))
+      },
+    }
+    const answer = await found(3, { store }).search.search(ann, asked)
+    expect([idsOf(answer), answer.incomplete, answer.next]).toEqual([['d1', 'd3'], true, null])
+  })
+
+  it('[AG-59] a document that the caller may no longer read when its hits are read is left out', async () => {
+    const store = {
+      list: async () => numbers(2).map((n) => headOf(n)),
+      read: async (ref: DocumentRef) => ({ ...recordOf(numberOf(ref)), head: headOf(numberOf(ref), { ownerId: 'ben' }) }),
+    }
+    expect(await found(2, { store }).search.search(ann, asked)).toMatchObject({ hits: [], next: null, incomplete: false })
+  })
+
+  it('[AG-63] [LIFE-8] hits of a live document that does not answer are read from its stored body, without asking it again', async () => {
+    const documents = { head: never, get: never, require: async () => headOf(1) }
+    const { search, time } = found(1, { documents })
+    const all = await search.search(ann, asked)
+    expect(idsOf(all)).toEqual(['d1'])
+    const inOne = search.search(ann, { ...asked, docId: 'd1' })
+    await time.advance(3_000)
+    expect(await inOne).toMatchObject({ hits: [{ docId: 'd1' }], behind: 1, incomplete: false })
+  })
+
+  it('[AG-63] [LIFE-8] a document that cannot be searched in time costs its own hits, and the next answer goes on behind it', async () => {
+    let given: AbortSignal | undefined
+    const bodies = {
+      for: () =>
+        ({
+          search: async (asked: BodiesSearch, over?: AbortSignal) => {
+            if (asked.bytes.toString() !== bodyOf(2).toString()) return searchBodies(asked)
+            given = over
+            return never()
+          },
+        }) as never,
+    }
+    const { search, time } = found(3, { bodies })
+    const first = search.search(ann, asked)
+    await time.advance(1_999)
+    expect(given?.aborted).toBe(false)
+    await time.advance(1)
+    const answer = await first
+    expect([idsOf(answer), answer.next, answer.incomplete, given?.aborted]).toEqual([['d1'], 1, true, true])
+    const second = search.search(ann, { ...asked, from: 1 })
+    await time.advance(2_000)
+    expect(await second).toMatchObject({ hits: [], next: 2, incomplete: true })
+    expect(idsOf(await search.search(ann, { ...asked, from: 2 }))).toEqual(['d3'])
+  })
+
+  it('[AG-63] [LIFE-8] a body that fails in its thread costs its own hits, and the others are answered', async () => {
+    const bodies = {
+      for: () =>
+        ({
+          search: async (asked: BodiesSearch) => {
+            if (asked.bytes.toString() === bodyOf(1).toString()) throw new RelayError('UNAVAILABLE', 'could not be read')
+            return searchBodies(asked)
+          },
+        }) as never,
+    }
+    const answer = await found(3, { bodies }).search.search(ann, asked)
+    expect([idsOf(answer), answer.next, answer.incomplete]).toEqual([['d2', 'd3'], null, true])
+  })
+
+  it('[AG-63] what was found is read and answered although finding took all of its time', async () => {
+    const { clock, timers, advance } = manualTime(0)
+    const index = {
+      find: async ({ withinMs }: FindRequest) => {
+        await new Promise<void>((resolve) => timers.after(withinMs, resolve))
+        return { ...nothing, groups: [group(0), group(1)], cutOff: true }
+      },
+      refresh: async () => undefined,
+    }
+    const { search } = found(2, { index, clock, timers })
+    const answer = search.search(ann, asked)
+    await advance(1_500)
+    expect(await answer).toMatchObject({ hits: [{ docId: 'd1' }, { docId: 'd2' }], incomplete: true })
+  })
+
+  it('[AG-63] a second look at the index that had no time does not take away what the first one found', async () => {
+    const { clock, timers, advance } = manualTime(0)
+    let looks = 0
+    const index = {
+      find: async (): Promise<Found> =>
+        looks++ === 0 ? { ...nothing, groups: [group(0)], stale: [1] } : { ...nothing, cutOff: true },
+      refresh: () => new Promise<void>((resolve) => timers.after(900, resolve)),
+    }
+    const { search } = found(1, { index, clock, timers })
+    const answer = search.search(ann, asked)
+    await advance(900)
+    expect([idsOf(await answer), (await answer).incomplete, looks]).toEqual([['d1'], true, 2])
+  })
+
+  it('[AG-63] an index that does not answer at all ends a search after 2 s', async () => {
+    const { clock, timers, advance } = manualTime(0)
+    const { search } = found(1, { index: { find: never, refresh: never }, clock, timers })
+    const answer = search.search(ann, asked)
+    await advance(2_000)
+    expect(await answer).toMatchObject({ hits: [], incomplete: true })
   })
 })
 

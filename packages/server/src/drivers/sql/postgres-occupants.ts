@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { LOCK_SEEDS } from './lock-seeds.ts'
 import { fact, setFact } from './migrations/migrate.ts'
 import type { Connection, Writer } from './tables.ts'
 
@@ -125,7 +126,7 @@ export function lastHolder(db: Connection): Promise<string | null> {
 export async function lockStore(writer: Writer): Promise<void> {
   // Waits without a limit: another node may take longer than `lock_timeout` to prepare the store.
   await sql`set local lock_timeout = 0`.execute(writer)
-  await sql`select pg_advisory_xact_lock(hashtextextended('store', 8))`.execute(writer)
+  await sql`select pg_advisory_xact_lock(hashtextextended('store', ${sql.lit(LOCK_SEEDS.store)}))`.execute(writer)
 }
 
 /** Like `lockStore`, for a process that prepares the store: on a busy machine more time may pass between two of its steps. */

@@ -7,6 +7,7 @@ import { newId, systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault, OwnNode } from './engine.ts'
+import { LOCK_SEEDS } from './lock-seeds.ts'
 import { flatNumbers } from './number-rows.ts'
 import { PostgresNodes } from './postgres-nodes.ts'
 import { lockStoreForSteps } from './postgres-occupants.ts'
@@ -234,18 +235,20 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
     ).execute()
   },
   async lockWorkspace(writer, workspaceId) {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${storedText(workspaceId)}, 7))`.execute(writer)
+    const seed = sql.lit(LOCK_SEEDS.workspace)
+    await sql`select pg_advisory_xact_lock(hashtextextended(${storedText(workspaceId)}, ${seed}))`.execute(writer)
   },
   async lockBlobs(writer, hashes) {
     // Locked in the same order everywhere, so that two processes cannot deadlock.
     for (const hash of [...hashes].sort()) {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 9))`.execute(writer)
+      await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, ${sql.lit(LOCK_SEEDS.blob)}))`.execute(writer)
     }
   },
   async lockSeats(writer, workspaceIds) {
     // Locks are taken in the same order everywhere, so that two processes cannot deadlock.
+    const seed = sql.lit(LOCK_SEEDS.seats)
     await sql`
-      select set_config('idle_in_transaction_session_timeout', '1s', true), pg_advisory_xact_lock(hashtextextended(id, 11))
+      select set_config('idle_in_transaction_session_timeout', '1s', true), pg_advisory_xact_lock(hashtextextended(id, ${seed}))
       from unnest(${[...workspaceIds].sort()}::text[]) as asked (id)`.execute(writer)
   },
   async advanceLogs(writer, advances) {
@@ -299,7 +302,9 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
       from ${sql.table(table)}`.execute(writer)
   },
   async tryJob(writer, job) {
-    const { rows } = await sql<{ free: boolean }>`select pg_try_advisory_xact_lock(hashtext(${job}), 10) as free`.execute(writer)
+    const seed = sql.lit(LOCK_SEEDS.job)
+    const { rows } = await sql<{ free: boolean }>`
+      select pg_try_advisory_xact_lock(hashtext(${job}), ${seed}) as free`.execute(writer)
     return at(rows, 0).free
   },
   async identityMoment(db, table, asksOpen) {

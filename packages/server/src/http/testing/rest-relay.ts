@@ -213,7 +213,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const index = openSearchIndex({ url: `sqlite:${join(directory, 'relay.db')}`, log })
   const feed = createIndexFeed({ index, timers: systemTimers })
   storage.onStored((document) => feed.stored(document))
-  const search = createSearch({ ...shared, documents, store: storage.documents, index, timers: systemTimers })
+  const search = createSearch({ ...shared, documents, store, index, timers: systemTimers })
   const always = Object.fromEntries(CHECKS.filter((name) => name !== 'cluster').map((name) => [name, () => ({ ok: true })]))
   const checks = { ...(always as unknown as Checks), ...options.checks }
   const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 2 }

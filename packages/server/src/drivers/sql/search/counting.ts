@@ -56,14 +56,14 @@ export class ListPositions {
   }
 }
 
-/** Whether every text that holds the query's only term says exactly this. */
-export function isAlwaysExact({ terms }: SearchQuery): boolean {
+/** Whether every text that holds the query's only term says exactly this. A query that repeats a word says more than its only term. */
+export function isAlwaysExact({ terms, sequence }: SearchQuery): boolean {
   const [only, ...others] = terms
-  return others.length === 0 && only !== undefined && isExact(only)
+  return others.length === 0 && only !== undefined && isExact(only, sequence.length)
 }
 
-function isExact(term: Term): boolean {
-  return term.kind === 'phrase' || !term.alsoLonger
+function isExact(term: Term, words: number): boolean {
+  return term.kind === 'phrase' ? term.words.length === words : !term.alsoLonger && words === 1
 }
 
 /** What is known of documents when the index is not there. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { IndexedState } from '../../../search/search-index.port.ts'
 import { silentLogger } from '../../../kernel/log.ts'
+import { manualTime } from '../../../kernel/testing/manual-time.ts'
 import { Filler } from './filler.ts'
 
 const stateOf = (key: number): IndexedState => ({ key, version: 1, updatedAtMs: key, coveredSeq: 0 })
@@ -11,10 +12,22 @@ function fillerOver(count: number) {
   const order: number[] = []
   const warnings: string[] = []
   const state = { isBroken: false, rowsRead: 0, looks: 0 }
+  /** Steps that fail the next time. */
+  const failing = new Set<string>()
+  const step = (name: string): void => {
+    if (failing.delete(name)) throw new Error('not now')
+  }
+  const time = manualTime()
   const filler = new Filler({
     source: {
-      workspaces: async () => ['w'],
-      states: async () => Array.from({ length: count }, (_, n) => stateOf(n + 1)),
+      async workspaces() {
+        step('workspaces')
+        return ['w']
+      },
+      async states() {
+        step('states')
+        return Array.from({ length: count }, (_, n) => stateOf(n + 1))
+      },
       async state({ key }) {
         state.looks++
         return key > count ? null : stateOf(key)
@@ -30,6 +43,7 @@ function fillerOver(count: number) {
       state: async ({ key }) => held.get(key) ?? null,
       async write(_, written) {
         if (state.isBroken) throw new Error('no space')
+        step(`write ${written.key}`)
         order.push(written.key)
         held.set(written.key, written)
       },
@@ -39,9 +53,10 @@ function fillerOver(count: number) {
       close: async () => undefined,
     },
     pause: () => new Promise(setImmediate),
+    timers: time.timers,
     log: { ...silentLogger, warn: (event) => void warnings.push(event) },
   })
-  return { filler, held, order, warnings, state }
+  return { filler, held, order, warnings, state, failing, time }
 }
 const ref = (key: number) => ({ workspaceId: 'w', key })
 
@@ -80,6 +95,34 @@ describe('filling an index', () => {
     await filler.refresh([ref(1)])
     await filler.idle()
     expect([...held.keys()].sort()).toEqual([1, 2, 3])
+  })
+
+  it.each([['workspaces'], ['states'], ['write 17'], ['write 1']])(
+    '[AG-64] what failed once while an index is filled (%s) is done a minute later, although nobody asks for it',
+    async (name) => {
+      const { filler, held, failing, time, warnings } = fillerOver(30)
+      failing.add(name)
+      await filler.refresh([ref(1)])
+      await filler.idle()
+      expect([failing.size, warnings]).toEqual([0, ['search.not_filled']])
+      await time.advance(60_000)
+      await filler.idle()
+      expect(held.size).toBe(30)
+      expect(time.waiting()).toBe(0)
+      await filler.close()
+    },
+  )
+
+  it('[AG-64] a document that can never be indexed is tried again once a minute, and stops nothing else', async () => {
+    const { filler, held, failing, time, warnings } = fillerOver(30)
+    for (let minute = 0; minute < 5; minute++) {
+      failing.add('write 17')
+      await (minute === 0 ? filler.refresh([ref(1)]) : time.advance(60_000))
+      await filler.idle()
+      expect([held.size, warnings.length]).toEqual([29, minute + 1])
+    }
+    await filler.close()
+    expect(time.waiting()).toBe(0)
   })
 
   it('[AG-64] an index that cannot be written is left alone after some failures, and filled with the next change', async () => {

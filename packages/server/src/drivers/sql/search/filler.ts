@@ -1,4 +1,5 @@
 import type { Logger } from '../../../kernel/log.ts'
+import { systemTimers, type Timers } from '../../../kernel/timers.ts'
 import type { IndexedRef, IndexedState } from '../../../search/search-index.port.ts'
 import type { BodySource } from './body-source.ts'
 import type { IndexWriter, Pause } from './index-engine.ts'
@@ -7,11 +8,14 @@ export interface FillerDeps {
   readonly source: BodySource
   readonly index: IndexWriter
   readonly pause: Pause
+  readonly timers?: Timers
   readonly log: Logger
 }
 
 /** After so many failures one after the other the store or the index is out of order, and the rest is left for later. */
 const MOST_FAILURES = 3
+/** What failed alone is tried again after this time. */
+const RETRY_MS = 60_000
 
 /** A document that somebody waits for; all who ask for it before it is read wait together. */
 interface Asked {
@@ -22,7 +26,8 @@ interface Asked {
 
 /**
  * Fills an index: documents that somebody asks for first, then those that the index lacks or holds in another state. It looks for the latter
- * once, when it is first used, since every later change is asked for. [AG-63, AG-64]
+ * once, when it is first used, since every later change is asked for. What fails is tried again: nobody may ask for it a second time.
+ * [AG-63, AG-64]
  */
 export class Filler {
   readonly #deps: FillerDeps
@@ -33,6 +38,10 @@ export class Filler {
   #toLookIn: string[] = []
   #hasBegun = false
   #failures = 0
+  /** What to try again later: documents by key, and workspaces. */
+  readonly #failed = new Map<number, IndexedRef>()
+  readonly #failedLooks = new Set<string>()
+  #cancelRetry: (() => void) | null = null
   /** What must not happen while a document is being filled. */
   #jobs: (() => Promise<void>)[] = []
   #running: Promise<void> | null = null
@@ -91,6 +100,7 @@ export class Filler {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#cancelRetry?.()
     await this.idle()
     for (const { settle } of this.#asked.values()) settle()
     this.#asked.clear()
@@ -132,22 +142,53 @@ export class Filler {
     if (this.#failures >= MOST_FAILURES) return this.#leaveForLater()
     const ref = this.#behind.shift()
     if (ref !== undefined) await this.#fill(ref)
-    else if (this.#toLookIn.length > 0) await this.#guarded('look', () => this.#look(this.#toLookIn.shift() ?? ''))
-    else if (!this.#hasBegun) {
-      this.#hasBegun = true
-      await this.#guarded('look', async () => {
-        const { source, index } = this.#deps
-        this.#toLookIn = [...new Set([...(await source.workspaces()), ...(await index.workspaces())])]
-      })
-    } else return false
+    else if (this.#toLookIn.length > 0) await this.#lookInNext()
+    else if (!this.#hasBegun) await this.#begin()
+    else return false
     return true
   }
 
-  /** The next change or search begins again; what was filled by then stays. */
+  async #begin(): Promise<void> {
+    // Set before the look, since the index may be made anew, and so be empty, while it is asked.
+    this.#hasBegun = true
+    const hasLooked = await this.#guarded('look', async () => {
+      const { source, index } = this.#deps
+      this.#toLookIn = [...new Set([...(await source.workspaces()), ...(await index.workspaces())])]
+    })
+    if (!hasLooked) this.#hasBegun = false
+  }
+
+  async #lookInNext(): Promise<void> {
+    const workspaceId = this.#toLookIn.shift() ?? ''
+    if (await this.#guarded('look', () => this.#look(workspaceId))) return
+    this.#failedLooks.add(workspaceId)
+    this.#retryLater()
+  }
+
+  #retryLater(): void {
+    if (this.#isClosed) return
+    const { timers = systemTimers } = this.#deps
+    this.#cancelRetry ??= timers.after(RETRY_MS, () => {
+      this.#cancelRetry = null
+      // A minute later these are no failures one after the other.
+      this.#failures = 0
+      this.#behind.push(...this.#failed.values())
+      this.#failed.clear()
+      for (const workspaceId of this.#failedLooks) this.lookIn(workspaceId)
+      this.#failedLooks.clear()
+      this.#run()
+    })
+  }
+
+  /** The next change or search begins again and looks everywhere; what was filled by then stays. */
   #leaveForLater(): false {
     this.#failures = 0
     this.#behind = []
     this.#toLookIn = []
+    this.#failed.clear()
+    this.#failedLooks.clear()
+    this.#cancelRetry?.()
+    this.#cancelRetry = null
     this.#hasBegun = false
     return false
   }
@@ -164,7 +205,7 @@ export class Filler {
 
   async #fill(ref: IndexedRef): Promise<void> {
     const { source, index, pause, log } = this.#deps
-    await this.#guarded('fill', async () => {
+    const isFilled = await this.#guarded('fill', async () => {
       // A document is often told of more than once: by each of its writes, and by a look at what the index lacks.
       const stored = await source.state(ref)
       if (stored !== null && isSame((await index.state(ref)) ?? undefined, stored)) return
@@ -173,16 +214,23 @@ export class Filler {
       if (!read.isReadable) log.warn('search.unreadable', 'A stored body cannot be read and is not searched.', { key: ref.key })
       await index.write(ref.workspaceId, read.state, read.rows, pause)
     })
+    if (isFilled) this.#failed.delete(ref.key)
+    else {
+      this.#failed.set(ref.key, ref)
+      this.#retryLater()
+    }
   }
 
-  /** An index that cannot be written knows less; searches say so. */
-  async #guarded(step: string, work: () => Promise<void>): Promise<void> {
+  /** An index that cannot be written knows less; searches say so. Returns whether the work was done. */
+  async #guarded(step: string, work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
       this.#failures = 0
+      return true
     } catch (error) {
       this.#failures++
       this.#deps.log.warn('search.not_filled', 'The search index could not be written.', { step, detail: String(error) })
+      return false
     }
   }
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { FindRequest, Found, IndexedRef, IndexedState } from '../../../search/search-index.port.ts'
 import type { IndexRow } from './index-rows.ts'
 
@@ -9,6 +10,17 @@ export type OnNew = (workspaceId: string | null) => void
 
 /** Longest time of one batch of changes of an index. [AG-64] */
 export const BATCH_MS = 5
+
+/**
+ * Searches of one relay that its database server works on at once. Others wait, so that edits keep most of a small machine, on which the
+ * server often runs too. [AG-64]
+ */
+const MOST_AT_SERVER = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)))
+
+/** How many searches are under way at once in the store that a `[storage] url` names. SQLite searches in the thread that was asked. */
+export function searchesAtOnce(url: string): number {
+  return url.startsWith('sqlite:') ? 1 : MOST_AT_SERVER
+}
 
 /** The writing side of an index, in the thread that fills it. */
 export interface IndexWriter {

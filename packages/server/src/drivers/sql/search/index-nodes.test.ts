@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { isRefusal } from '@docrelay/model/edit'
 import { readQuery } from '@docrelay/model/search/query'
 import { sql } from 'kysely'
@@ -7,6 +8,7 @@ import { creation, written } from '../../../documents/testing/document-writes.ts
 import { silentLogger } from '../../../kernel/log.ts'
 import type { IndexedState } from '../../../search/search-index.port.ts'
 import { startTcpProxy } from '../../../test/tcp-proxy.ts'
+import type { Database } from '../engine.ts'
 import { openPostgres } from '../postgres.ts'
 import { onPostgres } from '../testing/on-postgres.ts'
 import { openHost } from '../testing/store-under-test.ts'
@@ -18,7 +20,7 @@ import { openSearchIndex } from './search-index.ts'
 
 const rowsOf = (...words: readonly string[]): readonly IndexRow[] =>
   words.map((text) => ({ placeClass: 1, words: text, hash: hashOf(Buffer.from(text)) }))
-const stateOf = (version: number): IndexedState => ({ key: 7, version, updatedAtMs: version * 1000, coveredSeq: 0 })
+const stateOf = (key: number, version: number): IndexedState => ({ key, version, updatedAtMs: version * 1000, coveredSeq: 0 })
 /** Returns a function whose first `size` callers wait for each other. */
 function meeting(size: number): () => Promise<void> {
   const isComplete = Promise.withResolvers<void>()
@@ -34,12 +36,19 @@ await onPostgres((url) =>
   describe('an index that two nodes fill', () => {
     async function openTwo(isShared: boolean) {
       await dropSearchIndex(url, silentLogger)
+      const host = await openHost(url)
       const databases = await Promise.all([openPostgres(url, 0, silentLogger), openPostgres(url, 0, silentLogger)])
       let made = 0
       const writers = databases.map(({ writer }) => openPostgresWriter(writer, () => made++, isShared))
       const [{ reader }] = databases
       return {
         writers: writers as [IndexWriter, IndexWriter],
+        databases: databases as [Database, Database],
+        documents: host.documents,
+        /** The key of a new document: a shared index takes in only what is stored. */
+        async stored(): Promise<number> {
+          return written(await host.documents.write(creation({ workspaceId: 'w', id: randomUUID() }))).key
+        },
         /** How often a writer has made the tables. */
         timesMade: () => made,
         async rowCount(): Promise<number> {
@@ -53,7 +62,10 @@ await onPostgres((url) =>
             where datname = current_database() and wait_event_type = 'Lock'`.execute(reader)
           return rows[0]?.n ?? -1
         },
-        [Symbol.asyncDispose]: async () => void (await Promise.all(databases.map((database) => database.close()))),
+        async [Symbol.asyncDispose]() {
+          await Promise.all(databases.map((database) => database.close()))
+          await host[Symbol.asyncDispose]()
+        },
       }
     }
 
@@ -67,41 +79,82 @@ await onPostgres((url) =>
     it('[AG-63] when both nodes write a document at once the index holds its later state once, whichever wrote first', async () => {
       await using index = await openTwo(true)
       const [a, b] = index.writers
+      const key = await index.stored()
       const many = Array.from({ length: 250 }, (_, n) => `word${n}`)
       for (let version = 1; version < 12; version += 2) {
         const [first, second] = version % 4 === 1 ? [a, b] : [b, a]
         await Promise.all([
-          first.write('w', stateOf(version + 1), rowsOf(...many, `v${version + 1}`), turn),
-          second.write('w', stateOf(version), rowsOf(...many, `v${version}`), turn),
+          first.write('w', stateOf(key, version + 1), rowsOf(...many, `v${version + 1}`), turn),
+          second.write('w', stateOf(key, version), rowsOf(...many, `v${version}`), turn),
         ])
-        expect(await a.state({ workspaceId: 'w', key: 7 })).toEqual(stateOf(version + 1))
+        expect(await a.state({ workspaceId: 'w', key })).toEqual(stateOf(key, version + 1))
         expect(await index.rowCount()).toBe(251)
       }
-      await b.write('w', stateOf(3), rowsOf('old'), turn)
+      await b.write('w', stateOf(key, 3), rowsOf('old'), turn)
       expect(await index.rowCount()).toBe(251)
-      await Promise.all([a.remove('w', 7, turn), b.remove('w', 7, turn)])
+      await Promise.all([a.remove('w', key, turn), b.remove('w', key, turn)])
       expect(await index.rowCount()).toBe(0)
     })
 
     it('[AG-64] when one node has rebuilt the index, the other node writes each workspace under its new number', async () => {
       await using index = await openTwo(true)
       const [a, b] = index.writers
-      await a.write('first', { ...stateOf(1), key: 1 }, rowsOf('one'), turn)
-      await b.write('second', { ...stateOf(1), key: 2 }, rowsOf('two'), turn)
+      const [one, two, three] = [await index.stored(), await index.stored(), await index.stored()]
+      await a.write('first', stateOf(one, 1), rowsOf('one'), turn)
+      await b.write('second', stateOf(two, 1), rowsOf('two'), turn)
       await a.clear()
-      await a.write('second', { ...stateOf(2), key: 2 }, rowsOf('two'), turn)
-      await b.write('second', { ...stateOf(1), key: 3 }, rowsOf('three'), turn)
-      await b.write('first', { ...stateOf(2), key: 1 }, rowsOf('one'), turn)
-      expect([...(await a.states('second')).keys()].sort()).toEqual([2, 3])
-      expect([...(await a.states('first')).keys()]).toEqual([1])
+      await a.write('second', stateOf(two, 2), rowsOf('two'), turn)
+      await b.write('second', stateOf(three, 1), rowsOf('three'), turn)
+      await b.write('first', stateOf(one, 2), rowsOf('one'), turn)
+      expect(new Set((await a.states('second')).keys())).toEqual(new Set([two, three]))
+      expect([...(await a.states('first')).keys()]).toEqual([one])
+    })
+
+    it('[AG-59] a node that still writes what it read of a document does not bring it back when another node has deleted it', async () => {
+      await using index = await openTwo(true)
+      const [a, b] = index.writers
+      const head = written(await index.documents.write(creation({ workspaceId: 'w', id: 'deleted' })))
+      await a.write('w', stateOf(head.key, 1), rowsOf('quince'), turn)
+      await index.documents.remove(head, head.key, 2_000)
+      await b.remove('w', head.key, turn)
+      await a.write('w', stateOf(head.key, 2), rowsOf('quince', 'medlar'), turn)
+      expect([await index.rowCount(), await a.state({ workspaceId: 'w', key: head.key })]).toEqual([0, null])
+    })
+
+    it('[AG-64] a document that is being indexed holds up no seats of a workspace whose id is the number of the document', async () => {
+      await using index = await openTwo(true)
+      const [a] = index.writers
+      const [, { engine, writer }] = index.databases
+      const key = await index.stored()
+      const [isWriting, maySeat] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const writing = a.write('w', stateOf(key, 1), rowsOf('quince'), () => {
+        isWriting.resolve()
+        return maySeat.promise
+      })
+      await isWriting.promise
+      const seating = writer.transaction().execute(async (on) => {
+        await engine.lockSeats(on, [String(key)])
+        return 'counted'
+      })
+      let isOver = false
+      const waits = async (): Promise<string> => {
+        while (!isOver && (await index.waiting()) === 0) await turn()
+        return 'waits'
+      }
+      try {
+        expect(await Promise.race([seating, waits()])).toBe('counted')
+      } finally {
+        isOver = true
+        maySeat.resolve()
+        await Promise.all([writing, seating])
+      }
     })
 
     it('[AG-63] [LIFE-26] a node that loses its network while it writes a document keeps other nodes from it for a few seconds', async () => {
       await using tables = await openTwo(true)
       await tables.writers[0].workspaces()
-      await using host = await openHost(url)
       const text = JSON.stringify({ richTextPages: [{ id: 'p', name: 'P', content: '<p>medlar</p>' }] })
-      const head = written(await host.documents.write(creation({ workspaceId: 'cut off', id: 'doc' }, text)))
+      const head = written(await tables.documents.write(creation({ workspaceId: 'cut off', id: 'doc' }, text)))
       const server = new URL(url)
       await using proxy = await startTcpProxy({ host: server.hostname, port: Number(server.port || 5432) })
       const behind = new URL(url)
@@ -140,7 +193,7 @@ await onPostgres((url) =>
       const many = Array.from({ length: 250 }, (_, n) => `word${n}`)
       // Each stops after its first rows until the other one is there too, so both have seen an empty index.
       const bothWrite = meeting(2)
-      await Promise.all([a, b].map((writer) => writer.write('w', stateOf(1), rowsOf(...many), bothWrite)))
+      await Promise.all([a, b].map((writer) => writer.write('w', stateOf(7, 1), rowsOf(...many), bothWrite)))
       expect(await index.rowCount()).toBeGreaterThan(250)
     })
   }),

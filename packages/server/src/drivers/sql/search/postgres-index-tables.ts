@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { LOCK_SEEDS } from '../lock-seeds.ts'
 import type { Connection } from '../tables.ts'
 import { INDEX_FORMAT, SLOT_BITS } from './index-rows.ts'
 
@@ -33,7 +34,7 @@ export async function makeTables(db: Connection): Promise<boolean> {
   ]
   return db.transaction().execute(async (writer) => {
     // The lock is for another node that starts at the same moment.
-    await sql`select pg_advisory_xact_lock(hashtextextended('search tables', 8))`.execute(writer)
+    await sql`select pg_advisory_xact_lock(hashtextextended('search tables', ${sql.lit(LOCK_SEEDS.store)}))`.execute(writer)
     if ((await formatOf(writer)) === POSTGRES_FORMAT) return false
     await dropTables(writer)
     for (const statement of statements) await statement.execute(writer)

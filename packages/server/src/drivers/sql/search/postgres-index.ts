@@ -3,6 +3,7 @@ import type { SearchQuery, Term } from '@docrelay/model/search/query'
 import { fewestTerms } from '@docrelay/model/search/query'
 import type { HitGroup } from '@docrelay/model/search/ranking'
 import type { FindRequest, IndexedState } from '../../../search/search-index.port.ts'
+import { LOCK_SEEDS } from '../lock-seeds.ts'
 import { originalText, storedText } from '../stored-text.ts'
 import type { Connection } from '../tables.ts'
 import { foundOf, isAlwaysExact, ListPositions, nothingFound, RowCounts } from './counting.ts'
@@ -21,7 +22,7 @@ const MOST_ROWS = 100
 
 /**
  * `isShared`: several nodes fill this index. Each document is then written in its own transaction, under a lock, and only when
- * the index holds an earlier state of it. Otherwise two nodes could leave the rows of both, and the slower one could store an
+ * it is still stored and the index holds an earlier state of it. Otherwise two nodes could leave the rows of both, and the slower one could store an
  * older state. [AG-63]
  */
 export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = false): IndexWriter {
@@ -61,7 +62,8 @@ export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = fals
   function asOne(key: number, work: (on: Connection) => Promise<void>): Promise<void> {
     if (!isShared) return work(db)
     return db.transaction().execute(async (writer) => {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${String(key)}, 11))`.execute(writer)
+      const seed = sql.lit(LOCK_SEEDS.indexedDocument)
+      await sql`select pg_advisory_xact_lock(hashtextextended(${String(key)}, ${seed}))`.execute(writer)
       await work(writer)
     })
   }
@@ -86,6 +88,8 @@ export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = fals
         const number = await workspaces(workspaceId)
         const { key, version, updatedAtMs, coveredSeq } = state
         await asOne(key, async (on) => {
+          // Another node may have deleted the document since its body was read, and have removed it from the index already. [AG-59]
+          if (isShared && !(await isStored(on, key))) return removeIn(on, key, pause)
           if (isShared && !isLater(state, await stateIn(on, key))) return
           const plan = planRows(key, await storedRows(on, key), rows.map(packedRow))
           await deleteRows(on, key, plan.remove, pause)
@@ -100,14 +104,7 @@ export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = fals
             covered_seq = excluded.covered_seq`.execute(on)
         })
       }),
-    remove: (_workspaceId, key, pause) =>
-      withTables(() =>
-        asOne(key, async (on) => {
-          await sql`delete from search_documents where key = ${key}`.execute(on)
-          const ids = (await storedRows(on, key)).map(({ id }) => id)
-          await deleteRows(on, key, ids, pause)
-        }),
-      ),
+    remove: (_workspaceId, key, pause) => withTables(() => asOne(key, (on) => removeIn(on, key, pause))),
     // The server looks after its own files.
     async forget() {},
     async clear() {
@@ -123,6 +120,16 @@ async function stateIn(db: Connection, key: number): Promise<IndexedState | null
   const { rows } = await sql<StateRow>`
     select key, version, updated_at_ms, covered_seq from search_documents where key = ${key}`.execute(db)
   return rows[0] === undefined ? null : stateOf(rows[0])
+}
+
+async function isStored(db: Connection, key: number): Promise<boolean> {
+  return (await db.selectFrom('documents').select('key').where('key', '=', key).executeTakeFirst()) !== undefined
+}
+
+async function removeIn(db: Connection, key: number, pause: Pause): Promise<void> {
+  await sql`delete from search_documents where key = ${key}`.execute(db)
+  const ids = (await storedRows(db, key)).map(({ id }) => id)
+  await deleteRows(db, key, ids, pause)
 }
 
 /** Whether `state` is later than `held`: by its version, and within one version by the log entry that the body includes. */

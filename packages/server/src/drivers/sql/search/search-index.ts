@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, systemClock } from '../../../kernel/clock.ts'
+import { createFairTurns } from '../../../kernel/fair-turns.ts'
 import type { Logger } from '../../../kernel/log.ts'
 import type { FindRequest, IndexedRef, SearchIndex } from '../../../search/search-index.port.ts'
-import type { FoundInIndex } from './index-engine.ts'
+import { type FoundInIndex, searchesAtOnce } from './index-engine.ts'
 import { SentLists } from './packed-request.ts'
 import type { FromSearchThread, SearchCall, SearchThreadData, ToSearchThread } from './search-thread.ts'
 
@@ -10,7 +11,7 @@ import type { FromSearchThread, SearchCall, SearchThreadData, ToSearchThread } f
 const AGAIN_MS = 30_000
 /** A body of the largest size takes this much. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048 }
-/** What a search may take beyond its own limit before its thread is replaced. */
+/** What a search may take beyond its own limit, once it is under way, before its thread is replaced. */
 const SLACK_MS = 1500
 
 export interface SearchIndexOptions {
@@ -26,6 +27,8 @@ export interface SearchIndexOptions {
 export function openSearchIndex({ url, isShared = false, log, clock = systemClock }: SearchIndexOptions): SearchIndex {
   const searching = new CallThread({ role: 'search', url, isShared }, log, clock)
   const filling = new CallThread({ role: 'fill', url, isShared }, log, clock)
+  const slots = searchesAtOnce(url)
+  const turns = createFairTurns({ slots, perHolder: slots })
 
   const sent = new WeakMap<Worker, SentLists>()
 
@@ -49,9 +52,28 @@ export function openSearchIndex({ url, isShared = false, log, clock = systemCloc
     return { kind: 'find', request: lists.pack(request) }
   }
 
+  /**
+   * Workspaces take turns, and only what the thread is at counts as not answered: a search that waits for others is no reason to end it.
+   * Resolves with `null` when no turn comes in time.
+   */
+  async function findInTurn(request: FindRequest): Promise<FoundInIndex | null> {
+    const endsMs = clock.monotonicMs() + request.withinMs
+    const over = AbortSignal.timeout(Math.ceil(request.withinMs))
+    const inTurn = (): Promise<FoundInIndex | null> => {
+      const withinMs = Math.max(0, endsMs - clock.monotonicMs())
+      return answered('find', () => searching.call((worker) => findIn(worker, { ...request, withinMs }), withinMs + SLACK_MS))
+    }
+    try {
+      return await turns.run(request.workspaceId, inTurn, over)
+    } catch (error) {
+      if (over.aborted) return null
+      throw error
+    }
+  }
+
   return {
     async find(request: FindRequest) {
-      const found = await answered('find', () => searching.call((worker) => findIn(worker, request), request.withinMs + SLACK_MS))
+      const found = await findInTurn(request)
       if (found === null) return { groups: [], partial: false, stale: [], cutOff: true }
       if (found.isDamaged === true) void ask(filling, { kind: 'damaged', workspaceId: request.workspaceId })
       return found

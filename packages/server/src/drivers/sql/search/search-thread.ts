@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/clock.ts'
 import type { Logger } from '../../../kernel/log.ts'
@@ -6,7 +5,7 @@ import type { FindRequest, IndexedRef } from '../../../search/search-index.port.
 import type { PostgresOptions } from '../postgres.ts'
 import { bodySource } from './body-source.ts'
 import { Filler } from './filler.ts'
-import type { FoundInIndex, IndexReader, IndexWriter, OnNew } from './index-engine.ts'
+import { type FoundInIndex, type IndexReader, type IndexWriter, type OnNew, searchesAtOnce } from './index-engine.ts'
 import { type PackedRequest, ReceivedLists } from './packed-request.ts'
 
 /** Entry of the two threads of an index: one searches, the other one fills it. */
@@ -49,12 +48,6 @@ async function openSearching(url: string, isShared: boolean, log: Logger): Promi
 }
 
 /**
- * Searches of one relay that its database server works on at once. Others wait, so that edits keep most of a small machine, on which the
- * server often runs too. [AG-64]
- */
-const SEARCHES_AT_ONCE = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)))
-
-/**
  * Several nodes wait for each other's locks, so their connections have the limits of nodes: without them a node that lost its network
  * would hold the lock of a document until its server notices, hours later. [LIFE-26]
  */
@@ -75,7 +68,7 @@ async function openReader(url: string, isShared: boolean, log: Logger): Promise<
     import('../postgres.ts'),
     import('./postgres-index.ts'),
   ])
-  const database = await openPostgres(url, 0, log, { connections: SEARCHES_AT_ONCE, ...limitsOf(isShared) })
+  const database = await openPostgres(url, 0, log, { connections: searchesAtOnce(url), ...limitsOf(isShared) })
   return { reader: openPostgresIndexReader(database.reader, nowMs), close: () => database.close() }
 }
 
