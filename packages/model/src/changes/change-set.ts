@@ -100,6 +100,8 @@ export interface ShapeChange extends ListChange<JsonObject> {
   readonly id: string
   /** The members that the call changed. */
   readonly members?: readonly MemberChange[]
+  /** It was a connector at a shape that the page did not have, or a group of none. Records of older releases do not say so. */
+  readonly isLoose?: true
 }
 
 export interface LibraryChange {
