@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { coverWarnings } from './canvas/add-shapes.ts'
+import { labelOverflows } from './canvas/label-fit.ts'
+import { wrapLabel } from './canvas/text/wrap-label.ts'
+import { withoutShapes } from './canvas/without-shapes.ts'
 import { editFlaw, type EditName } from './edits.ts'
 import { readFlaw } from './reads.ts'
-import { threadTime } from './testing/thread-time.ts'
+import { group, rectangle } from './testing/builders.ts'
+import { limitHere, threadTime } from './testing/thread-time.ts'
 
 /** As much as a request may hold. */
 const LENGTH = 8_000_000
@@ -38,6 +43,43 @@ describe('time of checking arguments', () => {
     expect(bestOf(() => readFlaw('list_files', 'd', { cursor: text }))).toBeLessThan(100)
   })
 })
+
+describe('time of edits of large pages', () => {
+  it('[CONC-13] [TOOL-19] what 20,000 new shapes cover is found without comparing each with each', () => {
+    const ids = Array.from({ length: 20_000 }, (_, i) => `s${i}`)
+    const spread = new Map(ids.map((id, i) => [id, rectangle(id, { x: (i % 150) * 90, y: Math.floor(i / 150) * 90 })]))
+    const heap = new Map(ids.map((id) => [id, rectangle(id)]))
+    for (const shapes of [spread, heap]) takesLessThan(1500, () => coverWarnings(ids, shapes))
+  })
+
+  it('[CONC-13] [CANVAS-24] deleting a hub whose 3,000 connectors are in its group writes the list of members once', () => {
+    const lines = Array.from({ length: 3000 }, (_, i) => {
+      return { id: `k${i}`, type: 'connector', startShapeId: 'hub', endShapeId: 'other' }
+    })
+    const members = ['hub', 'other', ...lines.map(({ id }) => id)]
+    const shapes = new Map(
+      [rectangle('hub'), rectangle('other'), ...lines, group('g', ...members)].map((value) => [String(value['id']), value]),
+    )
+    takesLessThan(150, () => withoutShapes(['hub'], shapes))
+  })
+})
+
+describe('time of drawing labels', () => {
+  it('[CONC-13] [CANVAS-25] a label of 9,900 characters without a width is cut as fast as any other', () => {
+    const label = `WWW${'\u200b'.repeat(9900)} more`
+    takesLessThan(100, () => wrapLabel(label, { fontSizePx: 10, maxWidth: 30, maxLines: 1 }))
+  })
+
+  it('[CONC-13] [TOOL-19] whether a label has room is known when the room is full', () => {
+    const value = rectangle('a', { width: 60, height: 40, label: 'word '.repeat(2000) })
+    takesLessThan(200, () => Array.from({ length: 500 }, () => labelOverflows(value)))
+  })
+})
+
+function takesLessThan(limitMs: number, work: () => unknown): void {
+  const used = bestOf(work)
+  expect(used).toBeLessThan(limitHere(used, limitMs))
+}
 
 function bestOf(work: () => unknown): number {
   const times = Array.from({ length: 5 }, () => {

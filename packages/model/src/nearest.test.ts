@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { editDistance, likelyMeant, nearestNames } from './nearest.ts'
+import { editDistance, likelyMeant, NameHints, nearestNames } from './nearest.ts'
 import { quote } from './quote.ts'
 
 describe('suggestions in errors', () => {
@@ -43,5 +43,24 @@ describe('suggestions in errors', () => {
     expect(quote('x'.repeat(121))).toBe(`${'x'.repeat(120)}…`)
     expect(quote('😀'.repeat(120))).toBe('😀'.repeat(120))
     expect(quote('😀'.repeat(121))).toBe(`${'😀'.repeat(120)}…`)
+  })
+})
+
+describe('suggestions for the names of one call', () => {
+  it('[TOOL-17] [CONC-13] names are compared once for each kind, and only the first 50: no answer shows more', () => {
+    let compared = 0
+    const names = {
+      *[Symbol.iterator]() {
+        compared++
+        yield 'height'
+      },
+    }
+    const hints = new NameHints()
+    const meant = (name: string, kind = 'a') => hints.likelyMeant(name, kind, names)
+    expect([meant('heigth'), meant('heigth'), meant('heigth', 'b'), meant('zzz')]).toEqual(['height', 'height', 'height', null])
+    expect(compared).toBe(3)
+    for (let i = 0; i < 1000; i++) meant(`heigth${i}`)
+    expect(compared).toBe(50)
+    expect([meant('heigth'), meant('heighth')]).toEqual(['height', null])
   })
 })

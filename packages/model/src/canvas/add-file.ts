@@ -1,6 +1,7 @@
 import type { Shape } from '../body.ts'
 import { type Edit, type EditRow, isRefusal, refused, type Refusal } from '../edit.ts'
 import type { JsonObject } from '../json.ts'
+import { NameHints } from '../nearest.ts'
 import { quote } from '../quote.ts'
 import { coverWarnings } from './add-shapes.ts'
 import { withInput } from './apply-input.ts'
@@ -71,6 +72,7 @@ export const addFile: Edit<AddFile, FileAdded> = (body, args, environment) => {
     ignored: [],
     ofOtherKinds: () => 'dropped_unknown',
     icons: {},
+    hints: new NameHints(),
   })
   const present = shapeValues(page)
   const id = mintShapeId(body, present, environment)

@@ -83,6 +83,43 @@ describe('adding shapes', () => {
     expect(add({ kind: 'text', id: 'a' }, a)).not.toHaveProperty('facts.shape')
     expect(run('add_shape', page(), { pageId: 'q', shape: { kind: 'text' } })).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
   })
+
+  it('[TOOL-12] [CONC-13] the ids of a batch are minted with one look through the document, and are none that the batch brings', () => {
+    const [given] = page(a).canvas.pages
+    if (given === undefined) throw new Error('there is a page')
+    let looks = 0
+    const other = {
+      ...given,
+      id: 'other',
+      get shapes() {
+        looks++
+        return given.shapes
+      },
+    }
+    const before = page(a)
+    const body = { ...before, canvas: { ...before.canvas, pages: [...before.canvas.pages, other] } }
+    const shapes: readonly JsonObject[] = [
+      ...Array.from({ length: 100 }, () => ({ kind: 'text' })),
+      { kind: 'text', id: 'shape-0000000003' },
+    ]
+    const { result } = done(run('add_shapes', body, { pageId: 'p', shapes }))
+    expect(new Set(result.ids).size).toBe(101)
+    expect(looks).toBeLessThan(10)
+  })
+
+  it('[TOOL-19] a shape that covers many names three of them, and a box on a frame covers nothing', () => {
+    const heap = Array.from({ length: 9 }, (_, i) => rectangle(`s${i}`, { x: i, y: 0, width: 90, height: 20 }))
+    const covering = (...others: readonly JsonObject[]) =>
+      done(add({ kind: 'rectangle', id: 'n', w: 200, h: 200 }, ...others)).warnings.map(({ reason }) => reason)
+    expect(covering(...heap.slice(0, 3))).toEqual(['n covers s0, s1, s2'])
+    expect(covering(...heap)).toEqual([expect.stringMatching(/^n covers s\d, s\d, s\d and others$/)])
+    expect(covering(rectangle('frame', { width: 300, height: 300 }))).toEqual([])
+  })
+
+  it('[CANVAS-14] [TOOL-18] an object with 150,000 unknown members is made into a shape, and each is told', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 150_000 }, (_, i) => [`unknown${i}`, 1]))
+    expect(done(add({ kind: 'text', ...unknown })).fixes).toHaveLength(150_000)
+  })
 })
 
 describe('arguments of a shape', () => {

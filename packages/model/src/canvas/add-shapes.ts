@@ -1,10 +1,13 @@
 import type { DocumentBody, Shape } from '../body.ts'
 import { type Edit, type EditEnvironment, type Fix, isRefusal, refused, type Refusal, type Warning } from '../edit.ts'
 import { type Json, type JsonObject, memberOf } from '../json.ts'
+import { NameHints } from '../nearest.ts'
+import { pushAll } from '../prose/marks.ts'
 import { quote } from '../quote.ts'
 import { hasIcon, withInput } from './apply-input.ts'
 import { findCanvasPage } from './find-page.ts'
-import { encloses, overlaps } from './geometry/bounds.ts'
+import { type Bounds, overlaps, unite } from './geometry/bounds.ts'
+import { BoxIndex } from './geometry/box-index.ts'
 import { labelOverflows } from './label-fit.ts'
 import type { Printed } from '../prose/block-names.ts'
 import { withPlainEnds } from './named-shapes.ts'
@@ -13,7 +16,7 @@ import type { Router } from './route.ts'
 import { settleConnectors } from './settle-connectors.ts'
 import { baseDefaults, creatableKind, creatableNames, kindOf, type ShapeKind } from './shape-kinds.ts'
 import { readShapeInput, type ShapeInput, type UnknownIcons } from './shape-input.ts'
-import { connectorEndFlaw, hasAnchor, mintShapeId, signed, withShapes, writtenTo } from './write-page.ts'
+import { connectorEndFlaw, hasAnchor, mintShapeIds, signed, withShapes, writtenTo } from './write-page.ts'
 
 export interface AddShapes extends Printed {
   readonly pageId: string
@@ -81,11 +84,15 @@ function add(
   const fixes: Fix[] = []
   const warnings: Warning[] = []
   const made: NewShape[] = []
+  const reading = { taken: all, free: freeIds(body, shapes, environment), icons: unknownIcons, hints: new NameHints() }
   for (const [index, given] of shapes.entries()) {
     const place = isMany ? { shape: index } : {}
-    const read = readNewShape(given, body, all, unknownIcons, environment)
+    const read = readNewShape(given, reading)
     if (isRefusal(read)) return isMany ? ofShape(read, index) : read
-    fixes.push(...read.fixes.map((fix) => ({ ...fix, ...place })))
+    pushAll(
+      fixes,
+      read.fixes.map((fix) => ({ ...fix, ...place })),
+    )
     warnings.push(...iconWarnings(read.value, unknownIcons).map((warning) => ({ ...warning, ...place })))
     all.set(read.id, read.value)
     made.push(read)
@@ -123,29 +130,46 @@ function ofShape(refusal: Refusal, index: number): Refusal {
 
 const idPattern = /^[A-Za-z0-9_.:-]{1,128}$/
 
+/** An id that a call may give. */
+function isUsableId(wanted: Json | undefined): wanted is string {
+  return typeof wanted === 'string' && idPattern.test(wanted)
+}
+
+/** Ids for the shapes of a call that bring none, which are others than those that it brings. [TOOL-12] */
+function freeIds(body: DocumentBody, shapes: readonly JsonObject[], environment: EditEnvironment): Iterator<string> {
+  const wanted = shapes.map((shape) => memberOf(shape, 'id')).filter(isUsableId)
+  const missing = shapes.length - wanted.length
+  return (missing === 0 ? [] : mintShapeIds(body, missing, environment, wanted)).values()
+}
+
+interface Reading {
+  readonly taken: ShapeValues
+  readonly free: Iterator<string>
+  readonly icons: UnknownIcons
+  readonly hints: NameHints
+}
+
 function readNewShape(
   given: JsonObject,
-  body: DocumentBody,
-  taken: ShapeValues,
-  icons: UnknownIcons,
-  environment: EditEnvironment,
+  { taken, free, icons, hints }: Reading,
 ): (NewShape & { readonly fixes: readonly Fix[] }) | Refusal {
   const kind = creatableKindOf(given)
   if (isRefusal(kind)) return kind
   const wanted = memberOf(given, 'id')
-  const isUsable = typeof wanted === 'string' && idPattern.test(wanted)
+  const isUsable = isUsableId(wanted)
   if (isUsable && taken.has(wanted)) return idTaken(wanted)
   const ownFixes: Fix[] =
     wanted === undefined || isUsable
       ? []
       : [{ action: 'dropped_invalid', field: 'id', reason: 'takes 1 to 128 characters of A-Z, a-z, 0-9, _ . : -' }]
-  const id = isUsable ? wanted : mintShapeId(body, taken, environment)
+  const id = isUsable ? wanted : (free.next().value as string)
   const { input, fixes } = readShapeInput(given, {
     kind,
     ignored: ['id', 'kind', 'type', 'stamp'],
     // Only of icons the caller is told that the member exists. [CANVAS-8, CANVAS-14]
     ofOtherKinds: (name) => (name.startsWith('icon') ? 'dropped_invalid' : 'dropped_unknown'),
     icons,
+    hints,
   })
   const bare: JsonObject = { id, type: kind.type, x: 0, y: 0, ...baseDefaults, ...kind.defaults }
   // A connector that names no end point ends where it begins. [CANVAS-13]
@@ -242,25 +266,50 @@ export function attachable(
   return { input: usable, fixes }
 }
 
+const mostCoveredShown = 3
+
+interface Placed {
+  readonly id: string
+  readonly bounds: Bounds
+  /** Its place among the boxes of the page, from the back. */
+  readonly order: number
+}
+
 /** New shapes whose label is too long, or that lie over others. [TOOL-19] */
 export function coverWarnings(ids: readonly string[], shapes: ShapeValues): readonly (Warning & { readonly at: number })[] {
-  const geometry = pageGeometry(shapes)
-  const boxes = [...shapes].flatMap(([id, value]) => {
-    const bounds = kindOf(value).form === 'box' ? boundsOfShape(id, geometry) : null
-    return bounds === null ? [] : [{ id, bounds }]
-  })
+  const placed = placedBoxes(shapes)
+  let around: Bounds | null = null
+  for (const id of ids) around = unite(around, placed.get(id)?.bounds ?? null)
+  // What lies elsewhere is not covered, and a page may have many more shapes than a call adds.
+  const near = new BoxIndex([...placed.values()].filter(({ bounds }) => around !== null && overlaps(bounds, around)))
   return ids.flatMap((id, at) => {
     const value = shapes.get(id)
-    const own = boxes.findIndex((box) => box.id === id)
-    if (value === undefined || own < 0) return []
-    const { bounds } = boxes[own] as (typeof boxes)[number]
-    const covered = boxes.slice(0, own).filter((box) => overlaps(box.bounds, bounds) && !encloses(box.bounds, bounds))
-    const names = covered.slice(0, 3).map((box) => quote(box.id))
+    const own = placed.get(id)
+    if (value === undefined || own === undefined) return []
+    const covered: Placed[] = []
+    // A box on a frame covers nothing.
+    near.visitCut(own.bounds, (box) => {
+      if (box.order < own.order) covered.push(box)
+      return covered.length <= mostCoveredShown
+    })
+    const names = covered
+      .sort((a, b) => a.order - b.order)
+      .slice(0, mostCoveredShown)
+      .map((box) => quote(box.id))
+    const more = covered.length > mostCoveredShown ? ' and others' : ''
     return [
       ...(labelOverflows(value) ? [{ at, field: 'text', reason: `the text is longer than ${quote(id)} has room for` }] : []),
-      ...(names.length === 0
-        ? []
-        : [{ at, reason: `${quote(id)} covers ${names.join(', ')}${covered.length > 3 ? ' and others' : ''}` }]),
+      ...(names.length === 0 ? [] : [{ at, reason: `${quote(id)} covers ${names.join(', ')}${more}` }]),
     ]
   })
+}
+
+function placedBoxes(shapes: ShapeValues): ReadonlyMap<string, Placed> {
+  const geometry = pageGeometry(shapes)
+  const placed = new Map<string, Placed>()
+  for (const [id, value] of shapes) {
+    const bounds = kindOf(value).form === 'box' ? boundsOfShape(id, geometry) : null
+    if (bounds !== null) placed.set(id, { id, bounds, order: placed.size })
+  }
+  return placed
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { memberOf } from '../json.ts'
+import { type JsonObject, memberOf } from '../json.ts'
 import { group, rectangle } from '../testing/builders.ts'
 import type { Router } from './route.ts'
 import { done, idsOf, page, provenance, run, stored } from './testing/shape-editing.ts'
+import { withoutShapes } from './without-shapes.ts'
 
 const a = rectangle('a', { x: 0, y: 0, width: 100, height: 80 })
 const b = rectangle('b', { x: 300, y: 0, width: 100, height: 80 })
@@ -41,6 +42,36 @@ describe('connecting shapes', () => {
     const { body: after, result, warnings } = done(run('connect', page(a, b), args, blocked))
     expect(stored(after, result.id)).toMatchObject({ routingMode: 'orthogonal', waypoints: [] })
     expect(warnings[0]?.reason).toMatch(/^no clear way was found/)
+  })
+
+  it.each([
+    [90, 'top', 'bottom', 'right'],
+    [180, 'left', 'right', 'top'],
+    [-90, 'bottom', 'top', 'left'],
+    [30, 'right', 'left', 'bottom'],
+  ])('[CANVAS-22, DIAG-13] of shapes turned by %d degrees the sides that face each other on the page are connected', (...row) => {
+    const [rotation, towards, from, below] = row
+    const turned = page({ ...a, rotation }, { ...b, rotation })
+    const { body: after, result } = done(run('connect', turned, { pageId: 'p', fromId: 'a', toId: 'b' }))
+    expect(stored(after, result.id)).toMatchObject({ startAnchor: towards, endAnchor: from })
+    const loop = done(run('connect', turned, { pageId: 'p', fromId: 'a', toId: 'a' }))
+    expect(stored(loop.body, loop.result.id)).toMatchObject({ startAnchor: towards, endAnchor: below })
+  })
+
+  it('[CANVAS-4] [CANVAS-14] of shapes whose numbers are near the largest, the ends and ways of connectors are numbers', () => {
+    const far = rectangle('far', { x: 1.7e308, y: -1.7e308, width: 1.7e308, height: 1.7e308, rotation: 45 })
+    const near = rectangle('near', { x: -1.7e308, y: 1.7e308, width: 1.7e308, height: 1.7e308 })
+    for (const [fromId, toId] of [
+      ['far', 'near'],
+      ['near', 'far'],
+      ['far', 'far'],
+      ['g', 'a'],
+    ] as const) {
+      const given = page(a, far, near, group('g', 'far', 'near'))
+      const { body: after, result } = done(run('connect', given, { pageId: 'p', fromId, toId }))
+      const value = stored(after, result.id)
+      expect(JSON.parse(JSON.stringify(value))).toEqual(value)
+    }
   })
 
   it('[CANVAS-9, CANVAS-22] an end at an unknown shape or at a connector is refused', () => {
@@ -95,6 +126,31 @@ describe('deleting shapes', () => {
     expect(idsOf(nested.body)).toEqual(['outer', 'x', 'a', 'b', 'y', 'top'])
     const flat = page(rectangle('x'), group('g', 'a', 'b'), a, b, rectangle('top'))
     expect(idsOf(done(run('delete_shape', flat, { pageId: 'p', id: 'g' })).body)).toEqual(['x', 'a', 'b', 'top'])
+  })
+
+  it('[CANVAS-21, CANVAS-14] connectors of a group follow when it loses a member, and those routed again are told', () => {
+    const c = rectangle('c', { x: 0, y: 300, width: 100, height: 80 })
+    const line = (id: string, more: JsonObject): JsonObject => {
+      const ends = { startShapeId: 'g', endShapeId: 'b', startAnchor: 'right', endAnchor: 'bottom' }
+      return { id, type: 'connector', x: 50, y: 150, x2: 300, y2: 40, ...ends, ...more }
+    }
+    const given = page(a, b, c, group('g', 'a', 'c'), line('k', { routingMode: 'orthogonal', waypoints: [] }), line('l', {}))
+    const { body: after, result } = done(run('delete_shape', given, { pageId: 'p', id: 'a' }))
+    expect(result).toEqual({ deleted: ['a'], rerouted: ['k'] })
+    expect(stored(after, 'k')).toMatchObject({ x: 50, y: 300, waypoints: [{ x: 300, y: 300 }], provenance })
+    expect(stored(after, 'l')).toMatchObject({ x: 50, y: 300, x2: 300, y2: 40, provenance })
+    expect(done(run('delete_shape', given, { pageId: 'p', id: 'l' })).result).toEqual({ deleted: ['l'] })
+  })
+
+  it('[CANVAS-24] a deleted group leaves nothing in its outer group that goes with it', () => {
+    const line = { id: 'k', type: 'connector', startShapeId: 'a', endShapeId: 'b' }
+    const given = page(group('outer', 'g', 'h'), group('g', 'k', 'a'), group('h', 'x'), a, b, rectangle('x'), line)
+    const one = done(run('delete_shape', given, { pageId: 'p', id: 'g' }))
+    expect(memberOf(stored(one.body, 'outer'), 'childIds')).toEqual(['k', 'a', 'h'])
+    const shapes = new Map([...(given.canvas.pages[0]?.shapes ?? [])].map(({ id, value }) => [id, value]))
+    const { gone, kept } = withoutShapes(['g', 'b', 'x'], shapes)
+    expect([...gone].sort()).toEqual(['b', 'g', 'h', 'k', 'x'])
+    expect([...kept].map(([id, value]) => [id, memberOf(value, 'childIds')])).toEqual([['outer', ['a']]])
   })
 
   it('[CANVAS-24] deleting groups that contain each other ends', () => {

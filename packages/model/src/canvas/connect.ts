@@ -2,7 +2,7 @@ import { type Edit, type Fix, isRefusal, type Refusal } from '../edit.ts'
 import type { JsonObject } from '../json.ts'
 import { addShape } from './add-shapes.ts'
 import { findCanvasPage } from './find-page.ts'
-import { facingSides, isAnchor } from './geometry/anchors.ts'
+import { facingSides, isAnchor, type Side, sideTowards } from './geometry/anchors.ts'
 import { pageGeometry, shapeValues } from './page-geometry.ts'
 import type { Printed } from '../prose/block-names.ts'
 import { findShape } from './named-shapes.ts'
@@ -37,6 +37,10 @@ export function connect(route: Router): Edit<Connect, { readonly id: string }> {
     if (typeof toId !== 'string') return toId
     const centre = (id: string) => boxes.get(id)?.centre ?? centreOf(shapes.get(id) as JsonObject)
     const facing = fromId === toId ? ({ start: 'right', end: 'bottom' } as const) : facingSides(centre(fromId), centre(toId))
+    const sideAt = (id: string, side: Side) => {
+      const box = boxes.get(id)
+      return box === undefined ? side : sideTowards(box, side)
+    }
     const fixes: Fix[] = []
     const anchorOf = (field: string, given: string | undefined, shapeId: string, fallback: string): string => {
       if (given === undefined) return fallback
@@ -48,8 +52,8 @@ export function connect(route: Router): Edit<Connect, { readonly id: string }> {
       kind: 'connector',
       startShapeId: fromId,
       endShapeId: toId,
-      startAnchor: anchorOf('fromAnchor', fromAnchor, fromId, facing.start),
-      endAnchor: anchorOf('toAnchor', toAnchor, toId, facing.end),
+      startAnchor: anchorOf('fromAnchor', fromAnchor, fromId, sideAt(fromId, facing.start)),
+      endAnchor: anchorOf('toAnchor', toAnchor, toId, sideAt(toId, facing.end)),
       ...(label === undefined ? {} : { text: label }),
       ...(routing === 'straight' ? {} : { routingMode: routing }),
     }

@@ -3,10 +3,12 @@ import { groupMembers, stackShapes } from '../body-order.ts'
 import { type Edit, isRefusal } from '../edit.ts'
 import { notPermutation } from '../pages.ts'
 import { findCanvasPage } from './find-page.ts'
-import { shapeValues } from './page-geometry.ts'
+import { pageGeometry, shapeValues } from './page-geometry.ts'
 import type { Printed } from '../prose/block-names.ts'
 import { findShape, shapeIds } from './named-shapes.ts'
 import { shapesInOrder } from './read-back.ts'
+import type { Router } from './route.ts'
+import { settleConnectors } from './settle-connectors.ts'
 import { withoutShapes } from './without-shapes.ts'
 import { withShapes, withValues, writtenTo } from './write-page.ts'
 
@@ -15,28 +17,37 @@ export interface DeleteShape extends Printed {
   readonly id: string
 }
 
+export interface ShapeDeleted {
+  readonly deleted: readonly string[]
+  /** Connectors of groups that lost a member, which were routed again. [CANVAS-21] */
+  readonly rerouted?: readonly string[]
+}
+
 /** Deletes a shape with the connectors that end at it and the groups that it leaves empty. [TOOL-delete_shape, CANVAS-24] */
-export const deleteShape: Edit<DeleteShape, { readonly deleted: readonly string[] }> = (
-  body,
-  { pageId, naming, ...args },
-  environment,
-) => {
-  const page = findCanvasPage(body, pageId)
-  if (isRefusal(page)) return page
-  const shapes = shapeValues(page)
-  const named = findShape({ body, page, shapes, naming, seen: environment.seen }, args.id)
-  if (isRefusal(named)) return named
-  const { id } = named
-  const { gone, kept } = withoutShapes([id], shapes)
-  const inOrder = shapesInOrder(page)
-  const left = inOrder.filter((shape) => !gone.has(shape.id))
-  const others = inOrder.map((shape) => shape.id).filter((other) => other !== id && gone.has(other))
-  return writtenTo({
-    page,
-    body: withShapes(body, page, withValues(left, kept, environment.nowMs)),
-    result: { deleted: [id, ...others] },
-    selection: [],
-  })
+export function deleteShape(route: Router): Edit<DeleteShape, ShapeDeleted> {
+  return (body, { pageId, naming, ...args }, environment) => {
+    const page = findCanvasPage(body, pageId)
+    if (isRefusal(page)) return page
+    const shapes = shapeValues(page)
+    const named = findShape({ body, page, shapes, naming, seen: environment.seen }, args.id)
+    if (isRefusal(named)) return named
+    const { id } = named
+    const { gone, kept } = withoutShapes([id], shapes)
+    const inOrder = shapesInOrder(page)
+    const left = inOrder.filter((shape) => !gone.has(shape.id))
+    const others = inOrder.map((shape) => shape.id).filter((other) => other !== id && gone.has(other))
+    // A group is as large as what it holds, so its connectors may end elsewhere now.
+    const after = new Map(left.map((shape) => [shape.id, kept.get(shape.id) ?? shape.value]))
+    const settled = settleConnectors({ before: pageGeometry(shapes), after, written: new Map() }, route)
+    const { rerouted } = settled
+    return writtenTo({
+      page,
+      body: withShapes(body, page, withValues(left, settled.shapes, environment.nowMs)),
+      result: { deleted: [id, ...others], ...(rerouted.length === 0 ? {} : { rerouted }) },
+      warnings: settled.warnings,
+      selection: [],
+    })
+  }
 }
 
 export interface ReorderShapes {

@@ -21,6 +21,9 @@ export function labelOverflows(value: JsonObject): boolean {
   const share = look.outline === 'ellipse' ? Math.SQRT1_2 : 1
   const padding = isText ? 0 : labelPadding
   const [width, height] = [size.width * share - 2 * padding, size.height * share]
-  const lines = wrapLabel(label, { fontSizePx, maxWidth: Math.max(width, 1) })
-  return lines.length * fontSizePx * labelLineHeight > height || lines.some((line) => measureText(line, fontSizePx) > width)
+  const lineHeight = fontSizePx * labelLineHeight
+  // One line more than there is room for is enough to know, and none that fits is cut for it.
+  const maxLines = Math.max(Math.floor(height / lineHeight), 0) + 1
+  const lines = wrapLabel(label, { fontSizePx, maxWidth: Math.max(width, 1), maxLines })
+  return lines.length * lineHeight > height || lines.some((line) => measureText(line, fontSizePx) > width)
 }

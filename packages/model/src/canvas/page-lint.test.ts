@@ -74,6 +74,19 @@ describe('lint of a page', () => {
     expect(lintPage(pageOf(...heap.slice(0, 3)))).not.toHaveProperty('lintTotal')
   })
 
+  it('[AG-109] [CONC-13] no more than 10,000 faults of a kind are looked for, and lintPartial says that there may be more', () => {
+    const zigzag = (id: string, at: (i: number) => { readonly x: number; readonly y: number }): JsonObject => ({
+      ...free(id, at(0).x, at(0).y, at(501).x, at(501).y),
+      waypoints: Array.from({ length: 500 }, (_, i) => at(i + 1)),
+    })
+    const across = zigzag('h', (i) => ({ x: i % 2 === 0 ? -9000 : 9000, y: i }))
+    const upright = zigzag('v', (i) => ({ x: i, y: i % 2 === 0 ? -9000 : 9000 }))
+    const { lint, ...rest } = lintPage(pageOf(across, upright, joint('k', null, null, { x: 0, y: 20_000, x2: 9, y2: 20_000 })))
+    expect(lint.every(({ kind }) => kind === 'crossing')).toBe(true)
+    // What is of another kind is counted all the same.
+    expect(rest).toEqual({ lintTotal: 10_001, lintPartial: true })
+  })
+
   it('[AG-109] [AG-108] the lint lists as many entries as the counts of the same page say', () => {
     const shapes = Array.from({ length: 9 }, (_, i) =>
       box(`s${i}`, (i % 3) * 90, Math.floor(i / 3) * 200, i % 4 === 0 ? { label: 'much too long for it '.repeat(20) } : {}),

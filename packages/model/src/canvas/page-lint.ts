@@ -30,6 +30,8 @@ export interface LintEntry {
 export interface PageLint {
   readonly lint: readonly LintEntry[]
   readonly lintTotal?: number
+  /** There may be more than `lintTotal`: of some kind no more were looked for. */
+  readonly lintPartial?: true
 }
 
 /** A connector or line of a page. */
@@ -46,6 +48,8 @@ export interface PageDrawing {
 }
 
 const maxEntries = 50
+/** Of each kind no more are looked for: boxes in a heap cover each other in pairs, and two connectors may cross in a quarter of a million places. [CONC-13] */
+const maxOfKind = 10_000
 
 /** The boxes and connectors of a page that can be seen. [AG-108, AG-109] */
 export function pageDrawing(geometry: PageGeometry): PageDrawing {
@@ -81,17 +85,40 @@ export function lintPage(page: CanvasPage): PageLint {
   const { boxes, lines } = pageDrawing(pageGeometry(shapeValues(page)))
   const lint: LintEntry[] = []
   let total = 0
-  for (const entry of faultsOf(boxes, lines.map(withoutNeedlessPoints))) {
-    total++
-    if (lint.length < maxEntries) lint.push(entry)
+  let isPartial = false
+  for (const faults of faultsOf(boxes, lines.map(withoutNeedlessPoints))) {
+    let ofKind = 0
+    for (const entry of faults) {
+      if (ofKind === maxOfKind) {
+        isPartial = true
+        break
+      }
+      ofKind++
+      if (lint.length < maxEntries) lint.push(entry)
+    }
+    total += ofKind
   }
-  return { lint, ...(total > lint.length && { lintTotal: total }) }
+  return { lint, ...(total > lint.length && { lintTotal: total }), ...(isPartial && { lintPartial: true }) }
 }
 
-function* faultsOf(boxes: readonly CertifiedBox[], lines: readonly PageLine[]): Generator<LintEntry> {
-  for (const [behind, before] of overlapsOf(boxes)) yield { kind: 'overlap', shapes: [behind.id, before.id] }
-  for (const [line, box] of throughNodesOf(boxes, lines)) yield { kind: 'through-node', shapes: [line.id, box.id] }
-  for (const [one, other] of crossingsOf(lines)) yield { kind: 'crossing', shapes: [one.id, other.id] }
-  for (const { id, overflows } of boxes) if (overflows) yield { kind: 'text-overflow', shapes: [id] }
-  for (const { id, looseEnds } of lines) if (looseEnds > 0) yield { kind: 'loose-end', shapes: [id] }
+/** The faults of each kind, found one by one. */
+function faultsOf(boxes: readonly CertifiedBox[], lines: readonly PageLine[]): readonly Iterable<LintEntry>[] {
+  const entry = (kind: LintKind, shapes: readonly { readonly id: string }[]): LintEntry => ({
+    kind,
+    shapes: shapes.map(({ id }) => id),
+  })
+  return [
+    each(overlapsOf(boxes), (pair) => entry('overlap', pair)),
+    each(throughNodesOf(boxes, lines), (pair) => entry('through-node', pair)),
+    each(crossingsOf(lines), (pair) => entry('crossing', pair)),
+    each(boxes, (box) => (box.overflows ? entry('text-overflow', [box]) : null)),
+    each(lines, (line) => (line.looseEnds > 0 ? entry('loose-end', [line]) : null)),
+  ]
+}
+
+function* each<T>(found: Iterable<T>, entryOf: (found: T) => LintEntry | null): Generator<LintEntry> {
+  for (const one of found) {
+    const entry = entryOf(one)
+    if (entry !== null) yield entry
+  }
 }

@@ -4,9 +4,9 @@ import type { JsonObject } from '../json.ts'
 import { group, rectangle } from '../testing/builders.ts'
 import type { Point } from './geometry/bounds.ts'
 import { isOrthogonal, polylinePassesThrough, simplified } from './geometry/polyline.ts'
-import { boundsOfBox } from './geometry/shape-box.ts'
+import { boundsOfBox, type ShapeBox } from './geometry/shape-box.ts'
 import { connectorLine } from './geometry/connector-line.ts'
-import { courseOf, pageGeometry, shapeValues } from './page-geometry.ts'
+import { boxOfShape, courseOf, pageGeometry, shapeValues } from './page-geometry.ts'
 import { pageRouter } from './page-router.ts'
 import { done, page, run, stored } from './testing/shape-editing.ts'
 
@@ -69,6 +69,28 @@ describe('routing connectors on a page', () => {
     const second = connect(first.body, { toId: 'a' })
     expect(first.way.points[1]).toEqual({ x: 70, y: 0 })
     expect(second.way.points[1]).toEqual({ x: 82, y: 0 })
+  })
+
+  it.each([30, 90, 200, 270])(
+    '[CANVAS-22, DIAG-13, DIAG-14] a loop of a shape turned by %d degrees is orthogonal and outside of it',
+    (rotation) => {
+      const first = connect(page(box('a', 0, 0, { width: 200, rotation })), { toId: 'a' })
+      const second = connect(first.body, { toId: 'a' })
+      for (const { way } of [first, second]) {
+        expect(isOrthogonal(way.points)).toBe(true)
+        expect(way.points).toHaveLength(5)
+      }
+      const bounds = boundsOfBox(boxOfShape(stored(first.body, 'a')) as ShapeBox)
+      expect(first.way.points[2]).toEqual({ x: bounds.right + 20, y: bounds.bottom + 20 })
+      expect(second.way.points[2]).toEqual({ x: bounds.right + 32, y: bounds.bottom + 32 })
+    },
+  )
+
+  it('[CANVAS-22] a connector between the centres of turned shapes leaves them on the sides that face each other on the page', () => {
+    const turned = page(box('a', 0, 0, { rotation: 90 }), box('b', 600, 0, { rotation: 90 }))
+    const { way, body: after, result } = connect(turned, { fromAnchor: 'center', toAnchor: 'center' })
+    expect(way.points).toHaveLength(2)
+    expect(stored(after, result.id)['waypoints']).toEqual([])
   })
 
   it('[CANVAS-21] connectors are routed again around shapes on their new way', () => {

@@ -1,8 +1,7 @@
-import { loopRoute } from './diagram/loop.ts'
-import { anchorDirection, anchorPoint, facingSides, isRowAnchor } from './geometry/anchors.ts'
+import { anchorDirection, anchorPoint, facingSides, isRowAnchor, type Side, sideTowards } from './geometry/anchors.ts'
 import { type Bounds, boundsOf, encloses, grown, holds, overlaps, type Point, unite } from './geometry/bounds.ts'
 import { boundsOfBox } from './geometry/shape-box.ts'
-import type { RouteEnd, RouteRequest, Router, RouteScene } from './route.ts'
+import { loopCorners, type RouteEnd, type RouteRequest, type Router, type RouteScene } from './route.ts'
 import {
   type Care,
   cares as allCares,
@@ -13,7 +12,7 @@ import {
 import { Scratch } from './router/raster.ts'
 import { routeAll } from './router/router.ts'
 
-/** The search for the ways of one call. */
+/** The search for ways. */
 export interface RouterLimits {
   /** It ends after so many steps; connectors without a way by then are drawn directly. */
   readonly steps?: number
@@ -39,8 +38,10 @@ const lookedAtInStep = 16
 /** Routes connectors around the shapes of their page, with the router of diagrams. [CANVAS-12, CANVAS-21, CANVAS-22, DIAG-14] */
 export const pageRouter: Router = (requests, scene) => routerWithin({})(requests, scene)
 
+/** A router with limits for all that it is asked together. */
 export function routerWithin(limits: RouterLimits): Router {
-  return (requests, scene) => routed(requests, scene, new Budget(limits))
+  const budget = new Budget(limits)
+  return (requests, scene) => routed(requests, scene, budget)
 }
 
 function routed(requests: readonly RouteRequest[], scene: RouteScene, budget: Budget): ReturnType<Router> {
@@ -160,12 +161,12 @@ class Loops {
     for (const { start, end } of lines) this.#turn(start, end)
   }
 
-  /** The way of a connector from the right of a shape to its bottom; `null` for any other. */
+  /** The way of a connector that leaves a shape to the right and comes back from below; `null` for any other. */
   next({ start, end }: RouteRequest): readonly Point[] | null {
     const turn = this.#turn(start, end)
-    if (turn === null || start.box === null || start.anchor !== 'right' || end.anchor !== 'bottom') return null
-    const { left, top, right, bottom } = boundsOfBox(start.box)
-    return loopRoute(start.box.centre, { width: right - left, height: bottom - top }, turn).points.slice(1, -1)
+    if (turn === null || start.box === null || isRowAnchor(start.anchor) || isRowAnchor(end.anchor)) return null
+    // By where they lie on the page: the sides of a turned shape face elsewhere.
+    return start.direction?.x === 1 && end.direction?.y === 1 ? loopCorners(start.box, start.point, end.point, turn) : null
   }
 
   #turn(start: Pick<RouteEnd, 'shapeId'>, end: Pick<RouteEnd, 'shapeId'>): number | null {
@@ -187,17 +188,18 @@ function guidedRequest({ id, start, end }: RouteRequest): GuidedRequest {
 }
 
 /** An end at the centre of a shape leaves it in the middle of the side that faces the other end. */
-function guidedEnd(end: RouteEnd, side: string, free: string): GuidedEnd {
+function guidedEnd(end: RouteEnd, facing: Side, free: string): GuidedEnd {
   const { box, direction, point } = end
   if (box === null || direction !== null) {
     // Rows of a shape have places of their own, so only the place tells one from another.
     const name = isRowAnchor(end.anchor) ? `${end.anchor} ${point.x} ${point.y}` : end.anchor
     return { point, direction, anchor: anchorName({ shapeId: end.shapeId, anchor: name }, free) }
   }
+  const anchor = sideTowards(box, facing)
   return {
-    point: anchorPoint(box, side),
-    direction: anchorDirection(box, side),
-    anchor: anchorName({ shapeId: end.shapeId, anchor: side }, free),
+    point: anchorPoint(box, anchor),
+    direction: anchorDirection(box, anchor),
+    anchor: anchorName({ shapeId: end.shapeId, anchor }, free),
   }
 }
 

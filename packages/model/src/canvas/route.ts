@@ -1,6 +1,7 @@
+import { reachOfLoops } from './diagram/loop.ts'
 import type { Bounds, Point } from './geometry/bounds.ts'
 import { directWay } from './geometry/connector-line.ts'
-import type { ShapeBox } from './geometry/shape-box.ts'
+import { boundsOfBox, type ShapeBox } from './geometry/shape-box.ts'
 
 /** Where a route begins or ends. */
 export interface RouteEnd {
@@ -44,20 +45,21 @@ export interface RouteScene {
  */
 export type Router = (requests: readonly RouteRequest[], scene: RouteScene) => readonly (readonly Point[] | null)[]
 
-/** How far a self-loop lies outside its shape. [DIAG-13] */
-const loopDistance = 20
+/** The corners of the loop that is `turn`-th at a shape, from 0, outside of the shape as it lies on the page. [DIAG-13] */
+export function loopCorners(box: ShapeBox, start: Point, end: Point, turn: number): readonly Point[] {
+  const bounds = boundsOfBox(box)
+  const out = reachOfLoops(turn + 1)
+  const [right, bottom] = [bounds.right + out, bounds.bottom + out]
+  return [
+    { x: right, y: start.y },
+    { x: right, y: bottom },
+    { x: end.x, y: bottom },
+  ]
+}
 
 /** The way with the fewest corners, whatever lies in between. [CANVAS-22] */
 export function directRoute({ start, end }: RouteRequest): readonly Point[] {
-  const { box } = start
-  if (box !== null && start.shapeId === end.shapeId) {
-    const [right, bottom] = [box.centre.x + box.width / 2 + loopDistance, box.centre.y + box.height / 2 + loopDistance]
-    return [
-      { x: right, y: start.point.y },
-      { x: right, y: bottom },
-      { x: end.point.x, y: bottom },
-    ]
-  }
+  if (start.box !== null && start.shapeId === end.shapeId) return loopCorners(start.box, start.point, end.point, 0)
   return directWay(start.point, end.point, axisOf(start.direction), axisOf(end.direction))
 }
 

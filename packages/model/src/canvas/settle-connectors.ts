@@ -8,7 +8,7 @@ import { boundsOfBox, type ShapeBox } from './geometry/shape-box.ts'
 import { courseOf, type PageGeometry, pageGeometry, type ShapeValues } from './page-geometry.ts'
 import { directRoute, type RouteEnd, type Router, type RouteRequest, type RouteScene } from './route.ts'
 import { kindOf } from './shape-kinds.ts'
-import { childrenOf } from './stored-shape.ts'
+import { childrenOf, finite } from './stored-shape.ts'
 
 /** The shapes of a page on their way through a write. */
 export interface Unsettled {
@@ -16,6 +16,8 @@ export interface Unsettled {
   readonly after: ShapeValues
   /** The connectors that the call itself writes, and whether it leaves their way to the relay. */
   readonly written: ReadonlyMap<string, { readonly isRouted: boolean }>
+  /** Connectors that the write moved although their shapes may be where they were. */
+  readonly carried?: ReadonlySet<string>
   /** Connectors that stay as they are, whatever their shapes do. */
   readonly fixed?: ReadonlySet<string>
 }
@@ -28,10 +30,10 @@ export interface Settled {
 }
 
 /**
- * Brings the connectors of a page in line with a write: the ends of those that it writes, and of those attached to a shape whose place or size changes, go
- * to their anchors, and orthogonal ones of these are routed. Others keep their waypoints. [CANVAS-14, CANVAS-21]
+ * Brings the connectors of a page in line with a write: the ends of those that it writes or carries, and of those attached to a shape whose place or size
+ * changes, go to their anchors, and orthogonal ones of these are routed. Others keep their waypoints. [CANVAS-14, CANVAS-21]
  */
-export function settleConnectors({ before, after, written, fixed }: Unsettled, route: Router): Settled {
+export function settleConnectors({ before, after, written, carried, fixed }: Unsettled, route: Router): Settled {
   const geometry = pageGeometry(after)
   const shapes = new Map(after)
   const requests: RouteRequest[] = []
@@ -41,7 +43,7 @@ export function settleConnectors({ before, after, written, fixed }: Unsettled, r
     const isAttached = [start, end].some((side) => side.shapeId !== null && geometry.boxes.has(side.shapeId))
     const isWritten = written.get(id)
     const isPulled = [start, end].some((side) => side.shapeId !== null && hasMoved(side.shapeId, before, geometry))
-    if (!isAttached || (isWritten === undefined && !isPulled)) continue
+    if (!isAttached || (isWritten === undefined && !isPulled && carried?.has(id) !== true)) continue
     const settled = withEnds(value, before, geometry)
     shapes.set(id, settled)
     if (isWritten?.isRouted ?? isRoutedByItself(value)) requests.push(requestOf(id, settled, geometry))
@@ -49,7 +51,9 @@ export function settleConnectors({ before, after, written, fixed }: Unsettled, r
   const routes = requests.length === 0 ? [] : route(requests, sceneOf(requests, { ...geometry, shapes }))
   const warnings = requests.flatMap((request, i): readonly Warning[] => {
     const found = routes[i] ?? null
-    const points = (found ?? directRoute(request)).map(({ x, y }): Json => ({ x, y }))
+    const points = (found ?? directRoute(request)).map(({ x, y }): Json => {
+      return { x: storable(x, request.start.point.x), y: storable(y, request.start.point.y) }
+    })
     const value = shapes.get(request.id) as JsonObject
     if (!equalJson(memberOf(value, 'waypoints'), points)) shapes.set(request.id, setMember(value, 'waypoints', points))
     if (found !== null) return []
@@ -86,9 +90,19 @@ function withEnds(value: JsonObject, before: PageGeometry, after: PageGeometry):
   const course = courseOf(value)
   const [start, end] = [endPlace(course.start, before, after), endPlace(course.end, before, after)]
   let settled = value
-  for (const [name, place] of Object.entries({ x: start.x, y: start.y, x2: end.x, y2: end.y }))
+  const [from, to] = [course.start.stored, course.end.stored]
+  const places = {
+    ...{ x: storable(start.x, from.x), y: storable(start.y, from.y) },
+    ...{ x2: storable(end.x, to.x), y2: storable(end.y, to.y) },
+  }
+  for (const [name, place] of Object.entries(places))
     if (memberOf(settled, name) !== place) settled = setMember(settled, name, place)
   return settled
+}
+
+/** A coordinate as a number that JSON has. Of the largest numbers some results have no number at all. */
+function storable(place: number, otherwise: number): number {
+  return Number.isNaN(place) ? otherwise : finite(place)
 }
 
 function endPlace({ shapeId, anchor, stored }: ConnectorEnd, before: PageGeometry, after: PageGeometry): Point {

@@ -1,9 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { CanvasPage, DocumentBody } from '../body.ts'
 import { isRefusal } from '../edit.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts'
 import { json } from '../testing/arbitrary.ts'
+import { pageGeometry, shapeValues } from './page-geometry.ts'
 import { shapesInOrder } from './read-back.ts'
+import { descendantsOf, isInPlace } from './settle-connectors.ts'
 import { getShape } from './shown-shapes.ts'
 import { creatableNames, dslNames, kindOf } from './shape-kinds.ts'
 import { childrenOf } from './stored-shape.ts'
@@ -52,7 +55,7 @@ const shapes: fc.Arbitrary<readonly JsonObject[]> = fc
     fc.tuple(
       ...boxIds.map(() => fc.record({ at: point, type: fc.constantFrom('rectangle', 'ellipse', 'text', 'file', 'entity') })),
     ),
-    fc.tuple(...groupIds.map(() => fc.subarray([...boxIds, ...groupIds, 'gone']))),
+    fc.tuple(...groupIds.map(() => fc.subarray([...boxIds, ...groupIds, 'line-0', 'line-1', 'gone']))),
     fc.array(fc.record({ start: end, end, routingMode: fc.constantFrom('straight', 'orthogonal') }), { maxLength: 4 }),
   )
   .map(([boxes, groups, lines]) => [
@@ -62,6 +65,10 @@ const shapes: fc.Arbitrary<readonly JsonObject[]> = fc
       return { id: `line-${i}`, type: 'connector', x: i, y: 0, x2: 90, y2: i, startShapeId: start, endShapeId: last, routingMode }
     }),
   ])
+
+function pageOf({ canvas }: DocumentBody): CanvasPage {
+  return canvas.pages[0] as CanvasPage
+}
 
 describe('laws of editing shapes', () => {
   it('[CANVAS-16] a shape made again from what was read back is equal and needs no fix, whatever the first call contained', () => {
@@ -112,6 +119,9 @@ describe('laws of editing shapes', () => {
           const mayChange = shape.id === id || kindOf(shape.value).form === 'line' || id === 'g' || id === 'h'
           if (!mayChange) expect(shape).toBe(before)
         }
+        // Where a connector goes depends on the way by which its group moves, and a group is as large as what it holds.
+        const holdsLines = [...descendantsOf(id, shapeValues(pageOf(given)))].some((each) => each.startsWith('line'))
+        if (holdsLines && (patch['x'] ?? patch['y']) !== undefined) return
         const again = run('update_shape', first.body, { pageId: 'p', id, patch })
         if (isRefusal(again)) expect(again.code).toBe('ERR_EMPTY_PATCH')
         else {
@@ -121,6 +131,39 @@ describe('laws of editing shapes', () => {
       }),
       { seed: 43, numRuns: 600 },
     )
+  })
+
+  it('[CANVAS-14] [CANVAS-20] [CANVAS-21] when a group moves, its connectors and those at what it holds lie at their anchors, or stay where they were', () => {
+    let carried = 0
+    fc.assert(
+      fc.property(shapes, fc.constantFrom(...groupIds), point, (present, id, to) => {
+        const given = page(...present)
+        const before = pageGeometry(shapeValues(pageOf(given)))
+        const moving = new Set([id, ...descendantsOf(id, before.shapes)])
+        const { body: after } = done(run('update_shape', given, { pageId: 'p', id, patch: to }))
+        const now = pageGeometry(shapeValues(pageOf(after)))
+        for (const [line, value] of now.shapes) {
+          if (kindOf(value).form !== 'line' || value === before.shapes.get(line)) continue
+          const ends = ['startShapeId', 'endShapeId'].map((name) => memberOf(value, name))
+          expect(moving.has(line) || ends.some((end) => moving.has(String(end)) || end === 'g' || end === 'h')).toBe(true)
+          // A group is as large as its connectors too, so one that ends at such a group moves its own anchor.
+          const endsAtLines = ends.some((end) =>
+            [...descendantsOf(String(end), now.shapes)].some((each) => each.startsWith('line')),
+          )
+          expect(endsAtLines || isInPlace(value, now, now)).toBe(true)
+          if (moving.has(line)) carried++
+        }
+        for (const line of moving) {
+          const value = now.shapes.get(line) as JsonObject
+          const ends = ['startShapeId', 'endShapeId'].map((name) => String(memberOf(value, name)))
+          const stays = kindOf(value).form === 'line' && ends.every((end) => now.boxes.has(end) && !moving.has(end))
+          // A group outside may hold what moves, and then it is another one.
+          if (stays && !ends.some((end) => end === 'g' || end === 'h')) expect(value).toBe(before.shapes.get(line))
+        }
+      }),
+      { seed: 47, numRuns: 600 },
+    )
+    expect(carried).toBeGreaterThan(50)
   })
 
   it('[CANVAS-24] after a deletion no reference to a deleted shape is left, and everything else is there', () => {

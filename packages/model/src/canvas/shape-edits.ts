@@ -3,7 +3,7 @@ import { type UndoCalls, undoCalls } from '../changes/undo-calls.ts'
 import type { EditEnvironment, EditRow } from '../edit.ts'
 import { type AddShape, addShape, addShapeFlaw, type AddShapes, addShapes, addShapesFlaw } from './add-shapes.ts'
 import { type Connect, connect } from './connect.ts'
-import { deleteShape, reorderShapes } from './delete-shape.ts'
+import { type DeleteShape, deleteShape, reorderShapes } from './delete-shape.ts'
 import type { RouterLimits } from './page-router.ts'
 import { type UpdateShape, updateShape } from './update-shape.ts'
 import { type FoundWay, notingRouter, routedAs } from './ways.ts'
@@ -14,7 +14,7 @@ export const shapeEdits = {
   add_shapes: { edit: routedAs(addShapes), flaw: addShapesFlaw, routes: true },
   connect: { edit: routedAs(connect), routes: true },
   update_shape: { edit: routedAs(updateShape), routes: true },
-  delete_shape: { edit: deleteShape },
+  delete_shape: { edit: routedAs(deleteShape), routes: true },
   reorder_shapes: { edit: reorderShapes },
 } as const satisfies Record<string, EditRow>
 
@@ -24,6 +24,7 @@ export const routedEdits = {
   add_shapes: addShapes,
   connect,
   update_shape: updateShape,
+  delete_shape: deleteShape,
   undo: undoCalls,
 } as const
 export type RoutedEdit = keyof typeof routedEdits
@@ -41,7 +42,7 @@ export function findWays(
   limits: Omit<RouterLimits, 'steps'> = {},
 ): readonly FoundWay[] {
   const { route, found } = notingRouter(limits)
-  const given = args as AddShape & AddShapes & Connect & UpdateShape & UndoCalls
+  const given = args as AddShape & AddShapes & Connect & UpdateShape & DeleteShape & UndoCalls
   routedEdits[name](route)(body, given, environment)
   return found
 }

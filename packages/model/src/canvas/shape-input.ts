@@ -1,6 +1,6 @@
 import type { Fix } from '../edit.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts'
-import { likelyMeant } from '../nearest.ts'
+import type { NameHints } from '../nearest.ts'
 import { cleanText } from '../prose/values.ts'
 import { quote } from '../quote.ts'
 import { commonAnchors, isAnchor } from './geometry/anchors.ts'
@@ -64,6 +64,8 @@ export interface InputRules {
   /** What becomes of a member that other kinds have. */
   readonly ofOtherKinds: (name: DslName) => 'dropped_unknown' | 'dropped_invalid'
   readonly icons: UnknownIcons
+  /** Of the call that gives the object. */
+  readonly hints: NameHints
 }
 
 export interface ReadInput {
@@ -72,12 +74,12 @@ export interface ReadInput {
 }
 
 /** Reads the members of a DSL object or a patch; what cannot be used is left out and told. [CANVAS-14, CANVAS-18] */
-export function readShapeInput(given: JsonObject, { kind, ignored, ofOtherKinds, icons }: InputRules): ReadInput {
+export function readShapeInput(given: JsonObject, { kind, ignored, ofOtherKinds, icons, hints }: InputRules): ReadInput {
   const fixes: Fix[] = []
   const input: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(given)) {
     if (ignored.includes(name)) continue
-    if (!isDslName(name)) fixes.push(unknownMember(name, kind))
+    if (!isDslName(name)) fixes.push(unknownMember(name, kind, hints))
     else if (!kind.settable.includes(name)) {
       fixes.push({ action: ofOtherKinds(name), field: name, reason: `a shape of the type ${kind.type} has no ${name}` })
     } else {
@@ -128,8 +130,8 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ...([...styleNames, 'color', 'colour'] as const).map((name) => [name, 'style'] as const),
 ])
 
-function unknownMember(name: string, { type, settable }: ShapeKind): Fix {
-  const meant = otherNames.get(name) ?? likelyMeant(name, settable)
+function unknownMember(name: string, { type, settable }: ShapeKind, hints: NameHints): Fix {
+  const meant = otherNames.get(name) ?? hints.likelyMeant(name, type, settable)
   const hint = meant === null || !(settable as readonly string[]).includes(meant) ? '' : `; did you mean ${meant}?`
   return { action: 'dropped_unknown', field: quote(name), reason: `a shape of the type ${type} has no such member${hint}` }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { DocumentBody } from '../body.ts'
+import type { CanvasPage, DocumentBody } from '../body.ts'
 import { type JsonObject, memberOf } from '../json.ts'
 import { group, rectangle } from '../testing/builders.ts'
+import { readablePage, readBack } from './read-back.ts'
 import { done, page, provenance, run, stored } from './testing/shape-editing.ts'
 
 const a = rectangle('a', { x: 0, y: 0, width: 100, height: 80 })
@@ -163,6 +164,54 @@ describe('moving shapes', () => {
     expect(stored(after, 'g')).toMatchObject({ x: 1000 })
     expect(memberOf(stored(after, 'inner'), 'x')).toBeUndefined()
     expect(stored(after, 'b')).toBe(stored(given, 'b'))
+  })
+})
+
+describe('moving a group with connectors', () => {
+  const c = rectangle('c', { x: 300, y: 400, width: 100, height: 80 })
+  const line = (id: string, more: JsonObject) => ({ id, type: 'connector', x: 0, y: 0, x2: 0, y2: 0, ...more })
+  const outer = line('outer', {
+    ...{ x: 300, y: 40, x2: 300, y2: 360, startShapeId: 'b', endShapeId: 'c', startAnchor: 'bottom', endAnchor: 'top' },
+    ...{ routingMode: 'orthogonal', waypoints: [] },
+  })
+
+  it('[CANVAS-14] [CANVAS-20] a connector between shapes outside the group stays where it is', () => {
+    const given = page(a, b, c, outer, group('g', 'a', 'outer'))
+    const { body: after, result } = done(update(given, 'g', { y: 500 }))
+    expect(stored(after, 'outer')).toBe(stored(given, 'outer'))
+    expect(memberOf(stored(after, 'a'), 'y')).toBeGreaterThan(100)
+    expect(result.rerouted).toBeUndefined()
+  })
+
+  it('[CANVAS-14] [CANVAS-21] a connector with an end outside the group is routed again, and that end stays at its anchor', () => {
+    const half = line('half', {
+      ...{ x: 300, y: 40, x2: 300, y2: 700, startShapeId: 'b', startAnchor: 'bottom', routingMode: 'orthogonal', waypoints: [] },
+    })
+    const bound = line('bound', {
+      x: 50,
+      y: 0,
+      x2: 250,
+      y2: 400,
+      startShapeId: 'a',
+      endShapeId: 'c',
+      waypoints: [{ x: 9, y: 9 }],
+    })
+    const anchored = { ...bound, startAnchor: 'right', endAnchor: 'left' }
+    const given = page(a, b, c, half, anchored, group('g', 'a', 'half', 'bound'))
+    const [before] = given.canvas.pages
+    const { x } = readBack({ id: 'g', value: stored(given, 'g') }, readablePage(before as CanvasPage))
+    const { body: after, result } = done(update(given, 'g', { x: Number(x) + 100 }))
+    expect(result.rerouted).toEqual(['half'])
+    expect(stored(after, 'half')).toMatchObject({ x: 300, y: 40, x2: 400, y2: 700, waypoints: [{ x: 300 }, { x: 400 }] })
+    expect(stored(after, 'bound')).toMatchObject({ x: 150, y: 0, x2: 250, y2: 400, waypoints: [{ x: 109, y: 9 }] })
+  })
+
+  it('[CANVAS-14] [CANVAS-21] an end on a row of a typed shape keeps its row when connector and shape are moved as one group', () => {
+    const table = { id: 'a', type: 'entity', x: 0, y: 0, width: 100, height: 200 }
+    const row = line('row', { x: 50, y: -50, x2: 250, startShapeId: 'a', endShapeId: 'b', startAnchor: 'attr-1-right' })
+    const { body: after } = done(update(page(table, b, row, group('g', 'a', 'row', 'b')), 'g', { y: 300 }))
+    const { y } = stored(after, 'a')
+    expect(stored(after, 'row')).toMatchObject({ x: 50, y: Number(y) - 50 })
   })
 })
 

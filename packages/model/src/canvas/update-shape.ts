@@ -1,17 +1,18 @@
 import { type Edit, type Fix, isRefusal, refused, type Refusal, type Warning } from '../edit.ts'
 import { equalJson, isJsonObject, type JsonObject, memberOf, omitMembers } from '../json.ts'
+import { NameHints } from '../nearest.ts'
 import { quote } from '../quote.ts'
 import { attachable, iconWarnings, looseIconFixes } from './add-shapes.ts'
 import { hasIcon, withInput } from './apply-input.ts'
 import { findCanvasPage } from './find-page.ts'
 import { labelOverflows } from './label-fit.ts'
-import { pageGeometry, type PageGeometry, type ShapeValues, shapeValues } from './page-geometry.ts'
+import { courseOf, pageGeometry, type PageGeometry, type ShapeValues, shapeValues } from './page-geometry.ts'
 import type { Printed } from '../prose/block-names.ts'
 import { findShape, type NamedShapes, withPlainEnds } from './named-shapes.ts'
 import { readBack } from './read-back.ts'
 import type { Router } from './route.ts'
 import { descendantsOf, settleConnectors } from './settle-connectors.ts'
-import { shifted } from './shift-shape.ts'
+import { shifted, shiftedLine } from './shift-shape.ts'
 import { dslNames, kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
 import { readShapeInput, type ShapeInput, type UnknownIcons } from './shape-input.ts'
 import { finite, stringOf } from './stored-shape.ts'
@@ -52,7 +53,7 @@ export function updateShape(route: Router): Edit<UpdateShape, UpdatedShape> {
     )
     const isRouted = memberOf(after.get(id) as JsonObject, 'routingMode') === 'orthogonal' && input.waypoints === undefined
     const written = new Map(kindOf(shape.value).form === 'line' && isRedirected ? [[id, { isRouted }]] : [])
-    const settled = settleConnectors({ before, after, written }, route)
+    const settled = settleConnectors({ before, after, written, carried: carriedLines(id, values, before) }, route)
     const changedPaths = pathsBetween(id, before, settled.shapes)
     const { rerouted } = settled
     const isSame = [...settled.shapes].every(([other, value]) => value === before.shapes.get(other))
@@ -66,6 +67,15 @@ export function updateShape(route: Router): Edit<UpdateShape, UpdatedShape> {
       selection: [id],
     })
   }
+}
+
+/** The connectors that a group carried along. */
+function carriedLines(id: string, values: ShapeValues, { shapes }: PageGeometry): ReadonlySet<string> {
+  return new Set(
+    [...values].flatMap(([other, value]) =>
+      other !== id && kindOf(value).form === 'line' && value !== shapes.get(other) ? [other] : [],
+    ),
+  )
 }
 
 interface Patching {
@@ -86,7 +96,13 @@ interface Patched {
 
 function patchShape({ id, value, patch, before, on, icons }: Patching): Patched | Refusal {
   const kind = kindOf(value)
-  const read = readShapeInput(patch, { kind, ignored: ['stamp'], ofOtherKinds: () => 'dropped_invalid', icons })
+  const read = readShapeInput(patch, {
+    kind,
+    ignored: ['stamp'],
+    ofOtherKinds: () => 'dropped_invalid',
+    icons,
+    hints: new NameHints(),
+  })
   const plain = withPlainEnds(on, read.input)
   if (isRefusal(plain)) return plain
   const ends = withoutAttachedPoints(value, plain, before)
@@ -168,10 +184,20 @@ function movedGroup(id: string, value: JsonObject, input: ShapeInput, before: Pa
     finite((input.y ?? bounds.top / 2 + bounds.bottom / 2) - (bounds.top / 2 + bounds.bottom / 2)),
   ]
   if (dx === 0 && dy === 0) return new Map([[id, named]])
+  const moving = new Set([id, ...descendantsOf(id, before.shapes)])
   const values = new Map([[id, shifted(named, dx, dy)]])
-  for (const member of descendantsOf(id, before.shapes))
-    values.set(member, shifted(before.shapes.get(member) as JsonObject, dx, dy))
+  for (const member of moving)
+    if (member !== id) values.set(member, carried(before.shapes.get(member) as JsonObject, dx, dy, moving, before))
   return values
+}
+
+/** What a group holds, moved with it. A connector between shapes that stay stays with them. [CANVAS-14] */
+function carried(value: JsonObject, dx: number, dy: number, moving: ReadonlySet<string>, { boxes }: PageGeometry): JsonObject {
+  if (kindOf(value).form !== 'line') return shifted(value, dx, dy)
+  const { start, end } = courseOf(value)
+  const isHeld = ({ shapeId }: typeof start) => shapeId !== null && boxes.has(shapeId)
+  const stays = (side: typeof start) => isHeld(side) && !moving.has(side.shapeId ?? '')
+  return stays(start) && stays(end) ? value : shiftedLine(value, dx, dy, { start: isHeld(start), end: isHeld(end) })
 }
 
 /** The DSL paths of a shape that read differently after a write. [CANVAS-19] */

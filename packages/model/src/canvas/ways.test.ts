@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { DocumentBody } from '../body.ts'
-import { type EditEnvironment, isOutdated } from '../edit.ts'
+import { type Edit, type EditEnvironment, isOutdated } from '../edit.ts'
 import { runEdit } from '../edits.ts'
 import { rectangle } from '../testing/builders.ts'
-import type { Point } from './geometry/bounds.ts'
+import { type Bounds, boundsAround, type Point } from './geometry/bounds.ts'
+import type { RouteEnd, RouteRequest, RouteScene } from './route.ts'
 import { findWays } from './shape-edits.ts'
 import { now, page, stored } from './testing/shape-editing.ts'
-import type { GivenWays } from './ways.ts'
+import { type GivenWays, notingRouter, routedAs } from './ways.ts'
 
 /** Ids that are made up, others in each environment. */
 const environment = (first: number): EditEnvironment => {
@@ -52,6 +53,37 @@ describe('ways that are found before the write', () => {
     const answer = runEdit('connect', later, { ...call, ways }, environment(0))
     expect(answer).toEqual(runEdit('connect', later, call, environment(0)))
     expect(answer).not.toEqual(runEdit('connect', given, { ...call, ways }, environment(0)))
+  })
+
+  it('[CONC-13] whether ways that were found elsewhere are clear is seen without looking at each shape for each of them', () => {
+    let looks = 0
+    const boundsAt = (i: number) => boundsAround({ x: (i % 70) * 260, y: Math.floor(i / 70) * 160 }, 100, 80)
+    const obstacle = (i: number): Bounds => ({
+      ...boundsAt(i),
+      get left() {
+        looks++
+        return boundsAt(i).left
+      },
+    })
+    const obstacles = new Map(Array.from({ length: 5000 }, (_, i) => [`s${i}`, obstacle(i)]))
+    const scene: RouteScene = { obstacles, membersOf: new Map(), lines: [] }
+    const free = (x: number, y: number): RouteEnd => ({ point: { x, y }, direction: null, shapeId: null, anchor: '', box: null })
+    const requests = Array.from({ length: 200 }, (_, i): RouteRequest => {
+      return { id: `k${i}`, start: free(i * 70, 80), end: free(i * 70 + 60, 80) }
+    })
+    const noting = notingRouter({})
+    noting.route(requests, { ...scene, obstacles: new Map() })
+    const draw: Edit<object, { readonly ways: unknown }> = (body) => {
+      return { kind: 'edited', body, result: { ways: null }, fixes: [], warnings: [] }
+    }
+    looks = 0
+    let found: ReturnType<typeof noting.route> = []
+    routedAs<object, { readonly ways: unknown }>((route) => (body, args, now) => {
+      found = route(requests, scene)
+      return draw(body, args, now)
+    })(page(), { ways: noting.found }, environment(0))
+    expect(found.every((way) => way?.length === 0)).toBe(true)
+    expect(looks).toBeLessThan(500_000)
   })
 
   it('[CONC-13] [CANVAS-22] what still has no way by then is drawn directly, with a warning each', () => {

@@ -1,13 +1,15 @@
 import type { Edit } from '../edit.ts'
 import { outdated } from '../edit.ts'
-import { type Bounds, boundsOf, grown, holds, overlaps, type Point } from './geometry/bounds.ts'
-import { polylinePassesThrough } from './geometry/polyline.ts'
+import { type Bounds, boundsOf, grown, holds, type Point } from './geometry/bounds.ts'
+import { BoxIndex } from './geometry/box-index.ts'
+import { segmentsOf } from './geometry/polyline.ts'
+import { passesThrough } from './geometry/segment.ts'
 import { type RouterLimits, routerWithin } from './page-router.ts'
 import type { RouteRequest, Router, RouteScene } from './route.ts'
 
 /** A way that was found for a connector before the write; plain data. */
 export interface FoundWay {
-  /** Between which ends. */
+  /** Between which ends, by where these lie: shapes that a call makes have other ids when it is written. */
   readonly ends: string
   /** Its interior points; `null` where there is none. */
   readonly points: readonly Point[] | null
@@ -21,6 +23,8 @@ export type GivenWays = 'few' | readonly FoundWay[]
 
 export interface WithWays {
   readonly ways?: GivenWays | undefined
+  /** Looks for the ways that are missing in those that were looked for elsewhere; absent: a router of this edit alone. */
+  readonly rest?: Router | undefined
 }
 
 /** About 50 ms. */
@@ -28,13 +32,18 @@ const FEW_STEPS = 500_000
 /** Where nobody waits for the thread. */
 const MANY_STEPS = 20_000_000
 
+/** Looks for ways while that takes no longer than a live document may wait, for all edits of one write together. [CONC-13] */
+export function fewRouter(whenSpent: () => void = () => {}): Router {
+  return routerWithin({ steps: FEW_STEPS, whenSpent })
+}
+
 /** The edit with connectors routed as its call says. */
 export function routedAs<A, R extends object>(make: (route: Router) => Edit<A, R>): Edit<A & WithWays, R> {
   return (body, args, environment) => {
-    const { ways } = args
+    const { ways, rest } = args
     let isSpent = false
-    const few = routerWithin({ steps: FEW_STEPS, whenSpent: () => (isSpent = true) })
-    const router = ways === undefined ? routerWithin({}) : ways === 'few' ? few : givenRouter(ways, few)
+    const few = fewRouter(() => (isSpent = true))
+    const router = ways === undefined ? routerWithin({}) : ways === 'few' ? few : givenRouter(ways, rest ?? few)
     const answer = make(router)(body, args, environment)
     return isSpent && ways === 'few' ? outdated('More connectors have to be routed than the document can wait for.') : answer
   }
@@ -59,15 +68,20 @@ export function notingRouter(limits: Omit<RouterLimits, 'steps'>): {
 
 /** A router that takes the ways it is given while nothing came to lie on them, and looks for the others. */
 function givenRouter(ways: readonly FoundWay[], rest: Router): Router {
+  const byEnds = new Map<string, FoundWay[]>()
+  for (const way of ways.toReversed()) {
+    const same = byEnds.get(way.ends)
+    if (same === undefined) byEnds.set(way.ends, [way])
+    else same.push(way)
+  }
   return (requests, scene) => {
-    const byEnds = new Map<string, FoundWay[]>()
-    for (const way of ways.toReversed()) byEnds.set(way.ends, [...(byEnds.get(way.ends) ?? []), way])
+    const obstacles = new BoxIndex([...scene.obstacles.values()].map((bounds) => ({ bounds })))
     const routes: (readonly Point[] | null)[] = requests.map(() => null)
     const taken: RouteScene['lines'][number][] = []
     const open = requests.flatMap((request, i) => {
       const points = byEnds.get(endsOf(request))?.pop()?.points
       if (points === null) return []
-      if (points === undefined || !isClear(request, points, scene)) return [{ request, i }]
+      if (points === undefined || !isClear(request, points, obstacles)) return [{ request, i }]
       routes[i] = points
       taken.push({ points: [request.start.point, ...points, request.end.point], start: request.start, end: request.end })
       return []
@@ -82,17 +96,28 @@ function givenRouter(ways: readonly FoundWay[], rest: Router): Router {
 }
 
 function endsOf({ start, end }: RouteRequest): string {
-  const name = ({ shapeId, anchor, point, direction }: RouteRequest['start']) => [shapeId, anchor, point, direction]
-  return JSON.stringify([name(start), name(end)])
+  const place = ({ anchor, point, direction, box }: RouteRequest['start']) => {
+    return [anchor, point, direction, box === null ? null : [box.centre, box.width, box.height, box.rotation]]
+  }
+  const isLoop = start.shapeId !== null && start.shapeId === end.shapeId
+  return JSON.stringify([place(start), place(end), isLoop])
 }
 
 /** Whether a way passes through no shape but those that its ends lie on or in. */
-function isClear({ start, end }: RouteRequest, points: readonly Point[], { obstacles }: RouteScene): boolean {
-  const way = [start.point, ...points, end.point]
-  const around = grown(boundsOf(way) as Bounds, 1)
-  for (const bounds of obstacles.values()) {
-    if (!overlaps(bounds, around) || [start, end].some(({ point }) => holds(grown(bounds, 1), point))) continue
-    if (polylinePassesThrough(way, bounds)) return false
+function isClear(
+  { start, end }: RouteRequest,
+  points: readonly Point[],
+  obstacles: BoxIndex<{ readonly bounds: Bounds }>,
+): boolean {
+  let isHit = false
+  for (const segment of segmentsOf([start.point, ...points, end.point])) {
+    // A straight way has bounds without an inside, which nothing overlaps.
+    obstacles.visit(grown(boundsOf(segment) as Bounds, 1), ({ bounds }) => {
+      const isOwn = [start, end].some(({ point }) => holds(grown(bounds, 1), point))
+      isHit ||= !isOwn && passesThrough(...segment, bounds)
+      return !isHit
+    })
+    if (isHit) return false
   }
   return true
 }

@@ -5,42 +5,85 @@ import { childrenOf, stringOf } from './stored-shape.ts'
 
 /**
  * What goes when these shapes are deleted: they, the connectors that end at them and the groups that they leave empty. `kept`: the groups that stay with
- * other members. [CANVAS-24]
+ * other members. Each list of members is written once, however much of it goes. [CANVAS-24]
  */
 export function withoutShapes(
   ids: readonly string[],
   shapes: ShapeValues,
 ): { readonly gone: ReadonlySet<string>; readonly kept: ShapeValues } {
-  const gone = new Set(ids)
-  const connectorsOf = connectorsByEnd(shapes)
+  const deleted = new Set(ids)
   const groupsOf = groupsByMember(shapes)
+  const gone = goneWith(deleted, shapes, groupsOf)
   const kept = new Map<string, JsonObject>()
-  const open = [...ids]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const add = (other: string) => {
-      if (gone.has(other)) return
-      gone.add(other)
-      open.push(other)
-    }
-    for (const connector of connectorsOf.get(next) ?? []) add(connector)
-    // What a deleted group held is held by its group instead.
-    const heirs = childrenOf(shapes.get(next)).filter((child) => child !== next && !gone.has(child))
-    for (const group of groupsOf.get(next) ?? []) {
-      const value = kept.get(group) ?? (shapes.get(group) as JsonObject)
-      const present = new Set(childrenOf(value))
-      const listed = memberOf(value, 'childIds') as readonly Json[]
-      const childIds = listed.flatMap((child) => (child === next ? heirs.filter((heir) => !present.has(heir)) : [child]))
-      kept.set(group, setMember(value, 'childIds', childIds))
-      const isEmpty = !childIds.some(
-        (child) => typeof child === 'string' && child !== group && shapes.has(child) && !gone.has(child),
-      )
-      if (isEmpty) add(group)
-    }
-  }
+  for (const group of new Set([...gone].flatMap((id) => groupsOf.get(id) ?? [])))
+    if (!gone.has(group)) kept.set(group, withoutMembers(group, gone, deleted, shapes))
   return { gone, kept }
 }
 
-function connectorsByEnd(shapes: ShapeValues): ReadonlyMap<string, readonly string[]> {
+function goneWith(deleted: ReadonlySet<string>, shapes: ShapeValues, groupsOf: Lists): ReadonlySet<string> {
+  const gone = new Set(deleted)
+  const open = [...deleted]
+  const add = (id: string) => {
+    if (gone.has(id)) return
+    gone.add(id)
+    open.push(id)
+  }
+  const connectorsOf = connectorsByEnd(shapes)
+  // How many shapes each group would still hold, and the groups that hold a shape, what groups that are deleted leave behind counted in.
+  const left = new Map<string, number>()
+  const holders = new Map<string, string[]>()
+  for (const [id, value] of shapes) {
+    if (deleted.has(id) || kindOf(value).form !== 'group') continue
+    const members = [...heldBy(id, deleted, shapes)].filter((member) => shapes.has(member))
+    left.set(id, members.length)
+    for (const member of members) listIn(holders, member, id)
+  }
+  for (const id of deleted) for (const group of groupsOf.get(id) ?? []) if (left.get(group) === 0) add(group)
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const connector of connectorsOf.get(next) ?? []) add(connector)
+    for (const group of holders.get(next) ?? []) {
+      const others = (left.get(group) as number) - 1
+      left.set(group, others)
+      if (others === 0) add(group)
+    }
+  }
+  return gone
+}
+
+/** What a group holds when others are deleted: what a deleted group held is held by its group instead. The group itself is not among it. */
+function heldBy(group: string, deleted: ReadonlySet<string>, shapes: ShapeValues): ReadonlySet<string> {
+  const held = new Set<string>()
+  const opened = new Set<string>()
+  const open = childrenOf(shapes.get(group)).toReversed()
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const inner = deleted.has(id) ? childrenOf(shapes.get(id)) : []
+    if (inner.length === 0) held.add(id)
+    else if (!opened.has(id)) {
+      opened.add(id)
+      for (const child of inner.toReversed()) open.push(child)
+    }
+  }
+  held.delete(group)
+  return held
+}
+
+/** A group without what is gone. The members of a deleted group take its place, unless the group has them already. */
+function withoutMembers(group: string, gone: ReadonlySet<string>, deleted: ReadonlySet<string>, shapes: ShapeValues): JsonObject {
+  const value = shapes.get(group) as JsonObject
+  const taken = new Set([group, ...childrenOf(value)])
+  const childIds = (memberOf(value, 'childIds') as readonly Json[]).flatMap((child): readonly Json[] => {
+    if (typeof child !== 'string' || !gone.has(child)) return [child]
+    if (!deleted.has(child)) return []
+    const heirs = [...heldBy(child, deleted, shapes)].filter((heir) => !gone.has(heir) && !taken.has(heir))
+    for (const heir of heirs) taken.add(heir)
+    return heirs
+  })
+  return setMember(value, 'childIds', childIds)
+}
+
+type Lists = ReadonlyMap<string, readonly string[]>
+
+function connectorsByEnd(shapes: ShapeValues): Lists {
   const pairs = [...shapes].flatMap(([id, value]) =>
     kindOf(value).form === 'line'
       ? [stringOf(value, 'startShapeId'), stringOf(value, 'endShapeId')].flatMap((end) =>
@@ -51,18 +94,20 @@ function connectorsByEnd(shapes: ShapeValues): ReadonlyMap<string, readonly stri
   return listedBy(pairs.map(({ end, id }) => [end, id]))
 }
 
-function groupsByMember(shapes: ShapeValues): ReadonlyMap<string, readonly string[]> {
+function groupsByMember(shapes: ShapeValues): Lists {
   return listedBy(
     [...shapes].flatMap(([id, value]) => [...new Set(childrenOf(value))].flatMap((child) => (child === id ? [] : [[child, id]]))),
   )
 }
 
-function listedBy(pairs: readonly (readonly string[])[]): ReadonlyMap<string, readonly string[]> {
+function listedBy(pairs: readonly (readonly string[])[]): Lists {
   const lists = new Map<string, string[]>()
-  for (const [key = '', id = ''] of pairs) {
-    const list = lists.get(key)
-    if (list === undefined) lists.set(key, [id])
-    else list.push(id)
-  }
+  for (const [key = '', id = ''] of pairs) listIn(lists, key, id)
   return lists
+}
+
+function listIn(lists: Map<string, string[]>, key: string, id: string): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [id])
+  else list.push(id)
 }

@@ -54,9 +54,19 @@ export function areFree({ canvas }: DocumentBody, shapes: readonly Shape[]): boo
   return !canvas.pages.some((page) => page.shapes.some(({ id }) => ids.has(id)))
 }
 
-/** Ids for many new shapes: the document is looked through once, and their characters are drawn at once. [TOOL-12] */
-export function mintShapeIds(body: DocumentBody, count: number, environment: EditEnvironment): readonly string[] {
-  const taken = new Set(body.canvas.pages.flatMap((page) => page.shapes.map(({ id }) => id)))
+/**
+ * Ids for many new shapes: the document is looked through once, and their characters are drawn at once. [TOOL-12]
+ *
+ * @param wanted ids that other new shapes have
+ */
+export function mintShapeIds(
+  body: DocumentBody,
+  count: number,
+  environment: EditEnvironment,
+  wanted: readonly string[] = [],
+): readonly string[] {
+  const taken = new Set(wanted)
+  for (const page of body.canvas.pages) for (const { id } of page.shapes) taken.add(id)
   const minted = new Set<string>()
   while (minted.size < count) {
     const missing = count - minted.size

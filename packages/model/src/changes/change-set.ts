@@ -107,6 +107,8 @@ export interface ShapeChange extends ListChange<JsonObject> {
   readonly members?: readonly MemberChange[]
   /** Of a connector: hash of where the shapes at its ends were before the call. Records of older releases have none. */
   readonly ends?: number
+  /** It was a connector at a shape that the page did not have, or a group of none. Records of older releases do not say so. */
+  readonly isLoose?: true
 }
 
 export interface LibraryChange {

@@ -9,6 +9,7 @@ import { pageName } from '../pages.ts'
 import { hashOfText, readStampedId } from '../stamps/stamp.ts'
 import { blockChanges, NAMING, unitsOf } from './block-changes.ts'
 import type { CanvasPageChange, ChangeSet, ItemChange, LibraryChange, PageEntry, ProsePageChange } from './change-set.ts'
+import { withLooseMarked } from './held-shapes.ts'
 import { listChanges } from './sequence.ts'
 import { memberChanges, objectChanges, removedShape, shapeChanges } from './shape-changes.ts'
 import { jsonHash, shapeHashes } from './shape-hashes.ts'
@@ -184,7 +185,7 @@ function canvasChanges(before: DocumentBody, after: DocumentBody, tally: Tally):
     if (old === now) return []
     const changed = objectChanges(old.members, now.members)
     if (changed.length > 0 && !moved.has(now.id)) tally.changed()
-    const shapes = shapeChanges(old, now, tally)
+    const shapes = withLooseMarked(shapeChanges(old, now, tally), old)
     if (changed.length + shapes.length === 0) return []
     return [{ id: now.id, ...(changed.length > 0 && { members: changed }), ...(shapes.length > 0 && { shapes }) }]
   })

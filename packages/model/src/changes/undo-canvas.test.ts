@@ -135,6 +135,70 @@ describe('undo of a call that added a shape', () => {
   })
 })
 
+describe('undo of a call whose shapes somebody removed since', () => {
+  const boxes = [box('a', 0), box('b', 300, 400), box('c', 600, 400)]
+  const before = edited(drawing(...boxes), 'connect', { ...on, fromId: 'a', toId: 'b', label: 'uses' })
+  const id = newest(before)
+  const without = (given: DocumentBody, ...ids: readonly string[]) =>
+    ids.reduce((now, each) => edited(now, 'delete_shape', { ...on, id: each }), given)
+
+  it('[CANVAS-9] [CANVAS-24] [AG-70] a connector does not come back when a shape at its end was removed, and is listed', () => {
+    const after = without(before, 'a')
+    const { body: now, kept } = undone(before, after, without(after, 'b'))
+    expect(shapesOf(now).map((each) => each.id)).toEqual(['a', 'c'])
+    expect(kept).toEqual([{ id, text: 'uses', isGone: true }])
+  })
+
+  it('[CANVAS-24] [AG-70] a group does not come back when all its members were removed, nor a connector at it', () => {
+    const line = { id: 'k', type: 'connector', startShapeId: 'g', endShapeId: 'c' }
+    const grouped = drawing(...boxes, group('g', 'a', 'b'), line)
+    const after = without(grouped, 'g')
+    const { body: now, kept } = undone(grouped, after, without(after, 'a', 'b'))
+    expect(shapesOf(now).map((each) => each.id)).toEqual(['c'])
+    expect(kept.map((each) => each.id).sort()).toEqual(['g', 'k'])
+    const partly = undone(grouped, after, without(after, 'a'))
+    expect(
+      shapesOf(partly.body)
+        .map((each) => each.id)
+        .sort(),
+    ).toEqual(['b', 'c', 'g', 'k'])
+    expect(partly.kept).toEqual([])
+  })
+
+  it('[CANVAS-9] [AG-70] an end does not go back to a shape that was removed, and everything else does', () => {
+    const after = edited(before, 'update_shape', { ...on, id, patch: { endShapeId: 'c', text: 'calls' } })
+    const present = without(after, 'b')
+    const { body: now, kept } = undone(before, after, present)
+    const { x2, y2, endShapeId, waypoints, label } = shape(now, id) as JsonObject
+    const then = shape(present, id) as JsonObject
+    expect({ x2, y2, waypoints }).toEqual({ x2: then['x2'], y2: then['y2'], waypoints: then['waypoints'] })
+    expect([endShapeId, label]).toEqual(['c', 'uses'])
+    expect(kept.map((each) => each.id)).toEqual([id])
+  })
+
+  it('[CANVAS-9] [AG-70] an end is free when the shape before the call was removed, and the call made the one after it', () => {
+    const steps = [
+      { tool: 'add_shape', arguments: { ...on, shape: { kind: 'rectangle', id: 'n', x: 900, y: 0 } } },
+      { tool: 'update_shape', arguments: { ...on, id, patch: { endShapeId: 'n' } } },
+    ]
+    const after = edited(before, 'edit_document', { steps })
+    const { body: now } = undone(before, after, without(after, 'b'))
+    expect(shapesOf(now).map((each) => each.id)).toEqual(['a', 'c', id])
+    expect(shape(now, id)?.['endShapeId']).toBeNull()
+  })
+
+  it('[AG-71] a connector at nothing and a group of nothing, which were there before the call, come back as they were', () => {
+    const line = { id: 'k', type: 'connector', startShapeId: 'a', endShapeId: 'never' }
+    const odd = drawing(...boxes, group('g', 'never'), line)
+    for (const after of [
+      without(odd, 'a'),
+      without(odd, 'g'),
+      edited(odd, 'update_shape', { ...on, id: 'k', patch: { endShapeId: 'b' } }),
+    ])
+      expect(undone(odd, after, after)).toMatchObject({ body: odd, kept: [] })
+  })
+})
+
 describe('undo of a call that moved a shape with many connectors', () => {
   const boxes = Array.from({ length: 150 }, (_, i) => box(`s${i}`, (i % 12) * 260, Math.floor(i / 12) * 160))
   const before = drawing(...boxes)

@@ -7,6 +7,7 @@ import type { JsonObject } from '../json.ts'
 import { quote } from '../quote.ts'
 import type { CanvasPageChange, ChangeSet, ShapeChange } from './change-set.ts'
 import { canvasPageHash } from './changes-between.ts'
+import { withoutLoose } from './held-shapes.ts'
 import { shapeHash } from './shape-hashes.ts'
 import { withConnectors } from './undo-connectors.ts'
 import { type Kept, undoList } from './undo-list.ts'
@@ -65,7 +66,7 @@ function undoShapes(given: readonly Shape[], { shapes: entries = [] }: CanvasPag
     restored: ({ id, before }: ShapeChange) => ({ id, value: before as JsonObject }),
     mayGo: ({ id }: Shape) => !needed.has(id),
   }
-  return undoList<Shape, ShapeChange>(rules, kept)
+  return withoutLoose(undoList<Shape, ShapeChange>(rules, kept), given, byId, kept)
 }
 
 /** The new shapes that somebody connected or grouped since: a connector would end at nothing, and a group hold nothing, without them. [CANVAS-24] */

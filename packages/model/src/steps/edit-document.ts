@@ -1,7 +1,7 @@
 import type { DocumentBody } from '../body.ts'
 import { changesBetween } from '../changes/changes-between.ts'
 import type { GenerateDiagram } from '../canvas/generate/diagram-input.ts'
-import type { WithWays } from '../canvas/ways.ts'
+import { fewRouter, type WithWays } from '../canvas/ways.ts'
 import {
   type ContentLink,
   type Edited,
@@ -29,7 +29,7 @@ export interface Step {
 }
 
 /** Arguments of a step that were made before the write, as the tool of the step takes them. */
-export interface PreparedStep extends Pick<GenerateDiagram, 'drawn' | 'fit'>, WithWays {
+export interface PreparedStep extends Pick<GenerateDiagram, 'drawn' | 'fit'>, Pick<WithWays, 'ways'> {
   /** The diagram is refused, for a reason that the step itself tells. */
   readonly isRefused?: true
 }
@@ -85,6 +85,8 @@ export function runSteps(
   const wholePages = new Set<string>()
   let body = before
   let { seen } = environment
+  // What was prepared holds most ways. For the others all steps together take no longer than one edit may. [CONC-13]
+  const ways: WithWays = prepared === undefined ? {} : { ways: [], rest: fewRouter() }
   let last: Edited<object> | null = null
   let isBlind = false
   for (const [i, { tool, arguments: given }] of steps.entries()) {
@@ -99,7 +101,12 @@ export function runSteps(
     const extra = prepared?.[i]
     if (tool === 'generate_diagram' && prepared !== undefined && extra?.drawn === undefined && extra?.isRefused !== true)
       return outdated('The document changed while the diagram of a step was made.')
-    const edited = run(tool, body, { ...own, ...extra, expectedVersion, naming }, { ...environment, ...(seen && { seen }) })
+    const edited = run(
+      tool,
+      body,
+      { ...own, ...ways, ...extra, expectedVersion, naming },
+      { ...environment, ...(seen && { seen }) },
+    )
     if (isRefusal(edited)) return stepRefusal(step, tool, done.some(({ changed }) => changed > 0) ? withoutStore(edited) : edited)
     done.push({ tool, changed: changesBetween(body, edited.body, own).counts.changed, result: edited.result })
     pushAll(

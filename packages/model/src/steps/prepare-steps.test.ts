@@ -34,6 +34,12 @@ const prepare = (given: DocumentBody, steps = STEPS) =>
     () => undefined,
   )
 
+function withPoints(extra: PreparedStep | null | undefined, points: readonly { readonly x: number; readonly y: number }[]) {
+  const ways = extra?.ways
+  if (ways === undefined || ways === 'few') throw new Error('ways are prepared')
+  return { ways: ways.map((way) => ({ ...way, points })) }
+}
+
 describe('what is prepared for the steps of a call', () => {
   it('[AG-53] [DIAG-17] [CONC-13] steps that were prepared make what they make without, also of shapes that the steps before them made', () => {
     const prepared = prepare(page())
@@ -51,6 +57,44 @@ describe('what is prepared for the steps of a call', () => {
       kind: 'edited',
       warnings: [{ step: 2, reason: expect.stringContaining('fitted') as unknown }],
     })
+  })
+
+  it('[CONC-13] [CANVAS-22] ways between shapes that earlier steps made are found again in the write, which gives these shapes other ids', () => {
+    const steps = [
+      step('add_shape', { shape: { kind: 'rectangle', x: 0, y: 600 } }),
+      step('add_shape', { shape: { kind: 'rectangle', x: 900, y: 600 } }),
+      step('add_shape', { shape: { kind: 'rectangle', x: 450, y: 600 } }),
+      step('connect', { fromId: '$1.id', toId: '$2.id' }),
+      step('connect', { fromId: '$1.id', toId: '$1.id' }),
+    ]
+    const [, , , way, loop] = prepare(page(), steps)
+    // Ways that no search finds, so that it shows where they come from.
+    const high = [-1000, -1000].map((y, i) => ({ x: i === 0 ? 80 : 820, y }))
+    const wide = [200, 200].map((x, i) => ({ x, y: i === 0 ? 600 : 2000 }))
+    const given = [null, null, null, withPoints(way, high), withPoints(loop, wide)]
+    let made = 700
+    const environment = { nowMs: 1, random: (count: number) => String(made++).padStart(count, '0') }
+    const edited = runEdit('edit_document', page(), { steps, prepared: given }, environment)
+    if (isRefusal(edited)) throw new Error(edited.message)
+    const drawn = edited.body.canvas.pages[0]?.shapes.slice(-2).map(({ value }) => value['waypoints'])
+    expect(drawn).toEqual([high, wide])
+    expect(edited.warnings).toEqual([])
+  })
+
+  it('[CONC-13] what was not found before the write is looked for in the write no longer for many steps than for one', () => {
+    const shapes = Array.from({ length: 150 }, (_, i) => {
+      return rectangle(`s${i}`, { x: (i % 12) * 260, y: Math.floor(i / 12) * 160, width: 100, height: 80 })
+    })
+    const steps = Array.from({ length: 50 }, (_, i) => {
+      const anchors = { fromAnchor: ['top', 'right', 'bottom', 'left'][i % 4] as string, toAnchor: 'top' }
+      return step('connect', { fromId: 's75', toId: `s${(i * 83 + 11) % 150}`, ...anchors })
+    })
+    const given = body({ pages: [canvasPage('c', ...shapes)] })
+    const edited = run(given, [], steps)
+    if (isRefusal(edited)) throw new Error(edited.message)
+    const direct = edited.warnings.filter(({ reason }) => reason.includes('no clear way'))
+    expect(direct.length).toBeGreaterThan(0)
+    expect(direct.length).toBeLessThan(50)
   })
 
   it('[AG-53] a diagram that was not reached when its call was prepared is not laid out within the write', () => {

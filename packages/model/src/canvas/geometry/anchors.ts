@@ -44,12 +44,23 @@ export function anchorPoint({ centre, width, height, rotation }: ShapeBox, ancho
  * The direction in which a connector leaves an anchor, as a unit vector along the axis that is nearest to it when the shape is turned; `null` for the
  * centre.
  */
-export function anchorDirection({ rotation }: ShapeBox, anchor: string): Point | null {
+export function anchorDirection(box: ShapeBox, anchor: string): Point | null {
   const side = sideOf(anchor)
-  if (side === null) return null
-  const quarters = Math.round((((rotation % 360) + 360) % 360) / 90)
-  const turned = sidesInTurn[(sidesInTurn.indexOf(side) + quarters) % 4] as Side
-  return outward[turned]
+  return side === null ? null : outward[turnedBy(side, quartersOf(box))]
+}
+
+/** The side of a box that lies towards a side of the page: another one of the same name when the box is turned. */
+export function sideTowards(box: ShapeBox, side: Side): Side {
+  return turnedBy(side, 4 - quartersOf(box))
+}
+
+/** How often a box is turned by a right angle, clockwise, 0 to 4. */
+function quartersOf({ rotation }: ShapeBox): number {
+  return Math.round((((rotation % 360) + 360) % 360) / 90)
+}
+
+function turnedBy(side: Side, quarters: number): Side {
+  return sidesInTurn[(sidesInTurn.indexOf(side) + quarters) % 4] as Side
 }
 
 const sidesInTurn: readonly Side[] = ['top', 'right', 'bottom', 'left']

@@ -73,11 +73,25 @@ export function holds({ left, top, right, bottom }: Bounds, { x, y }: Point): bo
 /** `point` turned around `centre`, clockwise as SVG turns. */
 export function rotated(point: Point, centre: Point, degrees: number): Point {
   if (degrees === 0) return point
-  const angle = (degrees * Math.PI) / 180
-  const [cos, sin] = [Math.cos(angle), Math.sin(angle)]
+  const [cos, sin] = turnOf(degrees)
   const [dx, dy] = [point.x - centre.x, point.y - centre.y]
   return { x: centre.x + dx * cos - dy * sin, y: centre.y + dx * sin + dy * cos }
 }
+
+/** The cosine and sine; exact for right angles, after which sides are as straight as before. */
+function turnOf(degrees: number): readonly [cos: number, sin: number] {
+  const quarters = (((degrees / 90) % 4) + 4) % 4
+  if (Number.isInteger(quarters)) return rightAngles[quarters] ?? [1, 0]
+  const angle = (degrees * Math.PI) / 180
+  return [Math.cos(angle), Math.sin(angle)]
+}
+
+const rightAngles: readonly (readonly [cos: number, sin: number])[] = [
+  [1, 0],
+  [0, 1],
+  [-1, 0],
+  [0, -1],
+]
 
 /** The upright rectangle around one that is turned around `centre`. */
 export function boundsOfTurned({ left, top, right, bottom }: Bounds, centre: Point, degrees: number): Bounds {

@@ -15,8 +15,9 @@ export interface ShapeBox {
 export function uprightBox(bounds: Bounds): ShapeBox {
   return {
     centre: centreOfBounds(bounds),
-    width: bounds.right - bounds.left,
-    height: bounds.bottom - bounds.top,
+    // Of numbers near the largest the difference has no number.
+    width: Math.min(bounds.right - bounds.left, Number.MAX_VALUE),
+    height: Math.min(bounds.bottom - bounds.top, Number.MAX_VALUE),
     rotation: 0,
     outline: 'rectangle',
   }

@@ -129,7 +129,14 @@ class Wrapping {
 }
 
 function withEllipsis(line: string, maxWidth: number, fontSizePx: number, family: FontFamily | undefined): string {
-  const characters = Array.from(charactersOf(line, family), ({ text }) => text)
-  while (characters.length > 1 && measureText(`${characters.join('')}…`, fontSizePx, family) > maxWidth) characters.pop()
+  const dotsEm = measureText('…', 1, family)
+  const characters: string[] = []
+  let em = 0
+  for (const character of charactersOf(line, family)) {
+    em += character.em
+    // Characters without a width stay with what they follow. The first one is shown whatever its width.
+    if (characters.length > 0 && (em + dotsEm) * fontSizePx > maxWidth) break
+    characters.push(character.text)
+  }
   return `${characters.join('').trimEnd()}…`
 }

@@ -69,7 +69,7 @@ export const MEMBERS: OutputMembers = {
       'access backend base64 blobRef callId canvasPageId content contentContract direction doi fileCategory fileName format hash id mimeType name nextCursor pageId prosePageId routing shapeId skill source style transport url',
     integer:
       'addedCount behind blobBytes changed chipsUpdated count docBytes expiresAt index maxBlobBytes modifiedAt orphanedCitations outlineTotal referenceCount returned serverVersion setCount shapeCount size skipped total unchanged usedBytes words',
-    boolean: 'cached edited incomplete localAccessEnabled ok partial',
+    boolean: 'cached edited incomplete lintPartial localAccessEnabled ok partial',
   }),
   lockedBy: orNull('string'),
   collectionId: orNull('string'),

@@ -40,7 +40,7 @@ const TOOLS: readonly ReadTool[] = [
     description: 'Read a canvas page; image shows it, lint finds faults. Returns shapes.',
     input: input(PAGE, { lint: FLAG, image: FLAG, ...PAGED }),
     result: ['pageId', 'shapes', 'shapeCount'],
-    more: ['nextCursor', 'lint', 'lintTotal', 'warnings'],
+    more: ['nextCursor', 'lint', 'lintTotal', 'lintPartial', 'warnings'],
     errors: {},
     examples: [{ pageId: 'c' }, { pageId: 'c', lint: true }],
   },

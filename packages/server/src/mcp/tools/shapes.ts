@@ -128,6 +128,7 @@ const TOOLS: readonly EditTool[] = [
     toolset: 'manage',
     input: input({ ...PAGE, id: AS_PRINTED }, VERSIONED),
     result: ['deleted'],
+    more: ['rerouted'],
     hints: ['DE', 'ID'],
     errors: { ERR_SHAPE_NOT_FOUND: { pageId: 'c', id: 'nope' }, ERR_SHAPE_CHANGED: { pageId: 'c', id: 's1#0000' } },
     examples: [{ pageId: 'c', id: 's1' }],

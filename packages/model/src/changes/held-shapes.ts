@@ -1,0 +1,93 @@
+import type { CanvasPage, Shape } from '../body.ts'
+import { kindOf } from '../canvas/shape-kinds.ts'
+import { childrenOf, labelOf, stringOf } from '../canvas/stored-shape.ts'
+import { equalJson, type JsonObject, memberOf, omitMembers, setMember } from '../json.ts'
+import { quote } from '../quote.ts'
+import type { ShapeChange } from './change-set.ts'
+import type { Kept } from './undo-list.ts'
+
+/*
+ * A connector ends at shapes and a group holds some. What a call removed or redirected may not go back to shapes that somebody removed since. [CANVAS-9,
+ * CANVAS-24]
+ */
+
+type Ids = { has(id: string): boolean }
+
+const sides = ['start', 'end'] as const
+type Side = (typeof sides)[number]
+
+/** What an end of a connector is made of; the way to it goes with it. */
+const endMembers: { readonly [S in Side]: readonly string[] } = {
+  start: ['startShapeId', 'startAnchor', 'x', 'y', 'waypoints'],
+  end: ['endShapeId', 'endAnchor', 'x2', 'y2', 'waypoints'],
+}
+
+/** The changes of a page, of which those are marked that were about connectors at nothing and groups of nothing: only editors make these. */
+export function withLooseMarked(changes: readonly ShapeChange[], before: CanvasPage): readonly ShapeChange[] {
+  const values = new Map(before.shapes.map(({ id, value }) => [id, value]))
+  return changes.map((change) => {
+    const value = values.get(change.id)
+    return value !== undefined && isLoose(change.id, value, values) ? { ...change, isLoose: true } : change
+  })
+}
+
+/** The shapes that an undo makes of a page, without what nothing holds any more. [AG-70] */
+export function withoutLoose(
+  undone: readonly Shape[],
+  given: readonly Shape[],
+  entries: ReadonlyMap<string, ShapeChange>,
+  kept: Kept[],
+): readonly Shape[] {
+  const present = new Map(given.map((shape) => [shape.id, shape]))
+  const ids = new Set(undone.map(({ id }) => id))
+  const settled = new Map<string, Shape | null>()
+  let open = undone.filter((shape) => shape !== present.get(shape.id) && entries.get(shape.id)?.isLoose !== true)
+  for (let isSettled = false; !isSettled; ) {
+    isSettled = true
+    open = open.filter((shape) => {
+      if (!isLoose(shape.id, shape.value, ids)) return true
+      const now = present.get(shape.id)
+      const value = now === undefined ? null : withEndsOf(shape.value, now.value, ids)
+      // What is no change of the undo stays.
+      if (value === shape.value) return true
+      kept.push({ id: shape.id, text: quote(labelOf(shape.value) ?? ''), ...(value === null && { isGone: true }) })
+      settled.set(
+        shape.id,
+        now === undefined || value === null ? null : equalJson(value, now.value) ? now : { id: shape.id, value },
+      )
+      if (value === null) {
+        ids.delete(shape.id)
+        isSettled = false
+      }
+      return false
+    })
+  }
+  if (settled.size === 0) return undone
+  return undone.flatMap((shape) => (settled.has(shape.id) ? (settled.get(shape.id) ?? []) : [shape]))
+}
+
+function isLoose(id: string, value: JsonObject, ids: Ids): boolean {
+  const { form } = kindOf(value)
+  if (form === 'line') return sides.some((side) => isLost(value, side, ids))
+  return form === 'group' && !childrenOf(value).some((child) => child !== id && ids.has(child))
+}
+
+function isLost(value: JsonObject, side: Side, ids: Ids): boolean {
+  const shapeId = stringOf(value, `${side}ShapeId`) ?? ''
+  return shapeId !== '' && !ids.has(shapeId)
+}
+
+/** A connector whose ends that are lost stay where they are now; one that is at nothing there either becomes a free end. */
+function withEndsOf(value: JsonObject, now: JsonObject, ids: Ids): JsonObject {
+  let result = value
+  for (const side of sides) {
+    const name = `${side}ShapeId`
+    if (!isLost(value, side, ids) || equalJson(memberOf(value, name), memberOf(now, name))) continue
+    for (const member of endMembers[side]) {
+      const present = memberOf(now, member)
+      result = present === undefined ? omitMembers(result, member) : setMember(result, member, present)
+    }
+    if (isLost(result, side, ids)) result = setMember(result, name, null)
+  }
+  return result
+}
