@@ -86,7 +86,9 @@ describe('names of blocks in answers', () => {
   it('[AG-14] errors name a block without a stamp when it has a formula, which its text leaves out', () => {
     const math = '<span data-math-inline data-latex="x"></span>'
     const body = proseBody(`<p id="blk-a">Alpha ${math}</p>`)
-    expect(refusal(deleteBlock, body, { ...P, anchor: 'Alphab' }).facts).toMatchObject({ nearest: [{ id: 'blk-a', text: 'Alpha' }] })
+    expect(refusal(deleteBlock, body, { ...P, anchor: 'Alphab' }).facts).toMatchObject({
+      nearest: [{ id: 'blk-a', text: 'Alpha' }],
+    })
   })
 
   it('[AG-11] blocks of write answers have stamped names, under which the next call finds them', () => {

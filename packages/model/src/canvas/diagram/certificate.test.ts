@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { boundsAround, grown, holds, moved } from '../geometry/bounds.ts'
 import { polylinePassesThrough } from '../geometry/polyline.ts'
-import { type CertifiedBox, type CertifiedLine, certified, countsOf, crossingsOf, throughNodesOf, together } from './certificate.ts'
+import {
+  type CertifiedBox,
+  type CertifiedLine,
+  certified,
+  countsOf,
+  crossingsOf,
+  throughNodesOf,
+  together,
+} from './certificate.ts'
 import { segmentsOf } from '../geometry/polyline.ts'
 import { cross } from '../geometry/segment.ts'
 import { threadTime } from '../../testing/thread-time.ts'

@@ -23,7 +23,8 @@ it('[DIAG-10] [CANVAS-4] whatever is on a page, the place of a new part is withi
       const own = { left: x, top: y, right: x + room.width, bottom: y + room.height }
       for (const side of Object.values(own)) expect(Math.abs(side)).toBeLessThanOrEqual(1_000_000)
       const [low, high] = [-1_000_000 + 1_200, 1_000_000 - 1_200]
-      const hasRoom = page.every((box) => box.right < high) || page.every((box) => box.left > low) || page.every((box) => box.bottom < high)
+      const hasRoom =
+        page.every((box) => box.right < high) || page.every((box) => box.left > low) || page.every((box) => box.bottom < high)
       if (hasRoom) expect(page.some((box) => overlaps(box, own))).toBe(false)
     }),
     { seed: 10, numRuns: 500 },

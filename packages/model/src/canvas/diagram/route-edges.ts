@@ -91,7 +91,8 @@ export function routeEdges(
     if (points === null) sides[i] = at(facing, i)
     const { start, end } = at(sides, i)
     const { from, to } = requestAt(i)
-    const way = points === null ? { points: endsOnly ? [from.point, to.point] : elbow(from, to), isClear: false as const } : { points }
+    const way =
+      points === null ? { points: endsOnly ? [from.point, to.point] : elbow(from, to), isClear: false as const } : { points }
     routes[edge] = { startAnchor: start, endAnchor: end, ...way }
   })
   return routes

@@ -129,7 +129,11 @@ function refitDiagram(
   return drawnOn(now, ground, {
     ...{ nodes: diagram.nodes.map(({ id }) => nodes[id] as string), edges, shapes, drawn: drawing, isFitted },
     unclear: unclearOf(drawing.layout),
-    place: { bounds, isNear: drawing.layout.isNear, isBelow: edited.warnings.every(({ reason }) => !reason.startsWith(NOT_BELOW)) },
+    place: {
+      bounds,
+      isNear: drawing.layout.isNear,
+      isBelow: edited.warnings.every(({ reason }) => !reason.startsWith(NOT_BELOW)),
+    },
   })
 }
 

@@ -9,10 +9,21 @@ import { now } from '../testing/shape-editing.ts'
 import type { GenerateDiagram } from './diagram-input.ts'
 import type { GeneratedDiagram } from './generate-diagram.ts'
 
-const box = (id: string, x: number, y: number, width = 100, height = 80): JsonObject => ({ id, type: 'rectangle', x, y, width, height })
+const box = (id: string, x: number, y: number, width = 100, height = 80): JsonObject => ({
+  id,
+  type: 'rectangle',
+  x,
+  y,
+  width,
+  height,
+})
 const page = (...shapes: readonly JsonObject[]): DocumentBody => body({ pages: [canvasPage('c', ...shapes)] })
 
-function run(given: DocumentBody, call: Partial<GenerateDiagram>, name: 'generate_diagram' | 'edit_document' = 'generate_diagram') {
+function run(
+  given: DocumentBody,
+  call: Partial<GenerateDiagram>,
+  name: 'generate_diagram' | 'edit_document' = 'generate_diagram',
+) {
   let minted = 0
   const environment = { nowMs: now, random: (count: number) => String(minted++).padStart(count, '0') }
   return runEdit(name, given, { pageId: 'c', ...call }, environment)
@@ -33,7 +44,10 @@ describe('a diagram that was refused when its layout was to be made', () => {
   })
 
   it('[DIAG-17] [AG-53] is outdated as a step too', () => {
-    const steps = { steps: [{ tool: 'generate_diagram', arguments: { pageId: 'c', nodes: call.nodes } }], prepared: [{ isRefused: true }] }
+    const steps = {
+      steps: [{ tool: 'generate_diagram', arguments: { pageId: 'c', nodes: call.nodes } }],
+      prepared: [{ isRefused: true }],
+    }
     expect(isOutdated(run(page(box('s1', 0, 0)), steps as object, 'edit_document'))).toBe(true)
   })
 })
@@ -61,7 +75,10 @@ it('[DIAG-10] [CANVAS-4] a diagram that has no room below the page stands beside
 
 it('[DIAG-14] [AG-106] an edge without a clear way is warned of by its place in the call', () => {
   const walls = [box('w1', 100, 0, 40, 120), box('w2', -100, 0, 40, 120), box('w3', 0, -60, 240, 20), box('w4', 0, 60, 240, 20)]
-  const nodes = [{ id: 'a', shapeId: 'a' }, { id: 'b', shapeId: 'b' }]
+  const nodes = [
+    { id: 'a', shapeId: 'a' },
+    { id: 'b', shapeId: 'b' },
+  ]
   const { warnings } = done(page(box('a', 0, 0), box('b', 900, 200), ...walls), { nodes, edges: [{ from: 'a', to: 'b' }] })
   expect(warnings).toEqual([{ reason: expect.stringContaining('no clear way'), edge: 0 }])
 })

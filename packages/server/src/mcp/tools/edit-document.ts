@@ -140,7 +140,9 @@ async function prepared(call: ToolCall, attempt: number, { documents, layouts, .
   const body = await storedBody(documents, call.access, docId)
   // Of a document that is gone every step is refused. Should it be there again, nothing was prepared for it.
   if (body === 'none')
-    return withIcons(steps.map(({ tool }, i) => (isRouted[i] ? { ways: 'few' } : tool === 'generate_diagram' ? { isRefused: true } : null)))
+    return withIcons(
+      steps.map(({ tool }, i) => (isRouted[i] ? { ways: 'few' } : tool === 'generate_diagram' ? { isRefused: true } : null)),
+    )
   const args = { steps, expectedVersion, naming: call.naming }
   const made = await layouts.prepare({ workspaceId: call.access.workspaceId, body, args, signal: call.signal })
   const fit = attempt >= MADE_AGAIN

@@ -107,8 +107,7 @@ function packed(runs: readonly Run[], labels: ChannelLabels, upwards: boolean): 
     for (let k = 0; k < i; k++) {
       const other = at(runs, k)
       const [above, below] = upwards ? [run, other] : [other, run]
-      if (isAbove(above, below) || overlap(above, below))
-        lane = Math.max(lane, at(lanes, k) + lanesBetween(above, below, labels))
+      if (isAbove(above, below) || overlap(above, below)) lane = Math.max(lane, at(lanes, k) + lanesBetween(above, below, labels))
     }
     while (!isClear(run, byLane.get(lane) ?? [])) lane++
     lanes.push(lane)

@@ -127,7 +127,7 @@ export class Order {
       const [above, below] = this.degrees(units)
       for (const head of [...units]) {
         const [up, down] = this.degrees([head])
-        if (!effort.spend(Math.max(8 * units.length, up * above + down * below))) return gained
+        if (!effort.spend(Math.max(8 * units.length, Math.ceil((up * above + down * below) / PAIRS_IN_STEP)))) return gained
         gained += this.siftUnit(layer, units, head)
       }
     }
@@ -236,6 +236,9 @@ export class Order {
     return sum
   }
 }
+
+/** So many pairs of pieces are compared in the time of a step. */
+const PAIRS_IN_STEP = 8
 
 interface Neighbours {
   readonly first: Int32Array
