@@ -32,3 +32,24 @@ it('[WS-47] the clock of this client itself goes on after a reconnect, so that o
   expect(sent).toHaveLength(2)
   mine.destroy()
 })
+
+it('[WS-46] a client that the relay takes for gone, as when an earlier connection of it ends late, shows itself again at once', () => {
+  const [mine, former] = [new Awareness(new Y.Doc()), new Awareness(new Y.Doc())]
+  const sent: Uint8Array[] = []
+  const presence = new Presence(mine, { canSend: true, send: (frame) => void sent.push(frame) })
+  mine.setLocalState({ user: { name: 'Ann' } })
+  former.clientID = mine.clientID
+  former.setLocalState({ user: { name: 'Ann' } })
+  for (let i = 0; i < 5; i++) former.setLocalState({ user: { name: 'Ann' } })
+  sent.length = 0
+  presence.received(awarenessFrame(encodeAwarenessUpdate(former, [mine.clientID], new Map())).subarray(1))
+  const clock = Number(former.meta.get(mine.clientID)?.clock) + 1
+  expect([mine.getLocalState(), mine.meta.get(mine.clientID)?.clock]).toEqual([{ user: { name: 'Ann' } }, clock])
+  expect(sent).toEqual([awarenessFrame(encodeAwarenessUpdate(mine, [mine.clientID]))])
+  presence.goodbye()
+  mine.setLocalState(null)
+  sent.length = 0
+  presence.received(awarenessFrame(encodeAwarenessUpdate(former, [mine.clientID], new Map())).subarray(1))
+  expect(sent).toEqual([])
+  for (const awareness of [mine, former]) awareness.destroy()
+})

@@ -50,9 +50,10 @@ export class Presence {
   }
 
   readonly #updated = (change: { added: number[]; updated: number[]; removed: number[] }, origin: unknown): void => {
-    if (origin === this) return
     const own = this.#awareness.clientID
-    this.#send([...change.added, ...change.updated, ...change.removed].filter((id) => id === own))
+    // When others are told that this client is gone, its state and a newer clock stay here, and it shows itself again.
+    const ids = origin !== this ? Object.values(change).flat() : this.#awareness.getLocalState() ? change.removed : []
+    this.#send(ids.filter((id) => id === own))
   }
 
   #send(ids: number[], states?: Map<number, { [member: string]: unknown }>): void {

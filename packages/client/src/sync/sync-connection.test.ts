@@ -72,6 +72,19 @@ it('[WS-67] a token that resolves after the client was closed opens no socket', 
   expect(sockets).toHaveLength(0)
 })
 
+it('[WS-67] a connection that is closed by who is told that it connects opens no socket and does not try again', async () => {
+  const { connection, sockets, advance, settled, waiting, statuses } = bench(() => 'a.token')
+  const push = statuses.push.bind(statuses)
+  statuses.push = (status) => {
+    connection.close()
+    return push(status)
+  }
+  connection.connect()
+  await settled()
+  await advance(60_000)
+  expect([sockets.length, waiting(), [...statuses]]).toEqual([0, [], [{ kind: 'connecting' }]])
+})
+
 it.each([
   [undefined, 'token() gave a value of type undefined, which is no token'],
   [null, 'token() gave null, which is no token'],

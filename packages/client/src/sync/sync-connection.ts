@@ -142,8 +142,10 @@ export class SyncConnection {
   }
 
   async #open(): Promise<void> {
-    this.#options.onStatus({ kind: 'connecting' })
     const attempt = ++this.#attempt
+    this.#options.onStatus({ kind: 'connecting' })
+    // Who is told may have closed the connection.
+    if (attempt !== this.#attempt) return
     this.#after('token', TOKEN_MS, () => {
       this.#attempt++
       this.#closed(tokenFailure(tokenLate().message))

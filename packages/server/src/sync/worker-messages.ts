@@ -64,6 +64,11 @@ export type ToWorker =
        * connection wait until it has sent the step2 that it is asked for. [LIFE-6]
        */
       readonly again?: number
+      /**
+       * The ids of presence that the connection had introduced in the former home of the room: no other connection introduces them
+       * here. A node of the previous version leaves them out. [WS-44]
+       */
+      readonly shows?: readonly number[]
     } & MemberRights)
   | { readonly kind: 'leave'; readonly room: number; readonly connection: number }
   /** A right or role changed; counts from the next message on. */

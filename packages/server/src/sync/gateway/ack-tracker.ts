@@ -14,11 +14,13 @@ export interface KeptFrame {
 
 /**
  * Counts the write-bearing messages of one binding and records how far they are settled. [WS-39, WS-40] Ordinals are
- * counted on arrival, also for refused messages. Only messages that were handed over can be outstanding, so everything
- * below the oldest outstanding ordinal is durable, a proven no-op, or refused.
+ * counted on arrival, also for refused messages. A message is outstanding while a shared bucket is asked for its token and while
+ * its room has it, so everything below the oldest outstanding ordinal is durable, a proven no-op, or refused.
  */
 export interface AckTracker {
   received: number
+  /** The ordinal of the message whose token is asked for, 0 for none: messages of a connection wait for the one before. [WS-11] */
+  asking: number
   /** Highest acknowledged ordinal; never decreases. [WS-41] */
   acked: number
   kept: KeptFrame[]
@@ -26,7 +28,7 @@ export interface AckTracker {
 }
 
 export function newAckTracker(): AckTracker {
-  return { received: 0, acked: 0, kept: [], keptBytes: 0 }
+  return { received: 0, asking: 0, acked: 0, kept: [], keptBytes: 0 }
 }
 
 /** Counts one message and returns its ordinal. */
@@ -62,8 +64,8 @@ export function dropKept(tracker: AckTracker, ordinal: number): void {
 
 /** Returns the ordinal to acknowledge now, or 0 when there is nothing new. */
 export function takeAck(tracker: AckTracker): number {
-  const oldest = tracker.kept[0]
-  const through = oldest ? oldest.ordinal - 1 : tracker.received
+  const oldest = tracker.kept[0]?.ordinal ?? tracker.asking
+  const through = oldest > 0 ? oldest - 1 : tracker.received
   if (through <= tracker.acked) return 0
   tracker.acked = through
   return through

@@ -4,6 +4,7 @@ import type { Access, Level } from '../../access/access.ts'
 import type { AckTracker } from './ack-tracker.ts'
 import type { ChunkBox } from './chunks.ts'
 import type { HeldUpdates } from './held-updates.ts'
+import type { OwnPresence } from './own-presence.ts'
 import type { MemberRights } from '../worker-messages.ts'
 import type { Room } from './room-table.ts'
 
@@ -65,8 +66,8 @@ export interface Binding {
   /** True once the first edit without permission is in the audit log; later ones are not logged again. [OPS-7] */
   editRefused: boolean
   chunks: ChunkBox | null
-  /** The newest AWARENESS update of its own states. When the worker ends, it is sent to the next worker. [C6] */
-  presence: Uint8Array | null
+  /** The newest states of its own, which the next home of the room gets when this one ends. [C6] */
+  presence: OwnPresence | null
 }
 
 /** A binding that the relay ended; later writes are answered with the same code. [WS-54] */

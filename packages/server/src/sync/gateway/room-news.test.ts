@@ -24,6 +24,33 @@ it('[PERM-2] news of the sharing that is older than the sharing with which the r
   bench.rooms.sharingChanged(shared)
 })
 
+it('[WS-22] [PERM-2] who was just given access keeps it when older news of the sharing come after the JOIN that read the newest', async () => {
+  await using bench = await startBench()
+  const head = bench.store.put(headOf('doc', { version: 1 }))
+  await bench.joined('doc', { sub: 'ann' })
+  bench.store.put({ ...head, version: 3, sharedWith: [{ userId: 'vic', permission: 'edit' }] })
+  const vic = await bench.joined('doc', { sub: 'vic', role: 'member' })
+  bench.rooms.sharingChanged({ ...head, version: 2, sharedWith: [] })
+  await vic.settled()
+  expect(vic.jsonOf(TAG.error)).toEqual([])
+  bench.rooms.sharingChanged({ ...head, version: 4, sharedWith: [] })
+  expect((await vic.nextJson(TAG.error))['error']).toMatch(/^ERR_VIEW_FORBIDDEN/)
+})
+
+it('[WS-22] [PERM-2] a JOIN that read an older sharing than the room knows reads the document again and goes by the newest', async () => {
+  await using bench = await startBench()
+  const shared = bench.store.put(headOf('doc', { version: 1, sharedWith: [{ userId: 'vic', permission: 'edit' }] }))
+  await bench.joined('doc', { sub: 'ann' })
+  const newest = { ...shared, version: 2, sharedWith: [] }
+  bench.rooms.sharingChanged(newest)
+  let asked = 0
+  bench.store.answer = async () => ({ kind: 'document', head: ++asked === 1 ? shared : newest })
+  const vic = await bench.authed({ sub: 'vic', role: 'member' })
+  vic.join('doc')
+  expect((await vic.nextJson(TAG.error))['error']).toMatch(/^ERR_VIEW_FORBIDDEN/)
+  expect([asked, bench.workers.of('join').length]).toEqual([2, 1])
+})
+
 it('[WS-54] news of a deletion drops that life of a document, and no later life under the same id', async () => {
   const workers = new ScriptedWorkers()
   const rooms = openRooms({ workers, store: new TestStore(), ...manualTime(), log: silentLogger })

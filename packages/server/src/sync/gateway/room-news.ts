@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { HandedOut } from './handed-out.ts'
@@ -40,9 +41,25 @@ export class RoomNews {
     const room = this.#table.of(head)
     // News of another node may be older than what the room was opened with.
     if (room?.key !== head.key || room.sharingVersion > head.version) return
+    this.#takeSharing(room, head)
+    this.#onSharing(room)
+  }
+
+  /**
+   * Called with what a JOIN has read of the document of a room, which may be newer than all news until now. Version and list
+   * rise together, or older news that come later would take the rights of those who have just been given them. [WS-22]
+   */
+  sharingRead(room: Room, head: DocumentHead): void {
+    if (room.sharingVersion >= head.version) return
+    const before = room.sharing
+    this.#takeSharing(room, head)
+    // Most versions leave the sharing as it was.
+    if (!isDeepStrictEqual(before, room.sharing)) this.#onSharing(room)
+  }
+
+  #takeSharing(room: Room, head: DocumentHead): void {
     room.sharingVersion = head.version
     room.sharing = sharingOf(head)
-    this.#onSharing(room)
   }
 
   /** Drops one life of a document; does nothing when another one is open, or none. [WS-54] */

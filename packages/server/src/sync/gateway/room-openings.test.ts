@@ -2,10 +2,14 @@ import { syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../kernel/clock.ts'
-import { headOf, startBench } from '../testing/gateway-bench.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { headOf, startBench, TestStore } from '../testing/gateway-bench.ts'
 import { MemoryOwnership } from '../testing/memory-ownership.ts'
+import { ScriptedWorkers } from '../testing/scripted-workers.ts'
 import { until } from '../testing/worker-harness.ts'
 import type { EdgeEnd, RoomEdge } from './room-edge.ts'
+import { openRooms } from './rooms.ts'
 
 const [HERE, OTHER] = [1, 2]
 const EDIT = syncFrame(2, Uint8Array.of(0, 0))
@@ -82,4 +86,22 @@ it('[LIFE-28] a document that is not handed over, because calls are under way in
   workers.emit({ kind: 'done', job, outcome: { kind: 'busy' } })
   await handing
   expect([owner(), ends, workers.of('open')]).toEqual([HERE, [], []])
+})
+
+it('[LIFE-8] [LIFE-25] a document that was deleted and created again has one room, also when two open it while the room of the former one is closed', async () => {
+  const time = manualTime()
+  const workers = new ScriptedWorkers()
+  const rooms = openRooms({ workers, store: new TestStore(), ...time, log: silentLogger })
+  await rooms.enter(headOf('doc'))
+  workers.jobs.set('drop', 'hang')
+  const again = headOf('doc')
+  const entering = [rooms.enter(again), rooms.enter(again)]
+  await time.advance(10)
+  workers.emit({ kind: 'done', job: workers.of('job')[0]?.job ?? 0, outcome: { kind: 'evicted' } })
+  const entered = await Promise.all(entering)
+  expect(entered).toMatchObject([
+    { kind: 'open', room: { key: again.key } },
+    { kind: 'open', room: { key: again.key } },
+  ])
+  expect(workers.of('open').filter(({ key }) => key === again.key)).toHaveLength(1)
 })

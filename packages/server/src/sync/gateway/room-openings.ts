@@ -77,9 +77,12 @@ export class RoomOpenings {
     for (;;) {
       if (may?.own() === false) return { kind: may.othersServe?.() === true ? 'unreachable' : 'unavailable' }
       const known = table.of(head)
-      // The id was deleted and created again: nobody may join the earlier document.
-      if (known && known.key !== head.key) await drop(head)
-      const room = known && known.key === head.key ? known : this.#open(head)
+      // The id was deleted and created again: nobody may join the earlier document. Somebody else may open the new one meanwhile.
+      if (known && known.key !== head.key) {
+        await drop(head)
+        continue
+      }
+      const room = known ?? this.#open(head)
       room.idleSinceMs = clock.monotonicMs()
       if (room.phase === 'open') return { kind: 'open', room }
       if (room.phase === 'closed') return { kind: 'unavailable' }

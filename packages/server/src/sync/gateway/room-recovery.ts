@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { type KeptFrame, dropKept } from './ack-tracker.ts'
 import { type Binding, memberRights } from './connection.ts'
+import { replayed } from './own-presence.ts'
 import type { ConnectionMessage } from './room-sink.ts'
 import { beginOpening, joinedOf, type Room } from './room-table.ts'
 import type { ToWorker } from '../worker-messages.ts'
@@ -108,9 +109,12 @@ export class RoomRecovery {
     // A connection that has joined again is a member, and its earlier join no longer counts.
     const left = room.left.filter(({ id }) => !members.some((member) => member.id === id))
     const kept: { readonly id: number; readonly binding: Binding; readonly frame: KeptFrame }[] = []
-    for (const { id, binding, identity } of [...members, ...left]) {
-      if (id === without) continue
+    const joined = [...members, ...left].filter(({ id }) => id !== without)
+    const presence: { readonly id: number; readonly update: Uint8Array }[] = []
+    for (const { id, binding, identity } of joined) {
       const { sub } = identity.access
+      const { ids, update } = replayed(binding.presence, room.shown, id)
+      if (update !== null) presence.push({ id, update })
       this.#deps.post(room, {
         kind: 'join',
         room: room.number,
@@ -121,12 +125,14 @@ export class RoomRecovery {
         knowsLineage: binding.knowsLineage,
         resumes: resumes && binding.isAsked,
         again: binding.acks.received,
+        ...(ids.length > 0 && { shows: ids }),
       })
-      const { presence } = binding
-      if (presence !== null) this.#deps.post(room, { kind: 'awareness', room: room.number, connection: id, payload: presence })
       if (binding.stepOne !== null) kept.push({ id, binding, frame: { ordinal: 0, payload: binding.stepOne, order: 0 } })
       for (const frame of binding.acks.kept) kept.push({ id, binding, frame })
     }
+    // After all joins, by which the home knows who has introduced which id. [WS-44]
+    for (const { id, update } of presence)
+      this.#deps.post(room, { kind: 'awareness', room: room.number, connection: id, payload: update })
     kept.sort((a, b) => a.frame.order - b.frame.order)
     for (const { id, binding, frame } of kept) {
       const { ordinal, payload } = frame

@@ -70,6 +70,8 @@ export interface Room {
    * another node that runs the room. [WS-47]
    */
   readonly clocks: Map<number, number>
+  /** Which connection each shown state of presence belongs to; see `noteShown`. [WS-44] */
+  readonly shown: Map<number, number>
   /** How often the log refused a write while everybody stayed joined. [LIFE-6] */
   resets: RoomResets
   idleSinceMs: number
@@ -105,6 +107,7 @@ export class RoomTable {
       members: [],
       left: [],
       clocks: new Map(),
+      shown: new Map(),
       resets: NO_RESETS,
       idleSinceMs: nowMs,
       turning: Promise.resolve('unavailable'),

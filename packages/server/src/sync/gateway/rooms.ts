@@ -41,7 +41,7 @@ export type Entered =
 /** Live documents: the home of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
   /** Takes news of stored changes. */
-  readonly news: Pick<RoomNews, 'dropLife' | 'handedOut' | 'repaired'>
+  readonly news: Pick<RoomNews, 'dropLife' | 'handedOut' | 'repaired' | 'sharingRead'>
   attach(sink: RoomSink): void
   /** Makes the document resident; waits for a load or an eviction in progress. Never rejects. [LIFE-17] */
   enter(head: DocumentHead): Promise<Entered>

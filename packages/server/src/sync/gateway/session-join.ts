@@ -9,7 +9,7 @@ import { newAckTracker } from './ack-tracker.ts'
 import { type Connection, identityOf } from './connection.ts'
 import { damagedPart } from './room-jobs.ts'
 import { retryElsewhereMs } from './retry-after.ts'
-import { announcedLevel, type NotOpen, sharingOf } from './room-table.ts'
+import { announcedLevel, type NotOpen } from './room-table.ts'
 import type { SessionContext } from './session-context.ts'
 import { canNameDocument, decideJoin, JOIN_BUCKET, parseJoin, takeOwn } from './session-rules.ts'
 
@@ -101,8 +101,10 @@ async function tryJoin(
   if (entered.kind !== 'open') return unavailable(context, connection, docId, entered.kind)
   if (sharing.changed) return 'again'
   const { room } = entered
-  room.sharing = sharingOf(decision.head)
+  rooms.news.sharingRead(room, decision.head)
   const level = decideLevel(access, room.sharing, settings.accessPolicy)
+  // The room has newer news than what was read here, by which the caller may not read the document any more.
+  if (level === 'none') return 'again'
   const announced = announcedLevel(room, level)
   const join = ++connection.joins
   const binding = {
@@ -123,7 +125,7 @@ async function tryJoin(
   connection.state = { kind: 'joined', identity, binding }
   if (rooms.join(room, connection)) {
     // This frame is sent before any answer of the worker.
-    if (identity.joined && announced !== 'none') sendJoined(context, connection, decision.head, announced)
+    if (identity.joined) sendJoined(context, connection, decision.head, announced)
     return 'settled'
   }
   connection.state = { kind: 'authenticated', identity, ended: null }

@@ -2,6 +2,7 @@ import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { settleThrough } from './ack-tracker.ts'
 import { type Binding, type Connection, type EndedBinding, PAUSE } from './connection.ts'
 import type { Fanout } from './fanout.ts'
+import { noteShown } from './own-presence.ts'
 import { clocksIn, noteClocks } from './presence-clocks.ts'
 import { isElsewhere, type NotOpen, type Room } from './room-table.ts'
 import type { ConnectionMessage, RoomSink } from './room-sink.ts'
@@ -20,7 +21,10 @@ export interface RoomSinkDeps {
 export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): RoomSink {
   return {
     updates: (room, updates, senders) => deps.fanout.updates(room.members, updates, senders),
-    awareness: (room, frame, except) => deps.fanout.awareness(room.members, frame, except),
+    awareness(room, frame, except) {
+      noteShown(room.shown, frame, except)
+      deps.fanout.awareness(room.members, frame, except)
+    },
     connection: (message) => toConnection(context, deps, message),
     ended: (room, why, writers) => endRoom(context, deps, room, why, writers),
     notStored: () => void context.counters.appendFailures++,
@@ -70,9 +74,14 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
   }
 }
 
-/** Notes the clocks that a member saw when it joined: the next owner has to send newer ones. [WS-47] */
+/**
+ * Notes what a member saw when it joined a room at another node: the clocks, since the next owner has to send newer ones, and
+ * that these states belong to others where this node does not know better. [WS-44, WS-47]
+ */
 function noteSnapshot(room: Room, frame: Uint8Array): void {
-  if (isElsewhere(room)) noteClocks(room.clocks, clocksIn(frame))
+  if (!isElsewhere(room)) return
+  noteClocks(room.clocks, clocksIn(frame))
+  noteShown(room.shown, frame, 0)
 }
 
 /** Counts a refused message by its code. [OPS-4] */

@@ -1,18 +1,15 @@
-import { Reader } from '@docrelay/protocol/bytes'
 import { chunkAckFrame, readAwareness, readChunk } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { type AckTracker, countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
 import { addChunk, isFirstRefused, newChunkBox } from './chunks.ts'
 import { type Binding, bindingOf, type Connection, canWrite, type EndedBinding, type Identity, PAUSE } from './connection.ts'
 import { type Taking, writeBucketKey } from '../../access/rate-limiter.port.ts'
+import { keptPresence } from './own-presence.ts'
 import type { SessionContext } from './session-context.ts'
 import { QUEUE_FRAMES, QUEUE_PAYLOADS, syncKind, takeOwn } from './session-rules.ts'
 
 /** Above this many unsettled bytes of one connection reading stops, whatever the messages are. */
 const UNSETTLED_BYTES = 8 * 1024 * 1024
-
-/** A larger presence is not shown again after a worker ended; its client renews it. */
-const PRESENCE_KEPT_BYTES = 4 * 1024
 
 /** A step1 waits at most this long for the answer to an earlier one and for a full socket. */
 const STEP_ONE_WAIT_MS = 5_000
@@ -55,7 +52,9 @@ export function handleSync(context: SessionContext, connection: Connection, mess
   const taken = takeToken(context, connection, identity, binding, kind, message.length)
   const arrived: Arrived = { binding, identity, kind, ordinal, message }
   if (typeof taken === 'boolean') return handleTaken(context, connection, arrived, taken)
+  binding.acks.asking = ordinal
   return taken.then(async (known) => {
+    binding.acks.asking = 0
     if (bindingOf(connection) === binding) await handleTaken(context, connection, arrived, known)
     else refuseLate(context, connection, arrived)
   })
@@ -143,16 +142,8 @@ export function handleAwareness(context: SessionContext, connection: Connection,
   const { room } = binding
   const update = readAwareness(message)
   if (update === null) return context.violation(connection)
-  const isOwn = binding.presence === null || firstClientOf(binding.presence) === firstClientOf(update)
-  if (isOwn && update.length <= PRESENCE_KEPT_BYTES) binding.presence = new Uint8Array(update)
+  binding.presence = keptPresence(binding.presence, update, room.shown, connection.id)
   context.rooms.post(room, { kind: 'awareness', room: room.number, connection: connection.id, payload: update })
-}
-
-/** A connection's own states come first; later frames about other ids repeat what it received. [WS-44] */
-function firstClientOf(update: Uint8Array): number {
-  const reader = new Reader(update)
-  reader.varUint()
-  return reader.varUint()
 }
 
 /** Handles one piece; the last piece completes the message, which is then handled. [WS-35..WS-37] */
@@ -183,12 +174,14 @@ export function handleChunk(context: SessionContext, connection: Connection, mes
       return null
     }
     case 'complete': {
-      const acknowledged = (): void => acknowledgeChunks(context, connection, binding, chunkAckFrame(chunk.messageId))
+      const before = binding.acks.received
       if (outcome.frame[0] !== TAG.sync) {
         context.sendError(connection, 'ERR_BAD_FRAME', 'a chunked message is one whole SYNC frame')
         context.violation(connection)
       }
       const work = outcome.frame[0] === TAG.sync ? handleSync(context, connection, outcome.frame.subarray(1)) : null
+      const ordinal = binding.acks.received > before ? binding.acks.received : 0
+      const acknowledged = (): void => acknowledgeChunks(context, connection, binding, ordinal, chunkAckFrame(chunk.messageId))
       if (work !== null) return work.then(acknowledged)
       acknowledged()
       return null
@@ -197,11 +190,18 @@ export function handleChunk(context: SessionContext, connection: Connection, mes
 }
 
 /**
- * Acknowledges the pieces of a chunked message once it is settled, so that this follows an ERROR that its worker may still send. [WS-37]
+ * Acknowledges the pieces of a chunked message. While its room has it, that waits until the message is settled, so that it follows an
+ * ERROR of the room. `ordinal`: 0 for a message that is not write-bearing. [WS-37]
  */
-function acknowledgeChunks(context: SessionContext, connection: Connection, { acks }: Binding, ack: Uint8Array): void {
+function acknowledgeChunks(
+  context: SessionContext,
+  connection: Connection,
+  { acks }: Binding,
+  ordinal: number,
+  ack: Uint8Array,
+): void {
   const last = acks.kept.at(-1)
-  if (last?.ordinal === acks.received) last.chunkAck = ack
+  if (ordinal > 0 && last?.ordinal === ordinal) last.chunkAck = ack
   else context.outbox.send(connection, ack)
 }
 

@@ -80,4 +80,33 @@ describe('a write bucket that answers later', () => {
     expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_DELETED', frame: 2 })
     expect(bench.workers.of('sync')).toEqual([])
   })
+
+  it('[WS-40] [WS-41] a write whose token is still asked for is not acknowledged with the ones before it, and when there is no token, its ERROR comes first', async () => {
+    const asked: ((taking: Taking) => void)[] = []
+    const rateLimiter: RateLimiter = {
+      left: () => 0,
+      take: () => new Promise((resolve) => void asked.push(resolve)),
+    }
+    await using bench = await startBench({ deps: { rateLimiter } })
+    const { workers } = bench
+    bench.store.put(headOf('doc'))
+    workers.settles = false
+    const client = await bench.joined('doc', {}, ['ack'])
+    client.send(EDIT(1))
+    await expect.poll(() => asked.length).toBe(1)
+    asked[0]?.({ taken: true })
+    await expect.poll(() => workers.of('sync').length).toBe(1)
+    client.send(EDIT(2))
+    await expect.poll(() => asked.length).toBe(2)
+    const [first] = workers.of('sync')
+    if (first === undefined) throw new Error('nothing was handed over')
+    workers.emit({ kind: 'settled', connection: first.connection, join: first.join, ordinal: 1 })
+    await client.settled()
+    expect(client.of(TAG.syncAck).map((frame) => frame[1])).toEqual([1])
+    asked[1]?.({ taken: false, retryAfterMs: 60_000 })
+    await expect.poll(() => client.of(TAG.syncAck).map((frame) => frame[1])).toEqual([1, 2])
+    expect(client.jsonOf(TAG.error)).toMatchObject([{ code: 'ERR_RATE_LIMIT', frame: 2 }])
+    const told = client.tags().filter((tag) => tag === TAG.syncAck || tag === TAG.error)
+    expect(told).toEqual([TAG.syncAck, TAG.error, TAG.syncAck])
+  })
 })

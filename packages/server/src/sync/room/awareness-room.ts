@@ -41,6 +41,11 @@ export class RoomAwareness {
     this.workspaceId = room.workspaceId
   }
 
+  /** The connection had introduced these ids in the former home of the room. */
+  introduced(member: Member, clients: readonly number[]): void {
+    this.presence.introduced(member, clients, this.host.clock.monotonicMs())
+  }
+
   /** Queues a frame for its turn, because reading it takes processor time like an edit does. [WS-12] */
   receive(member: Member, payload: Uint8Array): void {
     const frames = this.waiting.get(member.connection)

@@ -52,6 +52,18 @@ describe('presence states that the relay accepts', () => {
     )
   })
 
+  it('[WS-44] [WS-47] ids that a connection introduced in the former home of the room are its own before any state of them comes', () => {
+    const presence = new Presence([[1, 8]])
+    presence.introduced(ann, [1, 2, 3, 4, 5], 0)
+    expect(said(presence.saw([[1, 9]]))).toEqual([])
+    expect(said(presence.take(bob, [entry(1, 20, { forged: true }), entry(6, 1, { b: 1 })], 0))).toEqual([[6, 1, { b: 1 }]])
+    expect(said(presence.take(ann, [entry(1, 0, { a: 1 }), entry(5, 1, { a: 5 })], 0))).toEqual([[1, 11, { a: 1 }]])
+    expect(said(presence.take({ connection: 3, sub: 'ann' }, [entry(2, 1, { again: true })], 0))).toEqual([
+      [2, 1, { again: true }],
+    ])
+    expect(said(presence.leave(ann.connection))).toEqual([[1, 12, null]])
+  })
+
   it('[WS-42] [G11] bytes that are not exactly one awareness update are refused', () => {
     const deep = (depth: number) => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth)) as unknown
     const wire = (client: number, clock: number, json: Uint8Array) => writeAwareness([{ client, clock, state: json }])

@@ -10,7 +10,7 @@ interface Entry {
   abandoned: boolean
   /** Clock of the last state that was sent to others. [WS-47] */
   clock: number
-  /** Newest clock received from its owner. */
+  /** Newest clock received from its owner; -1 before the first. */
   heard: number
   /** UTF-8 JSON; `null` after the state was removed. */
   state: Uint8Array | null
@@ -159,6 +159,24 @@ export class Presence {
     return [...changed.values()]
   }
 
+  /**
+   * Notes ids that a connection introduced in the former home of the room, before any state of them comes: no other connection can
+   * introduce them here in between. [WS-44]
+   */
+  introduced(sender: Sender, clients: readonly number[], nowMs: number): void {
+    for (const client of clients.slice(0, MAX_IDS)) {
+      if (this.entries.has(client)) continue
+      this.makeRoom()
+      this.entries.set(client, this.newEntry(sender, client, nowMs))
+      this.own(sender.connection, client)
+    }
+  }
+
+  private newEntry({ connection, sub }: Sender, client: number, nowMs: number): Entry {
+    const clock = this.seen.get(client) ?? 0
+    return { connection, sub, abandoned: false, clock, heard: -1, state: null, renewedAtMs: nowMs }
+  }
+
   /** Whether this entry would add an id beyond the limit of the sender or of the room. */
   private isBeyond(sender: Sender, { client, json }: StateEntry): boolean {
     const known = this.entries.get(client)
@@ -173,20 +191,7 @@ export class Presence {
     if (known === undefined) {
       if (state === null) return null
       this.makeRoom()
-      return this.set(
-        given.client,
-        {
-          connection: sender.connection,
-          sub: sender.sub,
-          abandoned: false,
-          clock: this.seen.get(given.client) ?? 0,
-          heard: 0,
-          state: null,
-          renewedAtMs: nowMs,
-        },
-        given,
-        state,
-      )
+      return this.set(given.client, this.newEntry(sender, given.client, nowMs), given, state)
     }
     if (known.connection !== sender.connection) {
       if (!mayTakeOver) return null
@@ -326,7 +331,8 @@ export class Presence {
         if (this.seen.size < MAX_KNOWN) this.seen.set(client, Math.max(this.seen.get(client) ?? 0, clock))
       } else if (entry.clock <= clock) {
         entry.clock = Math.min(clock + 1, MAX_CLOCK)
-        raised.push({ client, clock: entry.clock, state: entry.state })
+        // Before its first state here, nothing is known that could be told.
+        if (entry.heard >= 0) raised.push({ client, clock: entry.clock, state: entry.state })
       }
     }
     return raised

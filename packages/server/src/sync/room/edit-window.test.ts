@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { SCHEDULE } from '../../kernel/schedule.ts'
-import { EditWindow } from './edit-window.ts'
+import { Beats } from '../../kernel/beats.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { EditWindow, OpenWindow } from './edit-window.ts'
+import { ROOM_OPTIONS } from './room-host.ts'
 
 /** The longest window, in ms, that a room opens in the second second of a load of `perSecond` edits a second, which come two at a time. */
 function windowAt(perSecond: number): number {
@@ -24,4 +27,21 @@ describe('EditWindow, how long a room gathers its next edits', () => {
     expect(windowAt(400)).toBe(16)
     expect(windowAt(4_000)).toBe(16)
   })
+})
+
+it('[WS-41] a window that gives way to none has ended, so that what was gathered in it leaves', async () => {
+  const { clock, timers, pause, advance } = manualTime()
+  let ended = 0
+  const window = new OpenWindow(
+    { beats: new Beats({ clock, timers, run: (work) => work() }), clock, options: ROOM_OPTIONS },
+    () => ended++,
+  )
+  window.next(40)
+  expect([window.isOpen, ended]).toEqual([true, 0])
+  pause(1_000)
+  window.next(1)
+  expect([window.isOpen, ended]).toEqual([false, 1])
+  window.next(40)
+  await advance(100)
+  expect([window.isOpen, ended]).toEqual([false, 2])
 })

@@ -1,3 +1,4 @@
+import type { RoomHost } from './room-host.ts'
 import { Load } from '../../kernel/load.ts'
 import { LOAD_MEMORY_MS, roomWindowMs } from '../../kernel/schedule.ts'
 
@@ -14,5 +15,40 @@ export class EditWindow {
   next(writes: number, nowMs: number): number {
     this.load.add(writes, nowMs)
     return roomWindowMs(this.load.perSecond(nowMs), this.widestMs)
+  }
+}
+
+/** The window of one room: while it is open, edits are gathered. */
+export class OpenWindow {
+  private readonly host: Pick<RoomHost, 'beats' | 'clock'>
+  private readonly window: EditWindow
+  private readonly ended: () => void
+  private cancel: (() => void) | null = null
+
+  /** `ended` is called whenever what was gathered may leave. */
+  constructor(host: Pick<RoomHost, 'beats' | 'clock' | 'options'>, ended: () => void) {
+    this.host = host
+    this.window = new EditWindow(host.options.windowMs)
+    this.ended = ended
+  }
+
+  get isOpen(): boolean {
+    return this.cancel !== null
+  }
+
+  /** Opens the next window, since `writes` edits leave now, in place of the one that is open: edits may be gathered in that. */
+  next(writes: number): void {
+    this.close()
+    const windowMs = this.window.next(writes, this.host.clock.monotonicMs())
+    if (windowMs === 0) return this.ended()
+    this.cancel = this.host.beats.after(windowMs, () => {
+      this.cancel = null
+      this.ended()
+    })
+  }
+
+  close(): void {
+    this.cancel?.()
+    this.cancel = null
   }
 }

@@ -33,7 +33,7 @@ export function fillsGap({ missing }: LogGap, update: Uint8Array): boolean {
 }
 
 /** Applies the waiting updates. Returns what still waits afterwards; `null` when nothing is missing any more. */
-export function applyLater(doc: Y.Doc, gap: LogGap, origin: unknown): LogGap | null {
-  for (const update of gap.later) Y.applyUpdateV2(doc, update, origin)
+export function applyLater(doc: Y.Doc, gap: LogGap): LogGap | null {
+  for (const update of gap.later) Y.applyUpdateV2(doc, update)
   return takePending(doc)
 }

@@ -67,7 +67,7 @@ export async function cutWrite(owner: CutOwner, member: Member, write: Write, to
   }
   live.structCount += structs
   const { emitted } = owner.collect(() => {
-    fillGap(owner, live)
+    fillGap(live)
     if (late.length > 0) cut.watched(write.update.length, () => placeLate(owner, live, member, late))
   })
   took(cut.spentMs)

@@ -84,7 +84,8 @@ export function applyWrites(
     }
   }
   try {
-    if (writes.length === 1) applyAll()
+    // In one transaction, what closes a gap and what waited for it would be one update, which does not go to its sender.
+    if (writes.length === 1 || live.gap !== null) applyAll()
     else live.doc.transact(applyAll, member)
     placeLate(owner, live, member, late)
     if (hasPending(live.doc)) throw new Error('an accepted update left content pending')
@@ -149,7 +150,7 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
   late.push(...live.late.find(update, host.clock.monotonicMs()))
   Y.applyUpdate(live.doc, update, member)
   live.structCount += structs
-  fillGap(owner, live)
+  fillGap(live)
   return true
 }
 
@@ -235,10 +236,13 @@ function fits(gap: LogGap, inspection: Inspection, update: Uint8Array): boolean 
   return inspection.kind === 'bad' || inspection.kind === 'full'
 }
 
-/** Applies the waiting updates that depend on an update that has just been applied. [LIFE-5] */
-export function fillGap(owner: TurnOwner, live: LiveContent): void {
+/**
+ * Applies the waiting updates that depend on an update that has just been applied. Nobody joined has written them, so they go to
+ * everybody, and the last writer stays who it is. [LIFE-5, LIFE-16]
+ */
+export function fillGap(live: LiveContent): void {
   if (live.gap === null) return
-  live.gap = applyLater(live.doc, live.gap, owner)
+  live.gap = applyLater(live.doc, live.gap)
   live.structCount = countStructs(live.doc)
 }
 

@@ -18,7 +18,7 @@ export async function handOverRoom(room: Room, saver: RoomSaver, bodyLater: bool
   room.host.turn(() => room.sync.pause())
   const outcome = await saver.save()
   if (!room.isReady) return failed('lost')
-  const isQuiet = outcome === 'saved' && room.calls.count === 0
+  const isQuiet = outcome === 'saved' && mayClose(room)
   room.host.turn(() => (isQuiet ? closeDurable(room) : room.sync.resume()))
   if (outcome !== 'saved') return failed(outcome)
   return { kind: isQuiet ? 'evicted' : 'busy' }
@@ -29,9 +29,17 @@ async function handOverLog(room: Room): Promise<TaskOutcome> {
   room.host.turn(() => room.sync.pause())
   const isDurable = await room.log.reach(room.log.emitted)
   if (!room.isReady || !isDurable) return LOST
-  const isQuiet = room.calls.count === 0
+  const isQuiet = mayClose(room)
   room.host.turn(() => (isQuiet ? closeDurable(room) : room.sync.resume()))
   return { kind: isQuiet ? 'evicted' : 'busy' }
+}
+
+/**
+ * Whether nothing is lost when the room closes. The gateway hands over what joined connections sent, but in a relay that is alone not what
+ * somebody sent who left before: that has to be applied here. [C8]
+ */
+function mayClose({ calls, epoch, sync }: Room): boolean {
+  return calls.count === 0 && (epoch !== null || !sync.owesThoseWhoLeft)
 }
 
 /** Closes a room in which all is durable. The gateway opens the document again, in the home where it belongs by then. [C8] */

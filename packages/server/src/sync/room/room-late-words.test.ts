@@ -5,7 +5,7 @@ import * as Y from 'yjs'
 import type { DocumentHead, DocumentStore } from '../../documents/document-store.port.ts'
 import { done, editIn, editRequest } from '../testing/room-editing.ts'
 import { put, RoomFixture } from '../testing/room-fixture.ts'
-import { type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
+import { gatedUpdates, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
 import type { UpdateLog } from '../update-log.port.ts'
 
 const CONTENT =
@@ -195,6 +195,53 @@ describe('a worker that ends', () => {
     await send(ben, frames.slice(4))
     await at.settle(next)
     expect(await storedContent(head)).toContain('<h2 id="p1">one fast</h2>')
+  })
+
+  it('[AG-110] leaves the next one also what it remembers of words that are stored together with the body', async () => {
+    const { head, room: before } = await at.openRoom()
+    const typist = new Y.Doc()
+    Y.applyUpdate(typist, Y.encodeStateAsUpdate((await at.joined(before)).doc))
+    const frames: Uint8Array[] = []
+    typist.on('update', (update: Uint8Array) => frames.push(update))
+    const text = blockOf(typist.getXmlFragment('prose:p'), 'p1')?.toArray()[0] as Y.XmlText
+    for (const letter of ' fa') text.insert(text.length, letter)
+    const asHeading = { pageId: 'p', id: 'p1', content: '<h2>one</h2>', format: html }
+    done(await editIn(at.worker, before, editRequest(head, 'set_prose', asHeading)))
+
+    const gate = gatedUpdates(at.storage.updates)
+    let afterRead = (): void => undefined
+    const documents: DocumentStore = {
+      ...at.storage.documents,
+      async read(ref) {
+        const record = await at.storage.documents.read(ref)
+        setImmediate(() => afterRead())
+        return record
+      },
+    }
+    const rooms = { saveIdleMs: 60_000, saveLatestMs: 60_000 }
+    const worker = new TestWorker({ ...at.storage, documents, updates: gate.updates }, { rooms })
+    pausing.push(worker)
+    const room = await worker.open(head)
+    const ann = await at.joined(room, {}, worker)
+    const stored = async (): Promise<number> => {
+      const log = await at.storage.updates.load(head.key)
+      return log.kind === 'loaded' ? log.removals.length : 0
+    }
+    const send = (at: number): number => ann.write(SYNC.update, frames[at] as Uint8Array)
+    send(0)
+    await until(() => ann.settled === ann.ordinal)
+    const ofOneLetter = (await stored()) - 1
+    // The append of the second letter is under way when the body is to be stored, and the third one is stored with it.
+    gate.close()
+    send(1)
+    const hasRead = new Promise<void>((resolve) => (afterRead = resolve))
+    const settling = at.settle(room, worker)
+    await hasRead
+    send(2)
+    gate.open()
+    await settling
+    await until(() => ann.settled === ann.ordinal)
+    expect([ofOneLetter > 0, await stored()]).toEqual([true, 1 + 3 * ofOneLetter])
   })
 })
 

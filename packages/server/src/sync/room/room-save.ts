@@ -18,6 +18,7 @@ import type { LoadedRoom } from './room-load.ts'
 import { failed, LOST, type SaveOutcome } from './room-outcomes.ts'
 import { type Base, materialised, saveLatestMs } from './room-body.ts'
 import { mergeColdWrite } from './room-merge.ts'
+import { removalsMember } from '../update-log.port.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
 const RETRY_MS = 1_000
@@ -257,7 +258,7 @@ export class RoomSaver {
         host.clock.nowMs(),
         this.lastWriter?.sub ?? 'system',
       )
-      const append = held.map(({ actor, update }) => ({ actor, update }))
+      const append = held.map(({ actor, update, removals }) => ({ actor, update, ...removalsMember(removals) }))
       const live = { kind: 'live', lastSeq: sequence - held.length, append, ...epochMember(room.epoch) } as const
       const outcome = await host.documents.write({
         ref: room.ref,

@@ -2,7 +2,7 @@ import { isWriteBearing, readSync } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
 import type { FullDocument } from '../guard/guard-full.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
-import { EditWindow } from './edit-window.ts'
+import { OpenWindow } from './edit-window.ts'
 import { RoomAnswers } from './room-answers.ts'
 import { Backlog } from './room-backlog.ts'
 import type { LiveContent } from './room-content.ts'
@@ -26,7 +26,7 @@ export class RoomSync implements TrialOwner {
   readonly id: number
   readonly workspaceId: string
   private readonly room: SyncRoom
-  private readonly window: EditWindow
+  private readonly window: OpenWindow
   private readonly turn = new Map<Member, Write[]>()
   private gathered = 0
   /** Members that have asked for a turn. */
@@ -35,8 +35,6 @@ export class RoomSync implements TrialOwner {
   readonly answers: RoomAnswers
   /** Number of writes applied since the last broadcast. */
   private applied = 0
-  /** Cancels the end of the open window. */
-  private cancelWindow: (() => void) | null = null
   /** Number of pauses in force. */
   private pauses = 0
   /** Updates emitted by the turn in progress. They are logged and broadcast once the document is known to be sound. */
@@ -52,7 +50,7 @@ export class RoomSync implements TrialOwner {
     this.host = room.host
     this.id = room.id
     this.workspaceId = room.workspaceId
-    this.window = new EditWindow(room.host.options.windowMs)
+    this.window = new OpenWindow(room.host, () => this.askAll())
     this.backlog = new Backlog(room.host)
     this.broadcasts = new Broadcasts(room)
     this.answers = new RoomAnswers(room, this.broadcasts, (member) => this.rejoins.asked(member))
@@ -109,15 +107,17 @@ export class RoomSync implements TrialOwner {
   }
 
   take(member: Member, write: Write): void {
-    if (!this.trials.takes(member, write)) this.enqueue(member, write)
+    if (!member.former && !this.trials.takes(member, write)) this.enqueue(member, write)
   }
 
   enqueue(member: Member, write: Write): void {
+    // A write before this one may have shown that the member's copy is of an earlier lineage.
+    if (member.former) return
     const writes = this.turn.get(member)
     if (writes === undefined) this.turn.set(member, [write])
     else writes.push(write)
     this.gathered++
-    if (this.cancelWindow === null) this.ask(member)
+    if (!this.window.isOpen) this.ask(member)
     else if (this.gathered >= MANY_WRITES) this.askAll()
   }
 
@@ -150,8 +150,7 @@ export class RoomSync implements TrialOwner {
 
   /** The waiting writes exceed what the connection may owe: it is closed and sends them again when it reconnects. [WS-12] */
   private expelBusy(member: Member): void {
-    this.rejoins.forget(member)
-    this.forgetWaiting(member)
+    this.discard(member)
     member.isExpelled = true
     this.host.count('busy_closes')
     this.host.emit({ kind: 'expel', connection: member.connection, code: 1013, word: 'busy' })
@@ -175,8 +174,9 @@ export class RoomSync implements TrialOwner {
   /** Broadcasts what was emitted since the last time and opens the next window. */
   turnsEnded(): void {
     if (this.applied === 0 || !this.room.isReady) return
-    this.openWindow(this.applied)
+    const { applied } = this
     this.applied = 0
+    this.window.next(applied)
     this.handOut()
   }
 
@@ -208,7 +208,7 @@ export class RoomSync implements TrialOwner {
 
   /** Queues the rest of a connection's writes for another turn. `costly`: the first of them is to be applied in pieces. */
   private wait(member: Member, [next, ...behind]: readonly Write[], costly: boolean): void {
-    if (next === undefined) return
+    if (next === undefined || member.former) return
     if (costly) {
       this.backlog.remove(member, next)
       this.trials.cut(member, next, behind)
@@ -241,17 +241,6 @@ export class RoomSync implements TrialOwner {
     } finally {
       this.staged = null
     }
-  }
-
-  private openWindow(writes: number): void {
-    this.cancelWindow?.()
-    const windowMs = this.window.next(writes, this.host.clock.monotonicMs())
-    this.cancelWindow = windowMs === 0 ? null : this.host.beats.after(windowMs, () => this.windowEnded())
-  }
-
-  private windowEnded(): void {
-    this.cancelWindow = null
-    this.askAll()
   }
 
   /**
@@ -316,8 +305,10 @@ export class RoomSync implements TrialOwner {
     return member.knowsLineage ? NOBODY : this.room.formerClients
   }
 
+  /** Nothing of such a copy is applied, so whatever else the member sent would wait for ever. [WS-62, LIFE-17] */
   former(member: Member, ordinal: number): void {
     this.answers.former(member, ordinal)
+    this.discard(member)
   }
 
   gap(member: Member, ownPending: boolean): void {
@@ -367,6 +358,12 @@ export class RoomSync implements TrialOwner {
     return this.turn.size > 0 || !this.trials.isEmpty
   }
 
+  /** Whether writes of connections that have left wait for their turn. */
+  get owesThoseWhoLeft(): boolean {
+    const waiting = [...this.turn.keys(), ...this.trials.ordinals().map(([member]) => member)]
+    return waiting.some((member) => this.room.members.get(member.connection) !== member)
+  }
+
   /** Asks a new connection for its edits, unless the room moved here with all that it had of this connection. */
   joined(member: Member, { resumes, again }: Pick<Extract<ToWorker, { kind: 'join' }>, 'resumes' | 'again'>): void {
     if (resumes === true) return
@@ -378,11 +375,13 @@ export class RoomSync implements TrialOwner {
   forget(member: Member): void {
     this.rejoins.end(member)
     this.acking.delete(member)
-    if (!this.backlog.mayStay(member)) this.forgetWaiting(member)
+    if (!this.backlog.mayStay(member)) this.discard(member)
     this.answers.forget(member)
   }
 
-  private forgetWaiting(member: Member): void {
+  /** Discards all writes of a connection that are not applied yet. */
+  private discard(member: Member): void {
+    this.rejoins.forget(member)
     this.gathered -= this.turn.get(member)?.length ?? 0
     this.turn.delete(member)
     this.trials.forget(member)
@@ -390,7 +389,7 @@ export class RoomSync implements TrialOwner {
   }
 
   close(): void {
-    this.cancelWindow?.()
+    this.window.close()
     this.rejoins.close()
     for (const member of this.room.members.values()) this.forget(member)
     this.turn.clear()

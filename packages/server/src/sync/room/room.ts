@@ -269,6 +269,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (earlier !== undefined) ready.sync.forget(earlier)
     const member = newMember(message)
     this.members.set(message.connection, member)
+    if (message.shows !== undefined) this.awareness.introduced(member, message.shows)
     ready.sync.joined(member, message)
     ready.sync.answers.sendPresence(member, () => this.awareness.snapshot())
   }

@@ -1,0 +1,95 @@
+import { awarenessFrame } from '@docrelay/protocol/codec'
+import { describe, expect, it } from 'vitest'
+import { readAwareness, writeAwareness } from '../room/awareness.ts'
+import { keptPresence, noteShown, type OwnPresence, replayed } from './own-presence.ts'
+
+type Told = readonly (readonly [client: number, clock: number, state: unknown])[]
+
+const ANN = 1
+const VIC = 2
+
+function update(states: Told): Uint8Array {
+  const bytes = (state: unknown) => (state === null ? null : new TextEncoder().encode(JSON.stringify(state)))
+  return writeAwareness(states.map(([client, clock, state]) => ({ client, clock, state: bytes(state) })))
+}
+
+/** What a gateway knows after connections have sent something and their room has told of something. */
+function gateway() {
+  const shown = new Map<number, number>()
+  const kept = new Map<number, OwnPresence | null>()
+  return {
+    sends: (connection: number, ...states: Told) =>
+      kept.set(connection, keptPresence(kept.get(connection) ?? null, update(states), shown, connection)),
+    tells: (connection: number, ...states: Told) => noteShown(shown, awarenessFrame(update(states)), connection),
+    replays(connection: number) {
+      const { ids, update: payload } = replayed(kept.get(connection) ?? null, shown, connection)
+      const entries = readAwareness(payload ?? new Uint8Array([0])) ?? []
+      return {
+        ids,
+        states: entries.map(({ client, clock, json }) => [client, clock, JSON.parse(new TextDecoder().decode(json))]),
+      }
+    },
+  }
+}
+
+describe('what the next home of a room gets of the presence of a connection', () => {
+  it('[WS-44] [C6] is its newest states, with their ids once the room has shown them', () => {
+    const { sends, tells, replays } = gateway()
+    sends(ANN, [7, 1, { at: 1 }])
+    expect(replays(ANN)).toEqual({ ids: [], states: [[7, 1, { at: 1 }]] })
+    tells(ANN, [7, 1, { at: 1 }])
+    sends(ANN, [7, 2, { at: 2 }])
+    sends(ANN, [8, 1, { second: true }])
+    tells(ANN, [8, 1, { second: true }])
+    sends(ANN, [8, 2, { second: true }], [7, 3, { at: 3 }])
+    expect(replays(ANN)).toEqual({
+      ids: [7, 8],
+      states: [
+        [7, 3, { at: 3 }],
+        [8, 2, { second: true }],
+      ],
+    })
+  })
+
+  it('[WS-44] contains no state under the id of another connection, whether that is forged or repeated', () => {
+    const { sends, tells, replays } = gateway()
+    tells(ANN, [7, 1, { name: 'Ann' }])
+    tells(0, [9, 1, { name: 'of another node' }])
+    sends(VIC, [7, 9, { name: 'forged' }], [9, 9, { name: 'repeated' }])
+    expect(replays(VIC)).toEqual({ ids: [], states: [] })
+    sends(VIC, [8, 1, { name: 'Vic' }])
+    tells(VIC, [8, 1, { name: 'Vic' }])
+    expect(replays(VIC)).toEqual({ ids: [8], states: [[8, 1, { name: 'Vic' }]] })
+  })
+
+  it('[WS-44] leaves out an id that another connection of the same person has taken over', () => {
+    const { sends, tells, replays } = gateway()
+    for (const connection of [ANN, VIC]) {
+      sends(connection, [7, connection, {}])
+      tells(connection, [7, connection, {}])
+    }
+    expect([replays(ANN), replays(VIC)]).toEqual([
+      { ids: [], states: [] },
+      { ids: [7], states: [[7, VIC, {}]] },
+    ])
+  })
+
+  it('[WS-43] [C6] is a state of up to 16 KiB; the room ignores a larger one, and so the one before is kept', () => {
+    const { sends, tells, replays } = gateway()
+    const large = { note: 'x'.repeat(15_000) }
+    sends(ANN, [7, 1, {}])
+    tells(ANN, [7, 1, {}])
+    sends(ANN, [7, 2, large])
+    sends(ANN, [7, 3, { note: 'x'.repeat(17_000) }])
+    expect(replays(ANN).states).toEqual([[7, 2, large]])
+  })
+
+  it('[WS-43] is four ids at most, and those that the room has shown before others', () => {
+    const { sends, tells, replays } = gateway()
+    sends(ANN, ...[1, 2, 3, 4, 5].map((id) => [id, 1, {}] as const))
+    expect(replays(ANN).states.map(([id]) => id)).toEqual([1, 2, 3, 4])
+    tells(ANN, ...[3, 6, 7, 8].map((id) => [id, 1, {}] as const))
+    sends(ANN, ...[6, 7, 8].map((id) => [id, 2, {}] as const))
+    expect(replays(ANN).ids).toEqual([3, 6, 7, 8])
+  })
+})

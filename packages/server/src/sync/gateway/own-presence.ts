@@ -1,0 +1,107 @@
+import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
+import { readAwareness } from '@docrelay/protocol/codec'
+
+/** The newest states of one connection by client id, each as it stands in an AWARENESS update. */
+export type OwnPresence = Map<number, Uint8Array>
+
+/** A room takes no more ids of one connection, and no larger states. [WS-43] */
+const MOST_OWN = 4
+const MOST_STATE_BYTES = 16 * 1024
+/** A connection's own states come first in its frames; what comes after so many entries repeats what it has received. [WS-44] */
+const MOST_READ = 64
+/** As many ids as a room remembers. */
+const MOST_SHOWN = 2_048
+
+/**
+ * Notes whose states a room tells of in a frame. The room has accepted them, so this is where it is known here who introduced an
+ * id. `connection`: the one that set them; 0 when the frame does not say, or when it belongs to another node. [WS-44]
+ */
+export function noteShown(shown: Map<number, number>, frame: Uint8Array, connection: number): void {
+  for (const { client, isRemoved } of entriesIn(readAwareness(frame.subarray(1)) ?? NOTHING)) {
+    if (isRemoved) shown.delete(client)
+    else if (connection !== 0 || !shown.has(client)) shown.set(client, connection)
+  }
+  for (const oldest of shown.keys()) {
+    if (shown.size <= MOST_SHOWN) break
+    shown.delete(oldest)
+  }
+}
+
+/**
+ * Keeps what an AWARENESS update of a connection may say of itself: states under ids that it has introduced, and, as long as it has
+ * introduced none, under those of its first update, which the room may accept. Other states repeat what it has received. [WS-44]
+ */
+export function keptPresence(
+  kept: OwnPresence | null,
+  update: Uint8Array,
+  shown: ReadonlyMap<number, number>,
+  connection: number,
+): OwnPresence | null {
+  const isOwn = (id: number): boolean => shown.get(id) === connection
+  const isOfOther = (id: number): boolean => shown.has(id) && !isOwn(id)
+  const isFirst = [...(kept?.keys() ?? [])].every(isOfOther)
+  let own = kept
+  let read = 0
+  for (const { client, isRemoved, stateBytes, bytes } of entriesIn(update)) {
+    if (++read > MOST_READ) break
+    // The room ignores it too, and goes on to show the state before.
+    if (stateBytes > MOST_STATE_BYTES) continue
+    if (!isOwn(client) && !kept?.has(client) && !(isFirst && !isRemoved)) continue
+    own ??= new Map()
+    if (!own.has(client) && own.size >= MOST_OWN) {
+      const other = [...own.keys()].find((id) => isOfOther(id) || (isOwn(client) && !isOwn(id)))
+      if (other === undefined) continue
+      own.delete(other)
+    }
+    own.set(client, new Uint8Array(bytes))
+  }
+  return own
+}
+
+/** What the next home of a room gets of the presence of a connection. */
+export interface Replayed {
+  /** The ids that the connection has introduced. */
+  readonly ids: readonly number[]
+  /** An AWARENESS update; `null`: nothing. */
+  readonly update: Uint8Array | null
+}
+
+/** Leaves out the ids that another connection has introduced. [WS-44, C6] */
+export function replayed(own: OwnPresence | null, shown: ReadonlyMap<number, number>, connection: number): Replayed {
+  const entries = [...(own ?? [])].filter(([client]) => (shown.get(client) ?? connection) === connection)
+  const ids = entries.flatMap(([client]) => (shown.has(client) ? [client] : []))
+  if (entries.length === 0) return { ids, update: null }
+  const size = entries.reduce((sum, [, { length }]) => sum + length, varUintLength(entries.length))
+  const update = new Uint8Array(size)
+  let at = writeVarUint(update, 0, entries.length)
+  for (const [, bytes] of entries) {
+    update.set(bytes, at)
+    at += bytes.length
+  }
+  return { ids, update }
+}
+
+interface Entry {
+  readonly client: number
+  readonly isRemoved: boolean
+  readonly stateBytes: number
+  /** The whole entry, as a view. */
+  readonly bytes: Uint8Array
+}
+
+const NOTHING = new Uint8Array()
+const NULL = 'null'
+
+/** Reads the entries of an AWARENESS update; of a broken one those before the damage. */
+function* entriesIn(update: Uint8Array): Generator<Entry> {
+  const reader = new Reader(update)
+  for (let left = reader.varUint(); left > 0; left--) {
+    const from = reader.position
+    const client = reader.varUint()
+    reader.varUint()
+    const state = reader.varBytes()
+    if (reader.failed) return
+    const isRemoved = state.length === NULL.length && state[0] === NULL.charCodeAt(0)
+    yield { client, isRemoved, stateBytes: state.length, bytes: update.subarray(from, reader.position) }
+  }
+}
