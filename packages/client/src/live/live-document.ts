@@ -4,6 +4,7 @@ import * as Y from 'yjs'
 import { Emitter } from '../emitter.ts'
 import type { Environment } from '../environment.ts'
 import { RelayError } from '../errors.ts'
+import { inTime } from '../in-time.ts'
 import type { Documents } from '../rest/documents.ts'
 import { SyncClient, type SyncState } from '../sync/sync-client.ts'
 import type { TokenCallback } from '../tokens.ts'
@@ -85,6 +86,9 @@ export interface LiveContext {
   readonly onEvent: (document: LiveDocument, event: DocEventFrame) => void
   readonly onClosed: (document: LiveDocument) => void
 }
+
+/** Time limit for the opening of a copy on the device. */
+const COPY_MS = 10_000
 
 /** A document that is kept in sync while it is open. */
 export class LiveDocument {
@@ -259,9 +263,13 @@ export class LiveDocument {
     if (this.#known) this.#toldContent(true)
   }
 
+  /** Not waited for longer than a person would wait for the document: there are browsers whose store never answers. [WS-67] */
   async #openCopy(persistence: Persistence): Promise<StoredCopy | null> {
+    const { copyScope, environment } = this.#context
+    const after: Environment['after'] = (ms, run) => environment.after(ms, run)
     try {
-      return await persistence.open(await this.#context.copyScope(), this.id, this.#context.environment.now)
+      const opening = persistence.open(await copyScope(), this.id, environment.now)
+      return await inTime(opening, COPY_MS, after, () => new Error('the device gave no copy in time'))
     } catch {
       return null
     }
@@ -322,12 +330,12 @@ export class LiveDocument {
     return edits > saved && !isCopyAlone
   }
 
-  /** The document is not there for this person any more: no connection is kept, and a copy only with words that are nowhere else. */
+  /** The document is not there for this person any more: no connection is kept, and a copy only with words that are nowhere else, of whichever tab. */
   #leave(gone: GoneEvent): void {
     this.#gone = gone
     this.#client?.disconnect()
     this.#context.onClosed(this)
-    if (!gone.unsaved) void this.dropCopy()
+    if (!gone.unsaved) void this.#copy?.remove(true)
     this.#emitter.emit('gone', gone)
   }
 
