@@ -111,6 +111,7 @@ export class LiveDocument {
   /** The document was there: live, or as a copy. */
   #known = false
   #gone: GoneEvent | null = null
+  #diverged: DivergedEvent | null = null
   #closed = false
   #state: DocumentState
 
@@ -144,6 +145,11 @@ export class LiveDocument {
   /** What the event `gone` told; `null` while the document is there. For a view that is shown after the event. */
   get gone(): GoneEvent | null {
     return this.#gone
+  }
+
+  /** What the event `diverged` told last, and holds while `state.saved` is `refused`; `null` before. For a view that is shown after it. */
+  get diverged(): DivergedEvent | null {
+    return this.#diverged
   }
 
   /** Whether it was closed, by `close` or with the relay object. */
@@ -318,7 +324,7 @@ export class LiveDocument {
     if (state.refusal === null || error === null) return
     const meaning = meaningOf(state, this.#known)
     if (meaning.kind === 'gone') this.#leave({ reason: meaning.reason, successor: state.successor, unsaved: this.#isUnsaved })
-    else if (meaning.kind === 'diverged') this.#emitter.emit('diverged', this.#divergence(error))
+    else if (meaning.kind === 'diverged') this.#emitter.emit('diverged', (this.#diverged = this.#divergence(error)))
   }
 
   /** Whether words of this person are not acknowledged, however the document stands. */
