@@ -23,11 +23,24 @@ type CopyKey = [string, string, string, string, string]
 interface CopyRow {
   readonly key: CopyKey
   readonly usedAt: number
-  /** The copy holds words that the relay has not acknowledged. */
+  /** The copy holds words that the relay has not acknowledged: it has marks. */
   readonly unsaved?: boolean
+  /** Absent in what a former release wrote. */
+  readonly marks?: readonly Mark[]
 }
+/**
+ * Stands in a copy for words of one tab that are not acknowledged: the key of the update with which they came, which no other has. When
+ * everything that a tab holds is acknowledged, it takes away its own mark and those that it found when it opened the copy, since it sent
+ * these words too. So the mark of a tab that ended goes as soon as another one has sent its words, and no sooner; that of an open tab
+ * stays, however others stand.
+ */
+type Mark = number
+/** The mark that stands for words that a former release wrote. */
+const UNKNOWN_TAB: Mark = 0
 /** A copy with its content. */
-interface Found extends Required<Pick<CopyRow, 'key' | 'unsaved'>> {
+interface Found {
+  readonly key: CopyKey
+  readonly marks: readonly Mark[]
   readonly update: Uint8Array
 }
 interface UpdateRow {
@@ -55,12 +68,13 @@ export function indexedDb({ name = 'docrelay', maxAgeDays = 30, factory }: Index
   return {
     async open(scope, docId, now) {
       const db = await database()
-      await removeUnused(db, now() - maxAgeDays * DAY_MS)
-      const newest = await newestCopy(db, scope, docId, now)
+      await removeUnused(db, now() - maxAgeDays * DAY_MS).catch(() => {})
+      // A device that takes no more still gives what it has: words that are nowhere else may be in it.
+      const newest = await newestCopy(db, scope, docId, now).catch(() => newestCopy(db, scope, docId, null))
       return storedCopy(database, scope, docId, now, newest)
     },
     async clear({ origin, sub }) {
-      await removeCopies(await database(), [origin], ([, , whose]) => sub === null || whose === sub)
+      await removeCopies(await database(), [origin], ({ key: [, , whose] }) => sub === null || whose === sub)
     },
     async hasUnsaved({ origin, sub }) {
       return write(await database(), async (copies) => {
@@ -79,14 +93,23 @@ function storedCopy(
   newest: Found | null,
 ): StoredCopy {
   let key = newest?.key ?? null
+  /** The marks that go when everything here is acknowledged. */
+  let mine = newest?.marks ?? []
+  /** Writes the marks of a copy, with this one in place of those of this tab. */
+  const mark = (copies: IDBObjectStore, copy: CopyKey, row: CopyRow | undefined, own: readonly Mark[]): void => {
+    const others = marksOf(row).filter((each) => !mine.includes(each))
+    mine = own
+    copies.put(rowOf(copy, now(), [...others, ...own]))
+  }
   return {
-    content: newest && { lineage: newest.key[4], update: newest.update, unsaved: newest.unsaved },
+    content: newest && { lineage: newest.key[4], update: newest.update, unsaved: newest.marks.length > 0 },
     async begin(lineage, update, unsaved = false) {
-      key = [origin, workspace, sub, docId, lineage]
-      const row: CopyRow = { key, usedAt: now(), unsaved }
+      const copy: CopyKey = [origin, workspace, sub, docId, lineage]
+      key = copy
       await write(await database(), async (copies, updates) => {
-        copies.put(row)
-        updates.put({ copy: row.key, update } satisfies UpdateRow)
+        const row = await rowAt(copies, copy)
+        const id = await result(updates.put({ copy, update } satisfies UpdateRow))
+        mark(copies, copy, row, unsaved ? [id as Mark] : [])
       })
     },
     async append(update, unsaved = false) {
@@ -94,9 +117,10 @@ function storedCopy(
       if (copy === null) return false
       return write(await database(), async (copies, updates) => {
         // Another tab may have cleared the copy; an update alone would be a copy with holes.
-        if ((await result(copies.getKey(copy))) === undefined) return false
-        copies.put({ key: copy, usedAt: now(), unsaved } satisfies CopyRow)
-        updates.put({ copy, update } satisfies UpdateRow)
+        const row = await rowAt(copies, copy)
+        if (row === undefined) return false
+        const id = await result(updates.put({ copy, update } satisfies UpdateRow))
+        mark(copies, copy, row, unsaved ? [id as Mark] : [])
         const count = await result(updates.index('copy').count(copy))
         if (count > MERGE_ABOVE) await mergeCopy(updates, copy)
         return true
@@ -106,15 +130,29 @@ function storedCopy(
       const copy = key
       if (copy === null) return
       await write(await database(), async (copies) => {
-        if ((await result(copies.getKey(copy))) !== undefined) copies.put({ key: copy, usedAt: now() } satisfies CopyRow)
+        const row = await rowAt(copies, copy)
+        if (row !== undefined) mark(copies, copy, row, [])
       })
     },
-    async remove() {
+    async remove({ keepsUnsaved = false } = {}) {
       const db = await database()
-      await removeCopies(db, [origin, workspace, sub, docId])
-      if (key !== null) await removeCopies(db, key)
+      const isOver = (row: CopyRow): boolean => !keepsUnsaved || marksOf(row).every((each) => mine.includes(each))
+      await removeCopies(db, [origin, workspace, sub, docId], isOver)
+      if (key !== null) await removeCopies(db, key, isOver)
     },
   }
+}
+
+function marksOf(row: CopyRow | undefined): readonly Mark[] {
+  return row?.marks ?? (row?.unsaved === true ? [UNKNOWN_TAB] : [])
+}
+
+function rowOf(key: CopyKey, usedAt: number, marks: readonly Mark[]): CopyRow {
+  return { key, usedAt, unsaved: marks.length > 0, marks }
+}
+
+async function rowAt(copies: IDBObjectStore, key: CopyKey): Promise<CopyRow | undefined> {
+  return (await result(copies.get(key))) as CopyRow | undefined
 }
 
 /** Replaces the updates of a copy by one. */
@@ -125,12 +163,12 @@ async function mergeCopy(updates: IDBObjectStore, copy: CopyKey): Promise<void> 
   updates.put({ copy, update } satisfies UpdateRow)
 }
 
-/** Returns the copy of a document that was used last, with its content. */
+/** Returns the copy of a document that was used last, with its content, and writes that it is used `now`; `null`: writes nothing. */
 async function newestCopy(
   db: IDBDatabase,
   { origin, workspace, sub }: CopyScope,
   docId: string,
-  now: () => number,
+  now: (() => number) | null,
 ): Promise<Found | null> {
   return write(db, async (copies, updates) => {
     const copiesIn = async (place: string): Promise<CopyRow[]> => {
@@ -141,13 +179,13 @@ async function newestCopy(
     // A copy of the unnamed workspace stays where it is: nobody knows yet that it is of this one.
     const newest = (await copiesIn(workspace))[0] ?? unnamed[0]
     if (newest === undefined) return null
-    const twin = unnamed.find(({ key }) => key !== newest.key && key[4] === newest.key[4])
+    const twin = now === null ? undefined : unnamed.find(({ key }) => key !== newest.key && key[4] === newest.key[4])
     if (twin !== undefined) await moveCopy(copies, updates, twin.key, newest.key)
     const stored = (await result(updates.index('copy').getAll(newest.key))) as UpdateRow[]
     if (stored.length === 0) return null
-    const unsaved = newest.unsaved === true || twin?.unsaved === true
-    copies.put({ key: newest.key, usedAt: now(), unsaved } satisfies CopyRow)
-    return { key: newest.key, unsaved, update: Y.mergeUpdates(stored.map(({ update }) => update)) }
+    const marks = [...new Set([newest, twin].flatMap(marksOf))]
+    if (now !== null) copies.put(rowOf(newest.key, now(), marks))
+    return { key: newest.key, marks, update: Y.mergeUpdates(stored.map(({ update }) => update)) }
   })
 }
 
@@ -165,15 +203,11 @@ async function removeUnused(db: IDBDatabase, before: number): Promise<void> {
   })
 }
 
-/** Removes the copies whose key begins with these parts and is accepted by `isOne`. */
-async function removeCopies(
-  db: IDBDatabase,
-  parts: readonly string[],
-  isOne: (key: CopyKey) => boolean = () => true,
-): Promise<void> {
+/** Removes the copies whose key begins with these parts and that `isOne` accepts. */
+async function removeCopies(db: IDBDatabase, parts: readonly string[], isOne: (row: CopyRow) => boolean): Promise<void> {
   await write(db, async (copies, updates) => {
-    const keys = (await result(copies.getAllKeys(below(parts)))) as CopyKey[]
-    for (const key of keys.filter(isOne)) await removeCopy(copies, updates, key)
+    const rows = (await result(copies.getAll(below(parts)))) as CopyRow[]
+    for (const { key } of rows.filter(isOne)) await removeCopy(copies, updates, key)
   })
 }
 

@@ -1,7 +1,7 @@
 import 'fake-indexeddb/auto'
 import { syncAckFrame } from '@docrelay/protocol/codec'
-import { IDBFactory } from 'fake-indexeddb'
-import { expect, it } from 'vitest'
+import { IDBFactory, IDBObjectStore } from 'fake-indexeddb'
+import { describe, expect, it } from 'vitest'
 import { indexedDb } from './indexeddb.ts'
 import type { GoneEvent } from './live/live-document.ts'
 import type { Persistence } from './live/persistence.ts'
@@ -69,4 +69,125 @@ it('[WS-62] words of an earlier page load that the relay has acknowledged count 
   expect(second.document.state.saved).toBe('saved')
   expect(await second.relay.hasUnsavedCopies()).toBe(false)
   await second.relay.close()
+})
+
+describe('two tabs with one document', () => {
+  /** The first tab has words that are not acknowledged; the second has none. */
+  async function tabs() {
+    const persist = indexedDb({ factory: new IDBFactory() })
+    const first = await bench(persist)
+    await first.says(...joined(), syncAckFrame(1))
+    await expect.poll(() => first.document.state.localCopy).toBe('on')
+    const second = await bench(persist)
+    await second.says(...joined(), syncAckFrame(1))
+    field(first.document, 'unsent')
+    await expect.poll(() => first.relay.hasUnsavedCopies()).toBe(true)
+    const close = () => Promise.all([first.relay.close(), second.relay.close()])
+    return { persist, first, second, close }
+  }
+
+  it('[WS-62] what one of them saves says nothing of the words of the other', async () => {
+    const { persist, first, second, close } = await tabs()
+    field(second.document, 'sent')
+    await expect.poll(() => second.document.state.saved).toBe('saving')
+    second.sockets.at(-1)?.receive(syncAckFrame(2))
+    expect(second.document.state.saved).toBe('saved')
+    await second.document.close()
+    expect([await first.relay.hasUnsavedCopies(), first.document.state.saved]).toEqual([true, 'saving'])
+    first.sockets.at(-1)?.receive(syncAckFrame(2))
+    await first.document.close()
+    const third = await bench(persist)
+    expect([fields(third.document), await third.relay.hasUnsavedCopies()]).toEqual([['sent', 'unsent'], false])
+    await Promise.all([close(), third.relay.close()])
+  })
+
+  it('[WS-62] the words of one that closed count as unsaved until another one that opened them has sent them', async () => {
+    const { persist, first, second, close } = await tabs()
+    await first.relay.close()
+    const third = await bench(persist)
+    await third.says(...joined())
+    field(second.document, 'sent')
+    second.sockets.at(-1)?.receive(syncAckFrame(2))
+    await second.document.close()
+    expect(await third.relay.hasUnsavedCopies()).toBe(true)
+    third.sockets.at(-1)?.receive(syncAckFrame(1))
+    expect(third.document.state.saved).toBe('saved')
+    await third.document.close()
+    expect(await third.relay.hasUnsavedCopies()).toBe(false)
+    await Promise.all([close(), third.relay.close()])
+  })
+
+  it('[WS-64] when the document ends, the tab that has saved everything leaves the copy to the one that has not', async () => {
+    const { persist, first, second, close } = await tabs()
+    await first.says(deletedFor('restored'))
+    await second.says(deletedFor('restored'))
+    expect([(await first.gone).unsaved, (await second.gone).unsaved]).toEqual([true, false])
+    await expect.poll(() => second.document.state.localCopy).toBe('off')
+    await close()
+    const later = await bench(persist)
+    expect(fields(later.document)).toEqual(['unsent'])
+    await later.document.dropCopy()
+    expect(await later.relay.hasUnsavedCopies()).toBe(false)
+    await later.relay.close()
+  })
+})
+
+it('[WS-62] words that a former release marked as unsaved count as such until they are acknowledged', async () => {
+  const factory = new IDBFactory()
+  const persist = indexedDb({ factory })
+  const first = await bench(persist)
+  await first.says(...joined(), syncAckFrame(1))
+  field(first.document, 'x')
+  await first.relay.close()
+  await new Promise<void>((resolve) => {
+    const opening = factory.open('docrelay')
+    opening.onsuccess = () => {
+      const copies = opening.result.transaction('copies', 'readwrite').objectStore('copies')
+      copies.openCursor().onsuccess = ({ target }) => {
+        const cursor = (target as IDBRequest<IDBCursorWithValue | null>).result
+        if (cursor === null) return resolve()
+        const { marks: _, ...row } = cursor.value as { readonly marks: unknown }
+        cursor.update(row).onsuccess = () => cursor.continue()
+      }
+    }
+  })
+  const second = await bench(persist)
+  expect(await second.relay.hasUnsavedCopies()).toBe(true)
+  await second.says(...joined(), syncAckFrame(1))
+  await second.document.close()
+  expect(await second.relay.hasUnsavedCopies()).toBe(false)
+  await second.relay.close()
+})
+
+it('[WS-62] a device whose quota is used up still gives the words that it has', async () => {
+  const persist = indexedDb({ factory: new IDBFactory() })
+  const first = await bench(persist)
+  await first.says(...joined(), syncAckFrame(1))
+  field(first.document, 'x')
+  await first.relay.close()
+  const { put } = IDBObjectStore.prototype
+  IDBObjectStore.prototype.put = () => {
+    throw new DOMException('the quota is used up', 'QuotaExceededError')
+  }
+  try {
+    const second = await bench(persist)
+    expect([fields(second.document), second.document.state]).toMatchObject([['x'], { saved: 'local', localCopy: 'on' }])
+    field(second.document, 'y')
+    await expect.poll(() => second.document.state.localCopy).toBe('off')
+    await second.relay.close()
+  } finally {
+    IDBObjectStore.prototype.put = put
+  }
+})
+
+it('[WS-67] a document whose copy does not open in 10 s is opened without one', async () => {
+  const never: Persistence = { open: () => new Promise(() => {}), clear: async () => {} }
+  const { relay, sockets, advance } = playedRelay({ persist: never })
+  const document = relay.open('plan')
+  await advance(9_999)
+  expect([sockets.length, document.state.localCopy]).toEqual([0, 'waiting'])
+  await advance(1)
+  await expect.poll(() => sockets.length).toBe(1)
+  expect(document.state.localCopy).toBe('off')
+  await relay.close()
 })

@@ -4,6 +4,7 @@ import * as Y from 'yjs'
 import { Emitter } from '../emitter.ts'
 import type { Environment } from '../environment.ts'
 import { RelayError } from '../errors.ts'
+import { inTime } from '../in-time.ts'
 import type { Documents } from '../rest/documents.ts'
 import { SyncClient, type SyncState } from '../sync/sync-client.ts'
 import type { TokenCallback } from '../tokens.ts'
@@ -86,6 +87,9 @@ export interface LiveContext {
   readonly onClosed: (document: LiveDocument) => void
 }
 
+/** Time limit for the opening of a copy on the device. */
+const COPY_MS = 10_000
+
 /** A document that is kept in sync while it is open. */
 export class LiveDocument {
   readonly id: string
@@ -107,6 +111,7 @@ export class LiveDocument {
   /** The document was there: live, or as a copy. */
   #known = false
   #gone: GoneEvent | null = null
+  #diverged: DivergedEvent | null = null
   #closed = false
   #state: DocumentState
 
@@ -140,6 +145,11 @@ export class LiveDocument {
   /** What the event `gone` told; `null` while the document is there. For a view that is shown after the event. */
   get gone(): GoneEvent | null {
     return this.#gone
+  }
+
+  /** What the event `diverged` told last, and holds while `state.saved` is `refused`; `null` before. For a view that is shown after it. */
+  get diverged(): DivergedEvent | null {
+    return this.#diverged
   }
 
   /** Whether it was closed, by `close` or with the relay object. */
@@ -259,9 +269,13 @@ export class LiveDocument {
     if (this.#known) this.#toldContent(true)
   }
 
+  /** Not waited for longer than a person would wait for the document: there are browsers whose store never answers. [WS-67] */
   async #openCopy(persistence: Persistence): Promise<StoredCopy | null> {
+    const { copyScope, environment } = this.#context
+    const after: Environment['after'] = (ms, run) => environment.after(ms, run)
     try {
-      return await persistence.open(await this.#context.copyScope(), this.id, this.#context.environment.now)
+      const opening = persistence.open(await copyScope(), this.id, environment.now)
+      return await inTime(opening, COPY_MS, after, () => new Error('the device gave no copy in time'))
     } catch {
       return null
     }
@@ -310,7 +324,7 @@ export class LiveDocument {
     if (state.refusal === null || error === null) return
     const meaning = meaningOf(state, this.#known)
     if (meaning.kind === 'gone') this.#leave({ reason: meaning.reason, successor: state.successor, unsaved: this.#isUnsaved })
-    else if (meaning.kind === 'diverged') this.#emitter.emit('diverged', this.#divergence(error))
+    else if (meaning.kind === 'diverged') this.#emitter.emit('diverged', (this.#diverged = this.#divergence(error)))
   }
 
   /** Whether words of this person are not acknowledged, however the document stands. */
@@ -322,12 +336,12 @@ export class LiveDocument {
     return edits > saved && !isCopyAlone
   }
 
-  /** The document is not there for this person any more: no connection is kept, and a copy only with words that are nowhere else. */
+  /** The document is not there for this person any more: no connection is kept, and a copy only with words that are nowhere else, of whichever tab. */
   #leave(gone: GoneEvent): void {
     this.#gone = gone
     this.#client?.disconnect()
     this.#context.onClosed(this)
-    if (!gone.unsaved) void this.dropCopy()
+    if (!gone.unsaved) void this.#copy?.remove(true)
     this.#emitter.emit('gone', gone)
   }
 

@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import { applyAsReader } from '../sync/apply-as-reader.ts'
+import { applyOnly } from '../sync/apply-only.ts'
 import { mergeInTurns } from '../sync/merge-updates.ts'
 import type { StoredCopy } from './persistence.ts'
 
@@ -19,7 +19,7 @@ export class LocalCopy {
   readonly #stored: StoredCopy
   readonly #changed: () => void
   readonly #isUnsaved: () => boolean
-  /** Whether the stored copy is marked as one with words that are not acknowledged. */
+  /** Whether the stored copy is marked as one with words of this tab, or of when it was opened, that are not acknowledged. */
   #marked: boolean
   #state: LocalCopyState
   #queue: Uint8Array[] = []
@@ -38,8 +38,7 @@ export class LocalCopy {
     // What was edited before the copy was opened is not in it.
     if (stored.content !== null) {
       if (ydoc.store.clients.size > 0) this.#queue.push(Y.encodeStateAsUpdate(ydoc))
-      // Whether the person may write is not known yet.
-      applyAsReader(ydoc, stored.content.update, this)
+      applyOnly(ydoc, stored.content.update, this)
     }
     ydoc.on('update', this.#updated)
     this.#write()
@@ -78,11 +77,11 @@ export class LocalCopy {
     await this.#writing
   }
 
-  /** Removes the copy, of any lineage, and keeps nothing any more. */
-  async remove(): Promise<void> {
+  /** Removes the copy, of any lineage, and keeps nothing any more. `keepsUnsaved`: but what another tab has not saved. */
+  async remove(keepsUnsaved = false): Promise<void> {
     this.#queue = []
     await this.stop()
-    await this.#stored.remove().catch(() => {})
+    await this.#stored.remove({ keepsUnsaved }).catch(() => {})
     this.#turnOff()
   }
 

@@ -30,12 +30,15 @@ export interface StoredCopy {
   /** Begins a copy with the whole content of the document. Rejects when the platform refuses. */
   begin(lineage: string, update: Uint8Array, unsaved?: boolean): Promise<void>
   /**
-   * Adds an update to the copy, which holds words that are not acknowledged or none from then on. Resolves with false when the copy is not
-   * there any more: somebody cleared it.
+   * Adds an update to the copy. `unsaved`: whether who adds it has words then that are not acknowledged; what others have stays as they
+   * said. Resolves with false when the copy is not there any more: somebody cleared it.
    */
   append(update: Uint8Array, unsaved?: boolean): Promise<boolean>
-  /** The relay has acknowledged everything that the copy holds. */
+  /** The relay has acknowledged everything that the copy held when it was opened, and everything that was added by this object. */
   saved?(): Promise<void>
-  /** Removes all copies of the document, whatever their lineage. */
-  remove(): Promise<void>
+  /**
+   * Removes all copies of the document, whatever their lineage; with `keepsUnsaved` not those with words of somebody else, such as another
+   * tab, that are not acknowledged.
+   */
+  remove(options?: { readonly keepsUnsaved?: boolean }): Promise<void>
 }

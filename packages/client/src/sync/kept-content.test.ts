@@ -21,7 +21,7 @@ function typed() {
 
 it('[AG-110] unsaved words in a block that others remove stay in the copy until they are saved, and show nowhere', () => {
   const { doc, page, kept, removal } = typed()
-  kept.apply(removal, 'relay', { isSaved: false, mayWrite: true })
+  kept.apply(removal, 'relay', { isSaved: false })
   expect([page.length, holds(doc, ' words'), doc.gc]).toEqual([0, true, true])
   kept.release()
   expect(holds(doc, ' words')).toBe(false)
@@ -41,14 +41,14 @@ it('[AG-110] unsaved letters that were deleted again before others removed their
 
 it('[AG-110] saved words in a block that others remove are dropped at once', () => {
   const { doc, kept, removal } = typed()
-  kept.apply(removal, 'relay', { isSaved: true, mayWrite: true })
+  kept.apply(removal, 'relay', { isSaved: true })
   expect(holds(doc, ' words')).toBe(false)
 })
 
 it('[AG-110] a copy that its owner lets keep deleted content keeps it', () => {
   const { doc, kept, removal } = typed()
   doc.gc = false
-  kept.apply(removal, 'relay', { isSaved: false, mayWrite: true })
+  kept.apply(removal, 'relay', { isSaved: false })
   kept.release()
   expect([holds(doc, ' words'), doc.gc]).toEqual([true, false])
 })

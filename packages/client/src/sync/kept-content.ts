@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import { applyAsReader } from './apply-as-reader.ts'
+import { applyOnly } from './apply-only.ts'
 
 type DeleteSet = Y.Transaction['deleteSet']
 
@@ -18,15 +18,10 @@ export class KeptContent {
     this.#doc = doc
   }
 
-  /** Applies an update of the relay. `mayWrite`: whether Yjs may clean up after it, which is an edit. */
-  apply(
-    update: Uint8Array,
-    origin: unknown,
-    { isSaved, mayWrite }: { readonly isSaved: boolean; readonly mayWrite: boolean },
-  ): void {
+  /** Applies an update of the relay. */
+  apply(update: Uint8Array, origin: unknown, { isSaved }: { readonly isSaved: boolean }): void {
     const doc = this.#doc
-    const applyUpdate = mayWrite ? Y.applyUpdate : applyAsReader
-    if (isSaved || !doc.gc) return applyUpdate(doc, update, origin)
+    if (isSaved || !doc.gc) return applyOnly(doc, update, origin)
     const note = (transaction: Y.Transaction): void => {
       if (transaction.deleteSet.clients.size === 0) return
       this.#deleted.push(transaction.deleteSet)
@@ -35,7 +30,7 @@ export class KeptContent {
     doc.gc = false
     doc.on('afterTransaction', note)
     try {
-      applyUpdate(doc, update, origin)
+      applyOnly(doc, update, origin)
     } finally {
       doc.off('afterTransaction', note)
       doc.gc = true

@@ -112,6 +112,19 @@ describe('a client that may only read', () => {
     expect([sent(), shown()]).toEqual([['join plan', 'step2'], 'saved null'])
   })
 
+  it('[WS-64] is told of no refusal when such formatting came while it could write still, as far as it knew', async () => {
+    const { relay, updates } = deletedWhileBold()
+    const { doc, socket, answerJoin, ack, refuse, level, sent, shown } = await bench(relay)
+    doc.getText('page')
+    answerJoin('edit')
+    ack(1)
+    for (const update of updates) socket.receive(syncFrame(SYNC.update, update))
+    // The relay has taken the right to write away by now, and refuses what comes.
+    for (let ordinal = 2; ordinal <= sent().length - 1; ordinal++) refuse('ERR_EDIT_FORBIDDEN', ordinal)
+    level('view')
+    expect([sent(), shown()]).toEqual([['join plan', 'step2'], 'saved null'])
+  })
+
   it('[WS-64] still counts what is typed, and says that it is refused', async () => {
     const { answerJoin, ack, refuse, sent, edit, shown } = await bench()
     answerJoin('view')

@@ -330,7 +330,7 @@ export class SyncClient {
     const sync = readSync(message)
     if (!sync) return
     if (sync.subType === SYNC.step1) return this.#answerStep1(sync.payload)
-    this.#kept.apply(sync.payload, this, { isSaved: this.#savedEdits === this.#edits, mayWrite: this.#level !== 'view' })
+    this.#kept.apply(sync.payload, this, { isSaved: this.#savedEdits === this.#edits })
     if (sync.subType === SYNC.step2 && !this.#synced) {
       this.#synced = true
       this.#awaitsStep2 = false

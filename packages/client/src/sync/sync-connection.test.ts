@@ -130,6 +130,31 @@ it('[WS-67] a connection that waits tries again at once when the platform says t
   expect(sockets).toHaveLength(2)
 })
 
+it('[WS-67] a client whose clock is ahead asks for a fresh token less and less often, at most once a minute in the end', async () => {
+  let asked = 0
+  const { connection, sockets, advance, settled, environment } = bench(() => `token-${asked++}`)
+  connection.connect()
+  await settled()
+  const [socket] = sockets
+  socket?.open()
+  // The relay takes each token, which ends in five minutes there and ended an hour ago here.
+  const grant = () =>
+    socket?.receive(
+      jsonFrame(TAG.authResponse, { success: true, userId: 'ann', tokenExpiresAt: environment.now() - 3_600_000 }),
+      HEARTBEAT_FRAME,
+    )
+  grant()
+  for (let second = 0; second < 600; second++) {
+    const before = asked
+    await advance(1_000)
+    if (asked > before) grant()
+    else socket?.receive(HEARTBEAT_FRAME)
+  }
+  expect(asked).toBeGreaterThan(8)
+  expect(asked).toBeLessThan(20)
+  connection.close()
+})
+
 it('[WS-67] the reason for a socket that fails to open is the message of the platform', async () => {
   const { connection, statuses, sockets, settled } = bench(() => 'a.token')
   connection.connect()

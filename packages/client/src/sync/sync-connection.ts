@@ -51,6 +51,8 @@ const HEARTBEAT_TIMEOUT_MS = 5_000
 const TRANSFER_MS = 60_000
 const LONGEST_TRANSFER_MS = 480_000
 const RENEW_BEFORE_MS = 60_000
+const SOONEST_RENEWAL_MS = 1_000
+const LATEST_SOONEST_RENEWAL_MS = 60_000
 /** Time limit from the opening of a socket to the relay's AUTH_RESPONSE: a platform may wait minutes for a server that does not answer. */
 const OPEN_MS = 15_000
 
@@ -71,6 +73,11 @@ export class SyncConnection {
   /** Whether the relay has sent anything since the last check for the answer to a heartbeat. */
   #heard = false
   #transferMs = TRANSFER_MS
+  /**
+   * The shortest time to the next renewal of the token. It is doubled each time that a token that the relay has just taken seems to be over:
+   * then the clock here is ahead, and an issuer would be asked every second for as long as the page is open.
+   */
+  #soonestRenewalMs = SOONEST_RENEWAL_MS
   /** Counts attempts and closes: what an earlier attempt waited for no longer matters. */
   #attempt = 0
   /** What the platform said of a socket that failed before it was open; browsers say nothing. */
@@ -243,8 +250,11 @@ export class SyncConnection {
   #planRenewal(response: AuthResponseFrame): void {
     if (response.tokenExpiresAt === undefined) return
     const leftMs = response.tokenExpiresAt - this.#options.environment.now()
-    // Renews at most once a second, and never later than a timer can count.
-    const inMs = Math.min(Math.max(leftMs - Math.min(RENEW_BEFORE_MS, leftMs / 2), 1_000), 2 ** 31 - 1)
+    const wantedMs = leftMs - Math.min(RENEW_BEFORE_MS, leftMs / 2)
+    // Never later than a timer can count.
+    const inMs = Math.min(Math.max(wantedMs, this.#soonestRenewalMs), 2 ** 31 - 1)
+    const doubledMs = Math.min(2 * this.#soonestRenewalMs, LATEST_SOONEST_RENEWAL_MS)
+    this.#soonestRenewalMs = wantedMs > SOONEST_RENEWAL_MS ? SOONEST_RENEWAL_MS : doubledMs
     this.#after('renewal', inMs, async () => {
       const token = await this.#options.token({ fresh: true })
       if (this.canSend && isToken(token)) this.#authenticate(token)

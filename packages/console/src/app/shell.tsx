@@ -8,8 +8,8 @@ import { messages } from '../messages.en.ts'
 import { keepWorkspace } from '../session/workspace-choice.ts'
 import type { SignIn } from '../session/sign-in.ts'
 import type { Page } from './boot.ts'
-import { FailedFiles } from './failed-files.tsx'
 import { lazyView } from './lazy-view.tsx'
+import { LeftBehind } from './left-behind.tsx'
 import { formatRoute, type Route } from './route.ts'
 import { SignInAgain } from './sign-in-again.tsx'
 import type { Session } from './views.ts'
@@ -133,7 +133,7 @@ export function Shell(props: {
         </Menu>
       </header>
       <SignInAgain session={session} signIn={props.signIn} />
-      <FailedFiles documents={documents} />
+      <LeftBehind documents={documents} />
       <div id="content" class="shell-content" tabIndex={-1}>
         {route.view === 'documents' && <DocumentsView session={session} />}
         {route.view === 'usage' && <UsageView session={session} />}

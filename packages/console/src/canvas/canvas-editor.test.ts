@@ -1,5 +1,6 @@
+import type { ShapeBox } from '@docrelay/model/canvas/geometry/shape-box'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Handle } from './resize.ts'
+import { type Handle, handlePoint } from './resize.ts'
 import { movedPlaces, placesOf } from './page-edits.ts'
 import { openedCanvas } from './testing/opened-canvas.ts'
 import { box, connector } from './testing/page-now.ts'
@@ -178,6 +179,19 @@ describe('keys', () => {
     expect(canvas.stored('a')).toMatchObject({ x: 5, y: 5, width: 110, height: 90 })
   })
 
+  it('[CON-35] with Shift as well they resize a turned shape, of which the other two sides stay where they are', () => {
+    using canvas = openedCanvas([box('a', 0, 0, { rotation: 90 })])
+    const { editor, keys } = canvas
+    const corner = () => handlePoint(editor.page.boxes.get('a') as ShapeBox, { x: -1, y: -1 })
+    const before = corner()
+    keys.down(key('ArrowDown'))
+    keys.down(key('ArrowRight', { ctrlKey: true, shiftKey: true }))
+    keys.down(key('ArrowDown', { ctrlKey: true, shiftKey: true }))
+    keys.settle()
+    expect(canvas.stored('a')).toMatchObject({ width: 110, height: 90 })
+    expect([corner().x, corner().y]).toEqual([expect.closeTo(before.x), expect.closeTo(before.y)])
+  })
+
   it('edit the text, connect, delete, select all and put shapes to the front', () => {
     using canvas = openedCanvas(shapes)
     const { editor, keys } = canvas
@@ -240,6 +254,41 @@ describe('keys', () => {
     keys.up(key(' '))
     expect([...editor.selection.value]).toEqual(['a'])
     expect(editor.view.value).toEqual({ left: -30, top: -40, scale: 1 })
+  })
+})
+
+describe('cutting', () => {
+  const inGroup = [box('a', 0, 0), box('b', 300, 0), { id: 'g', type: 'group', childIds: ['a', 'b'] }]
+  /** What the clipboard holds after a cut of these shapes. */
+  const cut = (canvas: ReturnType<typeof openedCanvas>, ...ids: readonly string[]) => {
+    canvas.editor.select(ids)
+    const kept: unknown[] = []
+    canvas.editor.cut((copies) => kept.push(...copies.map(({ id }) => id)) > 0)
+    return kept
+  }
+
+  it('[CON-35] a group takes its members from the page, so that a paste does not double them', () => {
+    using canvas = openedCanvas(inGroup)
+    expect(cut(canvas, 'g').toSorted()).toEqual(['a', 'b', 'g'])
+    expect(canvas.order()).toEqual([])
+    canvas.editor.undo()
+    expect(canvas.order()).toHaveLength(3)
+  })
+
+  it('[CON-35] leaves on the page, and does not copy, what is locked', () => {
+    using canvas = openedCanvas([box('a', 0, 0, { locked: true }), box('b', 300, 0)])
+    expect(cut(canvas, 'a', 'b')).toEqual(['b'])
+    expect(canvas.order()).toEqual(['a'])
+    expect(cut(canvas, 'a')).toEqual([])
+    expect(canvas.order()).toEqual(['a'])
+  })
+
+  it('[CON-35] takes nothing from the page when the clipboard does not keep it, and nothing of who may only look', () => {
+    using canvas = openedCanvas(inGroup)
+    canvas.editor.select(['g'])
+    canvas.editor.cut(() => false)
+    using looking = openedCanvas(inGroup, 'view')
+    expect([canvas.writes(), cut(looking, 'g'), looking.writes()]).toEqual([0, [], 0])
   })
 })
 

@@ -13,6 +13,7 @@ import {
   added,
   connected,
   copyOf,
+  cutOf,
   deleted,
   isLabelled,
   labelled,
@@ -226,10 +227,9 @@ export class CanvasEditor {
     this.add(kind, { x, y })
   }
 
-  connect(from: string, to: string, fromSide?: Side, toSide?: Side): void {
+  connect(from: string, to: string, fromSide?: Side): void {
     const id = this.#environment.newId()
-    const sides = { ...(fromSide && { fromSide }), ...(toSide && { toSide }) }
-    const changes = connected(this.page, { id, from, to, ...sides }, this.#router())
+    const changes = connected(this.page, { id, from, to, ...(fromSide && { fromSide }) }, this.#router())
     if (!this.#write(changes)) return
     this.select([id], id)
     this.#environment.announce(texts.connected(nameOf(from, this.page.shapes), nameOf(to, this.page.shapes)))
@@ -262,7 +262,7 @@ export class CanvasEditor {
 
   remove(ids: ReadonlySet<string> = this.#chosen()): void {
     const before = this.order.value
-    const changes = deleted(this.page, [...ids])
+    const changes = deleted(this.page, [...ids], this.#router())
     const at = before.findIndex((id) => ids.has(id))
     if (!this.#write(changes)) return
     const gone = [...changes.values.values()].filter((value) => value === null).length
@@ -279,6 +279,13 @@ export class CanvasEditor {
   copy(): readonly JsonObject[] {
     this.#pastes = 0
     return copyOf(this.#chosen(), this.page)
+  }
+
+  /** Takes the selected shapes from the page, those that may be deleted, once `keep` has them. */
+  cut(keep: (copies: readonly JsonObject[]) => boolean): void {
+    this.#pastes = 0
+    const copies = this.readOnly.value ? [] : cutOf(this.#chosen(), this.page)
+    if (copies.length > 0 && keep(copies)) this.remove(new Set(copies.map(({ id }) => String(id))))
   }
 
   paste(copies: readonly JsonObject[]): void {

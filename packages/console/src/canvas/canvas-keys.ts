@@ -1,3 +1,4 @@
+import { rotated } from '@docrelay/model/canvas/geometry/bounds'
 import type { CanvasEditor } from './canvas-editor.ts'
 import { isConnectable, isResizable, movedPlaces, type Place, placesOf } from './page-edits.ts'
 import type { PointerGestures } from './pointer-gestures.ts'
@@ -131,7 +132,7 @@ export class CanvasKeys {
     this.#timer = setTimeout(() => this.settle(), PAUSE_MS)
   }
 
-  /** Moves the right and lower sides of what may change its size. */
+  /** Moves the right and lower sides, those of the upright box, of what may change its size; the other two stay where they are. */
   #larger(places: ReadonlyMap<string, Place>, dw: number, dh: number): ReadonlyMap<string, Place> {
     const { page } = this.#editor
     return new Map(
@@ -142,7 +143,8 @@ export class CanvasKeys {
         const [wide, high] = [dw === 0 ? w : Math.max(LEAST_SIZE, w + dw), dh === 0 ? h : Math.max(LEAST_SIZE, h + dh)]
         // The other side stays as it is, and as others make it meanwhile.
         const size = dw === 0 ? { h: high } : { w: wide }
-        return [id, { ...place, x: place.x + (wide - w) / 2, y: place.y + (high - h) / 2, ...size }]
+        const by = rotated({ x: (wide - w) / 2, y: (high - h) / 2 }, { x: 0, y: 0 }, box.rotation)
+        return [id, { ...place, x: place.x + by.x, y: place.y + by.y, ...size }]
       }),
     )
   }

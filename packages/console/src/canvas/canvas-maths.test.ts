@@ -148,6 +148,11 @@ describe('the clipboard', () => {
     expect(clipboardText(copies)['text/plain']).toBe('words')
   })
 
+  it('[CON-35] gives back all of them, however many were copied', () => {
+    const copies = Array.from({ length: 2_500 }, (_, n) => box(`s${n}`, n, 0))
+    expect(shapesOfClipboard(clipboardOf(clipboardText(copies)))).toHaveLength(2_500)
+  })
+
   it('gives nothing of what is no list of shapes', () => {
     for (const text of ['', '{', '{}', '[1, null, {}]', '[{"id": 5}]'])
       expect(shapesOfClipboard(clipboardOf({ 'application/x-docrelay-shapes+json': text }))).toEqual([])

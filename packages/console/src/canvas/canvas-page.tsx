@@ -1,3 +1,4 @@
+import type { JsonObject } from '@docrelay/model/json'
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { PageViewProps } from '../app/views.ts'
@@ -135,10 +136,8 @@ function CanvasView({ editor, gestures, keys, list, focusList, onHelp }: ViewPro
             gestures.isSpaceDown = false
             keys.settle()
           },
-          onCopy: (event) => clip(event, editor),
-          onCut: (event) => {
-            if (!editor.readOnly.value && clip(event, editor)) editor.remove()
-          },
+          onCopy: (event) => clip(event, editor.copy()),
+          onCut: (event) => editor.cut((copies) => clip(event, copies)),
           onPaste: (event) => {
             const copies = shapesOfClipboard(event.clipboardData)
             if (copies.length === 0) return
@@ -161,8 +160,7 @@ function CanvasView({ editor, gestures, keys, list, focusList, onHelp }: ViewPro
   )
 }
 
-function clip(event: ClipboardEvent, editor: CanvasEditor): boolean {
-  const copies = editor.copy()
+function clip(event: ClipboardEvent, copies: readonly JsonObject[]): boolean {
   if (copies.length === 0 || event.clipboardData === null) return false
   event.preventDefault()
   for (const [type, text] of Object.entries(clipboardText(copies))) event.clipboardData.setData(type, text)

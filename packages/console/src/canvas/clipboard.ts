@@ -3,7 +3,6 @@ import { labelOf } from '@docrelay/model/canvas/stored-shape'
 
 /** The type of copied shapes on the clipboard. */
 const TYPE = 'application/x-docrelay-shapes+json'
-const MOST = 2_000
 
 /** Copied shapes as the clipboard takes them: as they are for a canvas, and their words for any text. */
 export function clipboardText(copies: readonly JsonObject[]): Readonly<Record<string, string>> {
@@ -18,7 +17,7 @@ export function shapesOfClipboard(data: Pick<DataTransfer, 'getData'> | null): r
   try {
     const read = JSON.parse(text) as Json
     if (!Array.isArray(read)) return []
-    return (read as readonly Json[]).slice(0, MOST).flatMap((value) => {
+    return (read as readonly Json[]).flatMap((value) => {
       return isJsonObject(value) && typeof memberOf(value, 'id') === 'string' ? [value] : []
     })
   } catch {

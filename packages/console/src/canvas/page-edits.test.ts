@@ -5,6 +5,7 @@ import {
   added,
   connected,
   copyOf,
+  cutOf,
   deleted,
   isLabelled,
   isResizable,
@@ -142,7 +143,7 @@ describe('shapes that come and go', () => {
   })
 
   it('with a shape go its connectors and the groups that it leaves empty', () => {
-    const changes = deleted(page, ['a'])
+    const changes = deleted(page, ['a'], directRouter)
     expect(changes.values).toEqual(
       new Map([
         ['a', null],
@@ -153,8 +154,30 @@ describe('shapes that come and go', () => {
     expect(afterChanges(page, changes).order).toEqual(['b'])
   })
 
+  it('[CANVAS-22] a connector is attached to turned shapes at the sides that look at each other on the page', () => {
+    const turned = pageOf(
+      box('a', 0, 0, { rotation: 90 }),
+      box('b', 300, 0, { rotation: -90 }),
+      box('c', 0, 400, { rotation: 30 }),
+    )
+    const made = (to: string) => connected(turned, { id: 'n', from: 'a', to }, directRouter).values.get('n')
+    expect(made('b')).toMatchObject({ startAnchor: 'top', endAnchor: 'top', x: 40, x2: 260 })
+    expect(made('c')).toMatchObject({ startAnchor: 'right', endAnchor: 'top' })
+  })
+
+  it('[CANVAS-21] when a member of a group is deleted, connectors at the group end at its new bounds', () => {
+    const grouped = pageOf(
+      ...[box('a', 0, 0), box('far', 0, 500), box('b', 300, 0), { id: 'g', type: 'group', childIds: ['a', 'far'] }],
+      connector('c', 'g', 'b', { x: 50, y: 250, x2: 250, y2: 0 }),
+    )
+    const { values } = deleted(grouped, ['far'], directRouter)
+    expect([...values.keys()].toSorted()).toEqual(['c', 'far', 'g'])
+    expect([values.get('far'), values.get('g')]).toMatchObject([null, { childIds: ['a'] }])
+    expect(values.get('c')).toMatchObject({ x: 50, y: 0, x2: 250, y2: 0 })
+  })
+
   it('a locked shape is not deleted', () => {
-    expect(deleted(pageOf(box('l', 0, 0, { locked: true })), ['l']).values.size).toBe(0)
+    expect(deleted(pageOf(box('l', 0, 0, { locked: true })), ['l'], directRouter).values.size).toBe(0)
   })
 
   it('copies are connected to copies, and lose what is not copied', () => {
@@ -171,6 +194,19 @@ describe('shapes that come and go', () => {
     ])
     expect([...paste(['c']).values()]).toMatchObject([{ id: 'n1', startShapeId: null, endShapeId: null }])
     expect([...paste(['g']).values()]).toMatchObject([{ childIds: ['n2'] }, { id: 'n2', x: 20, y: 20 }])
+  })
+})
+
+describe('what a cut takes', () => {
+  const idsOf = (copies: readonly { readonly [member: string]: unknown }[]) => copies.map(({ id }) => id)
+
+  it('[CON-35] is a group with all that it holds, and nothing that is locked or held by what is locked', () => {
+    const page = pageOf(
+      ...[box('a', 0, 0), box('held', 100, 0, { locked: true }), box('c', 200, 0), box('d', 300, 0)],
+      { id: 'g', type: 'group', childIds: ['a', 'held'] },
+      { id: 'fixed', type: 'group', childIds: ['d'], locked: true },
+    )
+    expect(idsOf(cutOf(['g', 'c', 'fixed'], page)).toSorted()).toEqual(['a', 'c', 'g'])
   })
 })
 

@@ -2,8 +2,9 @@ import { equalJson, type JsonObject, memberOf, setMember } from '@docrelay/model
 import { groupMembers, stackShapes } from '@docrelay/model/body-order'
 import { withInput } from '@docrelay/model/canvas/apply-input'
 import { withoutShapes } from '@docrelay/model/canvas/without-shapes'
-import { facingSides, type Side } from '@docrelay/model/canvas/geometry/anchors'
+import { anchorDirection, facingSides, type Side } from '@docrelay/model/canvas/geometry/anchors'
 import type { Point } from '@docrelay/model/canvas/geometry/bounds'
+import type { ShapeBox } from '@docrelay/model/canvas/geometry/shape-box'
 import type { PageGeometry, ShapeValues } from '@docrelay/model/canvas/page-geometry'
 import type { Router } from '@docrelay/model/canvas/route'
 import { settleConnectors } from '@docrelay/model/canvas/settle-connectors'
@@ -122,13 +123,12 @@ export interface NewConnector {
   readonly id: string
   readonly from: string
   readonly to: string
-  /** Absent: the side that faces the other shape. */
+  /** By the name that the side has on the upright shape. Absent: the side that faces the other shape. */
   readonly fromSide?: Side
-  readonly toSide?: Side
 }
 
 /** Connects two shapes, or one with itself, as the tool `connect` does. [CANVAS-22] */
-export function connected(page: PageNow, { id, from, to, fromSide, toSide }: NewConnector, route: Router): PageChanges {
+export function connected(page: PageNow, { id, from, to, fromSide }: NewConnector, route: Router): PageChanges {
   const [start, end] = [page.shapes.get(from), page.shapes.get(to)]
   const row = creatableKind('connector')
   if (row === null || start === undefined || end === undefined || page.shapes.has(id)) return nothing
@@ -139,8 +139,8 @@ export function connected(page: PageNow, { id, from, to, fromSide, toSide }: New
   const value = withInput(bare, {
     startShapeId: from,
     endShapeId: to,
-    startAnchor: fromSide ?? facing.start,
-    endAnchor: toSide ?? facing.end,
+    startAnchor: fromSide ?? sideTowards(facing.start, page.boxes.get(from)),
+    endAnchor: sideTowards(facing.end, page.boxes.get(to)),
     routingMode: 'orthogonal',
   })
   const after = new Map(page.shapes).set(id, value)
@@ -148,14 +148,36 @@ export function connected(page: PageNow, { id, from, to, fromSide, toSide }: New
   return withTop(page.shapes, page.order, values as ShapeValues)
 }
 
-/** Deletes shapes with the connectors that end at them and the groups that they leave empty. [CANVAS-24] */
-export function deleted({ shapes, order }: PageNow, ids: readonly string[]): PageChanges {
-  const known = ids.filter((id) => shapes.has(id) && memberOf(shapes.get(id) as JsonObject, 'locked') !== true)
+const SIDES: readonly Side[] = ['top', 'right', 'bottom', 'left']
+
+/** The side of a shape that looks this way on the page: on a turned shape it has the name of another one. */
+function sideTowards(way: Side, box: ShapeBox | undefined): Side {
+  if (box === undefined) return way
+  const wanted = anchorDirection({ ...box, rotation: 0 }, way)
+  const looksThere = (side: Side) => {
+    const direction = anchorDirection(box, side)
+    return direction?.x === wanted?.x && direction?.y === wanted?.y
+  }
+  return SIDES.find(looksThere) ?? way
+}
+
+/**
+ * Deletes shapes with the connectors that end at them and the groups that they leave empty. Connectors at a group that stays follow its new
+ * bounds. [CANVAS-21, CANVAS-24]
+ */
+export function deleted(page: PageNow, ids: readonly string[], route: Router): PageChanges {
+  const { shapes, order } = page
+  const known = ids.filter((id) => isDeletable(shapes.get(id)))
   if (known.length === 0) return nothing
   const { gone, kept } = withoutShapes(known, shapes)
-  const values = new Map<string, JsonObject | null>([...kept].filter(([id]) => !gone.has(id)))
+  const left = new Map([...shapes, ...kept].filter(([id]) => !gone.has(id)))
+  const values = new Map(settled(page, left, new Map(), route).values)
   for (const id of gone) values.set(id, null)
   return { values, order: outside(after(shapes, values), order) }
+}
+
+function isDeletable(value: JsonObject | undefined): boolean {
+  return value !== undefined && memberOf(value, 'locked') !== true
 }
 
 export type Layer = 'front' | 'forward' | 'backward' | 'back'
@@ -187,17 +209,26 @@ function steppedUp(list: readonly string[], chosen: (id: string) => boolean): st
   return result
 }
 
-/** Copies of shapes, with what their groups hold and the connectors between them. */
-export function copyOf(ids: Iterable<string>, { shapes, order }: PageNow): readonly JsonObject[] {
+/** Copies of shapes, with what their groups hold. `isTaken` says of each whether it is copied, and what it holds with it. */
+export function copyOf(
+  ids: Iterable<string>,
+  { shapes, order }: PageNow,
+  isTaken: (value: JsonObject) => boolean = () => true,
+): readonly JsonObject[] {
   const taken = new Set<string>()
   const open = [...ids]
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
     const value = shapes.get(id)
-    if (value === undefined || taken.has(id)) continue
+    if (value === undefined || taken.has(id) || !isTaken(value)) continue
     taken.add(id)
     open.push(...childrenOf(value))
   }
   return order.flatMap((id) => (taken.has(id) ? [{ ...(shapes.get(id) as JsonObject), id }] : []))
+}
+
+/** Copies of what a cut takes from the page: what is locked stays there, with all that it holds. [CON-35] */
+export function cutOf(ids: Iterable<string>, page: PageNow): readonly JsonObject[] {
+  return copyOf(ids, page, isDeletable)
 }
 
 /** Adds copies beside what they were made of. Connectors between copied shapes connect the copies; other ends become free. */

@@ -1,5 +1,5 @@
 import { type Bounds, boundsOf, type Point } from '@docrelay/model/canvas/geometry/bounds'
-import { facingSides, type Side } from '@docrelay/model/canvas/geometry/anchors'
+import type { Side } from '@docrelay/model/canvas/geometry/anchors'
 import { type Signal, signal } from '@preact/signals'
 import type { CanvasEditor, Tool } from './canvas-editor.ts'
 import { isConnectable, movedPlaces, type NewShape, type Place, placesOf } from './page-edits.ts'
@@ -223,9 +223,7 @@ export class PointerGestures {
     const reaching = this.reaching.value
     this.reaching.value = null
     if (reaching === null || reaching.target === null || reaching.target === id) return
-    const [from, to] = [this.#editor.drawing.boxOf(id), this.#editor.drawing.boxOf(reaching.target)]
-    if (from === null || to === null) return
-    this.#editor.connect(id, reaching.target, side, facingSides(from.centre, to.centre).end)
+    this.#editor.connect(id, reaching.target, side)
   }
 
   #targetAt(at: Point, from: string): string | null {

@@ -1,5 +1,5 @@
 import { NeedsSignIn } from '@docrelay/client'
-import { field, joined, playedRelay, refusal } from '@docrelay/client/testing/played-relay'
+import { deletedFor, field, joined, playedRelay, refusal } from '@docrelay/client/testing/played-relay'
 import { syncAckFrame } from '@docrelay/protocol/codec'
 import { expect, it } from 'vitest'
 import { filesUnderWay } from './files-under-way.ts'
@@ -50,15 +50,52 @@ it('[CON-21] [CON-22] a document that is left while the sign-in has ended stays 
   await relay.close()
 })
 
-it('[CON-22] a document that is left with words that the relay refuses is closed, since the person has been told', async () => {
+it('[CON-22] a document that is left with words that the relay has refused is closed, since the person has been told', async () => {
   const { relay, documents, says } = bench()
   const live = documents.take('minutes')
   await says(...joined('minutes'), syncAckFrame(1))
   field(live, 'x')
-  const left = documents.leave(live)
   await says(refusal('ERR_DOC_FULL'))
+  await documents.leave(live)
+  expect([live.state.link, documents.unsaved, documents.refused]).toEqual(['stopped', false, []])
+  await relay.close()
+})
+
+it.each([
+  ['a document that somebody restored', deletedFor('restored', 'minutes')],
+  ['a document that was deleted and made anew', refusal('ERR_LINEAGE')],
+  ['a document that is full', refusal('ERR_DOC_FULL')],
+])(
+  '[CON-24] words that are refused after the person had left are told wherever the person is, and kept until they were seen: %s',
+  async (_, frame) => {
+    const { relay, documents, says } = bench()
+    const live = documents.take('minutes')
+    await says(...joined('minutes'), syncAckFrame(1))
+    field(live, 'x')
+    const told: (readonly unknown[])[] = []
+    documents.watch(() => told.push(documents.refused))
+    const left = documents.leave(live)
+    await says(frame)
+    await left
+    expect([told.at(-1), documents.unsaved, live.isClosed]).toEqual([[live], true, false])
+    expect([documents.take('minutes') === live, told.at(-1)]).toEqual([true, []])
+    expect(live.gone?.unsaved ?? live.diverged?.error.code).toEqual(expect.anything())
+    await documents.leave(live)
+    expect([live.isClosed, documents.unsaved]).toEqual([true, false])
+    await relay.close()
+  },
+)
+
+it('[CON-24] nothing is told of a document without words of the person that is gone, or was never there, when it has been left', async () => {
+  const { relay, documents, says } = bench()
+  const live = documents.take('minutes')
+  await says(...joined('minutes'), syncAckFrame(1))
+  await documents.leave(live)
+  const none = documents.take('none')
+  const left = documents.leave(none)
+  await says(refusal('ERR_UNKNOWN_DOC'))
   await left
-  expect([live.state.link, documents.unsaved]).toEqual(['stopped', false])
+  expect([documents.refused, documents.unsaved]).toEqual([[], false])
   await relay.close()
 })
 
@@ -99,7 +136,7 @@ it('[CON-33] a file that failed while nothing showed it is told until its note i
   const underWay = filesUnderWay(live)
   const told = () => documents.failedFiles.map(({ file: { name, problem } }) => `${name}: ${problem}`)
   let changes = 0
-  documents.watchFiles(() => changes++)
+  documents.watch(() => changes++)
   const end = underWay.watch(
     () => {},
     ({ pageId }) => pageId === 'p',

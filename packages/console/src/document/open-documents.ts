@@ -10,7 +10,9 @@ export class OpenDocuments {
   readonly #shown = new Set<LiveDocument>()
   /** Every document that is not closed yet, with what ends the watch over its files. */
   readonly #watched = new Map<LiveDocument, () => void>()
-  readonly #fileWatchers = new Set<() => void>()
+  /** Documents that were refused after the person had left them, with words that are nowhere else. */
+  readonly #refused = new Set<LiveDocument>()
+  readonly #watchers = new Set<() => void>()
 
   constructor(relay: Relay, person: Person) {
     this.#relay = relay
@@ -28,9 +30,15 @@ export class OpenDocuments {
     return [...this.#watched.keys()].flatMap((document) => filesUnderWay(document).unseen.map((file) => ({ document, file })))
   }
 
-  watchFiles(changed: () => void): () => void {
-    this.#fileWatchers.add(changed)
-    return () => void this.#fileWatchers.delete(changed)
+  /** Documents whose words the relay did not take while nothing on the screen showed them. Each stays open until the person has seen it. */
+  get refused(): readonly LiveDocument[] {
+    return [...this.#refused]
+  }
+
+  /** Calls `changed` when there may be others of `failedFiles` or `refused`. */
+  watch(changed: () => void): () => void {
+    this.#watchers.add(changed)
+    return () => void this.#watchers.delete(changed)
   }
 
   take(id: string): LiveDocument {
@@ -52,11 +60,19 @@ export class OpenDocuments {
     this.#keep(document)
   }
 
-  /** Closes the document when its words are durable or cannot become so, unless it is shown again before that. */
+  /**
+   * Closes the document when its words are durable or cannot become so, unless it is shown again before that. Words that the relay refuses
+   * only now are kept for the person, who does not know of it. [CON-24]
+   */
   async leave(document: LiveDocument): Promise<void> {
     this.#shown.delete(document)
+    const isTold = document.state.saved === 'refused'
     await settled(document)
     if (this.#shown.has(document)) return
+    if (!isTold && isLosing(document)) {
+      this.#refused.add(document)
+      return this.#tell()
+    }
     if (this.#open.get(document.id) === document) this.#open.delete(document.id)
     this.#watched.get(document)?.()
     this.#watched.delete(document)
@@ -66,17 +82,24 @@ export class OpenDocuments {
   #keep(document: LiveDocument): void {
     this.#open.set(document.id, document)
     this.#shown.add(document)
+    if (this.#refused.delete(document)) this.#tell()
     if (this.#watched.has(document)) return
-    const tell = (): void => {
-      for (const changed of this.#fileWatchers) changed()
-    }
+    const tell = (): void => this.#tell()
     this.#watched.set(document, filesUnderWay(document).watch(tell))
+  }
+
+  #tell(): void {
+    for (const changed of this.#watchers) changed()
   }
 }
 
+/** Whether a document has words that the relay refuses and that are lost when it is closed: of one that is gone nobody would look for a copy on the device. */
+function isLosing({ gone, diverged, state }: LiveDocument): boolean {
+  return gone?.unsaved ?? (state.saved === 'refused' && diverged !== null && state.localCopy !== 'on')
+}
+
 /**
- * Resolves when everything is durable, or when the relay refuses it or has no such document for this person, of which the person has been
- * told. A connection that stopped decides nothing: after signing in again the words are sent. Files that are on their way are words to
+ * Resolves when everything is durable, or when the relay refuses it or has no such document for this person. A connection that stopped decides nothing: after signing in again the words are sent. Files that are on their way are words to
  * come, and the note on one that failed is kept until it is closed.
  */
 function settled(document: LiveDocument): Promise<void> {

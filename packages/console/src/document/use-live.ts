@@ -39,9 +39,9 @@ export function useGone(live: LiveDocument): GoneEvent | null {
 }
 
 export function useDiverged(live: LiveDocument): DivergedEvent | null {
-  const [diverged, setDiverged] = useState<DivergedEvent | null>(null)
+  const [diverged, setDiverged] = useState(live.diverged)
   useEffect(() => {
-    setDiverged(null)
+    setDiverged(live.diverged)
     return live.on('diverged', setDiverged)
   }, [live])
   // The relay may take later what it refused, for example when the person may write again.

@@ -1,3 +1,4 @@
+import { limitHere, threadTime } from '@docrelay/model/testing/thread-time'
 import { proseSchema } from '@docrelay/prosemirror'
 import type { Node } from 'prosemirror-model'
 import { describe, expect, it } from 'vitest'
@@ -100,6 +101,29 @@ describe('the difference of two pages', () => {
       )
     const changes = diff(page(table(['a', 'b'], ['c', 'd'])), page(table(['a', 'b'], ['c', 'd e'])))
     expect(changes).toEqual(['~table(=ab ~tableRow(=c ~tableCell(~d{+ e+})))'])
+  })
+
+  it('finds the few changes of a text that is too long to be compared word by word with every word', () => {
+    const words = Array.from({ length: 2_000 }, (_, n) => (n % 3 === 0 ? 'the' : `word${n}`))
+    const changed = words.with(0, 'First').with(1_000, 'middle').with(1_999, 'last')
+    const [change] = diffBlocks(page(paragraph(words.join(' '))), page(paragraph(changed.join(' '))))
+    const runs = change?.kind === 'text' ? change.runs : []
+    const told = runs.flatMap(({ kind, content }) => (kind === 'same' ? [] : [`${kind} ${content.textBetween(0, content.size)}`]))
+    expect(told).toEqual([
+      ...['removed the', 'added First', 'removed word1000', 'added middle'],
+      ...['removed word1999', 'added last'],
+    ])
+  })
+
+  it('takes a few seconds of work at most for a page of long paragraphs of which each was written anew in common words', () => {
+    const text = (seed: number) =>
+      Array.from({ length: 900 }, (_, n) => `w${(Math.imul(n * 1009 + seed, 2_654_435_761) >>> 16) % 97}`).join(' ')
+    const blocks = (from: number) => Array.from({ length: 40 }, (_, n) => paragraph(text(from + n)))
+    const [before, after] = [page(...blocks(1)), page(...blocks(101))]
+    const took = threadTime()
+    diffBlocks(before, after)
+    const usedMs = took()
+    expect(usedMs).toBeLessThan(limitHere(usedMs, 3_000))
   })
 
   it('compares 3,000 blocks with a change at both ends and in the middle', () => {

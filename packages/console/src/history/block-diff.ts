@@ -1,7 +1,8 @@
 import { longestRising } from '@docrelay/model/longest-rising'
 import type { Node } from 'prosemirror-model'
+import { BlockLikeness, canBeOne, LEAST_ALIKE } from './block-likeness.ts'
 import { commonSequence, type Pair } from './common-sequence.ts'
-import { type TextRun, wordDiff, wordLikeness } from './word-diff.ts'
+import { type TextRun, wordDiff } from './word-diff.ts'
 
 /** What became of one block. */
 export type BlockChange =
@@ -17,8 +18,6 @@ export interface Tally {
   readonly changed: number
 }
 
-/** Two blocks that stand between the same neighbours are one block that changed when this part of their words is common. */
-const LEAST_ALIKE = 0.3
 /** The most blocks of a gap, on each side, of which each is compared with each. */
 const MAX_GAP = 40
 
@@ -26,12 +25,12 @@ const MAX_GAP = 40
  * Compares the blocks of two pages, or of two lists, tables or boxes. Blocks that say the same belong together whatever their ids; between
  * those, blocks with the same id; between those, blocks of which enough words are the same. A block that moved counts as removed and added.
  */
-export function diffBlocks(before: Node, after: Node): readonly BlockChange[] {
-  const [old, now] = [childrenOf(before), childrenOf(after)]
+export function diffBlocks(before: Node, after: Node, likeness = new BlockLikeness()): readonly BlockChange[] {
+  const [old, now] = [before.children, after.children]
   const same = commonSequence(old.map(saying), now.map(saying))
   const pairs = inGaps(same, old, now, (oldGap, nowGap) =>
-    inGaps(byIds(oldGap, nowGap), oldGap, nowGap, byLikeness).filter(({ before: i, after: j }) =>
-      canBeOne(oldGap[i] as Node, nowGap[j] as Node),
+    inGaps(byIds(oldGap, nowGap), oldGap, nowGap, (old, now) => byLikeness(old, now, likeness)).filter(
+      ({ before: i, after: j }) => canBeOne(oldGap[i] as Node, nowGap[j] as Node),
     ),
   )
   const changes: BlockChange[] = []
@@ -40,7 +39,7 @@ export function diffBlocks(before: Node, after: Node): readonly BlockChange[] {
     for (const block of old.slice(i, pair.before)) changes.push({ kind: 'removed', block })
     for (const block of now.slice(j, pair.after)) changes.push({ kind: 'added', block })
     const [was, is] = [old[pair.before], now[pair.after]]
-    if (was !== undefined && is !== undefined) changes.push(changeOf(was, is))
+    if (was !== undefined && is !== undefined) changes.push(changeOf(was, is, likeness))
     i = pair.before + 1
     j = pair.after + 1
   }
@@ -53,25 +52,15 @@ export function tallyOf(changes: readonly BlockChange[]): Tally {
   return { added: count('added'), removed: count('removed'), changed: count('text', 'parts') }
 }
 
-function changeOf(before: Node, block: Node): BlockChange {
+function changeOf(before: Node, block: Node, likeness: BlockLikeness): BlockChange {
   if (saying(before) === saying(block)) return { kind: 'same', block }
   if (block.isTextblock) return { kind: 'text', before, block, runs: wordDiff(before, block) }
-  return { kind: 'parts', block, parts: diffBlocks(before, block) }
-}
-
-/** Whether a change from one block into the other can be shown inside of it. */
-function canBeOne(before: Node, after: Node): boolean {
-  if (before.isTextblock || after.isTextblock) return before.isTextblock && after.isTextblock
-  return before.type === after.type && !before.isLeaf
+  return { kind: 'parts', block, parts: diffBlocks(before, block, likeness) }
 }
 
 /** What a block says, as a text to compare: everything but the ids of blocks. */
 function saying(block: Node): string {
   return JSON.stringify(block.toJSON(), (key, value: unknown) => (key === 'id' ? undefined : value))
-}
-
-function childrenOf(node: Node): readonly Node[] {
-  return Array.from({ length: node.childCount }, (_, index) => node.child(index))
 }
 
 /** The pairs, and between each two of them those that `find` finds there. */
@@ -125,14 +114,14 @@ function idsOf(block: Node): readonly string[] {
 }
 
 /** The pairs in order whose likeness is greatest together. */
-function byLikeness(old: readonly Node[], now: readonly Node[]): readonly Pair[] {
+function byLikeness(old: readonly Node[], now: readonly Node[], likeness: BlockLikeness): readonly Pair[] {
   if (old.length > MAX_GAP || now.length > MAX_GAP) return []
   const width = now.length + 1
   const best = new Float64Array((old.length + 1) * width)
   const at = (i: number, j: number) => best[i * width + j] as number
-  const likeness = old.map((block) => now.map((other) => likenessOf(block, other)))
+  const alikeness = old.map((block) => now.map((other) => likeness.of(block, other)))
   const joined = (i: number, j: number) => {
-    const alike = likeness[i]?.[j] ?? 0
+    const alike = alikeness[i]?.[j] ?? 0
     return alike < LEAST_ALIKE ? -1 : alike + at(i + 1, j + 1)
   }
   for (let i = old.length - 1; i >= 0; i--)
@@ -144,16 +133,4 @@ function byLikeness(old: readonly Node[], now: readonly Node[]): readonly Pair[]
     else j++
   }
   return pairs
-}
-
-function likenessOf(before: Node, after: Node): number {
-  if (!canBeOne(before, after)) return 0
-  if (before.isTextblock) return wordLikeness(before, after)
-  const [old, now] = [before, after].map((block) => childrenOf(block).map(({ textContent }) => textContent))
-  const most = Math.max(before.childCount, after.childCount)
-  // A list of which every line changed a little is still the same list.
-  return Math.max(
-    commonSequence(old ?? [], now ?? []).length / Math.max(1, most),
-    before.childCount === after.childCount ? 0.3 : 0,
-  )
 }

@@ -56,7 +56,7 @@ function foldOf(changes: readonly BlockChange[]): HTMLElement {
   summary.textContent = messages.history.unchanged(changes.length)
   fold.append(summary)
   // Drawn when somebody opens it: a long page has thousands of such blocks.
-  fold.addEventListener('toggle', () => fold.append(...changes.map(drawChange)), { once: true })
+  fold.addEventListener('toggle', () => appendAll(fold, changes.map(drawChange)), { once: true })
   return fold
 }
 
@@ -90,8 +90,13 @@ function filled(block: Node, parts: readonly globalThis.Node[]): globalThis.Node
   const toDOM = serializer.nodes[block.type.name]
   if (toDOM === undefined) return serializer.serializeNode(block)
   const { dom, contentDOM } = DOMSerializer.renderSpec(document, toDOM(block))
-  ;(contentDOM ?? (dom as HTMLElement)).append(...parts)
+  appendAll(contentDOM ?? (dom as HTMLElement), parts)
   return dom
+}
+
+/** One after the other: a long text has more changes than a call may have arguments. */
+function appendAll(parent: HTMLElement, parts: readonly globalThis.Node[]): void {
+  for (const part of parts) parent.append(part)
 }
 
 /** Elements that may stand only within a list or a table, so nothing can be put around them. */

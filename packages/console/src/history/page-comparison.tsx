@@ -30,22 +30,35 @@ function ProseComparison({ page, sides }: { readonly page: Prose; readonly sides
   if (sides)
     return (
       <Sides
-        former={page.before === null ? <p>{texts.notThen}</p> : <Drawn label={texts.former} draw={() => drawBlocks(before)} />}
-        present={page.after === null ? <p>{texts.notNow}</p> : <Drawn label={texts.present} draw={() => drawBlocks(after)} />}
+        former={
+          page.before === null ? (
+            <p>{texts.notThen}</p>
+          ) : (
+            <Drawn label={texts.former} drawn={before} draw={() => drawBlocks(before)} />
+          )
+        }
+        present={
+          page.after === null ? (
+            <p>{texts.notNow}</p>
+          ) : (
+            <Drawn label={texts.present} drawn={after} draw={() => drawBlocks(after)} />
+          )
+        }
       />
     )
   const tally = texts.tally(tallyOf(changes))
   return (
     <>
       <p class="tally">{tally === '' ? texts.same : tally}</p>
-      <Drawn label={texts.changes} draw={() => drawChanges(changes)} />
+      <Drawn label={texts.changes} drawn={changes} draw={() => drawChanges(changes)} />
     </>
   )
 }
 
-function Drawn({ label, draw }: { readonly label: string; readonly draw: () => Node }) {
+/** `drawn`: what is drawn. As long as it stays, so does what was opened in the drawing. */
+function Drawn({ label, drawn, draw }: { readonly label: string; readonly drawn: unknown; readonly draw: () => Node }) {
   const place = useRef<HTMLDivElement>(null)
-  useEffect(() => place.current?.replaceChildren(draw()))
+  useEffect(() => place.current?.replaceChildren(draw()), [drawn])
   return <div ref={place} class="drawn-page" role="region" aria-label={label} tabIndex={0} />
 }
 
@@ -63,7 +76,7 @@ function CanvasComparison({ page, sides, when }: { readonly page: Canvas; readon
   return (
     <>
       {changes.length === 0 ? (
-        <p class="tally">{texts.same}</p>
+        <p class="tally">{page.state === 'changed' ? texts.restacked : texts.same}</p>
       ) : (
         <ul class="part-changes">
           {changes.map(({ id, name, kind }) => (

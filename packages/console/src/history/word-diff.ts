@@ -36,11 +36,9 @@ export function wordDiff(before: Node, after: Node): readonly TextRun[] {
   return runs.list()
 }
 
-/** The part of the words, from 0 to 1, that two blocks have in common. */
-export function wordLikeness(before: Node, after: Node): number {
-  const [old, now] = [wordsOf(before), wordsOf(after)].map((words) => words.filter(({ isSpace }) => !isSpace).map(keyOf))
-  const most = Math.max(old?.length ?? 0, now?.length ?? 0)
-  return most === 0 ? 1 : commonSequence(old ?? [], now ?? []).length / most
+/** The words of a block as texts to compare, without spaces. */
+export function wordsIn(block: Node): readonly string[] {
+  return wordsOf(block).flatMap(({ key, isSpace }) => (isSpace ? [] : [key]))
 }
 
 function wordsOf(block: Node): readonly Word[] {
@@ -55,9 +53,11 @@ function wordsOf(block: Node): readonly Word[] {
   return words
 }
 
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
+
 /** Words, spaces and signs; together they are the text. In scripts without spaces the browser knows where words end. */
 function splitWords(text: string): readonly string[] {
-  return [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)].map(({ segment }) => segment)
+  return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
 
 function keyOf({ key }: Word): string {
