@@ -33,7 +33,7 @@ it('[AG-110] unsaved letters that were deleted again before others removed their
   const text = (page.get(0) as Y.XmlElement).get(0) as Y.XmlText
   text.insert(9, ' typo')
   text.delete(9, 5)
-  kept.apply(removal, 'relay', { isSaved: false, mayWrite: true })
+  kept.apply(removal, 'relay', { isSaved: false })
   expect([holds(doc, ' words'), holds(doc, ' typo')]).toEqual([true, false])
   while (undo.undo() !== null);
   expect(page.length).toBe(0)
