@@ -1,8 +1,8 @@
 import { defineConfig } from 'vite'
 import { leanLibraries } from './lean-libraries.ts'
 
-/** The client and the views around a page, with all that they import: what everybody loads who is signed in. */
-const VIEWS = 'session/open-session|documents/documents-view|document/document-view|share/share-view|usage/usage-view'
+/** The client and the views around a page, with all that they import, and what several panels share: what everybody loads who is signed in. */
+const VIEWS = 'session/open-session|documents/documents-view|document/document-view|share/share-view|usage/usage-view|app/age'
 const signedIn = new RegExp(`/console/src/(?:${VIEWS})\\.tsx?$|/model/src/blob-references\\.ts$`)
 
 /** The page is served under the path that the operator chose, so every address in it is relative. */
@@ -37,6 +37,8 @@ export default defineConfig({
           groups: [
             { name: 'start', tags: ['$initial'], priority: 2 },
             { name: 'signed-in', test: signedIn, priority: 1 },
+            // With the libraries of editors. It comes while the content of any document is on its way, so that panels find it there.
+            { name: 'prose-page', test: /\/console\/src\/prose\/(?:prose-page|outline)\.tsx$/ },
           ],
         },
       },

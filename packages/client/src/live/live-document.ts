@@ -275,7 +275,7 @@ export class LiveDocument {
     const after: Environment['after'] = (ms, run) => environment.after(ms, run)
     try {
       const opening = persistence.open(await copyScope(), this.id, environment.now)
-      return await inTime(opening, COPY_MS, after, () => new Error('the device gave no copy in time'))
+      return await inTime(opening, COPY_MS, after, () => new Error())
     } catch {
       return null
     }

@@ -29,7 +29,6 @@ export const appTexts = {
   copiesLeft:
     'Copies of your documents are still on this device: the browser did not remove them. Clear the data of this page in the browser, or sign in and out again.',
   openDocument: 'Open the document',
-  wordsLeft: 'What you wrote there last was not saved. You can keep it.',
   skip: 'Skip to content',
   breadcrumbs: 'You are here',
   unsavedTitle: 'Not everything is saved',

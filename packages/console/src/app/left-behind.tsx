@@ -5,7 +5,7 @@ import { titleOf } from '../document/document-pages.ts'
 import { filesUnderWay } from '../document/files-under-way.ts'
 import type { OpenDocuments } from '../document/open-documents.ts'
 import { messages } from '../messages.en.ts'
-import { formatRoute, type Panel } from './route.ts'
+import { formatRoute } from './route.ts'
 
 /**
  * Tells of what did not get into a document, where the page or panel to which it belongs is not on the screen any more: files, and words
@@ -14,33 +14,27 @@ import { formatRoute, type Panel } from './route.ts'
 export function LeftBehind({ documents }: { readonly documents: OpenDocuments }) {
   const [, setRound] = useState(0)
   useEffect(() => documents.watch(() => setRound((round) => round + 1)), [documents])
-  const link = (id: string, panel: Panel | null) => (
-    <a href={formatRoute({ view: 'document', id, pageId: null, panel })}>{messages.app.openDocument}</a>
-  )
-  return (
-    <>
-      {documents.refused.map(({ id, ydoc }) => (
-        <div key={id} class="shell-banner">
-          <Notice kind="danger" actions={link(id, null)}>
-            <strong>{titleOf(ydoc) || messages.document.nameless}:</strong> {messages.app.wordsLeft}
-          </Notice>
-        </div>
-      ))}
-      {documents.failedFiles.map(({ document, file: { key, name, problem } }) => (
-        <div key={`${document.id} ${key}`} class="shell-banner">
-          <Notice
-            kind="danger"
-            actions={
-              <>
-                {link(document.id, 'files')}
-                <Button onClick={() => filesUnderWay(document).drop(key)}>{messages.controls.close}</Button>
-              </>
-            }
-          >
-            <strong>{name}:</strong> {problem}
-          </Notice>
-        </div>
-      ))}
-    </>
-  )
+  const words = documents.refused.map(({ id, ydoc }) => ({
+    ...{ key: id, id, panel: null, what: titleOf(ydoc) || messages.document.nameless, why: messages.document.goneUnsaved },
+    close: null,
+  }))
+  const files = documents.failedFiles.map(({ document, file: { key, name, problem } }) => ({
+    ...{ key: `${document.id} ${key}`, id: document.id, panel: 'files' as const, what: name, why: problem },
+    close: () => filesUnderWay(document).drop(key),
+  }))
+  return [...words, ...files].map(({ key, id, panel, what, why, close }) => (
+    <div key={key} class="shell-banner">
+      <Notice
+        kind="danger"
+        actions={
+          <>
+            <a href={formatRoute({ view: 'document', id, pageId: null, panel })}>{messages.app.openDocument}</a>
+            {close && <Button onClick={close}>{messages.controls.close}</Button>}
+          </>
+        }
+      >
+        <strong>{what}:</strong> {why}
+      </Notice>
+    </div>
+  ))
 }

@@ -154,11 +154,7 @@ const SIDES: readonly Side[] = ['top', 'right', 'bottom', 'left']
 function sideTowards(way: Side, box: ShapeBox | undefined): Side {
   if (box === undefined) return way
   const wanted = anchorDirection({ ...box, rotation: 0 }, way)
-  const looksThere = (side: Side) => {
-    const direction = anchorDirection(box, side)
-    return direction?.x === wanted?.x && direction?.y === wanted?.y
-  }
-  return SIDES.find(looksThere) ?? way
+  return SIDES.find((side) => equalJson({ ...anchorDirection(box, side) }, { ...wanted })) ?? way
 }
 
 /**

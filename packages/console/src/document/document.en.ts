@@ -65,7 +65,7 @@ export const documentTexts = {
     restored: 'Somebody brought back an earlier state of it.',
     forbidden: 'Its owner took it back from you.',
   },
-  goneUnsaved: 'What you wrote last was not saved. You can keep what you see as a new document.',
+  goneUnsaved: 'What you wrote last was not saved. You can keep the document with it as a new one.',
   openSuccessor: 'Open the restored document',
   followed: 'This document was restored from an earlier state. You are in the new one now.',
   backToList: 'All documents',

@@ -1,6 +1,6 @@
 import { longestRising } from '@docrelay/model/longest-rising'
 import type { Node } from 'prosemirror-model'
-import { BlockLikeness, canBeOne, LEAST_ALIKE } from './block-likeness.ts'
+import { blockLikeness, canBeOne, LEAST_ALIKE, type Likeness } from './block-likeness.ts'
 import { commonSequence, type Pair } from './common-sequence.ts'
 import { type TextRun, wordDiff } from './word-diff.ts'
 
@@ -25,7 +25,7 @@ const MAX_GAP = 40
  * Compares the blocks of two pages, or of two lists, tables or boxes. Blocks that say the same belong together whatever their ids; between
  * those, blocks with the same id; between those, blocks of which enough words are the same. A block that moved counts as removed and added.
  */
-export function diffBlocks(before: Node, after: Node, likeness = new BlockLikeness()): readonly BlockChange[] {
+export function diffBlocks(before: Node, after: Node, likeness = blockLikeness()): readonly BlockChange[] {
   const [old, now] = [before.children, after.children]
   const same = commonSequence(old.map(saying), now.map(saying))
   const pairs = inGaps(same, old, now, (oldGap, nowGap) =>
@@ -52,7 +52,7 @@ export function tallyOf(changes: readonly BlockChange[]): Tally {
   return { added: count('added'), removed: count('removed'), changed: count('text', 'parts') }
 }
 
-function changeOf(before: Node, block: Node, likeness: BlockLikeness): BlockChange {
+function changeOf(before: Node, block: Node, likeness: Likeness): BlockChange {
   if (saying(before) === saying(block)) return { kind: 'same', block }
   if (block.isTextblock) return { kind: 'text', before, block, runs: wordDiff(before, block) }
   return { kind: 'parts', block, parts: diffBlocks(before, block, likeness) }
@@ -114,12 +114,12 @@ function idsOf(block: Node): readonly string[] {
 }
 
 /** The pairs in order whose likeness is greatest together. */
-function byLikeness(old: readonly Node[], now: readonly Node[], likeness: BlockLikeness): readonly Pair[] {
+function byLikeness(old: readonly Node[], now: readonly Node[], likeness: Likeness): readonly Pair[] {
   if (old.length > MAX_GAP || now.length > MAX_GAP) return []
   const width = now.length + 1
   const best = new Float64Array((old.length + 1) * width)
   const at = (i: number, j: number) => best[i * width + j] as number
-  const alikeness = old.map((block) => now.map((other) => likeness.of(block, other)))
+  const alikeness = old.map((block) => now.map((other) => likeness(block, other)))
   const joined = (i: number, j: number) => {
     const alike = alikeness[i]?.[j] ?? 0
     return alike < LEAST_ALIKE ? -1 : alike + at(i + 1, j + 1)

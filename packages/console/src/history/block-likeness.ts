@@ -13,51 +13,34 @@ export function canBeOne(before: Node, after: Node): boolean {
   return before.type === after.type && !before.isLeaf
 }
 
-/** What is compared of a block, and how often it has each. */
-interface Content {
-  readonly entries: readonly string[]
-  readonly counts: ReadonlyMap<string, number>
-}
+/** Tells which part, from 0 to 1, of the words, or of the lines of a list, table or box, two blocks have in common. */
+export type Likeness = (before: Node, after: Node) => number
 
-/** Tells of many pairs of blocks how alike they are. Each block is read once: in a page that was written anew every one is compared with many. */
-export class BlockLikeness {
-  readonly #contents = new Map<Node, Content>()
-  #cellsLeft = MAX_CELLS
-
-  /** The part, from 0 to 1, of the words, or of the lines of a list, table or box, that two blocks have in common. */
-  of(before: Node, after: Node): number {
-    if (!canBeOne(before, after)) return 0
-    // A list of which every line changed a little is still the same list.
-    const least = !before.isTextblock && before.childCount === after.childCount ? LEAST_ALIKE : 0
-    return Math.max(least, this.#common(this.#contentOf(before), this.#contentOf(after)))
-  }
-
-  #common(before: Content, after: Content): number {
-    const most = Math.max(before.entries.length, after.entries.length)
-    if (most === 0) return 1
-    // In whatever order: no more than this can be common in the same order.
-    const anyhow = commonCount(before, after) / most
-    const cells = before.entries.length * after.entries.length
-    if (anyhow < LEAST_ALIKE || cells > this.#cellsLeft) return anyhow
-    this.#cellsLeft -= cells
-    return commonSequence(before.entries, after.entries).length / most
-  }
-
-  #contentOf(block: Node): Content {
-    const known = this.#contents.get(block)
+/** Reads each block once, as in a page that was written anew every one is compared with many. */
+export function blockLikeness(): Likeness {
+  const read = new Map<Node, readonly [parts: readonly string[], has: ReadonlySet<string>]>()
+  const partsOf = (block: Node) => {
+    const known = read.get(block)
     if (known !== undefined) return known
-    const entries = block.isTextblock ? wordsIn(block) : block.children.map(({ textContent }) => textContent)
-    const counts = new Map<string, number>()
-    for (const entry of entries) counts.set(entry, (counts.get(entry) ?? 0) + 1)
-    const content = { entries, counts }
-    this.#contents.set(block, content)
-    return content
+    const parts = block.isTextblock ? wordsIn(block) : block.children.map(({ textContent }) => textContent)
+    const made = [parts, new Set(parts)] as const
+    read.set(block, made)
+    return made
   }
-}
-
-function commonCount(before: Content, after: Content): number {
-  const [few, many] = before.counts.size < after.counts.size ? [before, after] : [after, before]
-  let common = 0
-  for (const [entry, count] of few.counts) common += Math.min(count, many.counts.get(entry) ?? 0)
-  return common
+  let cellsLeft = MAX_CELLS
+  return (before, after) => {
+    if (!canBeOne(before, after)) return 0
+    const [[old], [now, has]] = [partsOf(before), partsOf(after)]
+    const most = Math.max(old.length, now.length)
+    if (most === 0) return 1
+    // In whatever order, and however often: no more than this can be common in the same order.
+    let alike = old.filter((part) => has.has(part)).length / most
+    const cells = old.length * now.length
+    if (alike >= LEAST_ALIKE && cells <= cellsLeft) {
+      cellsLeft -= cells
+      alike = commonSequence(old, now).length / most
+    }
+    // A list of which every line changed a little is still the same list.
+    return !before.isTextblock && before.childCount === after.childCount ? Math.max(LEAST_ALIKE, alike) : alike
+  }
 }

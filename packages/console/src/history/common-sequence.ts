@@ -19,72 +19,42 @@ const MAX_DEPTH = 8
  * each part is compared in the same way.
  */
 export function commonSequence(before: readonly unknown[], after: readonly unknown[]): readonly Pair[] {
-  // Numbers, because entries may be long texts that begin alike.
   const numbers = new Map<unknown, number>()
-  const numberOf = (entry: unknown): number => {
-    const number = numbers.get(entry) ?? numbers.size
-    numbers.set(entry, number)
-    return number
-  }
-  return new Comparison(before.map(numberOf), after.map(numberOf)).pairs
-}
-
-/** Parts of two lists: from an index, up to another one that is not in it. */
-interface Parts {
-  readonly before: readonly [from: number, to: number]
-  readonly after: readonly [from: number, to: number]
-}
-
-class Comparison {
-  readonly pairs: Pair[] = []
-  readonly #before: readonly number[]
-  readonly #after: readonly number[]
-  #cellsLeft = ALL_CELLS
-
-  constructor(before: readonly number[], after: readonly number[]) {
-    this.#before = before
-    this.#after = after
-    this.#compare({ before: [0, before.length], after: [0, after.length] }, MAX_DEPTH)
-  }
-
-  #compare({ before: [i, beforeEnd], after: [j, afterEnd] }: Parts, depth: number): void {
-    const most = Math.min(beforeEnd - i, afterEnd - j)
-    let start = 0
-    while (start < most && this.#before[i + start] === this.#after[j + start]) start++
+  // Numbers, because entries may be long texts that begin alike.
+  const numbered = (list: readonly unknown[]) =>
+    list.map((entry) => {
+      const number = numbers.get(entry) ?? numbers.size
+      numbers.set(entry, number)
+      return number
+    })
+  const [old, now] = [numbered(before), numbered(after)]
+  const pairs: Pair[] = []
+  let cellsLeft = ALL_CELLS
+  const compare = (i: number, j: number, oldEnd: number, nowEnd: number, depth: number): void => {
+    while (i < oldEnd && j < nowEnd && old[i] === now[j]) pairs.push({ before: i++, after: j++ })
     let end = 0
-    while (end < most - start && this.#before[beforeEnd - 1 - end] === this.#after[afterEnd - 1 - end]) end++
-    this.#run(i, j, start)
-    this.#compareMiddle({ before: [i + start, beforeEnd - end], after: [j + start, afterEnd - end] }, depth)
-    this.#run(beforeEnd - end, afterEnd - end, end)
-  }
-
-  #run(before: number, after: number, length: number): void {
-    for (let n = 0; n < length; n++) this.pairs.push({ before: before + n, after: after + n })
-  }
-
-  #compareMiddle({ before: [i, beforeEnd], after: [j, afterEnd] }: Parts, depth: number): void {
-    const cells = (beforeEnd - i) * (afterEnd - j)
-    if (cells === 0) return
-    const [old, now] = [this.#before.slice(i, beforeEnd), this.#after.slice(j, afterEnd)]
-    if (cells <= Math.min(MAX_CELLS, this.#cellsLeft)) {
-      this.#cellsLeft -= cells
-      for (const pair of longestCommon(old, now)) this.pairs.push({ before: pair.before + i, after: pair.after + j })
-    } else if (depth > 0) this.#divide({ before: [i, beforeEnd], after: [j, afterEnd] }, uniqueCommon(old, now), depth - 1)
-  }
-
-  /** `pairs` count from the beginning of the parts. */
-  #divide({ before: [i, beforeEnd], after: [j, afterEnd] }: Parts, pairs: readonly Pair[], depth: number): void {
-    if (pairs.length === 0) return
-    let [atBefore, atAfter] = [i, j]
-    for (const pair of pairs) {
-      const [before, after] = [i + pair.before, j + pair.after]
-      this.#compare({ before: [atBefore, before], after: [atAfter, after] }, depth)
-      this.pairs.push({ before, after })
-      atBefore = before + 1
-      atAfter = after + 1
+    while (i < oldEnd - end && j < nowEnd - end && old[oldEnd - end - 1] === now[nowEnd - end - 1]) end++
+    const middle = [old.slice(i, oldEnd - end), now.slice(j, nowEnd - end)] as const
+    const cells = middle[0].length * middle[1].length
+    const isExact = cells <= Math.min(MAX_CELLS, cellsLeft)
+    if (isExact) cellsLeft -= cells
+    const found = isExact ? longestCommon(...middle) : uniqueCommon(...middle)
+    let [fromOld, fromNow] = [i, j]
+    const goOnTo = (toOld: number, toNow: number): void => {
+      if (!isExact && depth > 0 && found.length > 0) compare(fromOld, fromNow, toOld, toNow, depth - 1)
+      fromOld = toOld + 1
+      fromNow = toNow + 1
     }
-    this.#compare({ before: [atBefore, beforeEnd], after: [atAfter, afterEnd] }, depth)
+    for (const pair of found) {
+      const [atOld, atNow] = [i + pair.before, j + pair.after]
+      goOnTo(atOld, atNow)
+      pairs.push({ before: atOld, after: atNow })
+    }
+    goOnTo(oldEnd - end, nowEnd - end)
+    for (; end > 0; end--) pairs.push({ before: oldEnd - end, after: nowEnd - end })
   }
+  compare(0, 0, old.length, now.length, MAX_DEPTH)
+  return pairs
 }
 
 function longestCommon(before: readonly number[], after: readonly number[]): readonly Pair[] {

@@ -31,9 +31,8 @@ interface Page {
 }
 
 function pairsOf<P extends Page>(before: readonly P[], after: readonly P[]): readonly Sides<P>[] {
-  const [former, present] = [before, after].map((pages) => new Map(pages.map((page) => [page.id, page])))
-  const now = after.map((page) => ({ before: former?.get(page.id) ?? null, after: page }))
-  const gone = before.filter((page) => present?.has(page.id) !== true)
+  const now = after.map((page) => ({ before: before.find(({ id }) => id === page.id) ?? null, after: page }))
+  const gone = before.filter((page) => !after.some(({ id }) => id === page.id))
   return [...now, ...gone.map((page) => ({ before: page, after: null }))]
 }
 

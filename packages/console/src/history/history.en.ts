@@ -57,7 +57,6 @@ export const historyTexts = {
   notNow: 'This page is not there any more.',
   noPages: 'This state has no pages.',
   same: 'Nothing changed on this page since then.',
-  restacked: 'Only the name of this page, or what lies above what, changed since then.',
   unchanged: (blocks: number) => count(blocks, 'block', 'blocks') + ' without a change',
   tally: ({ added, removed, changed }: Tally) =>
     [`${added} added`, `${changed} changed`, `${removed} removed`].filter((part) => !part.startsWith('0 ')).join(', '),

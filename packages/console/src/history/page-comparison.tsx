@@ -76,7 +76,7 @@ function CanvasComparison({ page, sides, when }: { readonly page: Canvas; readon
   return (
     <>
       {changes.length === 0 ? (
-        <p class="tally">{page.state === 'changed' ? texts.restacked : texts.same}</p>
+        <p class="tally">{page.state === 'same' ? texts.same : texts.state[page.state]}</p>
       ) : (
         <ul class="part-changes">
           {changes.map(({ id, name, kind }) => (

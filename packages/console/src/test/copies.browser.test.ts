@@ -137,7 +137,7 @@ it('[CON-24] words of a document that somebody restored after the person had lef
   const [point] = await owner.recoveryPoints('minutes')
   await owner.restoreRecoveryPoint('minutes', point?.id ?? '')
   frames.mend()
-  const told = ann.getByRole('alert').filter({ hasText: 'Weekly minutes: What you wrote there last was not saved.' })
+  const told = ann.getByRole('alert').filter({ hasText: 'Weekly minutes: What you wrote last was not saved.' })
   await told.getByRole('link', { name: 'Open the document' }).click()
   await told.waitFor({ state: 'detached' })
   // The pointer rests where the link was, over the word that tells more when it is pointed at.
