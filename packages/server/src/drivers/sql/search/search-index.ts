@@ -13,6 +13,8 @@ const AGAIN_MS = 30_000
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048 }
 /** What a search may take beyond its own limit, once it is under way, before its thread is replaced. */
 const SLACK_MS = 1500
+/** A thread that has not answered yet is still starting. Were it replaced on a busy machine, no thread would ever come to its first answer. */
+const START_MS = 30_000
 
 export interface SearchIndexOptions {
   /** `sqlite:<path>` or `postgres://…` */
@@ -102,6 +104,8 @@ class CallThread {
   readonly #clock: Clock
   readonly #pending = new Map<number, Pending>()
   #worker: Worker | null = null
+  /** Whether the present thread has answered a call. */
+  #hasAnswered = false
   #endedMs = Number.NEGATIVE_INFINITY
   #calls = 0
   #isClosed = false
@@ -118,10 +122,13 @@ class CallThread {
     const worker = this.#started()
     const id = ++this.#calls
     const { promise, resolve, reject } = Promise.withResolvers<FoundInIndex | null>()
-    const timer =
-      withinMs === null
-        ? null
-        : setTimeout(() => this.#end(worker, 'it did not answer in time', Number.NEGATIVE_INFINITY), withinMs)
+    const endLate = (): void => {
+      // An answer that came while this thread itself was held up is read first.
+      setImmediate(() => {
+        if (this.#pending.has(id)) this.#end(worker, 'it did not answer in time', Number.NEGATIVE_INFINITY)
+      })
+    }
+    const timer = withinMs === null ? null : setTimeout(endLate, withinMs + (this.#hasAnswered ? 0 : START_MS))
     timer?.unref()
     this.#pending.set(id, { resolve, reject })
     const call = callFor(worker)
@@ -160,12 +167,14 @@ class CallThread {
     worker.on('error', (error) => this.#end(worker, String(error)))
     worker.on('exit', () => this.#end(worker, 'its thread ended'))
     worker.unref()
+    this.#hasAnswered = false
     this.#worker = worker
     return worker
   }
 
   #receive(message: FromSearchThread): void {
     if (message.kind === 'log') return this.#log.warn(message.event, message.msg, message.fields)
+    this.#hasAnswered = true
     const pending = this.#pending.get(message.id)
     this.#pending.delete(message.id)
     if (message.kind === 'done') pending?.resolve(message.found)
