@@ -1,5 +1,5 @@
 import { cutAfter, quote } from '../quote.ts'
-import { blockName, nameBeside, type Naming } from './block-names.ts'
+import { blockName, isAllIn, nameBeside, type Naming } from './block-names.ts'
 import { idBearing, isIdBearing, type Located } from './blocks.ts'
 import type { NodeType, ProseElement, ProseTree } from './node.ts'
 import { blockText } from './text.ts'
@@ -51,8 +51,7 @@ export function listBlocks(tree: ProseTree, { naming, isOwn, isListed = () => tr
 
 /** Whether an entry of a list shows all of a block that the call did not bring. [AG-14, AG-17] */
 export function isToldWhole(block: ProseElement): boolean {
-  const text = blockText(block)
-  return quote(text) === text
+  return isAllIn(blockText(block), block)
 }
 
 /** How many blocks a list of all blocks would have. */

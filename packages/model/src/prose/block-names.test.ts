@@ -56,6 +56,41 @@ describe('names of blocks in answers', () => {
     expect(read).toMatchObject({ table: { id: '@0', cells: [{ id: 'blk-a' }, { id: at('blk-b', '<p>B</p>') }] } })
   })
 
+  it('[AG-14] [TABLE-2] a grid shows formulas and labels of chips, and a block with an atom that shows as nothing has no stamp, nor has its table', () => {
+    const cell = (content: string) => `<table><tr><td>${content}</td></tr></table>`
+    const read = (content: string) => {
+      const answer = getTable(proseBody(cell(content)), P)
+      if (isRefusal(answer)) throw new Error(answer.message)
+      const { id, cells } = answer.table
+      return [id.includes('#'), cells[0]?.id.includes('#'), cells[0]?.text]
+    }
+    const math = '<span data-math-inline data-latex="E=mc^2"></span>'
+    const cited = (label: string) => `<span data-citation data-ref-id="doe" data-label="${label}">${label}</span>`
+    expect(read(`<p id="blk-a">${math}</p>`)).toEqual([true, true, '$E=mc^2$'])
+    expect(read(`<p id="blk-a">as ${cited('(Doe 2020)')} says</p>`)).toEqual([true, true, 'as (Doe 2020) says'])
+    expect(read('<p id="blk-a"><span data-field data-name="x"></span></p>')).toEqual([false, false, ''])
+    expect(read('<p id="blk-a">A</p><img src="https://x.test/a.png">')).toEqual([false, true, 'A'])
+    expect(read('<p id="blk-a">A</p><div data-math-block data-latex="x"></div>')).toEqual([true, true, 'A $$x$$'])
+    expect(read('<hr>')).toEqual([false, false, ''])
+  })
+
+  it('[AG-17] [AG-27] a grid counts as shown only the text blocks of which it says all', () => {
+    const shown: string[] = []
+    const content = '<p id="blk-a">A</p><p id="blk-f">at <span data-field data-name="x"></span></p>'
+    getTable(proseBody(`<table><tr><td>${content}</td><td><p id="blk-b"></p></td></tr></table>`), P, (pages) =>
+      shown.push(...pages.flatMap(({ blocks }) => blocks)),
+    )
+    expect(shown.map((block) => block.split('#')[0])).toEqual(['blk-a', 'blk-b'])
+  })
+
+  it('[AG-14] errors name a block without a stamp when it has a formula, which its text leaves out', () => {
+    const math = '<span data-math-inline data-latex="x"></span>'
+    const body = proseBody(`<p id="blk-a">Alpha ${math}</p>`)
+    expect(refusal(deleteBlock, body, { ...P, anchor: 'Alphab' }).facts).toMatchObject({
+      nearest: [{ id: 'blk-a', text: 'Alpha' }],
+    })
+  })
+
   it('[AG-11] blocks of write answers have stamped names, under which the next call finds them', () => {
     const content = `<h2>T</h2><p>${long}</p><ul><li>i</li></ul><hr>`
     const added = done(addProsePage, proseBody(''), { content, format: 'html' })

@@ -6,6 +6,7 @@ import { withContent } from './equal.ts'
 import { handleOf } from './handles.ts'
 import { handleAttr } from './html-writer.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import { saysAll } from './text.ts'
 import type { Path } from './tree-path.ts'
 
 /** How an answer names blocks: with their stamps, or without. [AG-11, AG-15] */
@@ -39,9 +40,14 @@ export function blockName(located: Located, naming: Naming): string {
   return naming === 'bare' ? name : stampedId(name, blockStamp(located.block))
 }
 
-/** The name of a block beside a text that may be cut: without a stamp when it is, since the rest was not seen. [AG-14] */
+/** The name of a block beside a text that may be cut: without a stamp when the text does not say all of the block, since the rest was not seen. [AG-14] */
 export function nameBeside(located: Located, text: string, naming: Naming): string {
-  return blockName(located, quote(text) === text ? naming : 'bare')
+  return blockName(located, isAllIn(text, located.block) ? naming : 'bare')
+}
+
+/** Whether a text says all of a block, and is short enough to be shown whole. [AG-14, AG-17] */
+export function isAllIn(text: string, block: ProseElement): boolean {
+  return quote(text) === text && saysAll(text, block)
 }
 
 /**

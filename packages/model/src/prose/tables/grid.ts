@@ -1,9 +1,9 @@
 import { quote } from '../../quote.ts'
-import { bareName, blockName, nameBeside, type Naming } from '../block-names.ts'
+import { bareName, blockName, isAllIn, nameBeside, type Naming } from '../block-names.ts'
 import { idBearing } from '../blocks.ts'
 import { withContent } from '../equal.ts'
 import { emptyParagraph, type ProseAttrs, type ProseElement, type ProseTree } from '../node.ts'
-import { blockText, collapse } from '../text.ts'
+import { collapse, shownText } from '../text.ts'
 import type { Path } from '../tree-path.ts'
 import type { SelectedTable } from './select.ts'
 
@@ -151,7 +151,7 @@ export function describeTable({ table, path, tableIndex, tableCount }: SelectedT
   const places = new Map(linesOf(table).flatMap((line, row) => line.content.map((cell, index) => [cell, [...path, row, index]])))
   const shown = cells.map((cell) => describeCell(cell, places.get(cell.node) as Path, naming))
   // A stamp says that all of the table was seen. [AG-14]
-  const isWhole = cells.every(({ node }) => !isCut(textOf(node)))
+  const isWhole = cells.every(({ node }) => isAllIn(textOf(node), node))
   const id = blockName({ path, block: table }, isWhole ? naming : 'bare')
   return { id, tableIndex, tableCount, rows, cols, cells: shown }
 }
@@ -159,9 +159,11 @@ export function describeTable({ table, path, tableIndex, tableCount }: SelectedT
 /** The text blocks that a grid shows with all they say. [AG-14] */
 export function shownInGrid(table: ProseElement): readonly ProseElement[] {
   const cells = linesOf(table).flatMap((line) => line.content as readonly ProseElement[])
-  return cells
-    .filter((cell) => !isCut(textOf(cell)))
-    .flatMap((cell) => idBearing(cell.content as ProseTree).map(({ block }) => block))
+  return cells.flatMap((cell) => {
+    const text = textOf(cell)
+    const blocks = idBearing(cell.content as ProseTree).map(({ block }) => block)
+    return blocks.filter((block) => isAllIn(text, block))
+  })
 }
 
 const shownAttrs = ['colwidth', 'backgroundColor', 'align', 'scope'] as const
@@ -171,7 +173,7 @@ function describeCell({ node, row, col, colspan, rowspan }: PlacedCell, path: Pa
   const ids = idBearing(node.content as ProseTree).map((found) =>
     nameBeside({ block: found.block, path: [...path, ...found.path] }, text, naming),
   )
-  // A cell without text is named by its place. Its content is not shown, so there is no stamp. [AG-14]
+  // A cell without a text block is named by its place, without a stamp: what is in it has its own names. [AG-11]
   const [id = bareName({ path, block: node })] = ids
   const shown = shownAttrs.filter((name) => node.attrs[name] !== undefined).map((name) => [name, node.attrs[name]] as const)
   return {
@@ -188,11 +190,7 @@ function describeCell({ node, row, col, colspan, rowspan }: PlacedCell, path: Pa
 }
 
 function textOf(cell: ProseElement): string {
-  return collapse(cell.content.map(blockText).join(' '))
-}
-
-function isCut(text: string): boolean {
-  return quote(text) !== text
+  return collapse(cell.content.map(shownText).join(' '))
 }
 
 function spanOf(node: ProseElement, name: 'colspan' | 'rowspan'): number {
