@@ -16,11 +16,17 @@ export function equalTrees(a: ProseTree, b: ProseTree): boolean {
   return equalLists(a, b) || (isEmptyPage(a) && isEmptyPage(b))
 }
 
-/** Whether a page is empty: no block, or one paragraph without content and attributes. [PROSE-9] */
+/** Whether a page is written as the empty one: no block, or one paragraph without content and attributes. [PROSE-9] */
 export function isEmptyPage(tree: ProseTree): boolean {
   const [first] = tree
   if (first === undefined) return true
   return tree.length === 1 && first.type === 'paragraph' && first.content.length === 0 && Object.keys(first.attrs).length === 0
+}
+
+/** Whether nothing stands on a page: no block, or one paragraph without content, which has an id or an alignment when somebody emptied it. [AG-24, AG-78] */
+export function isBlankPage(tree: ProseTree): boolean {
+  const [first] = tree
+  return first === undefined || (tree.length === 1 && first.type === 'paragraph' && first.content.length === 0)
 }
 
 export function equalLists(a: readonly ProseNode[], b: readonly ProseNode[]): boolean {

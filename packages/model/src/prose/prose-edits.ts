@@ -16,7 +16,7 @@ import { contentTooLarge, formatOf, readContent, type Content, type ContentArgs 
 import type { Located } from './blocks.ts'
 import { withKnownIds } from './content-ids.ts'
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
-import { isEmptyPage } from './equal.ts'
+import { isBlankPage } from './equal.ts'
 import { insertAt, insertBesideUnit, placeFlaw, type InsertPlace } from './insert-place.ts'
 import { deleteUnits, moveUnits, takeUnits } from './move.ts'
 import { findProsePage, pageTree, type PageTree } from './page.ts'
@@ -161,7 +161,7 @@ function setPage(page: OpenPage, content: Content, args: SetProse): Edited<Prose
   const checked = checkWholePage(page, content, args.replace === true)
   if (isRefusal(checked)) return checked
   const done = replacePage(page.tree, withKnownIds(checked.tree, page.tree))
-  const empty = content.isBlank && !isEmptyPage(page.tree) ? [emptied(page.tree.length)] : []
+  const empty = content.isBlank && !isBlankPage(page.tree) ? [emptied(page.tree.length)] : []
   const isMeant = args.replace === true || done.tree === page.tree
   const kept = isMeant ? keptWarnings(page.tree, checked) : []
   const warnings = [...content.warnings, ...empty, ...checked.warnings, ...kept, ...rewrittenWarnings(page, done.tree)]

@@ -236,6 +236,18 @@ describe('sections with their subsections', () => {
     expect(refusal(restructureOutline, nested, { ...at, op: 'move', index: 0, toPageId: 'z' }).code).toBe('ERR_PAGE_NOT_FOUND')
   })
 
+  it('[AG-78] [TOOL-17] a section that moves to its own page without an index stands at its end, and nothing is adjusted', () => {
+    const answer = done(restructureOutline, nested, { ...at, op: 'move', index: 0, toPageId: 'p' })
+    expect([contentOf(answer.body), answer.fixes]).toEqual([b + c + d + a, []])
+  })
+
+  it('[AG-78] the only section of a page moves away and back, and no empty paragraph is left', () => {
+    const only = proseBody(d, {}, { id: 'q', name: 'q', content: '<p></p>' })
+    const away = done(restructureOutline, only, { ...at, op: 'move', index: 0, toPageId: 'q' })
+    const back = done(restructureOutline, away.body, { pageId: 'q', op: 'move', index: 0, toPageId: 'p' })
+    expect(contentOf(back.body)).toBe(d)
+  })
+
   it.each([
     ['neither id nor index', { op: 'demote' }, 'id'],
     ['both id and index', { op: 'demote', id: 'blk-a', index: 0 }, 'id'],

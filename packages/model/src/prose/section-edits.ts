@@ -154,7 +154,7 @@ export const restructureOutline: Edit<RestructureOutline, Restructured> = (body,
   if (toPageId !== undefined && toPageId !== page.pageId) return moveToPage(page, span, { ...args, toPageId })
   const isMove = op === 'move'
   const done = isMove
-    ? moveSection(page.tree, span, toIndex ?? page.tree.length)
+    ? moveSection(page.tree, span, toIndex)
     : shiftLevels(page.tree, span, op === 'promote' ? -1 : 1, withSubsections)
   const named = page.tree
     .slice(from, isMove ? from + 1 : span.end)

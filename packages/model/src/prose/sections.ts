@@ -2,7 +2,7 @@ import { refused, type Fix, type Refusal } from '../edit.ts'
 import { collapse } from './text.ts'
 import { idsOf } from './blocks.ts'
 import type { ProseElement, ProseTree } from './node.ts'
-import { isEmptyPage } from './equal.ts'
+import { isBlankPage } from './equal.ts'
 import { headingPlaces, levelOf, sectionsOf, withLevel } from './outline.ts'
 import { cleanText } from './values.ts'
 import { applied, withOwnIds, withPassedId, type Applied } from './applied.ts'
@@ -47,9 +47,7 @@ const maxRead = 65_536
 export function insertSection(tree: ProseTree, section: ProseTree, place: SectionPlace): InsertedSection {
   const { prefix, sections } = sectionsOf(tree)
   const { index, fixes } = sectionIndex(place, sections.length)
-  const [only] = tree
-  const isEmpty = tree.length === 1 && only?.type === 'paragraph' && only.content.length === 0
-  if (isEmpty) {
+  if (isBlankPage(tree)) {
     const own = withPassedId(withOwnIds(section, []), tree)
     const done = applied(tree, own, own)
     return { ...done, index: 0, fixes: [...fixes, ...done.fixes] }
@@ -103,8 +101,8 @@ export function shiftLevels(tree: ProseTree, { from, end }: SectionSpan, by: 1 |
   return { ...done, fixes: [{ action: 'clamped', field: 'op', reason }, ...done.fixes] }
 }
 
-/** Moves a span so that the index of its first heading becomes `toIndex`. [PROSE-66, AG-78] */
-export function moveSection(tree: ProseTree, { from, end }: SectionSpan, toIndex: number): Applied {
+/** Moves a span so that the index of its first heading becomes `toIndex`; absent: to the end. [PROSE-66, AG-78] */
+export function moveSection(tree: ProseTree, { from, end }: SectionSpan, toIndex: number | undefined): Applied {
   const others = [...tree.slice(0, from), ...tree.slice(end)]
   const section = tree.slice(from, end)
   const { at, fixes } = placeOfIndex(others, toIndex)
@@ -115,13 +113,14 @@ export function moveSection(tree: ProseTree, { from, end }: SectionSpan, toIndex
 /** Puts a section of another page where its index becomes `toIndex`; absent: at the end. An empty page becomes just the section. [AG-78] */
 export function takeSection(tree: ProseTree, section: ProseTree, toIndex: number | undefined): Applied {
   const own = withOwnIds(section, idsOf(tree))
-  if (isEmptyPage(tree)) return applied(tree, own, own)
-  const { at, fixes } = toIndex === undefined ? { at: tree.length, fixes: [] } : placeOfIndex(tree, toIndex)
+  if (isBlankPage(tree)) return applied(tree, own, own)
+  const { at, fixes } = placeOfIndex(tree, toIndex)
   const taken = applied(tree, [...tree.slice(0, at), ...own, ...tree.slice(at)], own)
   return { ...taken, fixes: [...fixes, ...taken.fixes] }
 }
 
-function placeOfIndex(others: ProseTree, toIndex: number): { readonly at: number; readonly fixes: readonly Fix[] } {
+function placeOfIndex(others: ProseTree, toIndex: number | undefined): { readonly at: number; readonly fixes: readonly Fix[] } {
+  if (toIndex === undefined) return { at: others.length, fixes: [] }
   const places = headingPlaces(others)
   const last = places.length
   if (toIndex <= last) return { at: places[toIndex] ?? others.length, fixes: [] }

@@ -57,6 +57,12 @@ describe('a whole page', () => {
       expect([done(outcome).html.includes('all'), done(outcome).warnings]).toEqual([true, []])
   })
 
+  it('[AG-24] is written over a page that somebody emptied, which leaves a paragraph with an id', () => {
+    const emptied = set('<p id="blk-9"></p>', saw(BEFORE, [by(ANN, 'blk-2', true)]))
+    expect([done(emptied).html.includes('all'), done(emptied).warnings]).toEqual([true, []])
+    expect(done(set('<p id="blk-9"></p>', undefined, { content: '' })).warnings).toEqual([])
+  })
+
   it('[AG-24] counts a task that a person ticked, and nothing that only got an id', () => {
     const task = (isDone: boolean, id = ' id="blk-t"') =>
       `<ul data-type="taskList"><li data-type="taskItem" data-checked="${isDone}"><p${id}>do it</p></li></ul>`

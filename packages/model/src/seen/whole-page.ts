@@ -2,7 +2,7 @@ import type { Refusal, Warning } from '../edit.ts'
 import { namingOf, type Printed } from '../prose/block-names.ts'
 import { blockStamp } from '../prose/block-stamp.ts'
 import { blockId, idBearing, idsOf } from '../prose/blocks.ts'
-import { isEmptyPage } from '../prose/equal.ts'
+import { isBlankPage } from '../prose/equal.ts'
 import type { ProseElement, ProseTree } from '../prose/node.ts'
 import type { Stamp } from '../stamps/stamp.ts'
 import { PageSight } from './page-sight.ts'
@@ -41,7 +41,7 @@ export function checkWholePage(
   const merged = mergeStamped(tree, content.tree, content.stamps, sight)
   const written = (): Checked => ({ ...merged, warnings: [], isBlind: false })
   const refuse = (unseen: UnseenBlocks, seen: boolean) => pageChanged({ pageId, naming: namingOf(page), sight, unseen, seen })
-  if (isEmptyPage(tree) || page.isVersionNamed === true || isReplaced) return written()
+  if (isBlankPage(tree) || page.isVersionNamed === true || isReplaced) return written()
   const stale = staleBlocks(tree, merged)
   if (!isAllSeen(stale)) return refuse(stale, sight.isWhole)
   if (page.environment.seen === undefined) return written()
