@@ -7,6 +7,7 @@ import { RelayError } from '../kernel/errors.ts'
 import { systemRandom } from '../kernel/ids.ts'
 import { type LogFields, type Logger, silentLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
+import { OverdueLayout } from './overdue-layout.ts'
 import { createToolServer } from './registry.ts'
 import { failure, success } from './results.ts'
 import { annotations, DOCUMENT, input, REPEATABLE, VERSIONED } from './tools/schema.ts'
@@ -199,6 +200,13 @@ describe('the tool server', () => {
     const result = await call('fails')
     expect(result).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })
     expect(result['message']).toMatch(/longer than a call may take.*Nothing was written.*get_prose with pageId and without id/)
+  })
+
+  it('[TOOL-28] [DIAG-17] a layout that takes too long is answered as one not to be repeated, since it would take as long again', async () => {
+    const { call } = serverOf(failing(new OverdueLayout()))
+    const result = await call('fails')
+    expect(result).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: false })
+    expect(result['message']).toMatch(/longer to lay out than a call may take.*Nothing was written.*Send fewer/)
   })
 
   it('[MCP-15] a call given up before it begins does not run, one given up later rejects with the reason', async () => {

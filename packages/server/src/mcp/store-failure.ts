@@ -1,10 +1,11 @@
 import { OverdueBody } from '../documents/bodies.ts'
 import { damagedPartOf } from '../kernel/damage.ts'
 import { RelayError } from '../kernel/errors.ts'
+import { OverdueLayout } from './overdue-layout.ts'
 import { failure } from './results.ts'
 import type { ToolCall, ToolFailure } from './tool.ts'
 
-/** Returns the failure of a call whose storage did not answer; `null` when the error is another one. [TOOL-28 ERR_STORE_UNAVAILABLE] */
+/** Returns the failure of a call whose storage did not answer, or whose work took too long; `null` when the error is another one. [TOOL-28 ERR_STORE_UNAVAILABLE] */
 export function storeFailure(error: unknown, { once }: Pick<ToolCall, 'once'>): ToolFailure | null {
   if (!(error instanceof RelayError)) return null
   if (error instanceof OverdueBody) {
@@ -12,6 +13,11 @@ export function storeFailure(error: unknown, { once }: Pick<ToolCall, 'once'>): 
       'when that fails too, service_get_prose with pageId and without id reads no further into a page than its answer goes'
     const sentence = `The document took longer than a call may take: the machine is busy, or a page is very long. Nothing was written. Repeat the call; ${cure}.`
     return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
+  }
+  if (error instanceof OverdueLayout) {
+    const sentence =
+      'The nodes, edges and connectors of the call take longer to lay out than a call may take, and would again. Nothing was written. Send fewer in a call.'
+    return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: false })
   }
   if (damagedPartOf(error) !== null) return failure('ERR_STORE_UNAVAILABLE', error.message, { retryable: false })
   const { retryAfterMs } = error.details

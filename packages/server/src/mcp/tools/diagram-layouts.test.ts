@@ -6,6 +6,7 @@ import { LayoutStopped } from '@docrelay/model/canvas/diagram/effort'
 import { silentLogger } from '../../kernel/log.ts'
 import type { EditInput } from '../../documents/edit.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { OverdueLayout } from '../overdue-layout.ts'
 import { runTool, toolCall } from '../testing/tool-call.ts'
 import type { ToolCall } from '../tool.ts'
 import { openDiagramLayouts } from './diagram-layouts.ts'
@@ -39,6 +40,12 @@ describe('layouts of diagrams', () => {
     const stop = new SharedArrayBuffer(4)
     Atomics.store(new Int32Array(stop), 0, 1)
     expect(() => runDiagramTask({ kind: 'draw', body: null, args: LARGEST, stop })).toThrow(LayoutStopped)
+  })
+
+  it('[DIAG-17] a layout that takes longer than it may ends with an error of its own', async () => {
+    await using hasty = openDiagramLayouts(silentLogger, 1)
+    const drawing = hasty.draw({ workspaceId: 'w', body: null, args: LARGEST, signal: new AbortController().signal })
+    await expect(drawing).rejects.toBeInstanceOf(OverdueLayout)
   })
 
   it('[DIAG-17] [MCP-15] a call cancelled during its layout writes nothing, and the thread makes the next layout', async () => {

@@ -8,6 +8,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import { createLanes } from '../../kernel/fair-turns.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { openTaskPool } from '../../kernel/task-pool.ts'
+import { OverdueLayout } from '../overdue-layout.ts'
 import type { DiagramTask, DiagramTaskResult } from './diagram-task.ts'
 
 const DEADLINE_MS = 15_000
@@ -46,7 +47,7 @@ export interface StepsRequest extends Asked {
  */
 export interface DiagramLayouts extends AsyncDisposable {
   /**
-   * Rejects with UNAVAILABLE when the layout takes too long, and with the signal's reason when the caller gave up. Either way the layout
+   * Rejects with OverdueLayout when the layout takes too long, and with the signal's reason when the caller gave up. Either way the layout
    * stops.
    */
   draw(request: LayoutRequest): Promise<DrawnDiagram | Refusal>
@@ -59,7 +60,7 @@ export interface DiagramLayouts extends AsyncDisposable {
 /**
  * Opens the threads; the first diagram starts one. Workspaces take turns, and only one diagram of a workspace is laid out at a time. [C11]
  */
-export function openDiagramLayouts(log: Logger): DiagramLayouts {
+export function openDiagramLayouts(log: Logger, deadlineMs = DEADLINE_MS): DiagramLayouts {
   const lanes = createLanes({ slots: THREADS, perHolder: 1 })
   const pool = openTaskPool<DiagramTask, DiagramTaskResult>({
     entry: new URL('./diagram-worker.ts', import.meta.url),
@@ -76,10 +77,10 @@ export function openDiagramLayouts(log: Logger): DiagramLayouts {
     signal.addEventListener('abort', halt)
     try {
       const endsThread = body !== null && body.byteLength > ENDS_THREAD_BYTES
-      const outcome = await pool.run({ task: { ...task, stop }, deadlineMs: DEADLINE_MS, endsThread })
+      const outcome = await pool.run({ task: { ...task, stop }, deadlineMs, endsThread, givenUp: signal })
       signal.throwIfAborted()
       if (outcome.kind === 'done') return outcome.result
-      if (outcome.kind === 'overdue') throw new RelayError('UNAVAILABLE', 'The diagram could not be laid out in time.')
+      if (outcome.kind === 'overdue') throw new OverdueLayout()
       const detail = outcome.kind === 'failed' ? outcome.detail : 'it was given up'
       log.error('diagram.task_failed', 'a diagram could not be laid out', { detail })
       throw new RelayError('UNAVAILABLE', 'The diagram could not be laid out now.')

@@ -94,7 +94,7 @@ export const TOOL_ERRORS = {
     facts: ['usedBytes', 'addedBytes', 'quotaBytes', 'source'],
   },
   ERR_STORE_UNAVAILABLE: {
-    when: 'storage cannot answer now, or what it has of the document is damaged',
+    when: 'storage cannot answer now, what it has of the document is damaged, or a layout takes longer than a call may',
     tools: 'every',
     facts: ['retryable'],
   },

@@ -1,44 +1,64 @@
 import { at } from '../at.ts'
+import type { Effort } from '../effort.ts'
 import type { Levels, Piece } from './levels.ts'
 
 /**
  * Merges long edges that begin at the same place, or end at the same place, into one line (a trunk) for as long as they are neighbours in each layer.
  * Changes `levels.chains`, `levels.pieces` and `order`. [DIAG-15]
  */
-export function bundle(levels: Levels, order: number[][]): void {
-  for (let layer = 0; layer < order.length; layer++) joinNeighbours(levels, order, layer, -1)
-  for (let layer = order.length - 1; layer >= 0; layer--) joinNeighbours(levels, order, layer, 1)
+export function bundle(levels: Levels, order: number[][], effort: Effort): void {
+  for (let layer = 0; layer < order.length; layer++) joinNeighbours(levels, order, layer, -1, effort)
+  for (let layer = order.length - 1; layer >= 0; layer--) joinNeighbours(levels, order, layer, 1, effort)
   rewritePieces(levels)
 }
 
 /** Joins neighbouring items of a layer that come from the same item (`towards` -1) or lead to the same item (1). */
-function joinNeighbours(levels: Levels, order: number[][], layer: number, towards: 1 | -1): void {
-  const items = at(order, layer)
+function joinNeighbours(levels: Levels, order: number[][], layer: number, towards: 1 | -1, effort: Effort): void {
   const kept: number[] = []
-  for (const item of items) {
-    const last = kept.at(-1)
-    if (last !== undefined && mayJoin(levels, last, item, towards)) join(levels, last, item)
-    else kept.push(item)
+  let last: Trunk | null = null
+  for (const item of at(order, layer)) {
+    effort.spend(1 + at(levels.edgesOf, item).length)
+    const own = trunkOf(levels, item, towards)
+    if (last !== null && own !== null && mayJoin(last, own)) join(levels, last, own)
+    else {
+      kept.push(item)
+      last = own
+    }
   }
   order[layer] = kept
 }
 
-function mayJoin(levels: Levels, a: number, b: number, towards: 1 | -1): boolean {
-  if (levels.kind[a] === 'node' || levels.kind[a] !== levels.kind[b]) return false
-  const [p, q] = [originOf(levels, a, towards), originOf(levels, b, towards)]
-  if (p === null || p !== q) return false
-  if (holdsLabel(levels, a) || holdsLabel(levels, b)) return false
-  const known = new Set(at(levels.edgesOf, a).map((edge) => keyOf(levels, edge)))
-  return at(levels.edgesOf, b).every((edge) => !known.has(keyOf(levels, edge)))
+/** An item that others may join, with what decides on that and stays the same when they do. */
+interface Trunk {
+  readonly item: number
+  readonly kind: 'way' | 'side'
+  readonly origin: string
+  /** Of each of its edges the two nodes. Edges between the same two nodes are not joined. [DIAG-12] */
+  readonly ends: Set<number>
+}
+
+/** `null`: nothing may join this item. */
+function trunkOf(levels: Levels, item: number, towards: 1 | -1): Trunk | null {
+  const kind = at(levels.kind, item)
+  if (kind === 'node' || holdsLabel(levels, item)) return null
+  const origin = originOf(levels, item, towards)
+  if (origin === null) return null
+  return { item, kind, origin, ends: new Set(at(levels.edgesOf, item).map((edge) => keyOf(levels, edge))) }
+}
+
+function mayJoin(a: Trunk, b: Trunk): boolean {
+  return a.kind === b.kind && a.origin === b.origin && [...b.ends].every((key) => !a.ends.has(key))
 }
 
 /** Whether the label of an edge will be about at this item: on a trunk it would not be clear which of the edges it names. [DIAG-12] */
-function holdsLabel({ edgesOf, chains, part, back }: Levels, item: number): boolean {
+function holdsLabel(levels: Levels, item: number): boolean {
+  const { edgesOf, chains, part, back } = levels
   return at(edgesOf, item).some((edge) => {
     const { labelAcross, labelAt } = at(part.edges, edge)
     const chain = at(chains, edge)
     return (
-      labelAcross > 0 && Math.abs(chain.indexOf(item) - (back[edge] === true ? 1 - labelAt : labelAt) * (chain.length - 1)) < 1.6
+      labelAcross > 0 &&
+      Math.abs(placeIn(levels, chain, item) - (back[edge] === true ? 1 - labelAt : labelAt) * (chain.length - 1)) < 1.6
     )
   })
 }
@@ -48,7 +68,7 @@ function originOf(levels: Levels, item: number, towards: 1 | -1): string | null 
   let origin: string | null = null
   for (const edge of at(levels.edgesOf, item)) {
     const chain = at(levels.chains, edge)
-    const k = chain.indexOf(item)
+    const k = placeIn(levels, chain, item)
     const next = chain[k + towards]
     const own = next === undefined ? `side ${at(levels.nodeOf, item)} ${k === 0}` : `${next}`
     // Edges that separate here may not join other edges on the far side.
@@ -59,18 +79,23 @@ function originOf(levels: Levels, item: number, towards: 1 | -1): string | null 
   return origin
 }
 
-/** A key of the two nodes of an edge. Edges between the same two nodes are not joined. [DIAG-12] */
-function keyOf({ part }: Levels, edge: number): string {
-  const { from, to } = at(part.edges, edge)
-  return from < to ? `${from} ${to}` : `${to} ${from}`
+/** The place of an item in the chain of an edge, which has one item in each layer. */
+function placeIn({ layerOf }: Levels, chain: readonly number[], item: number): number {
+  return at(layerOf, item) - at(layerOf, at(chain, 0))
 }
 
-function join(levels: Levels, into: number, item: number): void {
+function keyOf({ part }: Levels, edge: number): number {
+  const { from, to } = at(part.edges, edge)
+  return Math.min(from, to) * part.boxes.length + Math.max(from, to)
+}
+
+function join(levels: Levels, into: Trunk, { item, ends }: Trunk): void {
   for (const edge of at(levels.edgesOf, item)) {
     const chain = at(levels.chains, edge)
-    chain[chain.indexOf(item)] = into
-    at(levels.edgesOf, into).push(edge)
+    chain[placeIn(levels, chain, item)] = into.item
+    at(levels.edgesOf, into.item).push(edge)
   }
+  for (const key of ends) into.ends.add(key)
   levels.edgesOf[item] = []
 }
 

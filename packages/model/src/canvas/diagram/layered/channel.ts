@@ -1,4 +1,6 @@
 import { at } from '../at.ts'
+import type { Effort } from '../effort.ts'
+import { breakCircles } from './circles.ts'
 import { LANE } from './part.ts'
 
 /** A piece of an edge, or of a bundle, that has to get from one x at the top of a channel to another at its bottom. */
@@ -39,9 +41,9 @@ const DETOUR_DROP = 3
  * The pieces between two layers as runs in an order from the top to the bottom that crosses least. Pieces that do not share a pin never lie on each other.
  * [DIAG-14, DIAG-15]
  */
-export function orderedRuns(pieces: readonly ChannelPiece[]): readonly Run[] {
+export function orderedRuns(pieces: readonly ChannelPiece[], effort: Effort): readonly Run[] {
   const detours = new Detours(pieces)
-  return orderRuns(untied(runsOf(pieces, detours), detours))
+  return orderRuns(untied(runsOf(pieces, detours), detours, effort), effort)
 }
 
 function runOf(piece: number, from: readonly [number, number], to: readonly [number, number], weight: number, drop = 1): Run {
@@ -136,46 +138,49 @@ export function overlap(a: Run, b: Run): boolean {
 }
 
 /** Splits runs that would have to be above each other in a circle: such a run changes its lane in a free column. */
-function untied(all: readonly Run[], detours: Detours): Run[] {
-  let runs = [...all]
-  for (let tied = circle(runs); tied !== null; tied = circle(runs)) {
-    const run = tied.reduce((widest, other) => (other.right - other.left > widest.right - widest.left ? other : widest))
-    const [x, pin] = detours.take(run.left, run.right)
-    const parts = [
-      runOf(run.piece, [run.upperX, run.upperPin], [x, pin], run.weight),
-      runOf(run.piece, [x, pin], [run.lowerX, run.lowerPin], run.weight),
-    ]
-    runs = runs.flatMap((other) => (other === run ? parts : [other]))
-  }
-  return runs
+function untied(runs: readonly Run[], detours: Detours, effort: Effort): Run[] {
+  const parts = new Map<number, readonly [Run, Run]>()
+  const below = belowOf(runs)
+  breakCircles(
+    runs.length,
+    (i) => {
+      // The lower part of a run that was split leads to a column of its own, so that only the upper one can be above others.
+      const found = below(parts.get(i)?.[0] ?? at(runs, i))
+      effort.spend(1 + found.length)
+      return found
+    },
+    (circle) => {
+      const widest = circle.reduce((most, i) => (widthOf(at(runs, i)) > widthOf(at(runs, most)) ? i : most))
+      const run = at(runs, widest)
+      const [x, pin] = detours.take(run.left, run.right)
+      parts.set(widest, [
+        runOf(run.piece, [run.upperX, run.upperPin], [x, pin], run.weight),
+        runOf(run.piece, [x, pin], [run.lowerX, run.lowerPin], run.weight),
+      ])
+      return widest
+    },
+  )
+  return runs.flatMap((run, i) => parts.get(i) ?? [run])
 }
 
-/** Runs of which each must be above the next and the last above the first; `null` when there are none. */
-function circle(runs: readonly Run[]): readonly Run[] | null {
-  const below = runs.map((a) => runs.flatMap((b, j) => (a !== b && isAbove(a, b) ? [j] : [])))
-  const state = new Uint8Array(runs.length)
-  const step = new Int32Array(runs.length)
-  for (let root = 0; root < runs.length; root++) {
-    if (state[root] !== 0) continue
-    const path = [root]
-    state[root] = 1
-    while (path.length > 0) {
-      const i = at(path, path.length - 1)
-      const k = at(step, i)
-      step[i] = k + 1
-      const j = at(below, i)[k]
-      if (j === undefined) {
-        state[i] = 2
-        path.pop()
-      } else if (state[j] === 1) {
-        return path.slice(path.indexOf(j)).map((place) => at(runs, place))
-      } else if (state[j] === 0) {
-        state[j] = 1
-        path.push(j)
-      }
-    }
+function widthOf({ left, right }: Run): number {
+  return right - left
+}
+
+/** Finds the places of the runs that a run must be above, in rising order, without looking at each: they end in its own column. */
+function belowOf(runs: readonly Run[]): (run: Run) => readonly number[] {
+  const byColumn = new Map<number, number[]>()
+  runs.forEach(({ lowerX }, i) => {
+    const column = byColumn.get(lowerX)
+    if (column === undefined) byColumn.set(lowerX, [i])
+    else column.push(i)
+  })
+  const columns = [...byColumn]
+  return (run) => {
+    const near = columns.filter(([x]) => Math.abs(x - run.upperX) < LANE)
+    const found = near.flatMap(([, column]) => column.filter((i) => run !== runs[i] && isAbove(run, at(runs, i))))
+    return found.sort((a, b) => a - b)
   }
-  return null
 }
 
 /** Crossings of two runs when `a` is above `b`. */
@@ -187,11 +192,12 @@ function crossingsAbove(a: Run, b: Run): number {
 }
 
 /** An order from the top to the bottom that keeps what must be above, with few crossings. */
-function orderRuns(runs: readonly Run[]): readonly Run[] {
+function orderRuns(runs: readonly Run[], effort: Effort): readonly Run[] {
   const count = runs.length
   const must = 1e6
   const gain = new Float64Array(count * count)
-  for (let i = 0; i < count; i++)
+  for (let i = 0; i < count; i++) {
+    effort.spend(count)
     for (let j = 0; j < count; j++) {
       const [a, b] = [at(runs, i), at(runs, j)]
       if (i === j || !(overlap(a, b) || isAbove(a, b) || isAbove(b, a))) continue
@@ -199,9 +205,11 @@ function orderRuns(runs: readonly Run[]): readonly Run[] {
       // What it costs more to have `a` above `b` than below it; the shorter of two equal ones goes where its pin is.
       gain[i * count + j] = crossingsAbove(a, b) - crossingsAbove(b, a) + tied
     }
+  }
   const order = topological(runs)
-  for (let pass = 0, moved = true; moved && pass < 20; pass++) {
+  for (let pass = 0, moved = true, goOn = true; moved && goOn && pass < 20; pass++) {
     moved = false
+    goOn = effort.spend(Math.ceil((count * count) / 16))
     for (let from = 0; from < count; from++) {
       const i = at(order, from)
       let [best, target, change] = [0, from, 0]

@@ -31,11 +31,11 @@ export function drawPart(part: Part, effort: Effort): PartDrawing {
   const ranks = rankNodes(count, part.edges, back, effort)
   const levels = levelsOf(part, back, ranks)
   const order = untangle(levels, effort.share(0.6))
-  bundle(levels, order)
+  bundle(levels, order, effort)
   makeRoomForLabels(levels)
   const columns = columnsOf(levels, order, effort)
   if (part.edges.every(({ labelAcross }) => labelAcross === 0))
-    return ofRows(drawRows(levels, columns, channelsOf(levels, columns)), back)
+    return ofRows(drawRows(levels, columns, channelsOf(levels, columns, effort)), back)
   const isLarge = count > LARGE
   const first = bestRows(levels, columns, isLarge, effort)
   if (isLarge || first.cost === 0) return ofRows(first.rows, back)
@@ -53,14 +53,16 @@ function ofRows({ centres, routes }: Rows, back: readonly boolean[]): PartDrawin
  * least; of a large part the second one, unseen.
  */
 function bestRows(levels: Levels, columns: Int32Array, isLarge: boolean, effort: Effort): { rows: Rows; cost: number } {
-  const channels = channelsOf(levels, columns)
+  const channels = channelsOf(levels, columns, effort)
+  /** Of laying the lanes once. */
+  const steps = channels.reduce((sum, { runs }) => sum + runs.length ** 2, 0)
   const costOf = ({ centres, routes }: Rows) => costOfLabels(levels.part, centres, routes, effort)
   const again = (rows: Rows, isFirst: boolean) =>
     drawRows(levels, columns, channels, labelsIn(levels, columns, channels, rows, isFirst))
   let rows = drawRows(levels, columns, channels)
   if (isLarge) return { rows: again(rows, true), cost: 0 }
   let best = { rows, cost: costOf(rows) }
-  for (let round = 0; round < ROUNDS && best.cost > 0; round++) {
+  for (let round = 0; round < ROUNDS && best.cost > 0 && effort.spend(steps); round++) {
     rows = again(rows, round === 0)
     const cost = costOf(rows)
     if (cost < best.cost) best = { rows, cost }

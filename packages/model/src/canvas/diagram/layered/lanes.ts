@@ -100,20 +100,22 @@ function lowerRuns(order: readonly Run[], { across }: ChannelLabels): ReadonlySe
 
 /** Lanes from the first run on; `upwards` when the runs come from the bottom. */
 function packed(runs: readonly Run[], labels: ChannelLabels, upwards: boolean): ReadonlyMap<Run, number> {
-  const laneOf = new Map<Run, number>()
+  const lanes: number[] = []
+  const byLane = new Map<number, Run[]>()
   runs.forEach((run, i) => {
     let lane = 0
     for (let k = 0; k < i; k++) {
       const other = at(runs, k)
       const [above, below] = upwards ? [run, other] : [other, run]
-      if (isAbove(above, below) || overlap(above, below))
-        lane = Math.max(lane, (laneOf.get(other) as number) + lanesBetween(above, below, labels))
+      if (isAbove(above, below) || overlap(above, below)) lane = Math.max(lane, at(lanes, k) + lanesBetween(above, below, labels))
     }
-    const onLane = () => runs.slice(0, i).filter((other) => laneOf.get(other) === lane)
-    while (!isClear(run, onLane())) lane++
-    laneOf.set(run, lane)
+    while (!isClear(run, byLane.get(lane) ?? [])) lane++
+    lanes.push(lane)
+    const onLane = byLane.get(lane)
+    if (onLane === undefined) byLane.set(lane, [run])
+    else onLane.push(run)
   })
-  return laneOf
+  return new Map(runs.map((run, i) => [run, at(lanes, i)]))
 }
 
 /** How many lanes a run must be below another one. */

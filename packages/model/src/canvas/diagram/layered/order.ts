@@ -124,12 +124,25 @@ export class Order {
     let gained = 0
     for (let layer = 0; layer < this.layers.length; layer++) {
       const units = this.layers[layer] as number[]
+      const [above, below] = this.degrees(units)
       for (const head of [...units]) {
-        if (!effort.spend(8 * units.length)) return gained
+        const [up, down] = this.degrees([head])
+        if (!effort.spend(Math.max(8 * units.length, Math.ceil((up * above + down * below) / PAIRS_IN_STEP)))) return gained
         gained += this.siftUnit(layer, units, head)
       }
     }
     return gained
+  }
+
+  /** How many pieces of edges lead to units from the layer above and the one below. */
+  private degrees(units: readonly number[]): readonly [number, number] {
+    let [above, below] = [0, 0]
+    for (const head of units)
+      for (const item of this.unit[head] as number[]) {
+        above += (this.upper.first[item + 1] as number) - (this.upper.first[item] as number)
+        below += (this.lower.first[item + 1] as number) - (this.lower.first[item] as number)
+      }
+    return [above, below]
   }
 
   private siftUnit(layer: number, units: number[], head: number): number {
@@ -223,6 +236,9 @@ export class Order {
     return sum
   }
 }
+
+/** So many pairs of pieces are compared in the time of a step. */
+const PAIRS_IN_STEP = 8
 
 interface Neighbours {
   readonly first: Int32Array

@@ -1,6 +1,7 @@
 import type { Point } from '../../geometry/bounds.ts'
 import { simplified } from '../../geometry/polyline.ts'
 import { at } from '../at.ts'
+import type { Effort } from '../effort.ts'
 import { orderedRuns, type Run } from './channel.ts'
 import { BESIDE_LABEL, type ChannelLabels, type LabelAcross, type Lanes, lanesOf, meets } from './lanes.ts'
 import type { Levels } from './levels.ts'
@@ -32,7 +33,7 @@ interface Room {
 const NO_LABELS: ChannelLabels = { onRuns: new Map(), across: [] }
 
 /** The channels below the layers with the runs of their pieces. */
-export function channelsOf(levels: Levels, columns: Int32Array): readonly Channel[] {
+export function channelsOf(levels: Levels, columns: Int32Array, effort: Effort): readonly Channel[] {
   const pieces: number[][] = levels.layers.map(() => [])
   levels.pieces.forEach(({ upper }, i) => at(pieces, at(levels.layerOf, upper)).push(i))
   return pieces.map((own) => ({
@@ -47,6 +48,7 @@ export function channelsOf(levels: Levels, columns: Int32Array): readonly Channe
           share: Math.min(...own.map(({ labelAt }) => Math.min(labelAt, 1 - labelAt))),
         }
       }),
+      effort,
     ),
   }))
 }

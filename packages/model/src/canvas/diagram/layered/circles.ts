@@ -1,0 +1,43 @@
+const [OPEN, ON_PATH, DONE] = [0, 1, 2]
+
+/**
+ * Finds the circles of a graph one after the other and has each broken. What was searched without a circle is not searched again.
+ *
+ * @param below the items that each item leads to. Of a broken one: those that its rest leads to, while nothing leads to that rest.
+ * @param breakOne chooses the item of a circle that is broken.
+ */
+export function breakCircles(
+  count: number,
+  below: (item: number) => readonly number[],
+  breakOne: (circle: readonly number[]) => number,
+): void {
+  const state = new Uint8Array(count)
+  const isBroken = new Uint8Array(count)
+  const path: { readonly item: number; readonly next: readonly number[]; step: number }[] = []
+  const enter = (item: number): void => {
+    state[item] = ON_PATH
+    path.push({ item, next: below(item), step: 0 })
+  }
+  for (let root = 0; root < count; root++) {
+    if (state[root] === OPEN) enter(root)
+    for (let last = path.at(-1); last !== undefined; last = path.at(-1)) {
+      const item = last.next[last.step++]
+      if (item === undefined) {
+        state[last.item] = DONE
+        path.pop()
+      } else if (isBroken[item] === 1) {
+        continue
+      } else if (state[item] === OPEN) {
+        enter(item)
+      } else if (state[item] === ON_PATH) {
+        const from = path.findIndex((entered) => entered.item === item)
+        const broken = breakOne(path.slice(from).map((entered) => entered.item))
+        isBroken[broken] = 1
+        // What was entered from it on may be reached in another way.
+        const cut = path.findIndex((entered) => entered.item === broken)
+        for (const entered of path.splice(cut)) state[entered.item] = OPEN
+        if (path.length === 0) enter(root)
+      }
+    }
+  }
+}
