@@ -28,6 +28,8 @@ export interface Warning {
   readonly shape?: number
   /** The place of the node in the call. */
   readonly node?: number
+  /** The place of the edge in the call. */
+  readonly edge?: number
   /** The step of the call, from 1. [AG-57] */
   readonly step?: number
 }

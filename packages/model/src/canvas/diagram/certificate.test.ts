@@ -2,7 +2,18 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { boundsAround, grown, holds, moved } from '../geometry/bounds.ts'
 import { polylinePassesThrough } from '../geometry/polyline.ts'
-import { type CertifiedBox, type CertifiedLine, certified, countsOf, throughNodesOf, together } from './certificate.ts'
+import {
+  type CertifiedBox,
+  type CertifiedLine,
+  certified,
+  countsOf,
+  crossingsOf,
+  throughNodesOf,
+  together,
+} from './certificate.ts'
+import { segmentsOf } from '../geometry/polyline.ts'
+import { cross } from '../geometry/segment.ts'
+import { threadTime } from '../../testing/thread-time.ts'
 
 const at = (x: number, y: number) => ({ x, y })
 const box = (id: string, x: number, y: number, overflows = false) => ({ id, bounds: boundsAround({ x, y }, 100, 60), overflows })
@@ -58,6 +69,33 @@ it('[AG-108] the connectors through boxes are those that looking at each box for
     }),
     { seed: 108, numRuns: 500 },
   )
+})
+
+it('[AG-108] [AG-109] the crossings are those that looking at each two pieces of connectors finds, in the order of their left ends', () => {
+  const many = fc.array(linesOf, { maxLength: 4 }).map((all) => all.flat())
+  fc.assert(
+    fc.property(many, (lines) => {
+      const pieces = lines
+        .flatMap((line) => segmentsOf(line.points).map((segment) => ({ line, segment })))
+        .sort((a, b) => Math.min(a.segment[0].x, a.segment[1].x) - Math.min(b.segment[0].x, b.segment[1].x))
+      const plain = pieces.flatMap((one, i) =>
+        pieces
+          .slice(i + 1)
+          .filter((other) => other.line !== one.line && cross(...one.segment, ...other.segment))
+          .map((other) => [one.line, other.line] as const),
+      )
+      expect([...crossingsOf(lines)]).toEqual(plain)
+    }),
+    { seed: 107, numRuns: 500 },
+  )
+})
+
+it('[AG-108] [CONC-13] the crossings of 20,000 connectors that lie above each other are counted in the time that it takes to sort them', () => {
+  const line = (y: number) => ({ points: [at(0, y), at(10_000, y)], startId: null, endId: null })
+  const lines = Array.from({ length: 20_000 }, (_, i) => line(10 * i))
+  const took = threadTime()
+  expect([...crossingsOf(lines)]).toEqual([])
+  expect(took()).toBeLessThan(1_000)
 })
 
 it('[AG-108] the counts of two parts that do not touch add up to those of the whole; parts that may touch have no sum', () => {

@@ -181,13 +181,41 @@ export function* crossingsOf<L extends CertifiedLine>(lines: readonly L[]): Gene
   const segments = lines
     .flatMap((line) => segmentsOf(line.points).map((segment) => ({ segment, line, ...reachOf(segment) })))
     .sort((a, b) => a.left - b.left)
-  for (const [i, one] of segments.entries()) {
-    for (let k = i + 1; k < segments.length; k++) {
+  const near = laterBeside(segments)
+  for (const [i, one] of segments.entries())
+    for (const k of near(i)) {
       const other = segments[k] as (typeof segments)[number]
-      if (other.left > one.right) break
       if (other.line === one.line || other.top > one.bottom || other.bottom < one.top) continue
       if (cross(...one.segment, ...other.segment)) yield [one.line, other.line]
     }
+}
+
+/** Finds for each of many bounds, sorted by their left sides, the later ones that may reach it, without looking at each: they lie in bands from top to bottom. */
+function laterBeside(sorted: readonly Bounds[]): (place: number) => readonly number[] {
+  const tops = sorted.map(({ top }) => top).sort((a, b) => a - b)
+  const size = Math.ceil(Math.sqrt(sorted.length))
+  /** Where each band but the first begins. */
+  const starts = [...new Set(tops.filter((_, i) => i > 0 && i % size === 0))]
+  const bandOf = (y: number) => firstAbove(starts, y)
+  const bands: number[][] = Array.from({ length: starts.length + 1 }, () => [])
+  const first = sorted.map(({ top }) => bandOf(top))
+  sorted.forEach(({ bottom }, place) => {
+    for (const band of bands.slice(first[place], bandOf(bottom) + 1)) band.push(place)
+  })
+  return (place) => {
+    const { right, bottom } = sorted[place] as Bounds
+    const [from, to] = [first[place] as number, bandOf(bottom)]
+    const found: number[] = []
+    for (let band = from; band <= to; band++) {
+      const own = bands[band] as number[]
+      for (let i = firstAbove(own, place); i < own.length; i++) {
+        const other = own[i] as number
+        if ((sorted[other] as Bounds).left > right) break
+        // What lies in several bands with this one is found in the first of them.
+        if (band === Math.max(from, first[other] as number)) found.push(other)
+      }
+    }
+    return found.sort((a, b) => a - b)
   }
 }
 

@@ -54,6 +54,8 @@ export interface RoutedEdge {
   readonly end: Point
   /** Interior points; `null` for a straight line, which stores none. [DIAG-14, DIAG-16] */
   readonly waypoints: readonly Point[] | null
+  /** It has waypoints, and there is no clear way for them. [DIAG-14] */
+  readonly isClear?: false
   /** `null`: the middle. [DIAG-12] */
   readonly labelPosition: number | null
 }

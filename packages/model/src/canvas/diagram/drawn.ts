@@ -14,6 +14,8 @@ export interface DrawnRoute {
   readonly endAnchor: Side
   /** From end to end, without points on straight stretches. */
   readonly points: readonly Point[]
+  /** There is no clear way, so that this one passes through what is in between. */
+  readonly isClear?: false
 }
 
 /** The box around all nodes and routes; there is at least one node. */

@@ -29,7 +29,7 @@ export function drawGrid(
   if (edges.length <= MOST_EDGES)
     for (const gap of edges.length > DENSE * nodes.length ? GAPS.slice(1) : GAPS) {
       const { centres } = cellsOf(nodes, edges, direction, evenGaps(nodes.length, direction, gap, edges))
-      const routes = routeEdges(edges, { nodes, centres, obstacles: [], taken: [] }, true, steps)
+      const routes = routeEdges(edges, { nodes, centres, obstacles: [], taken: [] }, steps, { strict: true })
       if (routes !== null) return { centres, routes: [...routes] }
     }
   return drawInGaps(nodes, edges, direction, effort)

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Point } from '../geometry/bounds.ts'
 import { countsOf } from './certificate.ts'
 import type { DiagramLayout, DiagramRequest } from './diagram.ts'
+import { threadTime } from '../../testing/thread-time.ts'
+import { polylinePassesThrough } from '../geometry/polyline.ts'
 import { LayoutStopped } from './effort.ts'
 import { layoutDiagram } from './layout.ts'
 import { faultsOf, labelFaultsOf, linesUnderLabels } from './testing/inspect.ts'
@@ -250,6 +252,51 @@ describe('stopping a layout', () => {
   it('[DIAG-17] a stopped layout ends at once', () => {
     const edges: Pairs = Array.from({ length: 1000 }, (_, i) => [i % 500, (i * 7 + 3) % 500])
     expect(() => layoutDiagram(requestOf(500, edges), () => true)).toThrow(LayoutStopped)
+  })
+})
+
+describe('the time of a layout', () => {
+  const hub: Pairs = [...chain(500), ...star(499).slice(1)]
+  const dense: Pairs = Array.from({ length: 31 * 31 }, (_, i) => [i % 31, 31 + Math.floor(i / 31)])
+
+  it.each([
+    ['edges between each two nodes of two layers', 62, dense],
+    ['a chain with an edge from its first node to each other one', 500, hub],
+  ] as [string, number, Pairs][])('[DIAG-17] %s take no longer than other diagrams of that size', (_, count, edges) => {
+    const took = threadTime()
+    layoutDiagram(requestOf(count, edges))
+    // About a second on a quiet machine.
+    expect(took()).toBeLessThan(6_000)
+  })
+})
+
+describe('edges without a clear way', () => {
+  const wall = (left: number, top: number, right: number, bottom: number) => ({ left, top, right, bottom })
+  const between = (obstacles: DiagramRequest['obstacles'], more: Partial<DiagramRequest> = {}) => {
+    const request = requestOf(2, [[0, 1]], { obstacles, ...more })
+    const places = [0, 700].map((x) => ({ x, y: x / 7 }))
+    return layoutDiagram({ ...request, nodes: request.nodes.map((node, i) => ({ ...node, at: places[i] as Point })) })
+  }
+  const wayOf = ({ edges: [edge] }: DiagramLayout) => [edge?.start, ...(edge?.waypoints ?? []), edge?.end] as Point[]
+
+  it('[DIAG-14] an edge whose facing side is blocked takes another side', () => {
+    const beside = wall(82, -300, 120, 300)
+    const layout = between([beside])
+    expect(layout.edges[0]).not.toHaveProperty('isClear')
+    expect(anchorsOf(layout)[0]).not.toMatch(/^right/)
+    expect(polylinePassesThrough(wayOf(layout), beside)).toBe(false)
+  })
+
+  it('[DIAG-14] [CANVAS-22] an edge without a clear way from any side takes one in right angles, and is marked', () => {
+    const around = [wall(82, -60, 120, 60), wall(-120, -60, -82, 60), wall(-120, -80, 120, -38), wall(-120, 38, 120, 80)]
+    const layout = between(around)
+    expect(layout.edges[0]).toMatchObject({ isClear: false, startAnchor: 'right', endAnchor: 'left' })
+    const way = wayOf(layout)
+    for (const [i, { x, y }] of way.slice(1).entries()) expect(x === way[i]?.x || y === way[i]?.y).toBe(true)
+    expect(between(around, { routing: 'straight' }).edges[0]).toEqual({
+      ...{ startAnchor: 'right', endAnchor: 'left', start: { x: 80, y: 0 }, end: { x: 620, y: 100 } },
+      ...{ waypoints: null, labelPosition: null },
+    })
   })
 })
 

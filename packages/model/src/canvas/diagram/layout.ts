@@ -7,7 +7,7 @@ import { Effort } from './effort.ts'
 import { drawGrid } from './grid.ts'
 import { labelPositions } from './labels.ts'
 import { drawLayered } from './layered/draw-layered.ts'
-import { cheapestCorner, cornerBelow, cornerBeside } from './place.ts'
+import { cheapestCorner, cornerBeside, cornerOutside } from './place.ts'
 import { anchorName, routeEdges } from './route-edges.ts'
 
 /** Steps that a layout may spend on making itself better; less than a second of one core. */
@@ -39,8 +39,8 @@ export function refitted(request: DiagramRequest, layout: DiagramLayout): Diagra
   const effort = new Effort(STEPS_TO_FIT, () => false)
   const old: Drawn = {
     centres: [...layout.centres],
-    routes: layout.edges.map(({ startAnchor, endAnchor, start, waypoints, end }) => {
-      return { startAnchor, endAnchor, points: [start, ...(waypoints ?? []), end] }
+    routes: layout.edges.map(({ startAnchor, endAnchor, start, waypoints, end, isClear }) => {
+      return { startAnchor, endAnchor, points: [start, ...(waypoints ?? []), end], ...(isClear === false && { isClear }) }
     }),
   }
   const labels = effort.share(FOR_LABELS)
@@ -85,12 +85,13 @@ function finished(request: DiagramRequest, drawn: PlacedDrawing, effort: Effort)
   const labels = labelPositions(request.edges, shown, boxes, effort)
   return {
     centres: drawn.centres,
-    edges: drawn.routes.map(({ startAnchor, endAnchor, points }, edge) => ({
+    edges: drawn.routes.map(({ startAnchor, endAnchor, points, isClear }, edge) => ({
       startAnchor,
       endAnchor,
       start: at(points, 0),
       end: at(points, points.length - 1),
       waypoints: request.routing === 'straight' ? null : points.slice(1, -1),
+      ...(isClear === false && request.routing !== 'straight' && { isClear }),
       labelPosition: at(labels, edge),
     })),
     bounds: boundsOfDrawn(drawn, request.nodes),
@@ -108,7 +109,7 @@ function atCorner(request: Pick<DiagramRequest, 'nodes' | 'obstacles' | 'taken' 
   const room = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top }
   const page = pageOf(request)
   const beside = request.near === null ? null : cornerBeside(request.near, room, page)
-  const { x, y } = beside ?? cornerBelow(page)
+  const { x, y } = beside ?? cornerOutside(page, room)
   return { ...movedBy(drawn, x - bounds.left, y - bounds.top), isNear: request.near === null || beside !== null }
 }
 
@@ -157,7 +158,7 @@ function withRest(
   effort: Effort,
   maxPoints?: number,
 ): PlacedDrawing {
-  const { nodes, edges, obstacles, taken } = request
+  const { nodes, edges, obstacles, taken, routing } = request
   const centres = nodes.map((node) => node.at ?? { x: 0, y: 0 })
   const routes: Drawn['routes'] = []
   if (placed !== null) {
@@ -171,9 +172,8 @@ function withRest(
   const found = routeEdges(
     rest.map((edge) => at(edges, edge)),
     { nodes, centres, obstacles, taken: [...taken, ...others] },
-    false,
     effort,
-    maxPoints,
+    { strict: false, maxPoints, endsOnly: routing === 'straight' },
   )
   rest.forEach((edge, i) => (routes[edge] = at(found ?? [], i)))
   return { centres, routes, isNear: placed?.isNear ?? true }

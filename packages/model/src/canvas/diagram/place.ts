@@ -14,10 +14,36 @@ export interface Room {
   readonly height: number
 }
 
-/** The left upper corner below everything that is on the page. [DIAG-10] */
-export function cornerBelow(page: readonly Bounds[]): Point {
+/** Coordinates that tools write end here. [CANVAS-4] */
+const LIMIT = 1_000_000
+
+/**
+ * The left upper corner below everything that is on the page; where the coordinates end before there is room, the first of right of everything, above
+ * and left of it where there is. A page without room on any side has it at its end, whatever is there. [DIAG-10, CANVAS-4]
+ */
+export function cornerOutside(page: readonly Bounds[], { width, height }: Room): Point & { readonly isBelow: boolean } {
   const bounds = page.reduce<Bounds | null>(unite, null)
-  return bounds === null ? { x: ORIGIN, y: ORIGIN } : { x: Math.floor(bounds.left), y: Math.ceil(bounds.bottom) + OFFSET }
+  if (bounds === null) return { x: ORIGIN, y: ORIGIN, isBelow: true }
+  const x = within(Math.floor(bounds.left), width)
+  const y = within(Math.floor(bounds.top), height)
+  const below = Math.max(Math.ceil(bounds.bottom) + OFFSET, -LIMIT)
+  if (below + height <= LIMIT) return { x, y: below, isBelow: true }
+  const right = Math.max(Math.ceil(bounds.right) + OFFSET, -LIMIT)
+  if (right + width <= LIMIT) return { x: right, y, isBelow: false }
+  const above = Math.min(Math.floor(bounds.top) - OFFSET, LIMIT) - Math.ceil(height)
+  if (above >= -LIMIT) return { x, y: above, isBelow: false }
+  const left = Math.min(Math.floor(bounds.left) - OFFSET, LIMIT) - Math.ceil(width)
+  if (left >= -LIMIT) return { x: left, y, isBelow: false }
+  return { x, y: within(below, height), isBelow: false }
+}
+
+/** The nearest place from which something of a size ends within the coordinates. */
+function within(from: number, size: number): number {
+  return Math.max(Math.min(from, Math.floor(LIMIT - size)), -LIMIT)
+}
+
+function isWithin({ x, y }: Point, { width, height }: Room): boolean {
+  return x >= -LIMIT && y >= -LIMIT && x + width <= LIMIT && y + height <= LIMIT
 }
 
 /** What is better or worse among corners that are as far away. */
@@ -53,14 +79,15 @@ export function cornerBeside(near: Bounds, room: Room, page: readonly Bounds[], 
   return null
 }
 
-/** Of the free corners beside boxes the one of least cost, else the one below everything. [AG-106] */
+/** Of the free corners beside boxes the one of least cost, else the one below everything or where there is room. [AG-106] */
 export function cheapestCorner(
   boxes: readonly Bounds[],
   room: Room,
   page: readonly Bounds[],
   cost: (corner: Point) => number,
 ): Point {
-  let best = cornerBelow(page)
+  const { x, y } = cornerOutside(page, room)
+  let best: Point = { x, y }
   let least = cost(best)
   for (const { left, top, right, bottom } of boxes) {
     const xs = [left, Math.round((left + right - room.width) / 2), right - room.width]
@@ -81,7 +108,9 @@ function rounded({ x, y }: Point): Point {
   return { x: Math.round(x), y: Math.round(y) }
 }
 
-function isFree({ x, y }: Point, { width, height }: Room, page: readonly Bounds[], around: number): boolean {
+function isFree(corner: Point, room: Room, page: readonly Bounds[], around: number): boolean {
+  const [{ x, y }, { width, height }] = [corner, room]
+  if (!isWithin(corner, room)) return false
   const wanted = grown({ left: x, top: y, right: x + width, bottom: y + height }, around)
   return page.every((box) => !overlaps(wanted, box))
 }

@@ -1,5 +1,7 @@
 import { anchorDirection, anchorPoint, facingSides } from '../geometry/anchors.ts'
 import { type Bounds, boundsAround, type Point } from '../geometry/bounds.ts'
+import { directWay } from '../geometry/connector-line.ts'
+import { simplified } from '../geometry/polyline.ts'
 import { uprightBox } from '../geometry/shape-box.ts'
 import type { RouteEnd, RouteRequest, TakenRoute } from '../router/care.ts'
 import { routeAll } from '../router/router.ts'
@@ -18,16 +20,23 @@ export interface Placed {
   readonly taken: readonly TakenRoute[]
 }
 
+interface HowToRoute {
+  readonly strict: boolean
+  /** Only where edges begin and end will be drawn. */
+  readonly endsOnly?: boolean
+  readonly maxPoints?: number | undefined
+}
+
 /**
  * Routes edges between nodes that have their places, with the facing sides as anchors. With `strict` the answer is `null` unless every edge has a way
- * that keeps all distances; else an edge without a clear way is a direct line. [DIAG-11, DIAG-14]
+ * that keeps all distances; else an edge without a clear way takes other sides, and where these have none either, the way with the fewest corners.
+ * [DIAG-11, DIAG-14]
  */
 export function routeEdges(
   edges: readonly DiagramEdge[],
   { nodes, centres, obstacles, taken }: Placed,
-  strict: boolean,
   effort: Effort,
-  maxPoints?: number,
+  { strict, endsOnly = false, maxPoints }: HowToRoute,
 ): readonly DrawnRoute[] | null {
   const boxes = nodes.map(({ width, height }, node) => boundsAround(at(centres, node), width, height))
   const anchor = (node: number, side: Side): RouteEnd => {
@@ -38,12 +47,13 @@ export function routeEdges(
   const open = edges.flatMap(({ from, to }, edge) => (from === to ? [] : [{ from, to, edge }]))
   const sides = open.map(({ from, to }) => facingSides(at(centres, from), at(centres, to)))
   const positions = fixedPositions(edges)
-  const requests = open.map(({ from, to, edge }, i): RouteRequest => {
+  const requestAt = (i: number): RouteRequest => {
+    const { from, to, edge } = at(open, i)
     const { start, end } = at(sides, i)
     const { label } = at(edges, edge)
     const ends = { from: anchor(from, start), to: anchor(to, end) }
     return label === null ? ends : { ...ends, label: { ...label, share: at(positions, edge) ?? 0.5 } }
-  })
+  }
   const others = [
     ...taken,
     ...[...loops].map(([edge, { points }]) => {
@@ -51,18 +61,77 @@ export function routeEdges(
       return { points, startAnchor: anchorName(at(nodes, from), 'right'), endAnchor: anchorName(at(nodes, from), 'bottom') }
     }),
   ]
-  const found = routeAll(requests, [...boxes, ...obstacles], others, {
-    ...{ strict, maxPoints },
-    spend: (steps) => effort.spend(2 * steps),
-  })
+  const found: (readonly Point[] | null)[] = open.map(() => null)
+  const route = (wanted: readonly number[]): void => {
+    const done = open.flatMap((_, i): readonly TakenRoute[] => {
+      const [points, { from, to }] = [at(found, i), requestAt(i)]
+      return points === null ? [] : [{ points, startAnchor: from.anchor, endAnchor: to.anchor }]
+    })
+    const ways = routeAll(wanted.map(requestAt), [...boxes, ...obstacles], [...others, ...done], {
+      ...{ strict, maxPoints },
+      spend: (steps) => effort.spend(2 * steps),
+    })
+    wanted.forEach((i, k) => (found[i] = at(ways, k)))
+  }
+  route(open.map((_, i) => i))
   if (strict && found.includes(null)) return null
+  const facing = [...sides]
+  const leftOver = () => open.flatMap((_, i) => (at(found, i) === null ? [i] : []))
+  for (let k = 0; !endsOnly && k < MOST_SIDES && leftOver().length > 0 && effort.spend(0); k++) {
+    const wanted = leftOver()
+    for (const i of wanted) {
+      const { from, to } = at(open, i)
+      sides[i] = at(otherSides(at(facing, i), at(centres, from), at(centres, to)), k)
+    }
+    route(wanted)
+  }
   const routes = edges.map((_, edge) => loops.get(edge)) as DrawnRoute[]
   open.forEach(({ edge }, i) => {
-    const { from, to } = at(requests, i)
+    const points = at(found, i)
+    if (points === null) sides[i] = at(facing, i)
     const { start, end } = at(sides, i)
-    routes[edge] = { startAnchor: start, endAnchor: end, points: found[i] ?? [from.point, to.point] }
+    const { from, to } = requestAt(i)
+    const way =
+      points === null ? { points: endsOnly ? [from.point, to.point] : elbow(from, to), isClear: false as const } : { points }
+    routes[edge] = { startAnchor: start, endAnchor: end, ...way }
   })
   return routes
+}
+
+const MOST_SIDES = 15
+
+type Sides = ReturnType<typeof facingSides>
+
+/** All other sides between which a way may lead, the most direct ones first. */
+function otherSides(facing: Sides, from: Point, to: Point): readonly Sides[] {
+  const starts = inTurn(facing.start, from, to)
+  const ends = inTurn(facing.end, to, from)
+  return starts
+    .flatMap((start, i) => ends.map((end, k) => ({ sides: { start, end }, rank: i + k })))
+    .sort((a, b) => a.rank - b.rank)
+    .slice(1)
+    .map(({ sides }) => sides)
+}
+
+/** The sides of a node: the facing one, the one across that is nearer to the other node, the other one across, the far one. */
+function inTurn(facing: Side, own: Point, other: Point): readonly Side[] {
+  if (facing === 'left' || facing === 'right') {
+    const back = facing === 'left' ? 'right' : 'left'
+    return other.y < own.y ? [facing, 'top', 'bottom', back] : [facing, 'bottom', 'top', back]
+  }
+  const back = facing === 'top' ? 'bottom' : 'top'
+  return other.x < own.x ? [facing, 'left', 'right', back] : [facing, 'right', 'left', back]
+}
+
+/** The way with the fewest corners, whatever lies in between. [CANVAS-22] */
+function elbow(from: RouteEnd, to: RouteEnd): readonly Point[] {
+  const axis = ({ direction }: RouteEnd) => (direction === null ? null : direction.x === 0 ? 'upright' : 'sideways')
+  const whole = (value: number, ...ends: readonly number[]) => (ends.includes(value) ? value : Math.round(value))
+  const corners = directWay(from.point, to.point, axis(from), axis(to)).map(({ x, y }) => ({
+    x: whole(x, from.point.x, to.point.x),
+    y: whole(y, from.point.y, to.point.y),
+  }))
+  return simplified([from.point, ...corners, to.point])
 }
 
 /** The name of an anchor for the router. */

@@ -49,8 +49,8 @@ function factType(fact: string): JsonObject {
 /** What the fixes and warnings of a tool name besides a field: the place of a shape, a node or an edge among those given, or a step. */
 const PLACES: Readonly<Record<string, readonly [fixes: string, warnings: string]>> = {
   add_shapes: ['shape', 'shape'],
-  generate_diagram: ['node edge', 'node'],
-  edit_document: ['shape node edge step', 'shape node step'],
+  generate_diagram: ['node edge', 'node edge'],
+  edit_document: ['shape node edge step', 'shape node edge step'],
 }
 
 /** Members that answers have for other reasons than the tool. */
