@@ -73,3 +73,26 @@ export function likelyMeant(name: string, candidates: Iterable<string>): string 
   }
   return null
 }
+
+/** An answer shows at most so many fixes, so nobody would see a hint in a later one. [TOOL-18] */
+const mostHints = 50
+
+/**
+ * `likelyMeant` for the names of one call: looked for once for each name and each kind of thing that it was given to, and only for the first 50. A call
+ * may hold a million names, and comparing takes much longer than reading them. [TOOL-17, CONC-13]
+ */
+export class NameHints {
+  readonly #known = new Map<string, string | null>()
+
+  /** @param kind what has the candidates: names of the same kind have the same ones */
+  likelyMeant(name: string, kind: string, candidates: Iterable<string>): string | null {
+    // What stands further behind is not compared.
+    const key = `${kind}\n${name.slice(0, maxLength)}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    if (this.#known.size === mostHints) return null
+    const found = likelyMeant(name, candidates)
+    this.#known.set(key, found)
+    return found
+  }
+}

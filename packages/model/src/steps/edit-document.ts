@@ -29,10 +29,7 @@ export interface Step {
 }
 
 /** Arguments of a step that were made before the write, as the tool of the step takes them. */
-export interface PreparedStep extends Pick<GenerateDiagram, 'drawn' | 'fit'>, WithWays {
-  /** The diagram is refused, for a reason that the step itself tells. */
-  readonly isRefused?: true
-}
+export interface PreparedStep extends Pick<GenerateDiagram, 'drawn' | 'fit' | 'isRefused'>, WithWays {}
 
 export interface EditDocument {
   readonly steps: readonly Step[]

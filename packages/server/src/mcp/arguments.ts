@@ -13,6 +13,8 @@ export interface ValueSchema {
   readonly [OR_NULL]?: true
   /** The tool judges the type of the value itself, with a code of its own. [AG-92] */
   readonly [BY_TOOL]?: true
+  /** The tool judges the number of items itself, with a code of its own. [DIAG-2] */
+  readonly [COUNTED_BY_TOOL]?: true
   /** What the argument does, for those that its name does not tell. [AG-90] */
   readonly description?: string
   readonly enum?: readonly string[]
@@ -39,6 +41,7 @@ type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array
 /** Members with a symbol as name are not in JSON, and so not in the tool list. */
 export const OR_NULL = Symbol('or null')
 export const BY_TOOL = Symbol('by tool')
+export const COUNTED_BY_TOOL = Symbol('counted by tool')
 
 /**
  * Length of prose content in schemas. The check counts bytes and has a code of its own, ERR_PROSE_TOO_LARGE. [PROSE-21]
@@ -151,7 +154,11 @@ function hasType({ type, [OR_NULL]: isNullable, [BY_TOOL]: isOpen }: ValueSchema
 function isWithin(schema: ValueSchema, value: unknown): boolean {
   if (schema.enum !== undefined && !schema.enum.includes(value as string)) return false
   if (typeof value === 'number') return value >= (schema.minimum ?? -Infinity) && value <= (schema.maximum ?? Infinity)
-  if (Array.isArray(value)) return value.length >= (schema.minItems ?? 0) && value.length <= (schema.maxItems ?? Infinity)
+  if (Array.isArray(value))
+    return (
+      schema[COUNTED_BY_TOOL] === true ||
+      (value.length >= (schema.minItems ?? 0) && value.length <= (schema.maxItems ?? Infinity))
+    )
   if (typeof value !== 'string') return true
   const { minLength = 0, maxLength = Infinity } = schema
   if (value.length < minLength) return false

@@ -1,7 +1,7 @@
 import type { Printed } from '../../prose/block-names.ts'
 import { type Fix, isRefusal, refused, type Refusal } from '../../edit.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../json.ts'
-import { likelyMeant, nearestNames } from '../../nearest.ts'
+import { NameHints, nearestNames } from '../../nearest.ts'
 import { needlessArgument } from '../../needless.ts'
 import { cleanText } from '../../prose/values.ts'
 import { quote } from '../../quote.ts'
@@ -20,6 +20,8 @@ export interface GenerateDiagram extends Printed {
   readonly near?: string | undefined
   /** The layout, made elsewhere; absent: the edit makes it. [DIAG-17] */
   readonly drawn?: DrawnDiagram | undefined
+  /** Whoever was to make the layout elsewhere found that the diagram is refused. The edit tells why, or is outdated where it is not so any more. [DIAG-17, CONC-13] */
+  readonly isRefused?: true | undefined
   /** Whether a layout that was made elsewhere is fitted to the page when this changed meanwhile; else the edit is outdated then. [AG-106] */
   readonly fit?: boolean | undefined
 }
@@ -69,18 +71,40 @@ export function diagramFlaw(args: GenerateDiagram): Refusal | null {
 
 /** Reads the nodes and edges of a call; what cannot be used is left out and told. [DIAG-1 to DIAG-3] */
 export function readDiagram(args: GenerateDiagram): Diagram | Refusal {
-  const given = args.edges ?? []
+  const given = args.edges ?? noEdges
   const limit = limitFlaw(args.nodes.length, given.length)
   if (limit !== null) return limit
+  const known = readBefore.get(args.nodes)
+  const read = known?.given === given ? known.read : readItems(args.nodes, given)
+  readBefore.set(args.nodes, { given, read })
+  if (isRefusal(read)) return read
+  const { layout = read.edges.length > 0 ? 'layered' : 'grid', direction = 'TB', routing = 'orthogonal', near = null } = args
+  return { ...read, layout, direction, routing, near }
+}
+
+type Items = Pick<Diagram, 'nodes' | 'edges' | 'fixes'>
+
+const noEdges: readonly JsonObject[] = []
+
+/** What was read of lists, by the list of nodes: a call is checked, laid out and written with the same ones, and they may be as long as a request. [CONC-13] */
+const readBefore = new WeakMap<readonly JsonObject[], { readonly given: readonly JsonObject[]; readonly read: Items | Refusal }>()
+
+function readItems(givenNodes: readonly JsonObject[], given: readonly JsonObject[]): Items | Refusal {
   const fixes: Fix[] = []
+  const hints = new NameHints()
+  const noteOf = (item: Pick<Fix, 'node' | 'edge'>): Note => ({
+    isFull: () => fixes.length >= maxFixes,
+    hints,
+    add: (fix) => void (fixes.length < maxFixes && fixes.push({ ...fix, ...item })),
+  })
   const nodes: DiagramNodeInput[] = []
   const places = new Map<string, number>()
   const shapes = new Map<string, number>()
-  for (const [place, node] of args.nodes.entries()) {
+  for (const [place, node] of givenNodes.entries()) {
     const id = nodeId(node, place, places)
     if (isRefusal(id)) return id
     places.set(id.id, place)
-    const read = readNode(id.id, node, (fix) => fixes.push({ ...fix, node: place }))
+    const read = readNode(id.id, node, noteOf({ node: place }))
     const other = read.shapeId === null ? undefined : shapes.get(read.shapeId)
     if (other !== undefined) return nodeRefused(place, id.id, `stands for the same shape as nodes[${other}]`)
     if (read.shapeId !== null) shapes.set(read.shapeId, place)
@@ -92,12 +116,11 @@ export function readDiagram(args: GenerateDiagram): Diagram | Refusal {
     if (typeof from !== 'number') return from
     const to = edgeEnd('to', edge, place, places)
     if (typeof to !== 'number') return to
-    const note = (fix: Fix) => void fixes.push({ ...fix, edge: place })
+    const note = noteOf({ edge: place })
     tellUnknown(edge, ['from', 'to', 'label'], 'an edge', note)
     edges.push({ from, to, label: readLabel(edge, note) })
   }
-  const { layout = edges.length > 0 ? 'layered' : 'grid', direction = 'TB', routing = 'orthogonal', near = null } = args
-  return { nodes, edges, layout, direction, routing, near, fixes }
+  return { nodes, edges, fixes }
 }
 
 function limitFlaw(nodes: number, edges: number): Refusal | null {
@@ -110,13 +133,13 @@ function nodeId(node: JsonObject, place: number, taken: ReadonlyMap<string, numb
   const given = memberOf(node, 'id')
   if (typeof given !== 'string') return nodeRefused(place, null, `needs an id, a string of 1 to ${maxId} characters`)
   const id = given.trim()
-  if (id === '' || (id.length > maxId && Array.from(id).length > maxId))
+  if (id === '' || firstCharacters(id, maxId).length < id.length)
     return nodeRefused(place, id, `has an id of 0 or of more than ${maxId} characters`)
   const other = taken.get(id)
   return other === undefined ? { id } : nodeRefused(place, id, `has the id "${quote(id)}", which nodes[${other}] has`)
 }
 
-function nodeRefused(node: number, id: string | null, why: string): Refusal {
+export function nodeRefused(node: number, id: string | null, why: string): Refusal {
   return refused('ERR_DIAGRAM_NODE', `nodes[${node}] ${why}.`, { node, id: id === null ? null : quote(id) })
 }
 
@@ -134,7 +157,16 @@ function edgeEnd(side: 'from' | 'to', edge: JsonObject, place: number, nodes: Re
   return refused('ERR_DIAGRAM_EDGE', `${what}${hint}.`, { edge: place, id: shown, ...(nearest.length > 0 && { nearest }) })
 }
 
-type Note = (fix: Fix) => void
+/** Fixes of one node or edge. */
+interface Note {
+  add(fix: Fix): void
+  /** Nobody sees what else would be told. */
+  isFull(): boolean
+  readonly hints: NameHints
+}
+
+/** More than the largest diagram has where each node and edge has some; an answer shows fewer. */
+const maxFixes = 10_000
 
 function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
   tellUnknown(node, ['id', 'label', 'kind', 'type', 'at', 'shapeId'], 'a node', note)
@@ -142,7 +174,7 @@ function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
   if (typeof shapeId === 'string') {
     for (const field of ['label', 'kind', 'type', 'at'])
       if (memberOf(node, field) !== undefined)
-        note({
+        note.add({
           action: 'dropped_invalid',
           field,
           reason: 'a shape that is on the page stays as it is; change it by service_update_shape',
@@ -150,7 +182,7 @@ function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
     return { id, label: id, kind: 'rectangle', at: null, shapeId }
   }
   if (shapeId !== undefined && shapeId !== null)
-    note({ action: 'dropped_invalid', field: 'shapeId', reason: 'takes the id of a shape on the page' })
+    note.add({ action: 'dropped_invalid', field: 'shapeId', reason: 'takes the id of a shape on the page' })
   return { id, label: readLabel(node, note) ?? cleanText(id), kind: readKind(node, note), at: readAt(node, note), shapeId: null }
 }
 
@@ -158,13 +190,15 @@ function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
 function tellUnknown(given: JsonObject, known: readonly string[], what: string, note: Note): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
-    const hint = name.toLowerCase().startsWith('icon') ? '; shapes with icons are drawn by service_add_shape' : meant(name, known)
-    note({ action: 'dropped_unknown', field: quote(name), reason: `${what} has no such member${hint}` })
+    if (note.isFull()) return
+    const isIcon = name.slice(0, 4).toLowerCase() === 'icon'
+    const hint = isIcon ? '; shapes with icons are drawn by service_add_shape' : meant(name, known, what, note.hints)
+    note.add({ action: 'dropped_unknown', field: quote(name), reason: `${what} has no such member${hint}` })
   }
 }
 
-function meant(name: string, known: readonly string[]): string {
-  const likely = ['text', 'name', 'title'].includes(name) ? 'label' : likelyMeant(name, known)
+function meant(name: string, known: readonly string[], what: string, hints: NameHints): string {
+  const likely = ['text', 'name', 'title'].includes(name) ? 'label' : hints.likelyMeant(name, what, known)
   return likely === null ? '' : `; did you mean ${likely}?`
 }
 
@@ -173,15 +207,15 @@ function readLabel(given: JsonObject, note: Note): string | null {
   const label = memberOf(given, 'label')
   if (label === undefined || label === null) return null
   if (typeof label !== 'string') {
-    note({ action: 'dropped_invalid', field: 'label', reason: 'takes a string' })
+    note.add({ action: 'dropped_invalid', field: 'label', reason: 'takes a string' })
     return null
   }
   const cut = firstCharacters(label, maxLabel)
   if (cut.length < label.length)
-    note({ action: 'clamped', field: 'label', reason: `takes at most ${maxLabel} characters; the rest was cut` })
+    note.add({ action: 'clamped', field: 'label', reason: `takes at most ${maxLabel} characters; the rest was cut` })
   const text = cleanText(cut)
   if (text !== cut)
-    note({
+    note.add({
       action: 'dropped_invalid',
       field: 'label',
       reason: 'a label has no NUL and no lone surrogates, and its line breaks are LF',
@@ -201,10 +235,10 @@ function readKind(node: JsonObject, note: Note): 'rectangle' | 'ellipse' {
   const [kind, type] = [memberOf(node, 'kind'), memberOf(node, 'type')]
   const found = kind ?? type ?? 'rectangle'
   if (kind !== undefined && kind !== null && type !== undefined && type !== null && kind !== type)
-    note({ action: 'dropped_invalid', field: 'type', reason: 'kind and type differ; kind was taken' })
+    note.add({ action: 'dropped_invalid', field: 'type', reason: 'kind and type differ; kind was taken' })
   if (found === 'rectangle' || found === 'ellipse') return found
   const field = kind === undefined || kind === null ? 'type' : 'kind'
-  note({ action: 'dropped_invalid', field, reason: 'a node is a rectangle or an ellipse; rectangle was taken' })
+  note.add({ action: 'dropped_invalid', field, reason: 'a node is a rectangle or an ellipse; rectangle was taken' })
   return 'rectangle'
 }
 
@@ -214,12 +248,12 @@ function readAt(node: JsonObject, note: Note): Point | null {
   if (given === undefined || given === null) return null
   const [x, y] = isJsonObject(given) ? [memberOf(given, 'x'), memberOf(given, 'y')] : []
   if (!isNumber(x) || !isNumber(y)) {
-    note({ action: 'dropped_invalid', field: 'at', reason: 'takes the centre of the node, {x, y}; a free place was taken' })
+    note.add({ action: 'dropped_invalid', field: 'at', reason: 'takes the centre of the node, {x, y}; a free place was taken' })
     return null
   }
   const at = { x: within(x), y: within(y) }
   if (at.x !== x || at.y !== y)
-    note({ action: 'clamped', field: 'at', reason: `x and y are numbers from ${-farthest} to ${farthest}` })
+    note.add({ action: 'clamped', field: 'at', reason: `x and y are numbers from ${-farthest} to ${farthest}` })
   return at
 }
 

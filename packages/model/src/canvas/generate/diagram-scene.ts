@@ -13,7 +13,7 @@ import type { TakenRoute } from '../router/care.ts'
 import { descendantsOf } from '../settle-connectors.ts'
 import { kindOf } from '../shape-kinds.ts'
 import { connectorEndFlaw } from '../write-page.ts'
-import type { Diagram } from './diagram-input.ts'
+import { type Diagram, nodeRefused } from './diagram-input.ts'
 
 /** What a diagram has to keep to on its page. Of a diagram that goes below everything else this is nothing but its own nodes. */
 export interface DiagramScene {
@@ -32,9 +32,16 @@ export function isFree({ nodes, near }: Diagram): boolean {
 /** The diagram with the plain ids of the shapes that it names; a stamp that does not fit refuses it. [AG-6] */
 export function withPlainShapes(on: NamedShapes, diagram: Diagram): Diagram | Refusal {
   const nodes: Diagram['nodes'][number][] = []
+  const places = new Map<string, number>()
   for (const [place, node] of diagram.nodes.entries()) {
     const found = node.shapeId === null ? null : plainShapeId(on, node.shapeId, `nodes[${place}].shapeId`)
     if (found !== null && isRefusal(found)) return found
+    if (found !== null) {
+      // One name of a shape may have a stamp and another one not.
+      const other = places.get(found.id)
+      if (other !== undefined) return nodeRefused(place, node.id, `stands for the same shape as nodes[${other}]`)
+      places.set(found.id, place)
+    }
     nodes.push(found === null ? node : { ...node, shapeId: found.id })
   }
   const near = diagram.near === null ? null : plainShapeId(on, diagram.near, 'near')

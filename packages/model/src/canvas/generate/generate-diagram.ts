@@ -15,9 +15,9 @@ import { quote } from '../../quote.ts'
 import { type Certificate, certified, type Counts, together } from '../diagram/certificate.ts'
 import type { DiagramLayout } from '../diagram/diagram.ts'
 import { refitted } from '../diagram/layout.ts'
-import { cornerBelow } from '../diagram/place.ts'
+import { cornerOutside } from '../diagram/place.ts'
 import { findCanvasPage } from '../find-page.ts'
-import { moved, overlaps, type Point } from '../geometry/bounds.ts'
+import { type Bounds, moved, overlaps, type Point } from '../geometry/bounds.ts'
 import { boundsOfBox } from '../geometry/shape-box.ts'
 import { boundsOfPage, type PageGeometry, pageGeometry, shapeValues } from '../page-geometry.ts'
 import { countsOfPage } from '../page-lint.ts'
@@ -74,8 +74,10 @@ function groundOf(body: DocumentBody, args: GenerateDiagram, { seen }: EditEnvir
 /** What a call puts on top of a page. */
 interface Drawing extends Pick<DiagramShapes, 'nodes' | 'edges' | 'shapes'> {
   readonly drawn: DrawnDiagram
-  readonly place: Pick<DiagramLayout, 'bounds' | 'isNear'>
+  readonly place: Pick<DiagramLayout, 'bounds' | 'isNear'> & { readonly isBelow: boolean }
   readonly isFitted: boolean
+  /** The places of the edges without a clear way. */
+  readonly unclear: readonly number[]
 }
 
 /**
@@ -86,17 +88,19 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
   const ground = groundOf(body, args, environment)
   if (isRefusal(ground)) return ground
   const { diagram, geometry, scene } = ground
+  if (args.drawn === undefined && args.isRefused === true)
+    return outdated('The diagram was refused when its layout was to be made, and the page has changed since.')
   const drawing = args.drawn ?? drawn(diagram, scene)
   const { layout, seen, sizes } = drawing
   const isOld = !isSeen(seen, scene, layout)
   if (isOld && args.fit !== true)
     return outdated('A shape moved into the drawing, or one that the drawing keeps to changed its place, while it was made.')
   const fitted = isOld ? refitted(requestOf(diagram, scene), layout) : layout
-  const place = isFree(diagram) ? below(fitted, geometry) : fitted
+  const place = isFree(diagram) ? outside(fitted, geometry) : { ...fitted, isBelow: true }
   const ids = mintShapeIds(body, newShapeCount(diagram), environment)
   const made = diagramShapes(diagram, place, sizes, scene.fixed, ids)
   const shapes = made.shapes.map(({ id, value }): Shape => ({ id, value: signed(value, environment.nowMs) }))
-  return drawnOn(body, ground, { ...made, shapes, drawn: drawing, place, isFitted: isOld })
+  return drawnOn(body, ground, { ...made, shapes, drawn: drawing, place, isFitted: isOld, unclear: unclearOf(fitted) })
 }
 
 /**
@@ -124,7 +128,12 @@ function refitDiagram(
   if (isCovered || !isSeen(drawing.seen, scene, drawing.layout) || !areFree(now, shapes)) return null
   return drawnOn(now, ground, {
     ...{ nodes: diagram.nodes.map(({ id }) => nodes[id] as string), edges, shapes, drawn: drawing, isFitted },
-    place: { bounds, isNear: drawing.layout.isNear },
+    unclear: unclearOf(drawing.layout),
+    place: {
+      bounds,
+      isNear: drawing.layout.isNear,
+      isBelow: edited.warnings.every(({ reason }) => !reason.startsWith(NOT_BELOW)),
+    },
   })
 }
 
@@ -132,10 +141,14 @@ function isSeen(seen: SeenOfPage, scene: DiagramScene, { bounds }: DiagramLayout
   return equalJson(seen as unknown as Json, seenOfPage(scene, bounds) as unknown as Json)
 }
 
+function unclearOf({ edges }: DiagramLayout): readonly number[] {
+  return edges.flatMap(({ isClear }, edge) => (isClear === false ? [edge] : []))
+}
+
 /** Puts a drawing on top of a page and tells what the page is like then. */
 function drawnOn(body: DocumentBody, ground: Ground, drawing: Drawing): Edited<GeneratedDiagram> {
   const { page, geometry, diagram } = ground
-  const { nodes, edges, shapes, place, isFitted } = drawing
+  const { nodes, edges, shapes, place, isFitted, unclear } = drawing
   const { layout, counts } = drawing.drawn
   const after = () => pageGeometry(new Map([...geometry.shapes, ...shapes.map(({ id, value }) => [id, value] as const)]))
   const apart = isFree(diagram) && counts !== null ? together(countsOfPage(geometry), movedCounts(counts, layout, place)) : null
@@ -152,7 +165,13 @@ function drawnOn(body: DocumentBody, ground: Ground, drawing: Drawing): Edited<G
       bounds: { x: left, y: top, w: right - left, h: bottom - top },
     },
     fixes: diagram.fixes,
-    warnings: [...(isFitted ? [FITTED] : []), ...nearWarnings(diagram, place), ...coverWarnings(diagram, nodes, after)],
+    warnings: [
+      ...(isFitted ? [FITTED] : []),
+      ...nearWarnings(diagram, place),
+      ...belowWarnings(place),
+      ...coverWarnings(diagram, nodes, after),
+      ...unclear.map((edge) => ({ reason: 'no clear way was found for the edge; it takes the direct one', edge })),
+    ],
     selection: shapes.map(({ id }) => id),
   })
 }
@@ -165,17 +184,13 @@ const FITTED: Warning = {
   reason: 'shapes moved while the diagram was laid out; it was fitted to where they are now, and looks better when drawn again',
 }
 
-/** Coordinates that tools write end here. [CANVAS-4] */
-const farthest = 1_000_000
-
-/** A drawing at its place below everything that is on the page now. [DIAG-10] */
-function below(layout: DiagramLayout, page: PageGeometry): DiagramLayout {
+/** A drawing at its place below everything that is on the page now, or elsewhere outside of it where no room is left there. [DIAG-10] */
+function outside(layout: DiagramLayout, page: PageGeometry): DiagramLayout & { readonly isBelow: boolean } {
   const bounds = boundsOfPage(page)
-  const corner = cornerBelow(bounds === null ? [] : [bounds])
-  const within = (value: number) => Math.min(Math.max(value, -farthest), farthest)
-  const [dx, dy] = [within(corner.x) - layout.bounds.left, within(corner.y) - layout.bounds.top]
-  const move = ({ x, y }: Point): Point => ({ x: x + dx, y: y + dy })
   const { left, top, right, bottom } = layout.bounds
+  const corner = cornerOutside(bounds === null ? [] : [bounds], { width: right - left, height: bottom - top })
+  const [dx, dy] = [corner.x - left, corner.y - top]
+  const move = ({ x, y }: Point): Point => ({ x: x + dx, y: y + dy })
   return {
     centres: layout.centres.map(move),
     edges: layout.edges.map((edge) => ({
@@ -186,6 +201,7 @@ function below(layout: DiagramLayout, page: PageGeometry): DiagramLayout {
     })),
     bounds: { left: left + dx, top: top + dy, right: right + dx, bottom: bottom + dy },
     isNear: layout.isNear,
+    isBelow: corner.isBelow,
   }
 }
 
@@ -202,9 +218,19 @@ function movedCounts(
 /** What is told when the drawing is not where it was to be. [AG-107] */
 function nearWarnings({ near }: Diagram, { isNear, bounds }: Drawing['place']): readonly Warning[] {
   if (near === null || isNear) return []
-  const [x, y] = [Math.round(bounds.left), Math.round(bounds.top)]
-  const reason = `there is no room within 200 of "${quote(near)}", so the diagram stands elsewhere, from x ${x}, y ${y} on as bounds tells`
+  const reason = `there is no room within 200 of "${quote(near)}", so the diagram stands elsewhere, ${fromOn(bounds)}`
   return [{ reason, field: 'near' }]
+}
+
+const NOT_BELOW = 'there is no room below what is on the page'
+
+/** [DIAG-10] */
+function belowWarnings({ isBelow, bounds }: Drawing['place']): readonly Warning[] {
+  return isBelow ? [] : [{ reason: `${NOT_BELOW}, so the diagram stands elsewhere, ${fromOn(bounds)}` }]
+}
+
+function fromOn({ left, top }: Bounds): string {
+  return `from x ${Math.round(left)}, y ${Math.round(top)} on as bounds tells`
 }
 
 /** What is told of nodes whose place the caller chose, where something else is. [AG-106] */

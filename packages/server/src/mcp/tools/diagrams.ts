@@ -3,6 +3,7 @@ import { dependsOnPage } from '@docrelay/model/canvas/generate/draw-diagram'
 import { isRefusal } from '@docrelay/model/edit'
 import type { Documents } from '../../documents/documents.ts'
 import type { Timers } from '../../kernel/timers.ts'
+import { COUNTED_BY_TOOL } from '../arguments.ts'
 import type { JsonObject, ToolCall } from '../tool.ts'
 import type { DiagramLayouts } from './diagram-layouts.ts'
 import { type Editable, editTool } from './edit-tool.ts'
@@ -17,8 +18,8 @@ export interface DiagramDeps {
   readonly timers: Timers
 }
 
-/** The schema leaves items open and lists unbounded, because the edit has its own codes and fixes for nodes and edges. [DIAG-2] */
-const OBJECTS = { type: 'array', items: { type: 'object' } } as const
+/** The schema leaves items open and states how many there may be; the edit has its own codes and fixes for nodes and edges. [TOOL-4, DIAG-2, LIM-8] */
+const OBJECTS = { type: 'array', items: { type: 'object' }, [COUNTED_BY_TOOL]: true } as const
 
 /** The tool `generate_diagram`. [TOOL-generate_diagram] */
 export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
@@ -30,9 +31,9 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
       'Draw nodes (id, label, kind; at or shapeId keeps a place) and edges (from, to, label), around what is there. Returns shape ids.',
     toolset: 'diagram',
     input: input(
-      { ...PAGE, nodes: OBJECTS },
+      { ...PAGE, nodes: { ...OBJECTS, minItems: 1, maxItems: 500 } },
       {
-        edges: OBJECTS,
+        edges: { ...OBJECTS, maxItems: 1000 },
         layout: oneOf('layered', 'grid'),
         direction: oneOf('TB', 'LR'),
         routing: oneOf('orthogonal', 'straight'),
@@ -86,7 +87,8 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
 const LAYOUTS_MADE_AGAIN = 2
 
 /**
- * Computes the layout, which the edit takes as the argument `drawn`. Refusals are left to the edit, which reports them itself. [DIAG-17]
+ * Computes the layout, which the edit takes as the argument `drawn`. Refusals are left to the edit, which reports them itself, and is outdated where
+ * it is not refused any more: a live document never waits for a layout. [DIAG-17]
  */
 async function layOut(
   { access, args, signal }: ToolCall,
@@ -95,7 +97,7 @@ async function layOut(
 ): Promise<JsonObject> {
   const wanted = args as unknown as GenerateDiagram
   const body = dependsOnPage(wanted) ? await storedBody(documents, access, args['docId'] as string) : null
-  if (body === 'none') return {}
+  if (body === 'none') return { isRefused: true }
   const drawn = await layouts.draw({ workspaceId: access.workspaceId, body, args: wanted, signal })
-  return isRefusal(drawn) ? {} : { drawn, fit: attempt >= LAYOUTS_MADE_AGAIN }
+  return isRefusal(drawn) ? { isRefused: true } : { drawn, fit: attempt >= LAYOUTS_MADE_AGAIN }
 }

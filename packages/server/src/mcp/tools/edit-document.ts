@@ -138,7 +138,11 @@ async function prepared(call: ToolCall, attempt: number, { documents, layouts, .
   })
   if (!draws && routed === 1 && attempt === 0) return withIcons(isRouted.map((is) => (is ? { ways: 'few' } : null)))
   const body = await storedBody(documents, call.access, docId)
-  if (body === 'none') return {}
+  // Of a document that is gone every step is refused. Should it be there again, nothing was prepared for it.
+  if (body === 'none')
+    return withIcons(
+      steps.map(({ tool }, i) => (isRouted[i] ? { ways: 'few' } : tool === 'generate_diagram' ? { isRefused: true } : null)),
+    )
   const args = { steps, expectedVersion, naming: call.naming }
   const made = await layouts.prepare({ workspaceId: call.access.workspaceId, body, args, signal: call.signal })
   const fit = attempt >= MADE_AGAIN

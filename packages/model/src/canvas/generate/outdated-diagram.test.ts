@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import type { DocumentBody } from '../../body.ts'
+import { type Edited, isOutdated, isRefusal } from '../../edit.ts'
+import { runEdit } from '../../edits.ts'
+import type { JsonObject } from '../../json.ts'
+import { body, canvasPage } from '../../testing/builders.ts'
+import { shapeStamp } from '../shape-stamp.ts'
+import { now } from '../testing/shape-editing.ts'
+import type { GenerateDiagram } from './diagram-input.ts'
+import type { GeneratedDiagram } from './generate-diagram.ts'
+
+const box = (id: string, x: number, y: number, width = 100, height = 80): JsonObject => ({
+  id,
+  type: 'rectangle',
+  x,
+  y,
+  width,
+  height,
+})
+const page = (...shapes: readonly JsonObject[]): DocumentBody => body({ pages: [canvasPage('c', ...shapes)] })
+
+function run(
+  given: DocumentBody,
+  call: Partial<GenerateDiagram>,
+  name: 'generate_diagram' | 'edit_document' = 'generate_diagram',
+) {
+  let minted = 0
+  const environment = { nowMs: now, random: (count: number) => String(minted++).padStart(count, '0') }
+  return runEdit(name, given, { pageId: 'c', ...call }, environment)
+}
+
+function done(given: DocumentBody, call: Partial<GenerateDiagram>): Edited<GeneratedDiagram> {
+  const answer = run(given, call)
+  if (isRefusal(answer)) throw new Error(`${answer.code} ${answer.message}`)
+  return answer as Edited<GeneratedDiagram>
+}
+
+describe('a diagram that was refused when its layout was to be made', () => {
+  const call = { nodes: [{ id: 'a', shapeId: 's1' }, { id: 'b' }], isRefused: true } as const
+
+  it('[DIAG-17] [CONC-13] is refused again while the reason lasts, and is outdated when it does not, so that the write makes no layout', () => {
+    expect(run(page(), call)).toMatchObject({ code: 'ERR_SHAPE_NOT_FOUND' })
+    expect(isOutdated(run(page(box('s1', 0, 0)), call))).toBe(true)
+  })
+
+  it('[DIAG-17] [AG-53] is outdated as a step too', () => {
+    const steps = {
+      steps: [{ tool: 'generate_diagram', arguments: { pageId: 'c', nodes: call.nodes } }],
+      prepared: [{ isRefused: true }],
+    }
+    expect(isOutdated(run(page(box('s1', 0, 0)), steps as object, 'edit_document'))).toBe(true)
+  })
+})
+
+it('[AG-6] two nodes do not stand for one shape, whether or not they name it with its stamp', () => {
+  const given = page(box('s1', 0, 0))
+  const stamped = `s1#${shapeStamp(box('s1', 0, 0))}`
+  for (const shapeIds of [
+    ['s1', stamped],
+    [stamped, 's1'],
+  ])
+    expect(run(given, { nodes: shapeIds.map((shapeId, i) => ({ id: `n${i}`, shapeId })) })).toMatchObject({
+      code: 'ERR_DIAGRAM_NODE',
+      facts: { node: 1 },
+    })
+})
+
+it('[DIAG-10] [CANVAS-4] a diagram that has no room below the page stands beside it and covers nothing, with a warning that says where', () => {
+  const given = page(box('s1', 0, 999_900))
+  const { result, warnings } = done(given, { nodes: [{ id: 'a' }, { id: 'b' }], edges: [{ from: 'a', to: 'b' }] })
+  expect(result.bounds).toEqual({ x: 170, y: 999_776, w: 160, h: 224 })
+  expect(warnings).toEqual([{ reason: expect.stringContaining('stands elsewhere, from x 170, y 999776') }])
+  expect(result.layout.overlaps).toBe(0)
+})
+
+it('[DIAG-14] [AG-106] an edge without a clear way is warned of by its place in the call', () => {
+  const walls = [box('w1', 100, 0, 40, 120), box('w2', -100, 0, 40, 120), box('w3', 0, -60, 240, 20), box('w4', 0, 60, 240, 20)]
+  const nodes = [
+    { id: 'a', shapeId: 'a' },
+    { id: 'b', shapeId: 'b' },
+  ]
+  const { warnings } = done(page(box('a', 0, 0), box('b', 900, 200), ...walls), { nodes, edges: [{ from: 'a', to: 'b' }] })
+  expect(warnings).toEqual([{ reason: expect.stringContaining('no clear way'), edge: 0 }])
+})
