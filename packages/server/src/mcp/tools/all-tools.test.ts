@@ -90,6 +90,14 @@ describe('tool definitions', () => {
     expect(packed).toBeLessThanOrEqual(14_000)
   })
 
+  it('[TOOL-4] [LIM-8] the schema of generate_diagram states how many nodes and edges there may be', () => {
+    const { properties } = tools.find(({ name }) => name.endsWith('generate_diagram'))?.inputSchema as unknown as {
+      properties: JsonObject
+    }
+    expect(properties['nodes']).toMatchObject({ minItems: 1, maxItems: 500 })
+    expect(properties['edges']).toMatchObject({ maxItems: 1000 })
+  })
+
   it('[TOOL-2] each tool description says in two sentences when to use the tool and what it returns', () => {
     for (const { name, description } of tools) expect(description.match(/\.( |$)/g), name).toHaveLength(2)
   })
