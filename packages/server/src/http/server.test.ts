@@ -3,7 +3,7 @@ import { createHttpServer } from './server.ts'
 import { systemRandom } from '../kernel/ids.ts'
 import { type RestRelay, startRestRelay } from './testing/rest-relay.ts'
 import { sendRaw } from './testing/send-raw.ts'
-import { stopwatch } from '../kernel/testing/patience.ts'
+import { patience, stopwatch } from '../kernel/testing/patience.ts'
 
 let relay: RestRelay
 let token: string
@@ -92,7 +92,8 @@ describe.concurrent('raw requests', () => {
 
   it('[REST-7] [REST-19] a condition behind hundreds of other headers is heeded like any other', async () => {
     const many = Array.from({ length: 400 }, (_, i) => `X-Filler-${i}: a\r\n`).join('')
-    const write = (headers: string) => relay.socket(put('/api/docs/conditional', `${many}Content-Length: 2\r\n${headers}`, '{}'))
+    const write = (headers: string) =>
+      relay.socket(put('/api/docs/conditional', `${many}Content-Length: 2\r\n${headers}`, '{}'), patience(5_000))
     expect(statuses(await write(''))).toEqual(['200'])
     expect(statuses(await write('If-Match: "7"\r\n'))).toEqual(['412'])
     expect((await relay.call('GET', '/api/docs/conditional', { token })).headers.get('etag')).toBe('"1"')
