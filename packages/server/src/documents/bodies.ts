@@ -100,6 +100,8 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
     entry: new URL('./body-worker.ts', import.meta.url),
     size: THREADS,
     resourceLimits: RESOURCE_LIMITS,
+    // A body that anybody may send is not refused because the machine is busy.
+    deadline: 'processor',
   })
   const lanes = createLanes({ slots: THREADS, perHolder: THREADS })
 
@@ -109,7 +111,7 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
     const deadlineMs = options.deadlineMs ?? DEADLINE_MS
     const outcome = await pool.run({ task, transfer, endsThread, deadlineMs, ...(givenUp !== undefined && { givenUp }) })
     if (outcome.kind === 'done') return outcome.result
-    // H4 limits what a body can cost, so an overdue task means a busy machine, or a page of tens of megabytes.
+    // H4 limits what a body can cost, so an overdue task means a machine without any time, or a page of tens of megabytes.
     // Nobody hears of a task that was given up.
     if (outcome.kind !== 'failed') throw new OverdueBody()
     log.error('body.task_failed', 'reading or writing a document body failed in its thread', { detail: outcome.detail })
