@@ -122,9 +122,11 @@ export async function removeForgottenUploads(
   presignTtlSecs: number,
 ): Promise<boolean> {
   const beforeMs = clock.nowMs() - presignTtlSecs * 1000 - DAY_MS
+  const [staged] = await Promise.allSettled([direct.removeStagedBefore(beforeMs, BATCH)])
+  if (staged.status === 'fulfilled' && staged.value === BATCH) return true
+  // Once in a round, with its last batch: it lists everything that was received and tries each failure again.
   const [cleared] = await Promise.allSettled([store.clearAbandoned()])
-  if ((await direct.removeStagedBefore(beforeMs, BATCH)) === BATCH) return true
-  if (cleared.status === 'rejected') throw cleared.reason
+  for (const each of [staged, cleared]) if (each.status === 'rejected') throw each.reason
   return false
 }
 

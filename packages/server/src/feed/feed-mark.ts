@@ -97,10 +97,6 @@ export class FeedMark {
   }
 
   /**
-   * Keeps the highest ids and not those that came last: a mark goes back below all of them, and every row above it that was returned before
-   * has to be known then.
-   */
-  /**
    * Whether the newest row that this node has read was removed since the last read, so that rows behind it may be gone too. It is so for a
    * node that was away, and once after each long time in which nothing was written. True until the answer is taken.
    */
@@ -108,6 +104,10 @@ export class FeedMark {
     return aboveAtMs === null && this.#recent.has(this.#top) && this.#removed !== this.#top
   }
 
+  /**
+   * Keeps the highest ids and not those that came last: a mark goes back below all of them, and every row above it that was returned before
+   * has to be known then.
+   */
   #remember(rows: readonly FeedRow[]): void {
     for (const { id, atMs } of rows) this.#recent.set(id, atMs)
     const tooMany = this.#recent.size - MOST_RECENT

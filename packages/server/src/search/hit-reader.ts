@@ -93,9 +93,9 @@ export function createHitReader(deps: HitReaderDeps, firstMs: number): (call: Hi
       if (!mustRead && leftMs() <= 1) break
       const ms = mustRead ? Math.max(firstMs, leftMs()) : leftMs()
       const read = await inTime(timers, ms, (over) => readBatch(call, batch, byDocument, over))
-      // Of two searches that go on at the same place the second one must not end there again.
-      if (read === null && !mustRead) break
-      for (const document of batch) for (const slice of byDocument.get(document) ?? []) found.set(slice, read?.get(slice) ?? null)
+      // Of two searches that go on at the same place the second one must not end there again, so the first document is passed over.
+      const come = read !== null ? batch : mustRead ? batch.slice(0, 1) : []
+      for (const document of come) for (const slice of byDocument.get(document) ?? []) found.set(slice, read?.get(slice) ?? null)
       if (read === null) break
       mustRead = false
     }

@@ -89,8 +89,8 @@ export function createSearch(deps: SearchDeps): Search {
     let found = await find()
     if (await refreshed(access, found.stale, docId === null ? Math.min(REFRESH_MS, leftToFindMs()) : leftToFindMs())) {
       const again = await find()
-      // A second look that had too little time says less than a first one that saw everything but what has just changed.
-      if (!again.cutOff || found.cutOff) found = again
+      // A second look that had too little time says less than the first one, which saw everything but what has just changed.
+      if (!again.cutOff || (found.cutOff && again.groups.length >= found.groups.length)) found = again
     }
     left?.throwIfAborted()
     const shown = await readHits({ access, request, heads, groups: found.groups, leftMs, ...(left !== undefined && { left }) })

@@ -16,9 +16,12 @@ export interface Swept {
   /** How many calls failed, and how the first of them did. */
   readonly failed: number
   readonly failure: RelayError | null
-  /** The store did not answer any more, so the sweep ended early. */
+  /** The store did not answer any more, or refused too much, so the sweep ended early. */
   readonly isGone: boolean
 }
+
+/** A sweep that fails so often is refused for a reason that holds for the rest too, such as a right that the key lacks. */
+const MOST_FAILURES = 1_000
 
 /**
  * Removes objects one after the other. One that cannot be removed keeps no other from being removed, unless the store does not answer at
@@ -32,10 +35,11 @@ export async function sweep<T>({ items, isDue, remove, most }: Sweep<T>, reach: 
   const failedWith = async (error: unknown): Promise<void> => {
     failed++
     failure ??= storeError(error)
-    isGone = await reach().then(
-      () => false,
+    const answers = await reach().then(
       () => true,
+      () => false,
     )
+    isGone = !answers || failed >= MOST_FAILURES
   }
   try {
     for await (const item of items) {

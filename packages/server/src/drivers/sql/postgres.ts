@@ -332,7 +332,8 @@ const LOST_CONNECTION =
  */
 export function isServerLost(error: unknown): boolean {
   const code = codeOf(error)
-  if (/^(08|53|57|25P0)/.test(code)) return true
+  // Of class 57 a cancelled statement, as by a time limit of the role, says nothing of the server.
+  if (/^(08|53|57P|25P0[34])/.test(code)) return true
   // Codes of the system, such as ECONNRESET; those of Node itself are faults of the program.
   if (/^E[A-Z]/.test(code) && !code.startsWith('ERR_')) return true
   return error instanceof Error && code === '' && LOST_CONNECTION.test(error.message)

@@ -125,6 +125,29 @@ describe('filling an index', () => {
     expect(time.waiting()).toBe(0)
   })
 
+  it('[AG-64] several documents that can never be indexed keep nothing else from being filled, when they are tried again one after the other', async () => {
+    const { filler, held, failing, time, warnings } = fillerOver(30)
+    const damaged = ['write 5', 'write 15', 'write 25', 'write 26']
+    const breakAgain = () => damaged.forEach((each) => failing.add(each))
+    breakAgain()
+    await filler.refresh([ref(1)])
+    await filler.idle()
+    expect(held.size).toBe(26)
+    for (let minute = 0; minute < 3; minute++) {
+      breakAgain()
+      // Somebody deleted what the index held of one that comes behind them.
+      held.delete(30)
+      await Promise.all([time.advance(60_000), filler.refresh([ref(30)])])
+      await filler.idle()
+      expect([held.size, warnings.length]).toEqual([26, damaged.length * (minute + 2)])
+    }
+    failing.clear()
+    await time.advance(60_000)
+    await filler.idle()
+    expect(held.size).toBe(30)
+    await filler.close()
+  })
+
   it('[AG-64] an index that cannot be written is left alone after some failures, and filled with the next change', async () => {
     const { filler, held, warnings, state } = fillerOver(50)
     state.isBroken = true

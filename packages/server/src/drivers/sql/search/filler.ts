@@ -14,6 +14,8 @@ export interface FillerDeps {
 
 /** After so many failures one after the other the store or the index is out of order, and the rest is left for later. */
 const MOST_FAILURES = 3
+/** So many documents may fail again and again without being taken for that. */
+const MOST_STUBBORN = 100
 /** What failed alone is tried again after this time. */
 const RETRY_MS = 60_000
 
@@ -41,6 +43,8 @@ export class Filler {
   /** What to try again later: documents by key, and workspaces. */
   readonly #failed = new Map<number, IndexedRef>()
   readonly #failedLooks = new Set<string>()
+  /** Keys of documents that failed and were not filled since. That they fail again says nothing of the store or the index. */
+  readonly #stubborn = new Set<number>()
   #cancelRetry: (() => void) | null = null
   /** What must not happen while a document is being filled. */
   #jobs: (() => Promise<void>)[] = []
@@ -205,6 +209,8 @@ export class Filler {
 
   async #fill(ref: IndexedRef): Promise<void> {
     const { source, index, pause, log } = this.#deps
+    const failsAgain = this.#stubborn.has(ref.key)
+    const failuresBefore = this.#failures
     const isFilled = await this.#guarded('fill', async () => {
       // A document is often told of more than once: by each of its writes, and by a look at what the index lacks.
       const stored = await source.state(ref)
@@ -214,8 +220,12 @@ export class Filler {
       if (!read.isReadable) log.warn('search.unreadable', 'A stored body cannot be read and is not searched.', { key: ref.key })
       await index.write(ref.workspaceId, read.state, read.rows, pause)
     })
-    if (isFilled) this.#failed.delete(ref.key)
-    else {
+    if (isFilled) {
+      this.#failed.delete(ref.key)
+      this.#stubborn.delete(ref.key)
+    } else {
+      if (failsAgain) this.#failures = failuresBefore
+      if (this.#stubborn.size < MOST_STUBBORN) this.#stubborn.add(ref.key)
       this.#failed.set(ref.key, ref)
       this.#retryLater()
     }

@@ -11,7 +11,6 @@ import type { FromSearchThread, SearchCall, SearchThreadData, ToSearchThread } f
 const AGAIN_MS = 30_000
 /** A body of the largest size takes this much. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048 }
-/** What a search may take beyond its own limit, once it is under way, before its thread is replaced. */
 const SLACK_MS = 1500
 /** A thread that has not answered yet is still starting. Were it replaced on a busy machine, no thread would ever come to its first answer. */
 const START_MS = 30_000
@@ -23,10 +22,13 @@ export interface SearchIndexOptions {
   readonly isShared?: boolean
   readonly log: Logger
   readonly clock?: Clock
+  /** What a search may take beyond its own limit, once it is under way, before its thread is replaced; 1.5 s when absent. */
+  readonly slackMs?: number
 }
 
 /** Opens the index of the store that a `[storage] url` names. Nothing runs before the first call. [AG-64] */
-export function openSearchIndex({ url, isShared = false, log, clock = systemClock }: SearchIndexOptions): SearchIndex {
+export function openSearchIndex(options: SearchIndexOptions): SearchIndex {
+  const { url, isShared = false, log, clock = systemClock, slackMs = SLACK_MS } = options
   const searching = new CallThread({ role: 'search', url, isShared }, log, clock)
   const filling = new CallThread({ role: 'fill', url, isShared }, log, clock)
   const slots = searchesAtOnce(url)
@@ -63,7 +65,7 @@ export function openSearchIndex({ url, isShared = false, log, clock = systemCloc
     const over = AbortSignal.timeout(Math.ceil(request.withinMs))
     const inTurn = (): Promise<FoundInIndex | null> => {
       const withinMs = Math.max(0, endsMs - clock.monotonicMs())
-      return answered('find', () => searching.call((worker) => findIn(worker, { ...request, withinMs }), withinMs + SLACK_MS))
+      return answered('find', () => searching.call((worker) => findIn(worker, { ...request, withinMs }), withinMs + slackMs))
     }
     try {
       return await turns.run(request.workspaceId, inTurn, over)

@@ -3,6 +3,7 @@ import { isRefusal } from '@docrelay/model/edit'
 import { expect, it } from 'vitest'
 import { creation, written } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'
+import { patience } from '../../../kernel/testing/patience.ts'
 import { inProcess, temporaryStore } from '../testing/store-under-test.ts'
 import { openSearchIndex } from './search-index.ts'
 
@@ -20,7 +21,7 @@ it('[AG-63] searches that wait for others end in time and end no thread, and ano
   const log = { ...silentLogger, warn: (event: string, _: string, fields?: unknown) => void warnings.push([event, fields]) }
   try {
     await using store = await inProcess(url)
-    await using index = openSearchIndex({ url, log })
+    await using index = openSearchIndex({ url, log, slackMs: patience(20_000) })
     const stored = async (workspaceId: string, content: string) => {
       const text = JSON.stringify({ name: 't', richTextPages: [{ id: 'p', name: 'P', content }] })
       const head = written(await store.documents.write(creation({ workspaceId, id: 'd' }, text)))
