@@ -234,6 +234,24 @@ describe('the hits of a search', () => {
     expect(idsOf(await search.search(ann, { ...asked, from: 2 }))).toEqual(['d3'])
   })
 
+  it('[AG-63] documents that were to be read with one that is late are come to in the next answer', async () => {
+    let isLate = true
+    const bodies = {
+      for: () => ({ search: async (given: BodiesSearch) => (isLate ? never() : searchBodies(given)) }) as never,
+    }
+    const store = {
+      list: async () => numbers(3).map((n) => headOf(n, { sizeBytes: 1_000 })),
+      read: async (ref: DocumentRef) => recordOf(numberOf(ref)),
+    }
+    const { search, time } = found(3, { bodies, store })
+    const first = search.search(ann, asked)
+    await time.advance(2_000)
+    const answer = await first
+    expect([idsOf(answer), answer.next, answer.incomplete]).toEqual([[], 1, true])
+    isLate = false
+    expect(idsOf(await search.search(ann, { ...asked, from: 1 }))).toEqual(['d2', 'd3'])
+  })
+
   it('[AG-63] [LIFE-8] a body that fails in its thread costs its own hits, and the others are answered', async () => {
     const bodies = {
       for: () =>
@@ -275,6 +293,20 @@ describe('the hits of a search', () => {
     const answer = search.search(ann, asked)
     await advance(900)
     expect([idsOf(await answer), (await answer).incomplete, looks]).toEqual([['d1'], true, 2])
+  })
+
+  it('[AG-63] of two looks at the index that were both cut off the one that found more is answered', async () => {
+    const { clock, timers, advance } = manualTime(0)
+    let looks = 0
+    const index = {
+      find: async (): Promise<Found> =>
+        looks++ === 0 ? { ...nothing, groups: [group(0)], stale: [1], cutOff: true } : { ...nothing, cutOff: true },
+      refresh: () => new Promise<void>((resolve) => timers.after(900, resolve)),
+    }
+    const { search } = found(1, { index, clock, timers })
+    const answer = search.search(ann, asked)
+    await advance(900)
+    expect([idsOf(await answer), looks]).toEqual([['d1'], 2])
   })
 
   it('[AG-63] an index that does not answer at all ends a search after 2 s', async () => {

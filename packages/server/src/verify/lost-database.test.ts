@@ -84,6 +84,8 @@ it.each([
 
 it.each([
   ['a damaged page', withCode('XX001')],
+  ['a statement that took longer than the role allows', withCode('57014')],
+  ['a statement in a transaction that failed before', withCode('25P02')],
   ['a file that the server cannot read', withCode('58030')],
   ['a missing file', withCode('58P01')],
   ['a column that is not there', withCode('42703')],

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { sweep } from './s3-sweep.ts'
 import { openS3 } from './testing/open-s3.ts'
 import { s3Error, startScriptedStore } from './testing/scripted-store.ts'
 
@@ -79,4 +80,17 @@ it('[BLOB-12] while the object store does not answer, a sweep asks it to remove 
   await expect(store.clearAbandoned()).rejects.toMatchObject({ code: 'BLOB_STORE_ERROR' })
   await expect(store.direct.removeStagedBefore(Date.now(), 50)).rejects.toMatchObject({ code: 'BLOB_STORE_ERROR' })
   expect(removals).toEqual(['receiving/bad', 'staging/bad'])
+})
+
+it('[BLOB-12] a sweep ends when a thousand objects could not be removed', async () => {
+  let tried = 0
+  async function* items() {
+    for (let i = 0; i < 1_200; i++) yield i
+  }
+  const remove = (): Promise<void> => {
+    tried++
+    return Promise.reject(new Error('AccessDenied'))
+  }
+  const swept = await sweep({ items: items(), isDue: () => true, remove }, () => Promise.resolve())
+  expect([swept.removed, swept.failed, swept.isGone, tried]).toEqual([0, 1_000, true, 1_000])
 })
