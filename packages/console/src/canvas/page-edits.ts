@@ -2,9 +2,8 @@ import { equalJson, type JsonObject, memberOf, setMember } from '@docrelay/model
 import { groupMembers, stackShapes } from '@docrelay/model/body-order'
 import { withInput } from '@docrelay/model/canvas/apply-input'
 import { withoutShapes } from '@docrelay/model/canvas/without-shapes'
-import { anchorDirection, facingSides, type Side } from '@docrelay/model/canvas/geometry/anchors'
+import { facingSides, type Side, sideTowards } from '@docrelay/model/canvas/geometry/anchors'
 import type { Point } from '@docrelay/model/canvas/geometry/bounds'
-import type { ShapeBox } from '@docrelay/model/canvas/geometry/shape-box'
 import type { PageGeometry, ShapeValues } from '@docrelay/model/canvas/page-geometry'
 import type { Router } from '@docrelay/model/canvas/route'
 import { settleConnectors } from '@docrelay/model/canvas/settle-connectors'
@@ -135,26 +134,21 @@ export function connected(page: PageNow, { id, from, to, fromSide }: NewConnecto
   if (!isConnectable(start) || !isConnectable(end)) return nothing
   const centre = (end: string, value: JsonObject) => page.boxes.get(end)?.centre ?? centreOf(value)
   const facing = from === to ? ({ start: 'right', end: 'bottom' } as const) : facingSides(centre(from, start), centre(to, end))
+  const sideOf = (end: string, side: Side): Side => {
+    const box = page.boxes.get(end)
+    return box === undefined ? side : sideTowards(box, side)
+  }
   const bare: JsonObject = { id, type: 'connector', x: 0, y: 0, x2: 0, y2: 0, ...baseDefaults, ...row.defaults }
   const value = withInput(bare, {
     startShapeId: from,
     endShapeId: to,
-    startAnchor: fromSide ?? sideTowards(facing.start, page.boxes.get(from)),
-    endAnchor: sideTowards(facing.end, page.boxes.get(to)),
+    startAnchor: fromSide ?? sideOf(from, facing.start),
+    endAnchor: sideOf(to, facing.end),
     routingMode: 'orthogonal',
   })
   const after = new Map(page.shapes).set(id, value)
   const { values } = settled(page, after, new Map([[id, { isRouted: true }]]), route)
   return withTop(page.shapes, page.order, values as ShapeValues)
-}
-
-const SIDES: readonly Side[] = ['top', 'right', 'bottom', 'left']
-
-/** The side of a shape that looks this way on the page: on a turned shape it has the name of another one. */
-function sideTowards(way: Side, box: ShapeBox | undefined): Side {
-  if (box === undefined) return way
-  const wanted = anchorDirection({ ...box, rotation: 0 }, way)
-  return SIDES.find((side) => equalJson({ ...anchorDirection(box, side) }, { ...wanted })) ?? way
 }
 
 /**

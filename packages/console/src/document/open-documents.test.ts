@@ -86,6 +86,23 @@ it.each([
   },
 )
 
+it('[CON-24] a document whose words the relay takes after all is told of no more, and closed', async () => {
+  const { relay, documents, says, sockets, settled } = bench()
+  const live = documents.take('minutes')
+  await says(...joined('minutes'), syncAckFrame(1))
+  field(live, 'x')
+  const left = documents.leave(live)
+  await says(refusal('ERR_DOC_FULL'))
+  await left
+  expect(documents.refused).toEqual([live])
+  live.reconnect()
+  await says(...joined('minutes'))
+  for (let ordinal = 1; ordinal <= 3; ordinal++) sockets.at(-1)?.receive(syncAckFrame(ordinal))
+  await settled()
+  expect([live.isClosed, documents.refused, documents.unsaved]).toEqual([true, [], false])
+  await relay.close()
+})
+
 it('[CON-24] nothing is told of a document without words of the person that is gone, or was never there, when it has been left', async () => {
   const { relay, documents, says } = bench()
   const live = documents.take('minutes')

@@ -69,14 +69,25 @@ export class OpenDocuments {
     const isTold = document.state.saved === 'refused'
     await settled(document)
     if (this.#shown.has(document)) return
-    if (!isTold && isLosing(document)) {
-      this.#refused.add(document)
-      return this.#tell()
-    }
+    if (!isTold && isLosing(document)) return this.#tellRefused(document)
     if (this.#open.get(document.id) === document) this.#open.delete(document.id)
     this.#watched.get(document)?.()
     this.#watched.delete(document)
     await document.close()
+  }
+
+  /** Tells of it until it is shown again, or until the relay has taken the words after all. */
+  #tellRefused(document: LiveDocument): void {
+    this.#refused.add(document)
+    const end = document.on('state', () => {
+      if (!this.#refused.has(document)) return end()
+      if (document.state.saved !== 'saved') return
+      end()
+      this.#refused.delete(document)
+      void this.leave(document)
+      this.#tell()
+    })
+    this.#tell()
   }
 
   #keep(document: LiveDocument): void {
@@ -99,8 +110,9 @@ function isLosing({ gone, diverged, state }: LiveDocument): boolean {
 }
 
 /**
- * Resolves when everything is durable, or when the relay refuses it or has no such document for this person. A connection that stopped decides nothing: after signing in again the words are sent. Files that are on their way are words to
- * come, and the note on one that failed is kept until it is closed.
+ * Resolves when everything is durable, or when the relay refuses it or has no such document for this person. A connection that stopped
+ * decides nothing: after signing in again the words are sent. Files that are on their way are words to come, and the note on one that
+ * failed is kept until it is closed.
  */
 function settled(document: LiveDocument): Promise<void> {
   return new Promise((resolve) => {

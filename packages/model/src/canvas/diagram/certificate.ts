@@ -190,17 +190,23 @@ export function* crossingsOf<L extends CertifiedLine>(lines: readonly L[]): Gene
     }
 }
 
+/** In how many bands bounds may lie on average: many high ones would fill all of them. */
+const MOST_BANDS_OF_ONE = 8
+
 /** Finds for each of many bounds, sorted by their left sides, the later ones that may reach it, without looking at each: they lie in bands from top to bottom. */
 function laterBeside(sorted: readonly Bounds[]): (place: number) => readonly number[] {
   const tops = sorted.map(({ top }) => top).sort((a, b) => a - b)
   const size = Math.ceil(Math.sqrt(sorted.length))
   /** Where each band but the first begins. */
-  const starts = [...new Set(tops.filter((_, i) => i > 0 && i % size === 0))]
+  let starts = [...new Set(tops.filter((_, i) => i > 0 && i % size === 0))]
+  const places = () => sorted.reduce((sum, { top, bottom }) => sum + 1 + firstAbove(starts, bottom) - firstAbove(starts, top), 0)
+  while (starts.length > 0 && places() > MOST_BANDS_OF_ONE * sorted.length) starts = starts.filter((_, i) => i % 2 === 1)
   const bandOf = (y: number) => firstAbove(starts, y)
   const bands: number[][] = Array.from({ length: starts.length + 1 }, () => [])
   const first = sorted.map(({ top }) => bandOf(top))
   sorted.forEach(({ bottom }, place) => {
-    for (const band of bands.slice(first[place], bandOf(bottom) + 1)) band.push(place)
+    const last = bandOf(bottom)
+    for (let band = first[place] as number; band <= last; band++) bands[band]?.push(place)
   })
   return (place) => {
     const { right, bottom } = sorted[place] as Bounds

@@ -165,7 +165,7 @@ interface Note {
   readonly hints: NameHints
 }
 
-/** More than the largest diagram has where each node and edge has some; an answer shows fewer. */
+/** No more are counted: an answer shows far fewer. [TOOL-18] */
 const maxFixes = 10_000
 
 function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
