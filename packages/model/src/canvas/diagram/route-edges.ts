@@ -62,13 +62,13 @@ export function routeEdges(
     }),
   ]
   const found: (readonly Point[] | null)[] = open.map(() => null)
-  const route = (wanted: readonly number[]): void => {
+  const route = (wanted: readonly number[], maxVisits?: number): void => {
     const done = open.flatMap((_, i): readonly TakenRoute[] => {
       const [points, { from, to }] = [at(found, i), requestAt(i)]
       return points === null ? [] : [{ points, startAnchor: from.anchor, endAnchor: to.anchor }]
     })
     const ways = routeAll(wanted.map(requestAt), [...boxes, ...obstacles], [...others, ...done], {
-      ...{ strict, maxPoints },
+      ...{ strict, maxPoints, ...(maxVisits !== undefined && { maxVisits }) },
       spend: (steps) => effort.spend(2 * steps),
     })
     wanted.forEach((i, k) => (found[i] = at(ways, k)))
@@ -83,7 +83,7 @@ export function routeEdges(
       const { from, to } = at(open, i)
       sides[i] = at(otherSides(at(facing, i), at(centres, from), at(centres, to)), k)
     }
-    route(wanted)
+    route(wanted, MOST_VISITS_BESIDE)
   }
   const routes = edges.map((_, edge) => loops.get(edge)) as DrawnRoute[]
   open.forEach(({ edge }, i) => {
@@ -99,6 +99,8 @@ export function routeEdges(
 }
 
 const MOST_SIDES = 15
+/** Points looked at for a way from another side: an edge that is walled in must leave something for the ones after it. */
+const MOST_VISITS_BESIDE = 10_000
 
 type Sides = ReturnType<typeof facingSides>
 
