@@ -41,7 +41,7 @@ export function listBlocks(tree: ProseTree, { naming, isOwn, isListed = () => tr
     const { path, block } = located
     if (!isListed(block, path) || total++ >= maxEntries) continue
     const text = blockText(block)
-    const id = isOwn ? blockName(located, naming) : nameBeside(located, text, naming)
+    const id = isOwn || isRule(block) ? blockName(located, naming) : nameBeside(located, text, naming)
     // The text blocks of a container follow it.
     const isContainer = textBlocksIn(located).some((inner) => isListed(inner.block, inner.path))
     blocks.push({ id, type: block.type, ...(!isContainer && { text: isOwn ? cutAfter(text, ownCharacters) : quote(text) }) })
@@ -51,7 +51,12 @@ export function listBlocks(tree: ProseTree, { naming, isOwn, isListed = () => tr
 
 /** Whether an entry of a list shows all of a block that the call did not bring. [AG-14, AG-17] */
 export function isToldWhole(block: ProseElement): boolean {
-  return isAllIn(blockText(block), block)
+  return isRule(block) || isAllIn(blockText(block), block)
+}
+
+/** The type of an entry says all of a rule. */
+function isRule({ type }: ProseElement): boolean {
+  return type === 'horizontalRule'
 }
 
 /** How many blocks a list of all blocks would have. */

@@ -13,7 +13,7 @@ export interface ValueSchema {
   readonly [OR_NULL]?: true
   /** The tool judges the type of the value itself, with a code of its own. [AG-92] */
   readonly [BY_TOOL]?: true
-  /** What an item is called in a refusal, which then names its place as a fact of this name. [TOOL-add_shapes] */
+  /** What an item is called in front of a refusal. [TOOL-add_shapes] */
   readonly [ITEM_NAME]?: string
   /** The tool judges the number of items itself, with a code of its own. [DIAG-2] */
   readonly [COUNTED_BY_TOOL]?: true
@@ -138,7 +138,7 @@ function flawOf(schema: ValueSchema, value: unknown, path: string): ToolFailure 
 
 function ofItem(flaw: ToolFailure, name: string | undefined, at: number): ToolFailure {
   if (name === undefined) return flaw
-  return { ...flaw, message: `${name}[${at}]: ${flaw.message}`, facts: { ...flaw.facts, [name]: at } }
+  return { ...flaw, message: `${name}[${at}]: ${flaw.message}` }
 }
 
 function hasType({ type, [OR_NULL]: isNullable, [BY_TOOL]: isOpen }: ValueSchema, value: unknown): boolean {
