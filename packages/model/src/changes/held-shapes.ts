@@ -41,6 +41,7 @@ export function withoutLoose(
   const present = new Map(given.map((shape) => [shape.id, shape]))
   const ids = new Set(undone.map(({ id }) => id))
   const settled = new Map<string, Shape | null>()
+  const told = new Set(kept.map(({ id }) => id))
   let open = undone.filter((shape) => shape !== present.get(shape.id) && entries.get(shape.id)?.isLoose !== true)
   for (let isSettled = false; !isSettled; ) {
     isSettled = true
@@ -50,7 +51,9 @@ export function withoutLoose(
       const value = now === undefined ? null : withEndsOf(shape.value, now.value, ids)
       // What is no change of the undo stays.
       if (value === shape.value) return true
-      kept.push({ id: shape.id, text: quote(labelOf(shape.value) ?? ''), ...(value === null && { isGone: true }) })
+      // It is listed already when somebody also moved it since.
+      if (!told.has(shape.id))
+        kept.push({ id: shape.id, text: quote(labelOf(shape.value) ?? ''), ...(value === null && { isGone: true }) })
       settled.set(
         shape.id,
         now === undefined || value === null ? null : equalJson(value, now.value) ? now : { id: shape.id, value },

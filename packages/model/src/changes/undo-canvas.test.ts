@@ -176,6 +176,14 @@ describe('undo of a call whose shapes somebody removed since', () => {
     expect(kept.map((each) => each.id)).toEqual([id])
   })
 
+  it('[CANVAS-9] [AG-70] a connector is listed once when somebody moved it in the order too', () => {
+    const line = (endShapeId: string) => ({ id: 'k', type: 'connector', startShapeId: 'a', endShapeId })
+    const [a, b, c] = boxes
+    const order = (...shapes: readonly (JsonObject | undefined)[]) => drawing(...shapes.flatMap((each) => each ?? []))
+    const { kept } = undone(order(a, b, c, line('b')), order(line('c'), a, b, c), order(a, line('c'), c))
+    expect(kept.map((each) => each.id)).toEqual(['k'])
+  })
+
   it('[CANVAS-9] [AG-70] an end is free when the shape before the call was removed, and the call made the one after it', () => {
     const steps = [
       { tool: 'add_shape', arguments: { ...on, shape: { kind: 'rectangle', id: 'n', x: 900, y: 0 } } },

@@ -17,10 +17,17 @@ function update(states: Told): Uint8Array {
 function gateway() {
   const shown = new Map<number, number>()
   const kept = new Map<number, OwnPresence | null>()
+  const left = new Set<number>()
+  const tells = (connection: number, ...states: Told): void =>
+    noteShown(shown, awarenessFrame(update(states)), connection, (id) => !left.has(id))
   return {
     sends: (connection: number, ...states: Told) =>
       kept.set(connection, keptPresence(kept.get(connection) ?? null, update(states), shown, connection)),
-    tells: (connection: number, ...states: Told) => noteShown(shown, awarenessFrame(update(states)), connection),
+    tells,
+    leaves(connection: number, ...states: Told): void {
+      left.add(connection)
+      tells(connection, ...states)
+    },
     replays(connection: number) {
       const { ids, update: payload } = replayed(kept.get(connection) ?? null, shown, connection)
       const entries = readAwareness(payload ?? new Uint8Array([0])) ?? []
@@ -72,6 +79,28 @@ describe('what the next home of a room gets of the presence of a connection', ()
       { ids: [], states: [] },
       { ids: [7], states: [[7, VIC, {}]] },
     ])
+  })
+
+  it.each([
+    ['was not renewed', 0],
+    ['was taken back by its connection', ANN],
+  ])('[WS-44] [C6] contains no state under the id of another connection that is joined and whose state %s', (_, by) => {
+    const { sends, tells, replays } = gateway()
+    sends(ANN, [7, 1, {}])
+    tells(ANN, [7, 1, {}])
+    tells(by, [7, 2, null])
+    sends(VIC, [7, 9, { name: 'forged' }])
+    expect(replays(VIC)).toEqual({ ids: [], states: [] })
+    expect(replays(ANN).ids).toEqual([7])
+  })
+
+  it('[WS-44] [C6] contains a state under an id whose connection has left', () => {
+    const { sends, tells, leaves, replays } = gateway()
+    sends(ANN, [7, 1, {}])
+    tells(ANN, [7, 1, {}])
+    leaves(ANN, [7, 2, null])
+    sends(VIC, [7, 9, { name: 'Vic' }])
+    expect(replays(VIC)).toEqual({ ids: [], states: [[7, 9, { name: 'Vic' }]] })
   })
 
   it('[WS-43] [C6] is a state of up to 16 KiB; the room ignores a larger one, and so the one before is kept', () => {

@@ -14,12 +14,21 @@ const MOST_SHOWN = 2_048
 
 /**
  * Notes whose states a room tells of in a frame. The room has accepted them, so this is where it is known here who introduced an
- * id. `connection`: the one that set them; 0 when the frame does not say, or when it belongs to another node. [WS-44]
+ * id. `connection`: the one that set them, or that left; 0 when the frame does not say, as of a state that was not renewed, or when it
+ * belongs to another node. An id without a state stays that of a connection that is joined, as it does in the room. [WS-44]
  */
-export function noteShown(shown: Map<number, number>, frame: Uint8Array, connection: number): void {
+export function noteShown(
+  shown: Map<number, number>,
+  frame: Uint8Array,
+  connection: number,
+  isJoined: (connection: number) => boolean,
+): void {
   for (const { client, isRemoved } of entriesIn(readAwareness(frame.subarray(1)) ?? NOTHING)) {
-    if (isRemoved) shown.delete(client)
-    else if (connection !== 0 || !shown.has(client)) shown.set(client, connection)
+    const known = shown.get(client)
+    const owner = connection === 0 ? (known ?? 0) : connection
+    // What was told of last is forgotten last.
+    shown.delete(client)
+    if (!isRemoved || (owner !== 0 && isJoined(owner))) shown.set(client, owner)
   }
   for (const oldest of shown.keys()) {
     if (shown.size <= MOST_SHOWN) break

@@ -22,7 +22,7 @@ export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): Roo
   return {
     updates: (room, updates, senders) => deps.fanout.updates(room.members, updates, senders),
     awareness(room, frame, except) {
-      noteShown(room.shown, frame, except)
+      noteShown(room.shown, frame, except, (id) => room.members.some((member) => member.id === id))
       deps.fanout.awareness(room.members, frame, except)
     },
     connection: (message) => toConnection(context, deps, message),
@@ -81,7 +81,7 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
 function noteSnapshot(room: Room, frame: Uint8Array): void {
   if (!isElsewhere(room)) return
   noteClocks(room.clocks, clocksIn(frame))
-  noteShown(room.shown, frame, 0)
+  noteShown(room.shown, frame, 0, () => true)
 }
 
 /** Counts a refused message by its code. [OPS-4] */

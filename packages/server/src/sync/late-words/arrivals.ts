@@ -1,8 +1,10 @@
 import * as Y from 'yjs'
-import type { CharId } from './block-text.ts'
+import { type CharId, nameOf } from './block-text.ts'
 
 /** What an update brings: letters in a row, or one other item. */
 export interface Arrival extends CharId {
+  /** How many arrivals come before it in its update. */
+  readonly at: number
   readonly length: number
   readonly origin: CharId | null
   readonly rightOrigin: CharId | null
@@ -13,8 +15,33 @@ export interface Arrival extends CharId {
   readonly isGone: boolean
   /** The node that it brings. */
   readonly type: Y.AbstractType<unknown> | null
-  /** The value that it gives an attribute of its parent, where the update names that. */
-  readonly attribute: { readonly name: string; readonly value: unknown } | null
+  /** The attribute that it gives a value, where the update names it; see `AttributeNames`. */
+  readonly attribute: Attribute | null
+  /** The value that it brings, as of an attribute; `undefined` for one that the sender has thrown away, and for text. */
+  readonly value: unknown
+}
+
+/** An attribute of a node. */
+export interface Attribute {
+  readonly node: CharId
+  readonly name: string
+}
+
+/**
+ * Attributes by the items that gave them values. An item that replaces the value of another one names only that one, so this is where the name
+ * of its attribute is known.
+ */
+export class AttributeNames {
+  private readonly byLast = new Map<string, Attribute>()
+
+  /** Notes the attribute of an item; the next item of it names the last clock of this one. */
+  note({ client, clock, length }: CharId & { readonly length: number }, attribute: Attribute): void {
+    this.byLast.set(nameOf({ client, clock: clock + length - 1 }), attribute)
+  }
+
+  behind(origin: CharId | null): Attribute | null {
+    return origin === null ? null : (this.byLast.get(nameOf(origin)) ?? null)
+  }
 }
 
 type OpenArrival = Arrival & { length: number; text: string }
@@ -30,6 +57,7 @@ type Ranges = readonly { readonly clock: number; readonly len: number }[]
 export function readArrivals(update: Uint8Array): { readonly arrivals: readonly Arrival[]; readonly deleted: DeletedRanges } {
   const { structs, ds } = Y.decodeUpdate(update)
   const arrivals: OpenArrival[] = []
+  const names = new AttributeNames()
   for (const item of structs) {
     if (!(item instanceof Y.Item)) continue
     const { id, length, origin, rightOrigin, parent, content } = item
@@ -39,18 +67,22 @@ export function readArrivals(update: Uint8Array): { readonly arrivals: readonly 
       last.text += text
       last.length += length
     } else {
-      const type = content instanceof Y.ContentType ? content.type : null
-      const isGone = content instanceof Y.ContentDeleted && item.parentSub === null
       const { client, clock } = id
-      arrivals.push({ client, clock, length, origin, rightOrigin, parent, text, isGone, type, attribute: attributeOf(item) })
+      const attribute = attributeOf(item) ?? names.behind(origin)
+      if (attribute !== null) names.note({ client, clock, length }, attribute)
+      arrivals.push({
+        ...{ at: arrivals.length, client, clock, length, origin, rightOrigin, parent, text, attribute },
+        isGone: content instanceof Y.ContentDeleted && item.parentSub === null && attribute === null,
+        type: attribute === null && content instanceof Y.ContentType ? content.type : null,
+        value: text === '' ? content.getContent().at(-1) : undefined,
+      })
     }
   }
   return { arrivals, deleted: Y.mergeDeleteSets([ds]) }
 }
 
-function attributeOf({ parentSub, content }: Y.Item): Arrival['attribute'] {
-  if (parentSub === null || content instanceof Y.ContentDeleted) return null
-  return { name: parentSub, value: content.getContent().at(-1) }
+function attributeOf({ parent, parentSub }: Y.Item): Attribute | null {
+  return parentSub !== null && parent instanceof Y.ID ? { node: parent, name: parentSub } : null
 }
 
 function follows({ client, clock }: CharId, origin: CharId | null, last: Arrival): boolean {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { element, plain, shown, text as formatted } from '../testing/live-page.ts'
 import { lateScene, textsIn, type } from '../testing/late-scene.ts'
+import { UpdateWriter } from '../testing/update-writer.ts'
 import { LateWords } from './late-words.ts'
 import { RemovedBlocks } from './removed-blocks.ts'
 
@@ -149,4 +150,24 @@ it('[AG-110] what is typed behind a half is placed by a relay that started meanw
   type(textsIn(page)[1] as Y.XmlText, 4, '!')
   next.place(next.find(held[0] as Uint8Array, 0), 'relay')
   expect(shown(relay)).toBe('<ol><li><p id="a">one two!</p></li></ol>')
+})
+
+it('[AG-110] letters that were thrown away are looked at only as far as the removed block had some, however many an update names', () => {
+  const { page, edit, receive, relay } = lateScene('<blockquote><p id="a">one</p></blockquote>')
+  const { id } = (page.get(0) as Y.XmlElement).get(0)._item as Y.Item
+  edit('<h2 id="a">one</h2>')
+  const update = new UpdateWriter()
+    .block(77, 0, 2, (writer, i) =>
+      i === 0
+        ? writer.raw([0x87]).uint(id.client).uint(id.clock).uint(3).text('paragraph')
+        : writer
+            .raw([1])
+            .uint(0)
+            .uint(77)
+            .uint(0)
+            .uint(2 ** 31),
+    )
+    .deletes([])
+  receive(update)
+  expect(shown(relay)).toBe('<h2 id="a">one</h2>')
 })

@@ -2,7 +2,7 @@ import { threadTime } from '@docrelay/model/testing/thread-time'
 import { expect, it } from 'vitest'
 import type * as Y from 'yjs'
 import { lateScene, textsIn } from '../testing/late-scene.ts'
-import { shown } from '../testing/live-page.ts'
+import { element, plain, shown } from '../testing/live-page.ts'
 import { UpdateWriter } from '../testing/update-writer.ts'
 
 const CLIENT = 77
@@ -34,3 +34,88 @@ it.each<readonly [string, string, Where]>([
   expect(many.html).toHaveLength('<h2 id="a">one</h2>'.length + 40_000 * letters.length)
   expect(many.tookMs).toBeLessThan(24 * Math.max(few.tookMs, 20))
 })
+
+/** How long the relay takes for what a person wrote into a quote of which an agent made a heading, in one update, and the page afterwards. */
+function inQuote(writes: (paragraph: Y.Item, writer: UpdateWriter) => UpdateWriter): {
+  readonly tookMs: number
+  readonly html: string
+} {
+  const { page, edit, receive, relay } = lateScene('<blockquote><p id="a">one</p></blockquote>')
+  const paragraph = (page.get(0) as Y.XmlElement).get(0)._item as Y.Item
+  edit('<h2 id="a">one</h2>')
+  const update = writes(paragraph, new UpdateWriter()).deletes([])
+  const took = threadTime()
+  receive(update)
+  return { tookMs: took(), html: shown(relay) }
+}
+
+/** The info byte of an item with an origin that brings a node or a change of formatting. */
+const [NODE_BEHIND, FORMAT_BEHIND, ELEMENT] = [0x87, 0x86, 3]
+
+const rules = (count: number) =>
+  inQuote(({ id }, update) =>
+    update.block(CLIENT, 0, count, (writer, i) =>
+      writer
+        .raw([NODE_BEHIND])
+        .uint(i === 0 ? id.client : CLIENT)
+        .uint(i === 0 ? id.clock : i - 1)
+        .uint(ELEMENT)
+        .text('horizontalRule'),
+    ),
+  )
+
+/** Each paragraph comes behind a change of formatting that stands between it and the one before, so that it seems to be inside that one. */
+const nested = (count: number) =>
+  inQuote(({ id }, update) =>
+    update.block(CLIENT, 0, 2 * count, (writer, i) =>
+      i % 2 === 1
+        ? writer.raw([FORMAT_BEHIND]).uint(id.client).uint(id.clock).text('bold').text('{}')
+        : writer
+            .raw([NODE_BEHIND])
+            .uint(i === 0 ? id.client : CLIENT)
+            .uint(i === 0 ? id.clock : i - 1)
+            .uint(ELEMENT)
+            .text('paragraph'),
+    ),
+  )
+
+it.each([
+  ['rules', rules, 40_000, '<hr>'],
+  ['paragraphs that seem to be inside each other', nested, 16_000, ''],
+] as const)('[AG-110] the time for late blocks in one update grows with their number: %s', (what, write, count, tag) => {
+  write(1_000)
+  const [few, many] = [write(count / 8), write(count)]
+  process.stdout.write(`late ${what}: ${count / 8} in ${few.tookMs.toFixed(0)} ms, ${count} in ${many.tookMs.toFixed(0)} ms\n`)
+  if (tag !== '') expect(many.html.split(tag)).toHaveLength(count + 1)
+  expect(many.tookMs).toBeLessThan(24 * Math.max(few.tookMs, 20))
+})
+
+/** How long the relay takes for a person who writes all over a page of `count` paragraphs that an agent replaced meanwhile. */
+function pasted(count: number, after: (i: number) => string): number {
+  const lines = (line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i)).join('')
+  const { page, edit, held, receive, ann } = lateScene(lines((i) => `<p id="b${i}">text ${i}</p>`))
+  ann.transact(() => {
+    for (const text of textsIn(page)) text.delete(0, text.length)
+    page.insert(
+      0,
+      Array.from({ length: 2 * count }, (_, i) => element('paragraph', {}, plain(`words ${i}`))),
+    )
+  })
+  edit(lines(after))
+  const took = threadTime()
+  for (const update of held) receive(update)
+  return took()
+}
+
+it.each([
+  ['wrote anew', (i: number) => `<h2 id="n${i}">something else ${i}</h2>`],
+  ['made headings of', (i: number) => `<h2 id="b${i}">text ${i}</h2>`],
+])(
+  '[AG-110] the time for a page that a person pastes over grows with its blocks, when it is one that an agent %s',
+  (what, after) => {
+    pasted(100, after)
+    const [few, many] = [pasted(250, after), pasted(2_000, after)]
+    process.stdout.write(`pasted over what an agent ${what}: 250 in ${few.toFixed(0)} ms, 2,000 in ${many.toFixed(0)} ms\n`)
+    expect(many).toBeLessThan(24 * Math.max(few, 20))
+  },
+)

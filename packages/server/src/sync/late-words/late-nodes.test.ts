@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { element, plain } from '../testing/live-page.ts'
+import { element, plain, shown } from '../testing/live-page.ts'
 import { lateScene, textsIn, type } from '../testing/late-scene.ts'
+import { LOST_ON } from './late-words.ts'
 
 const formula = (latex: string): Y.XmlElement => element('mathBlock', { latex })
 const count = (html: string, what: string): number => html.split(what).length - 1
@@ -78,4 +79,125 @@ describe('blocks without text that a client puts into a container that the relay
     expect(html).toContain('<p>words</p>')
     expect(html).toContain('data-latex="x"')
   })
+})
+
+describe('attributes of a late block without text that get values after it is written', () => {
+  const quote = '<blockquote><p id="a">one</p></blockquote>'
+  const deliveries = [
+    ['each in an update', (scene: ReturnType<typeof lateScene>) => scene.send()],
+    [
+      'in one update',
+      ({ ann, held, receive, send }: ReturnType<typeof lateScene>) => {
+        held.length = 0
+        receive(Y.encodeStateAsUpdate(ann))
+        return send()
+      },
+    ],
+  ] as const
+  const put = ({ page }: ReturnType<typeof lateScene>, block: Y.XmlElement) => {
+    ;(page.get(0) as Y.XmlElement).insert(1, [block])
+    return block
+  }
+
+  it.each(deliveries)('[AG-110] a formula that is filled in after it was inserted says what it says last: %s', (_, deliver) => {
+    const scene = lateScene(quote)
+    const block = put(scene, formula(''))
+    for (const latex of ['x', 'x+', 'x+y']) block.setAttribute('latex', latex)
+    scene.edit('<h2 id="a">one</h2>')
+    const html = deliver(scene)
+    expect(count(html, 'data-math-block')).toBe(1)
+    expect(html).toContain('data-latex="x+y"')
+  })
+
+  it.each(deliveries)('[AG-110] a formula that comes without its attribute is written when that comes: %s', (_, deliver) => {
+    const scene = lateScene(quote)
+    put(scene, element('mathBlock')).setAttribute('latex', 'x')
+    scene.edit('<h2 id="a">one</h2>')
+    expect(count(deliver(scene), 'data-latex="x"')).toBe(1)
+  })
+
+  it.each(deliveries)('[AG-110] an image keeps every attribute that was set more than once: %s', (_, deliver) => {
+    const scene = lateScene(quote)
+    const image = put(scene, element('image', { src: 'https://example.com/i.png', alt: 'one', title: 'same' }))
+    image.setAttribute('alt', 'two')
+    image.setAttribute('src', 'https://example.com/j.png')
+    scene.edit('<h2 id="a">one</h2>')
+    const html = deliver(scene)
+    for (const what of ['j.png', 'alt="two"', 'title="same"']) expect(count(html, what)).toBe(1)
+  })
+
+  it('[AG-110] letters that Enter moved are known beside an attribute that was set again and again', () => {
+    const scene = lateScene('<ul><li><p id="a">one two</p></li></ul>')
+    const text = textsIn(scene.page)[0] as Y.XmlText
+    scene.ann.transact(() => {
+      text.delete(3, 4)
+      const half = element('paragraph', { textAlign: 'left' }, plain(''))
+      ;(scene.page.get(0) as Y.XmlElement).insert(1, [element('listItem', {}, half)])
+      const words = half.get(0) as Y.XmlText
+      // With letters in between, Yjs does not join what it has thrown away.
+      for (const [letters, textAlign] of [
+        [' t', 'right'],
+        ['w', 'center'],
+        ['o', 'left'],
+      ] as const) {
+        words.insert(words.length, letters)
+        half.setAttribute('textAlign', textAlign)
+      }
+    })
+    scene.edit('<ol><li><p id="a">one two</p></li></ol>')
+    scene.held.length = 0
+    scene.receive(Y.encodeStateAsUpdate(scene.ann))
+    expect(scene.send()).toBe('<ol><li><p id="a">one two</p></li></ol>')
+  })
+
+  it('[AG-110] a value for a late block that was removed again is told as lost on its page', () => {
+    const scene = lateScene(quote)
+    const { relay, at, edit, held, receive } = scene
+    const block = put(scene, formula(''))
+    edit('<h2 id="a">one</h2>')
+    for (const update of held.splice(0)) receive(update)
+    at.before = shown(relay)
+    edit('<h2 id="a">one</h2>')
+    block.setAttribute('latex', 'x')
+    const lost: unknown[] = []
+    relay.on('afterTransaction', ({ meta }: Y.Transaction) =>
+      lost.push(...((meta.get(LOST_ON) as Set<string> | undefined) ?? [])),
+    )
+    for (const update of held.splice(0)) receive(update)
+    expect(lost).toEqual(['p'])
+  })
+})
+
+describe('values that no editor gives an attribute', () => {
+  /** Yjs takes such a value from an update, and throws when it is set; so it is put into the bytes. */
+  function withConstructor(update: Uint8Array): Uint8Array {
+    const bytes = Buffer.from(update)
+    bytes.write('constructor', bytes.indexOf('constructo_'))
+    return new Uint8Array(bytes)
+  }
+
+  it.each([
+    [
+      'an image without that attribute',
+      () => element('image', { src: 'https://example.com/i.png', alt: { constructo_: 1 } }),
+      'i.png',
+      1,
+    ],
+    [
+      'no formula when it is what a formula says',
+      () => element('mathBlock', { latex: { constructo_: 1 } }),
+      'data-math-block',
+      0,
+    ],
+    ['no formula of bytes', () => element('mathBlock', { latex: Uint8Array.of(1) }), 'data-math-block', 0],
+  ] as const)(
+    '[AG-110] an odd value of a late attribute is left out and stops nothing; the page gets %s',
+    (_, made, what, times) => {
+      const { page, edit, held, receive, relay } = lateScene('<blockquote><p id="a">one</p></blockquote>')
+      ;(page.get(0) as Y.XmlElement).insert(1, [made()])
+      edit('<h2 id="a">one</h2>')
+      for (const update of held) receive(Buffer.from(update).includes('constructo_') ? withConstructor(update) : update)
+      expect(count(shown(relay), what)).toBe(times)
+    },
+  )
 })

@@ -1,10 +1,9 @@
 import * as Y from 'yjs'
-import { PROSE_PAGES, proseRoot } from '../binding/binding-roots.ts'
 import { type Arrival, type DeletedRanges, partsOf, readArrivals } from './arrivals.ts'
-import { type CharId, idOf, mapOffset, nameOf, readBlockText } from './block-text.ts'
-import { elementOf, type LateNode, lateNode } from './late-nodes.ts'
-import { insertAt, itemAt, keepsWhatIsBeside, type Place, placeBeside, typeAt } from './live-places.ts'
-import { contentOf, holds, inRows, isBlock, type MovedHalf, type MovedLetters, movedLetters } from './moved-halves.ts'
+import { type CharId, idOf, mapOffset, nameOf } from './block-text.ts'
+import { elementOf, isSaid, type LateNode, LateNodes, writeChanges } from './late-nodes.ts'
+import { insertAt, isPageGone, itemAt, keepsWhatIsBeside, pageOf, placeBeside, placeOf, typeAt } from './live-places.ts'
+import { contentOf, inRows, isBlock, MadeTexts, type MovedHalf, type MovedLetters, movedLetters, Search } from './moved-halves.ts'
 import {
   type DeletedRun,
   type LateDeletion,
@@ -13,7 +12,7 @@ import {
   type RemovedBlock,
   type Spot,
 } from './removed-blocks.ts'
-import { isTextBlock, isThere } from './removal.ts'
+import { isTextBlock } from './removal.ts'
 
 interface Position {
   readonly text: Y.XmlText
@@ -31,6 +30,7 @@ interface Incoming {
   readonly runs: ReadonlyMap<RemovedBlock, readonly DeletedRun[]>
   /** By arrival, the letters of it that its writer only moved there from a removed block. */
   readonly moved: Map<string, MovedLetters & { readonly block: RemovedBlock }>
+  readonly search: Search
 }
 
 /** The name under which a transaction tells whose words it places. */
@@ -54,12 +54,14 @@ export class LateWords {
   private readonly removed: RemovedBlocks
   /** While words are placed: how many characters stand before an item behind which one was placed. Many words come for the same text. */
   private counted: { readonly item: Y.Item; readonly before: number } | null = null
+  private readonly nodes: LateNodes
   /** The last block without text that was written beside a removed one. */
-  private readonly nodes = new WeakMap<RemovedBlock, CharId>()
+  private readonly lastBeside = new WeakMap<RemovedBlock, CharId>()
 
-  constructor(doc: Y.Doc, removed = new RemovedBlocks()) {
+  constructor(doc: Y.Doc, removed = new RemovedBlocks(), nodes = new LateNodes()) {
     this.doc = doc
     this.removed = removed
+    this.nodes = nodes
   }
 
   /** Remembers what a transaction of the relay removed; call it when the transaction ends. */
@@ -78,7 +80,7 @@ export class LateWords {
       const item = itemAt(doc, block.anchor)
       return item === null || item.deleted
     })
-    return new LateWords(doc, this.removed)
+    return new LateWords(doc, this.removed, this.nodes)
   }
 
   /** What `update` does to removed texts. Costs nothing while none is remembered. */
@@ -88,7 +90,8 @@ export class LateWords {
     const { arrivals, deleted } = readArrivals(update)
     // Of letters that this update brings too, those that it deletes are not noted as words.
     const deletions = this.removed.lettersIn(deleted)
-    const incoming: Incoming = { arrivals, deleted, runs: this.removed.runsIn(deleted), moved: new Map() }
+    const runs = this.removed.runsIn(deleted)
+    const incoming: Incoming = { arrivals, deleted, runs, moved: new Map(), search: new Search() }
     let waiting = arrivals
     const edits: LateEdit[] = []
     // A client's text may follow another client's text that comes later in the update, so the rest is searched again after each find.
@@ -156,17 +159,16 @@ export class LateWords {
   }
 
   /** Of a new block the letters are found that Enter only moved there, when what took the place of the old block has them. */
-  private noteType(arrival: Arrival, spot: Spot, { arrivals, deleted, runs, moved }: Incoming): readonly LateNode[] {
+  private noteType(arrival: Arrival, spot: Spot, { arrivals, deleted, runs, moved, search }: Incoming): readonly LateNode[] {
     const { type } = arrival
-    if (type === null) return []
+    const told = { deleted, isHeardOf: Y.isDeleted(deleted, spot.block.anchor as Y.ID) }
+    if (type === null) return this.nodes.change(arrival, spot.block, told)
     const block = this.removed.noteType(arrival, isBlock(type), spot).block
     const old = block.beside
     if (old !== null && block !== spot.block && (old.successor?.length ?? 0) > 0)
-      for (const [name, letters] of movedLetters(contentOf(arrivals, arrival), old, runs.get(old) ?? []))
+      for (const [name, letters] of movedLetters(contentOf(arrivals, arrival, search), old, runs.get(old) ?? [], search))
         moved.set(name, { ...letters, block: old })
-    const isHeardOf = Y.isDeleted(deleted, spot.block.anchor as Y.ID)
-    const node = lateNode(arrival, block, { arrivals, deleted, isHeardOf })
-    return node === null ? [] : [node]
+    return this.nodes.add(arrival, block, told)
   }
 
   /** What an update deletes of removed blocks and may have moved into new blocks that stay. `kept`: what of the update is not late. */
@@ -192,14 +194,15 @@ export class LateWords {
       transaction.meta.set(TYPED_BY, by)
       transaction.meta.set(LOST_ON, lostOn)
       this.counted = null
+      const texts = new MadeTexts(this.doc)
       for (const edit of edits) {
         if ('word' in edit) this.erase(edit)
-        else if ('made' in edit) this.takeOut(edit)
+        else if ('made' in edit) this.takeOut(edit, texts)
         else if ('node' in edit) {
-          if (!this.writeNode(edit)) lostOn.add(edit.block.root.slice(proseRoot('').length))
+          if (!this.writeNode(edit)) lostOn.add(pageOf(edit.block.root))
         } else if (!this.write(edit)) {
           unplaced += edit.text.length
-          lostOn.add(edit.spot.block.root.slice(proseRoot('').length))
+          lostOn.add(pageOf(edit.spot.block.root))
         }
       }
       this.counted = null
@@ -216,40 +219,45 @@ export class LateWords {
     return true
   }
 
-  /** Writes a block without text beside where it came for. Blocks that come for one place stand in the order in which they come. */
+  /** Writes a block without text beside where it came for, or what changed in it since. Blocks for one place stand in the order in which they come. */
   private writeNode(edit: LateNode): boolean {
+    if (edit.written !== null) return writeChanges(this.doc, edit)
+    if (!isSaid(edit)) return true
     const { block } = edit
-    const last = this.nodes.get(block.beside ?? block)
+    const last = this.lastBeside.get(block.beside ?? block)
     const before = last === undefined ? null : typeAt(this.doc, last)
-    const place = (before?._item && placeBeside(before._item)) ?? this.placeOf(block, MOST_STEPS)
-    if (place === null || this.isPageGone(block.root)) return false
+    const place = (before?._item && placeBeside(before._item)) ?? placeOf(this.doc, block, MOST_STEPS)
+    if (place === null || isPageGone(this.doc, block.root)) return false
     this.counted = null
     const element = elementOf(edit)
     insertAt(place, element)
-    this.nodes.set(block.beside ?? block, idOf(element))
+    edit.written = idOf(element)
+    edit.changed.clear()
+    this.lastBeside.set(block.beside ?? block, idOf(element))
     if (block.successor === null) this.removed.replaced(block, idOf(element))
     return true
   }
 
   /** Deletes what took the place of letters that stand in a new block now; nothing, where some of them have no such place. */
-  private takeOut({ deleted, made }: MovedHalf): void {
-    const texts = made.flatMap((id) => {
-      const element = typeAt(this.doc, id)
-      return element instanceof Y.XmlElement ? readBlockText(element, isThere).text : []
-    })
+  private takeOut({ deleted, made }: MovedHalf, texts: MadeTexts): void {
     for (const row of inRows(deleted)) {
-      const heirs: Standing[] = []
-      let letters = ''
-      for (const { client, clock, length } of row)
-        for (let i = 0; i < length; i++) {
-          const heir = this.standing({ client, clock: clock + i }, MOST_STEPS)
-          if (heir === null) continue
-          heirs.push(heir)
-          letters += (heir.item.content as Y.ContentString).str[heir.inItem]
-        }
-      const isWhole = heirs.length === row.reduce((sum, { length }) => sum + length, 0)
-      if (isWhole && texts.some((text) => holds(text, letters))) this.deleteAll(heirs)
+      const heirs = this.heirsOf(row)
+      if (heirs === null) continue
+      const letters = heirs.map(({ item, inItem }) => (item.content as Y.ContentString).str[inItem]).join('')
+      if (texts.hold(made, letters)) this.deleteAll(heirs)
     }
+  }
+
+  /** What took the places of letters in a row; `null` when one of them has none. */
+  private heirsOf(row: readonly DeletedRun[]): readonly Standing[] | null {
+    const heirs: Standing[] = []
+    for (const { client, clock, length } of row)
+      for (let i = 0; i < length; i++) {
+        const heir = this.standing({ client, clock: clock + i }, MOST_STEPS)
+        if (heir === null) return null
+        heirs.push(heir)
+      }
+    return heirs
   }
 
   /** From the last one on, so that the places of those before it stay what they are. */
@@ -358,32 +366,14 @@ export class LateWords {
 
   /** A new paragraph beside where a block was that nothing took the place of. */
   private startOfParagraph(block: RemovedBlock, steps: number): Position | null {
-    const place = this.placeOf(block, steps)
-    if (place === null || this.isPageGone(block.root)) return null
+    const place = placeOf(this.doc, block, steps)
+    if (place === null || isPageGone(this.doc, block.root)) return null
     const paragraph = new Y.XmlElement('paragraph')
     const text = new Y.XmlText()
     paragraph.insert(0, [text])
     insertAt(place, paragraph)
     this.removed.replaced(block, idOf(paragraph))
     return { text, index: 0 }
-  }
-
-  private placeOf({ beside, anchor, root, successor }: RemovedBlock, steps: number): Place | null {
-    if (steps === 0) return null
-    const element = successor && typeAt(this.doc, successor.element)
-    if (element?._item) return placeBeside(element._item)
-    if (beside !== null) return this.placeOf(beside, steps - 1)
-    const item = itemAt(this.doc, anchor)
-    if (item !== null) return placeBeside(item)
-    const fragment = this.doc.share.get(root)
-    return fragment instanceof Y.XmlFragment
-      ? { parent: fragment, after: (fragment.toArray().at(-1) as Y.XmlElement | undefined) ?? null }
-      : null
-  }
-
-  private isPageGone(root: string): boolean {
-    const page = root.slice(proseRoot('').length)
-    return !this.doc.getMap(PROSE_PAGES.map).has(page)
   }
 }
 

@@ -1,6 +1,8 @@
 import * as Y from 'yjs'
 import { findNodeSpec } from '@docrelay/model/prose/schema'
+import { PROSE_PAGES, proseRoot } from '../binding/binding-roots.ts'
 import type { CharId } from './block-text.ts'
+import type { RemovedBlock } from './removed-blocks.ts'
 import { parentItem } from './removal.ts'
 
 /** Where a block may be put into a page. */
@@ -25,6 +27,29 @@ export function placeBeside(item: Y.Item): Place | null {
     return { parent, after: left === null ? null : ((left.content as Y.ContentType).type as Y.XmlElement) }
   }
   return null
+}
+
+/** Where a block may stand that is to come for a removed one; `null` when there is no such place. `steps`: so many blocks are followed. */
+export function placeOf(doc: Y.Doc, { beside, anchor, root, successor }: RemovedBlock, steps: number): Place | null {
+  if (steps === 0) return null
+  const element = successor && typeAt(doc, successor.element)
+  if (element?._item) return placeBeside(element._item)
+  if (beside !== null) return placeOf(doc, beside, steps - 1)
+  const item = itemAt(doc, anchor)
+  if (item !== null) return placeBeside(item)
+  const fragment = doc.share.get(root)
+  return fragment instanceof Y.XmlFragment
+    ? { parent: fragment, after: (fragment.toArray().at(-1) as Y.XmlElement | undefined) ?? null }
+    : null
+}
+
+/** The page that a root belongs to. */
+export function pageOf(root: string): string {
+  return root.slice(proseRoot('').length)
+}
+
+export function isPageGone(doc: Y.Doc, root: string): boolean {
+  return !doc.getMap(PROSE_PAGES.map).has(pageOf(root))
 }
 
 function takesParagraphs(type: Y.XmlFragment): boolean {

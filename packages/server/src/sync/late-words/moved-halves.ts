@@ -1,7 +1,9 @@
 import * as Y from 'yjs'
 import { findNodeSpec } from '@docrelay/model/prose/schema'
 import type { Arrival } from './arrivals.ts'
-import { type CharId, nameOf } from './block-text.ts'
+import { type CharId, nameOf, readBlockText } from './block-text.ts'
+import { typeAt } from './live-places.ts'
+import { isThere } from './removal.ts'
 import type { DeletedRun, RemovedBlock } from './removed-blocks.ts'
 
 /*
@@ -24,6 +26,22 @@ export interface MovedHalf {
 /** In the place of a letter that the sender has thrown away. It is for private use, so that no text has it. */
 const UNKNOWN = '\uf8ff'
 
+/** So many things are looked at for the halves of one update: a fraction of a second's work, far more than people write at once. */
+const MOST_LOOKS = 1_000_000
+/** So many letters or deletions are looked at as fast as one arrival or block. */
+const LETTERS_IN_LOOK = 10
+
+/** What may still be looked at for an update. When that is used up, no more halves are found, which then stand twice. */
+export class Search {
+  private left = MOST_LOOKS
+
+  /** Looks at arrivals or blocks, and letters; answers false when that is too much. */
+  take(count: number, letters = 0): boolean {
+    this.left -= count + letters / LETTERS_IN_LOOK
+    return this.left > 0
+  }
+}
+
 /**
  * Finds the half of a removed block with which the content of a new block begins. What the client typed in it afterwards comes behind it in
  * the update. Answers the letters of the half by the arrivals that bring them. `deleted`: what the update deletes of the old block.
@@ -32,22 +50,26 @@ export function movedLetters(
   content: readonly Arrival[],
   old: RemovedBlock,
   deleted: readonly DeletedRun[],
+  search: Search,
 ): ReadonlyMap<string, MovedLetters> {
   const found = new Map<string, MovedLetters>()
-  const text = content.map(textOf).join('')
+  // More letters than the old block had tell nothing more.
+  const most = old.length + 1
+  let text = ''
+  for (const arrival of content) {
+    if (text.length >= most) break
+    text += arrival.isGone ? UNKNOWN.repeat(Math.min(arrival.length, most - text.length)) : arrival.text
+  }
+  if (!search.take(1, text.length + deleted.length)) return found
   const length = lengthOfHalf(text, old, deleted)
   let done = 0
   for (const arrival of content) {
-    const count = Math.min(textOf(arrival).length, length - done)
+    const count = Math.min(arrival.isGone ? arrival.length : arrival.text.length, length - done)
     if (count <= 0) continue
     if (arrival.text !== '') found.set(nameOf(arrival), { length: count, offset: old.length - length + done })
     done += count
   }
   return found
-}
-
-function textOf({ text, length, isGone }: Arrival): string {
-  return isGone ? UNKNOWN.repeat(length) : text
 }
 
 function lengthOfHalf(text: string, old: RemovedBlock, deleted: readonly DeletedRun[]): number {
@@ -73,11 +95,11 @@ function isEndOf({ words }: RemovedBlock, text: string): boolean {
 }
 
 /** What an update brings inside a new block, in the order in which its writer made it. */
-export function contentOf(arrivals: readonly Arrival[], root: Arrival): readonly Arrival[] {
+export function contentOf(arrivals: readonly Arrival[], root: Arrival, search: Search): readonly Arrival[] {
   const { client, clock } = root
   const inside = new Set([nameOf(root)])
   const found: Arrival[] = []
-  for (let i = arrivals.indexOf(root) + 1; i < arrivals.length; i++) {
+  for (let i = root.at + 1; i < arrivals.length && search.take(1); i++) {
     const arrival = arrivals[i] as Arrival
     const { type, parent, origin } = arrival
     if (arrival.client !== client) break
@@ -108,8 +130,35 @@ export function inRows(deleted: readonly DeletedRun[]): readonly (readonly Delet
   return rows
 }
 
-/** Whether the letters of a text stand in another one in their order, whatever was typed between them. */
-export function holds(text: string, letters: string): boolean {
+/** What new blocks say while late words are placed. Many halves may look for themselves in the same blocks. */
+export class MadeTexts {
+  private readonly doc: Y.Doc
+  private readonly texts = new Map<MovedHalf['made'], readonly string[]>()
+  private readonly search = new Search()
+
+  constructor(doc: Y.Doc) {
+    this.doc = doc
+  }
+
+  /** Whether one of the blocks has these letters in their order, whatever was typed between them. */
+  hold(made: MovedHalf['made'], letters: string): boolean {
+    return this.search.take(0) && this.textsOf(made).some((text) => this.search.take(1, text.length) && holds(text, letters))
+  }
+
+  private textsOf(made: MovedHalf['made']): readonly string[] {
+    let texts = this.texts.get(made)
+    if (texts === undefined) {
+      texts = made.flatMap((id) => {
+        const element = typeAt(this.doc, id)
+        return element instanceof Y.XmlElement ? readBlockText(element, isThere).text : []
+      })
+      this.texts.set(made, texts)
+    }
+    return texts
+  }
+}
+
+function holds(text: string, letters: string): boolean {
   let at = 0
   for (let i = 0; i < text.length && at < letters.length; i++) if (text[i] === letters[at]) at++
   return at === letters.length

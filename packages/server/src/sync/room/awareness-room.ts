@@ -134,7 +134,7 @@ export class RoomAwareness {
     pace.timer = null
     this.pace(connection, this.host.clock.monotonicMs())
     pace.tokens = Math.max(0, pace.tokens - 1)
-    const newest = this.presence.newest(pace.late)
+    const newest = this.presence.newest(connection, pace.late)
     pace.late.clear()
     this.send(newest, connection)
   }

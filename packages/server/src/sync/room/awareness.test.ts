@@ -4,6 +4,10 @@ import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate } from 'y-protoc
 import * as Y from 'yjs'
 import type { Storage } from '../../drivers/sql/storage.ts'
 import { Presence, readAwareness, writeAwareness } from './awareness.ts'
+import { RoomAwareness } from './awareness-room.ts'
+import type { RoomHost, RoomTurn } from './room-host.ts'
+import { newMember } from './room-members.ts'
+import type { FromWorker } from '../worker-messages.ts'
 import { readAwareness as readAwarenessFrame } from '@docrelay/protocol/codec'
 import { createDocument, openTestStorage, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
 
@@ -321,4 +325,33 @@ describe('presence frames between clients', () => {
     one.leave()
     two.leave()
   })
+})
+
+it('[WS-44] [WS-48] a sending slot of a connection tells no state of an id that a newer connection of the same person took over meanwhile', () => {
+  const told: { readonly except: number; readonly clients: readonly number[] }[] = []
+  const slots: (() => void)[] = []
+  const host = {
+    clock: { nowMs: () => 0, monotonicMs: () => 0 },
+    turns: { ask: (turn: RoomTurn) => turn.run(0) },
+    after(delayMs: number, work: () => void) {
+      if (delayMs < 1_000) slots.push(work)
+      return () => undefined
+    },
+    emit(message: FromWorker) {
+      if (message.kind !== 'awareness') return
+      const entries = readAwareness(readAwarenessFrame(message.frame.subarray(1)) ?? new Uint8Array()) ?? []
+      told.push({ except: message.except, clients: entries.map(({ client }) => client) })
+    },
+  } as unknown as RoomHost
+  const awareness = new RoomAwareness(host, { id: 1, workspaceId: 'ws' })
+  const [older, newer] = [1, 2].map((connection) =>
+    newMember({ connection, join: 1, sub: 'ann', canWrite: true, maxDocBytes: null, knowsLineage: true }),
+  ) as [ReturnType<typeof newMember>, ReturnType<typeof newMember>]
+  const says = (clock: number, ...clients: readonly number[]) =>
+    writeAwareness(clients.map((client) => ({ client, clock, state: text({ clock }) })))
+  for (let clock = 1; clock <= 61; clock++) awareness.receive(older, says(clock, 7, 8))
+  awareness.receive(newer, says(70, 7))
+  told.length = 0
+  for (const slot of slots.splice(0)) slot()
+  expect(told).toEqual([{ except: 1, clients: [8] }])
 })

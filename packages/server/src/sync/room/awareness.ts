@@ -294,12 +294,12 @@ export class Presence {
     return states
   }
 
-  /** The newest states of these ids, for those that missed a sending slot. [WS-48] */
-  newest(clients: Iterable<number>): OutgoingState[] {
+  /** The newest states of these ids of a connection, which missed a sending slot; not of those that another one took over since. [WS-44, WS-48] */
+  newest(connection: number, clients: Iterable<number>): OutgoingState[] {
     const states: OutgoingState[] = []
     for (const client of clients) {
       const entry = this.entries.get(client)
-      if (entry !== undefined) states.push({ client, clock: entry.clock, state: entry.state })
+      if (entry?.connection === connection) states.push({ client, clock: entry.clock, state: entry.state })
     }
     return states
   }

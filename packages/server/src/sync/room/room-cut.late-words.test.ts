@@ -11,7 +11,7 @@ import { cutWrite, type CutOwner } from './room-cut.ts'
 import { ClientIdBudget, ROOM_OPTIONS, type RoomHost, type RoomTurn } from './room-host.ts'
 import { newMember } from './room-members.ts'
 
-it('[C5] the watchdog watches while late words of an update that is applied in pieces are placed', async () => {
+it('[C5] the watchdog watches while late words of an update that is applied in pieces are searched and placed', async () => {
   const [before, after] = ['<p id="a">one</p>', '<h2 id="a">one</h2>']
   const ann = page(before)
   const live = buildSound([Y.encodeStateAsUpdate(ann)], systemRandom)
@@ -21,7 +21,12 @@ it('[C5] the watchdog watches while late words of an update that is applied in p
   textsIn(ann.getXmlFragment(root))[0]?.insert(3, ' late')
 
   let isWatched = false
-  const placedUnderWatch: boolean[] = []
+  const [foundUnderWatch, placedUnderWatch]: [boolean[], boolean[]] = [[], []]
+  const find = live.late.find.bind(live.late)
+  live.late.find = (...args) => {
+    foundUnderWatch.push(isWatched)
+    return find(...args)
+  }
   live.doc.on('beforeTransaction', ({ origin }: Y.Transaction) => origin === RELAY && placedUnderWatch.push(isWatched))
   const member = newMember({ connection: 1, join: 1, sub: 'ann', canWrite: true, maxDocBytes: null, knowsLineage: true })
   const host = {
@@ -47,5 +52,10 @@ it('[C5] the watchdog watches while late words of an update that is applied in p
   } as unknown as CutOwner
   const write = { ordinal: 1, update: Y.encodeStateAsUpdate(ann), isStep2: false, readOnly: false, refusal: null }
   expect(await cutWrite(owner, member, write, () => undefined)).toMatchObject({ kind: 'applied' })
-  expect([shown(live.doc), placedUnderWatch, isWatched]).toEqual(['<h2 id="a">one late</h2>', [true], false])
+  expect([shown(live.doc), foundUnderWatch, placedUnderWatch, isWatched]).toEqual([
+    '<h2 id="a">one late</h2>',
+    [true],
+    [true],
+    false,
+  ])
 })

@@ -1,5 +1,6 @@
 import * as Y from 'yjs'
 import type { UpdatePieces } from '../guard/guard-pieces.ts'
+import type { LateEdit } from '../late-words/late-words.ts'
 import { fullState, hasPending, type LiveContent } from './room-content.ts'
 import {
   estimatedLoadMs,
@@ -58,8 +59,9 @@ export async function cutWrite(owner: CutOwner, member: Member, write: Write, to
   const inspection = host.guard.inspect(write.update, live, owner.formerClients(member))
   const structs = judge(owner, live, member, write, inspection)
   if (structs === null) return { kind: 'refused' }
-  const late = live.late.find(write.update, host.clock.monotonicMs())
   const cut = new Cut(owner, member, write, host.guard.pieces(write.update))
+  let late: readonly LateEdit[] = []
+  cut.watched(write.update.length, () => (late = live.late.find(write.update, host.clock.monotonicMs())))
   const applied = await cut.run()
   if (applied.kind !== 'applied') {
     took(cut.spentMs)
