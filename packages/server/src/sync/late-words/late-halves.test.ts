@@ -1,23 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { element, plain, shown, text as formatted } from '../testing/live-page.ts'
-import { lateScene, textsIn, type } from '../testing/late-scene.ts'
+import { deliveries, lateScene, textsIn, type } from '../testing/late-scene.ts'
 import { UpdateWriter } from '../testing/update-writer.ts'
 import { LateWords } from './late-words.ts'
 import { RemovedBlocks } from './removed-blocks.ts'
-
-/** Delivers what a person wrote: as the updates in which it was written, or as the one of a person who was offline. */
-const deliveries = [
-  ['in many updates', (scene: ReturnType<typeof lateScene>) => scene.send()],
-  [
-    'in one update',
-    ({ ann, held, receive, send }: ReturnType<typeof lateScene>) => {
-      held.length = 0
-      receive(Y.encodeStateAsUpdate(ann))
-      return send()
-    },
-  ],
-] as const
 
 describe.each(deliveries)('Enter in a block of the page that the relay replaced meanwhile, told %s', (_, deliver) => {
   const page = (inner: string) => `${inner}<p id="z">end</p>`

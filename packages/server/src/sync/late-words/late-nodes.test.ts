@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { element, plain, shown } from '../testing/live-page.ts'
-import { lateScene, textsIn, type } from '../testing/late-scene.ts'
+import { deliveries, lateScene, textsIn, type } from '../testing/late-scene.ts'
 import { LOST_ON } from './late-words.ts'
 
 const formula = (latex: string): Y.XmlElement => element('mathBlock', { latex })
@@ -83,17 +83,6 @@ describe('blocks without text that a client puts into a container that the relay
 
 describe('attributes of a late block without text that get values after it is written', () => {
   const quote = '<blockquote><p id="a">one</p></blockquote>'
-  const deliveries = [
-    ['each in an update', (scene: ReturnType<typeof lateScene>) => scene.send()],
-    [
-      'in one update',
-      ({ ann, held, receive, send }: ReturnType<typeof lateScene>) => {
-        held.length = 0
-        receive(Y.encodeStateAsUpdate(ann))
-        return send()
-      },
-    ],
-  ] as const
   const put = ({ page }: ReturnType<typeof lateScene>, block: Y.XmlElement) => {
     ;(page.get(0) as Y.XmlElement).insert(1, [block])
     return block

@@ -39,6 +39,21 @@ export function lateScene(html: string, removed = new RemovedBlocks()) {
   return { relay, ann, at, held, edit, receive, send, page: ann.getXmlFragment(root) }
 }
 
+type LateScene = ReturnType<typeof lateScene>
+
+/** Delivers what a person wrote: as the updates in which it was written, or as the one of a person who was offline. */
+export const deliveries = [
+  ['in many updates', (scene: LateScene) => scene.send()],
+  [
+    'in one update',
+    ({ ann, held, receive, send }: LateScene) => {
+      held.length = 0
+      receive(Y.encodeStateAsUpdate(ann))
+      return send()
+    },
+  ],
+] as const
+
 /** The texts below a node, in order. */
 export function textsIn(node: Y.XmlFragment): Y.XmlText[] {
   return node.toArray().flatMap((child) => (child instanceof Y.XmlText ? [child] : textsIn(child as Y.XmlFragment)))
