@@ -29,10 +29,10 @@ interface CopyRow {
   readonly marks?: readonly Mark[]
 }
 /**
- * Stands in a copy for words of one tab that are not acknowledged: the key of the update with which they came, which no other has. When
- * everything that a tab holds is acknowledged, it takes away its own mark and those that it found when it opened the copy, since it sent
- * these words too. So the mark of a tab that ended goes as soon as another one has sent its words, and no sooner; that of an open tab
- * stays, however others stand.
+ * Says that a copy holds words of one tab that are not acknowledged. It is the key of the update that brought them, so no two tabs have the
+ * same. When all words of a tab are acknowledged, it removes its own mark and those that it found when it opened the copy, since it has sent
+ * these words too. So the mark of a tab that ended stays until another tab has sent its words, and no tab removes the mark of one that is
+ * still open.
  */
 type Mark = number
 /** The mark that stands for words that a former release wrote. */

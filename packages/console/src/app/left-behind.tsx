@@ -8,8 +8,8 @@ import { messages } from '../messages.en.ts'
 import { formatRoute } from './route.ts'
 
 /**
- * Tells of what did not get into a document, where the page or panel to which it belongs is not on the screen any more: files, and words
- * that the relay refused after the document had been left, which the document offers to keep. [CON-24, CON-33]
+ * Tells the person, wherever they are, what did not get into a document that they have left: files, and words that the relay refused. A link
+ * leads to the document, which offers to keep the words. [CON-24, CON-33]
  */
 export function LeftBehind({ documents }: { readonly documents: OpenDocuments }) {
   const [, setRound] = useState(0)

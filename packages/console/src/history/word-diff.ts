@@ -36,7 +36,7 @@ export function wordDiff(before: Node, after: Node): readonly TextRun[] {
   return runs.list()
 }
 
-/** The words of a block as texts to compare, without spaces. */
+/** The words of a block, each as the text by which words are compared; the spaces between them are left out. */
 export function wordsIn(block: Node): readonly string[] {
   return wordsOf(block).flatMap(({ key, isSpace }) => (isSpace ? [] : [key]))
 }

@@ -80,7 +80,10 @@ function isLost(value: JsonObject, side: Side, ids: Ids): boolean {
   return shapeId !== '' && !ids.has(shapeId)
 }
 
-/** A connector whose ends that are lost stay where they are now; one that is at nothing there either becomes a free end. */
+/**
+ * The connector that an undo makes, in which an end at a shape that is gone stays as it is on the page now. When the shape at which it ends
+ * now is gone too, it becomes a free end.
+ */
 function withEndsOf(value: JsonObject, now: JsonObject, ids: Ids): JsonObject {
   let result = value
   for (const side of sides) {

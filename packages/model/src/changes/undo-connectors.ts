@@ -15,8 +15,8 @@ interface Routing {
 }
 
 /**
- * The shapes with every connector brought to where its shapes are after the undo, but for those whose way is as it was before the call.
- * [CANVAS-14, CANVAS-21]
+ * Settles the connectors of a page after an undo: each one ends where the shapes at its ends are now. A connector that the undo put back,
+ * and whose shapes are where they were before the call, keeps its former way. [CANVAS-14, CANVAS-21]
  */
 export function withConnectors(
   page: CanvasPage,

@@ -1,8 +1,8 @@
 import type { Timers } from '../kernel/timers.ts'
 
 /**
- * Resolves as `work` does, or with `null` after `ms`. Work that takes longer is told by its signal and goes on unheard: what it
- * then answers, or how it fails, nobody learns.
+ * Resolves or rejects as `work` does, or resolves with `null` when it takes longer than `ms`. The signal that `work` got is aborted then;
+ * what late work answers, and how it fails, is ignored.
  */
 export async function inTime<T>(timers: Timers, ms: number, work: (over: AbortSignal) => Promise<T>): Promise<T | null> {
   const over = new AbortController()

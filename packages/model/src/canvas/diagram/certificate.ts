@@ -190,7 +190,10 @@ export function* crossingsOf<L extends CertifiedLine>(lines: readonly L[]): Gene
     }
 }
 
-/** In how many bands bounds may lie on average: many high ones would fill all of them. */
+/**
+ * Into so many bands one segment may be entered on average. High segments reach through many bands; with more of these they would take room
+ * and time that grows faster than their number.
+ */
 const MOST_BANDS_OF_ONE = 8
 
 /** Finds for each of many bounds, sorted by their left sides, the later ones that may reach it, without looking at each: they lie in bands from top to bottom. */

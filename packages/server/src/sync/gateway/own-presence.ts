@@ -71,7 +71,7 @@ export function keptPresence(
 export interface Replayed {
   /** The ids that the connection has introduced. */
   readonly ids: readonly number[]
-  /** An AWARENESS update; `null`: nothing. */
+  /** An AWARENESS update with the states to show again; `null` when the connection has none. */
   readonly update: Uint8Array | null
 }
 

@@ -28,7 +28,7 @@ export class HeldAnswers {
   readonly #held = new Map<Member, Map<Part, Held>>()
   #isInDoubt = false
 
-  /** `left` is called when a part has left for a connection. */
+  /** `left` is called when a part of an answer has been sent to a connection. */
   constructor(room: SyncRoom, broadcasts: Broadcasts, left: (member: Member, part: Part) => void) {
     this.#room = room
     this.#broadcasts = broadcasts

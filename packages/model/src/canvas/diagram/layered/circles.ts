@@ -1,7 +1,8 @@
 const [OPEN, ON_PATH, DONE] = [0, 1, 2]
 
 /**
- * Finds the circles of a graph one after the other and has each broken. What was searched without a circle is not searched again.
+ * Breaks all circles of a graph: finds one after the other and asks the caller which of its items to break. A part of the graph in which no
+ * circle was found is not searched again.
  *
  * @param below the items that each item leads to. Of a broken one: those that its rest leads to, while nothing leads to that rest.
  * @param breakOne chooses the item of a circle that is broken.

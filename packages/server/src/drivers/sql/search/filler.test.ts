@@ -125,7 +125,7 @@ describe('filling an index', () => {
     expect(time.waiting()).toBe(0)
   })
 
-  it('[AG-64] several documents that can never be indexed keep nothing else from being filled, when they are tried again one after the other', async () => {
+  it('[AG-64] several documents that can never be indexed, and are tried again each minute, do not keep others from being indexed', async () => {
     const { filler, held, failing, time, warnings } = fillerOver(30)
     const damaged = ['write 5', 'write 15', 'write 25', 'write 26']
     const breakAgain = () => damaged.forEach((each) => failing.add(each))
