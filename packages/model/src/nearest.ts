@@ -84,7 +84,7 @@ const mostHints = 50
 export class NameHints {
   readonly #known = new Map<string, string | null>()
 
-  /** @param kind what has the candidates: names of the same kind have the same ones */
+  /** @param kind the kind of thing that has the name. All names of one kind are compared with the same candidates. */
   likelyMeant(name: string, kind: string, candidates: Iterable<string>): string | null {
     // What stands further behind is not compared.
     const key = `${kind}\n${name.slice(0, maxLength)}`

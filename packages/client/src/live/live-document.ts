@@ -336,7 +336,7 @@ export class LiveDocument {
     return edits > saved && !isCopyAlone
   }
 
-  /** The document is not there for this person any more: no connection is kept, and a copy only with words that are nowhere else, of whichever tab. */
+  /** The document is not there for this person any more. Its connection ends, and its copy is removed unless it holds words, of any tab, that are nowhere else. */
   #leave(gone: GoneEvent): void {
     this.#gone = gone
     this.#client?.disconnect()

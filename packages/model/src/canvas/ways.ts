@@ -9,7 +9,7 @@ import type { RouteRequest, Router, RouteScene } from './route.ts'
 
 /** A way that was found for a connector before the write; plain data. */
 export interface FoundWay {
-  /** Between which ends, by where these lie: shapes that a call makes have other ids when it is written. */
+  /** Names the two ends of a way by where they lie. Ids would not do: a shape that the call makes gets another one when the call is written. */
   readonly ends: string
   /** Its interior points; `null` where there is none. */
   readonly points: readonly Point[] | null
@@ -23,7 +23,7 @@ export type GivenWays = 'few' | readonly FoundWay[]
 
 export interface WithWays {
   readonly ways?: GivenWays | undefined
-  /** Looks for the ways that are missing in those that were looked for elsewhere; absent: a router of this edit alone. */
+  /** Looks for the ways that were not prepared before the write. When absent, the edit has a router of its own. */
   readonly rest?: Router | undefined
 }
 

@@ -16,13 +16,13 @@ type Ids = { has(id: string): boolean }
 const sides = ['start', 'end'] as const
 type Side = (typeof sides)[number]
 
-/** What an end of a connector is made of; the way to it goes with it. */
+/** The members that describe an end of a connector. The waypoints go with each end, since they lead to it. */
 const endMembers: { readonly [S in Side]: readonly string[] } = {
   start: ['startShapeId', 'startAnchor', 'x', 'y', 'waypoints'],
   end: ['endShapeId', 'endAnchor', 'x2', 'y2', 'waypoints'],
 }
 
-/** The changes of a page, of which those are marked that were about connectors at nothing and groups of nothing: only editors make these. */
+/** Marks the changes of connectors that ended at a missing shape before the call, and of groups without members. No tool makes these, only editors. */
 export function withLooseMarked(changes: readonly ShapeChange[], before: CanvasPage): readonly ShapeChange[] {
   const values = new Map(before.shapes.map(({ id, value }) => [id, value]))
   return changes.map((change) => {
@@ -31,7 +31,7 @@ export function withLooseMarked(changes: readonly ShapeChange[], before: CanvasP
   })
 }
 
-/** The shapes that an undo makes of a page, without what nothing holds any more. [AG-70] */
+/** The shapes of a page after an undo, without connectors and groups that the undo would bring back although their shapes are gone. [AG-70] */
 export function withoutLoose(
   undone: readonly Shape[],
   given: readonly Shape[],

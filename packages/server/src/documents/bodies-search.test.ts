@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { silentLogger } from '../kernel/log.ts'
 import { openBodies, OverdueBody } from './bodies.ts'
 
-/** A body with so many paragraphs takes a thread longer than the half second for which one that was given up may go on. */
+/** A thread needs more than half a second for a body with so many paragraphs, so a task that was given up is ended before it is done. */
 const LONG = 100_000
 
 const query = (() => {

@@ -196,7 +196,10 @@ export function* crossingsOf<L extends CertifiedLine>(lines: readonly L[]): Gene
  */
 const MOST_BANDS_OF_ONE = 8
 
-/** Finds for each of many bounds, sorted by their left sides, the later ones that may reach it, without looking at each: they lie in bands from top to bottom. */
+/**
+ * For bounds that are sorted by their left sides: makes the function that finds, for each of them, the later ones that may touch it. The page is
+ * cut into horizontal bands, so that only bounds of the same bands are looked at.
+ */
 function laterBeside(sorted: readonly Bounds[]): (place: number) => readonly number[] {
   const tops = sorted.map(({ top }) => top).sort((a, b) => a - b)
   const size = Math.ceil(Math.sqrt(sorted.length))

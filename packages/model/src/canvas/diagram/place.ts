@@ -18,8 +18,9 @@ export interface Room {
 const LIMIT = 1_000_000
 
 /**
- * The left upper corner below everything that is on the page; where the coordinates end before there is room, the first of right of everything, above
- * and left of it where there is. A page without room on any side has it at its end, whatever is there. [DIAG-10, CANVAS-4]
+ * The left upper corner for a new drawing: below everything that is on the page. When the coordinates end before there is room, it is right of
+ * everything, else above, else left of it. On a page without room on any side it is at the lower end of the coordinates, and the drawing may cover
+ * what is there. [DIAG-10, CANVAS-4]
  */
 export function cornerOutside(page: readonly Bounds[], { width, height }: Room): Point & { readonly isBelow: boolean } {
   const bounds = page.reduce<Bounds | null>(unite, null)

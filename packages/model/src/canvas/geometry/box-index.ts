@@ -8,7 +8,7 @@ interface Indexed {
 interface Node<T> {
   /** Around all of them. */
   readonly bounds: Bounds
-  /** What lies in each of them; its sides are the wrong way round where that is nothing. */
+  /** The area that all of its entries share. When they share none, two opposite sides have changed places, so that it encloses nothing. */
   readonly common: Bounds
   readonly nodes: readonly Node<T>[]
   readonly entries: readonly T[]
@@ -40,7 +40,7 @@ export class BoxIndex<T extends Indexed> {
     )
   }
 
-  /** The same without those that the rectangle lies wholly in, however many there are. */
+  /** Like the above, but passes over entries that hold the whole rectangle, however many there are. */
   visitCut(area: Bounds, visit: (entry: T) => boolean): void {
     this.#visit(
       ({ bounds, common }) => overlaps(bounds, area) && !encloses(common, area),
