@@ -134,10 +134,14 @@ export interface BlobLedger {
    */
   releaseUnreferenced(beforeMs: number, limit: number, nowMs: number): Promise<number>
   /**
-   * Returns at most `limit` documents whose stored bodies lack edits, in workspaces that have grants to end:
-   * `releaseUnreferenced` skips these workspaces.
+   * Returns at most `limit` documents whose stored bodies lack edits, in workspaces that have grants to end, without the first `skip`:
+   * `releaseUnreferenced` skips these workspaces. The order is the same in each call.
    */
-  unsettled(beforeMs: number, limit: number): Promise<readonly { readonly workspaceId: string; readonly id: string }[]>
+  unsettled(
+    beforeMs: number,
+    limit: number,
+    skip?: number,
+  ): Promise<readonly { readonly workspaceId: string; readonly id: string }[]>
   /**
    * Returns at most `limit` hashes that no workspace holds and nobody uploads, and whose bytes may still lie in the
    * blob store.

@@ -133,6 +133,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect([await ledger().find(ws, hash), await ledger().find(other, hash)]).toEqual([expect.anything(), null])
         expect(await ledger().unsettled(-901, 10)).toEqual([])
         expect(await ledger().unsettled(-900, 10)).toEqual([{ workspaceId: ws, id: head.id }])
+        expect(await ledger().unsettled(-900, 10, 1)).toEqual([])
         await store.documents.write({
           ...change(head, '{}'),
           bump: false,

@@ -116,8 +116,8 @@ export interface BlobStore {
   list(): AsyncIterable<{ readonly object: string; readonly hash: string; readonly sizeBytes: number }>
   /**
    * Removes what uploads of ended processes left behind; called at the start, before any upload. A store with `direct`
-   * may be shared by several processes, so it removes only what is old enough, and may be called at any time. When such a store
-   * cannot remove something, it goes on with the rest, and the call rejects afterwards.
+   * may be shared by several processes, so it removes only what is old enough, and may be called at any time. What cannot be
+   * removed does not keep the rest; the call rejects afterwards.
    */
   clearAbandoned(): Promise<void>
   /** Resolves when blobs can be read and written. [OPS-2] */

@@ -66,7 +66,7 @@ it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first; when that f
   const { upload, collect, ledger, time } = await open({
     ledger: (real) => ({
       ...real,
-      unsettled: () => Promise.resolve(behind),
+      unsettled: (_, limit, skip = 0) => Promise.resolve(behind.slice(skip, skip + limit)),
       // As a ledger does with a workspace that has such edits.
       releaseUnreferenced: async (...args) =>
         behind.some(({ workspaceId }) => workspaceId === 'busy') ? 0 : real.releaseUnreferenced(...args),
@@ -86,6 +86,28 @@ it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first; when that f
     ['typed', 40],
     ['damaged', 40],
   ])
+  expect(await ledger.find('busy', hash)).toBeNull()
+})
+
+it('[BLOB-15] [LIFE-30] sixty documents that cannot be stored do not keep the blobs of other workspaces', async () => {
+  let behind = Array.from({ length: 60 }, (_, at) => ({ workspaceId: 'broken', id: `damaged-${at}` }))
+  behind.push({ workspaceId: 'busy', id: 'typed' })
+  const { upload, collect, ledger, time } = await open({
+    ledger: (real) => ({
+      ...real,
+      unsettled: (_, limit, skip = 0) => Promise.resolve(behind.slice(skip, skip + limit)),
+      releaseUnreferenced: async (...args) =>
+        behind.some(({ workspaceId }) => workspaceId === 'busy') ? 0 : real.releaseUnreferenced(...args),
+    }),
+    settle(document) {
+      if (document.workspaceId === 'broken') return Promise.reject(new RelayError('UNAVAILABLE', 'It cannot be loaded.'))
+      behind = behind.filter(({ id }) => id !== document.id)
+      return Promise.resolve()
+    },
+  })
+  const hash = await upload(callerOf({ workspaceId: 'busy' }), someBytes(100))
+  await time.advance(6 * MINUTE_MS)
+  await collect()
   expect(await ledger.find('busy', hash)).toBeNull()
 })
 

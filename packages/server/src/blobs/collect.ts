@@ -138,9 +138,22 @@ export async function removeForgottenUploads(
 async function releaseUnreferenced({ ledger, clock, graceMs, settle }: CollectorDeps): Promise<number> {
   const nowMs = clock.nowMs()
   const beforeMs = Math.max(0, nowMs - graceMs)
-  const unsettled = await ledger.unsettled(beforeMs, BATCH)
-  await Promise.allSettled(unsettled.map((document) => settle(document, QUIET_MS)))
+  await settleBatch({ ledger, settle }, beforeMs)
   return ledger.releaseUnreferenced(beforeMs, BATCH, nowMs)
+}
+
+/** Settles up to a batch of documents. Those that cannot be stored stay at the head of the list and are passed over. */
+async function settleBatch({ ledger, settle }: Pick<CollectorDeps, 'ledger' | 'settle'>, beforeMs: number): Promise<void> {
+  let settled = 0
+  let failed = 0
+  while (settled < BATCH) {
+    const documents = await ledger.unsettled(beforeMs, BATCH - settled, failed)
+    if (documents.length === 0) return
+    for (const { status } of await Promise.allSettled(documents.map((document) => settle(document, QUIET_MS)))) {
+      if (status === 'fulfilled') settled++
+      else failed++
+    }
+  }
 }
 
 /**

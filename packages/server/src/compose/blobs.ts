@@ -32,8 +32,13 @@ export async function openBlobBackend(base: Base): Promise<BlobBackend> {
   const { clock, log } = base
   const opened = await openBlobStore(base, base.metrics)
   const { store } = opened
+  // Neither an unreachable object store nor a file that cannot be removed prevents the start; the log and /readyz report them. [BLOB-20]
+  await store.clearAbandoned().catch((error: unknown) => {
+    log.warn('blobs.not_cleared', 'What abandoned uploads left in the blob store could not all be removed and stays for now.', {
+      detail: String(error),
+    })
+  })
   if (opened.kind === 'files') {
-    await store.clearAbandoned()
     const onDamaged = (object: string) => {
       base.metrics.add('relay_damaged_blobs_total', 1)
       log.error(
@@ -45,12 +50,6 @@ export async function openBlobBackend(base: Base): Promise<BlobBackend> {
     const checked = checkedBlobs(opened.store, { onDamaged })
     return { store: checked, checkSpace: createSpaceCheck(() => opened.store.space(), clock) }
   }
-  // An unreachable object store does not prevent the start; the log and /readyz report it. [BLOB-20]
-  await store.clearAbandoned().catch((error: unknown) => {
-    log.warn('blobs.not_cleared', 'What abandoned uploads left in the object store could not all be removed and stays for now.', {
-      detail: String(error),
-    })
-  })
   return { store, checkSpace: () => Promise.resolve() }
 }
 

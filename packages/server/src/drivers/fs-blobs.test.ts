@@ -74,6 +74,14 @@ it('[BLOB-19] a failing disk answers UNAVAILABLE and never a missing blob', asyn
   expect(filesUnder(join(root, 'tmp'))).toEqual([])
 })
 
+it('[BLOB-3] what cannot be removed from the folder of uploads keeps nothing else from being removed', async () => {
+  const { root, store } = await opened()
+  mkdirSync(join(root, 'tmp', 'lost+found'))
+  for (const name of ['a', 'z']) writeFileSync(join(root, 'tmp', name), 'half an upload')
+  await expect(store.clearAbandoned()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(readdirSync(join(root, 'tmp'))).toEqual(['lost+found'])
+})
+
 it('[OPS-2] the check finds a folder that cannot be written to', async () => {
   const { root, store } = await opened()
   rmSync(join(root, 'tmp'), { recursive: true })

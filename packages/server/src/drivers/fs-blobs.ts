@@ -175,7 +175,8 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
     },
     async clearAbandoned() {
       await guarded('clear', async () => {
-        for (const name of await readdir(temp)) await removeFile(join(temp, name))
+        const removals = (await readdir(temp)).map((name) => removeFile(join(temp, name)))
+        for (const each of await Promise.allSettled(removals)) if (each.status === 'rejected') throw each.reason
       })
     },
     async check() {

@@ -48,7 +48,7 @@ export function sqlBlobLedger({ engine, reader }: Database, queue: CommitQueue, 
       }),
     releaseUnreferenced: (beforeMs, limit, nowMs) =>
       queue.job('blobs', 0, (writer) => releaseUnreferenced(writer, engine, { beforeMs, limit, nowMs })),
-    unsettled: (beforeMs, limit) => reading(() => unsettled(reader, beforeMs, limit)),
+    unsettled: (beforeMs, limit, skip = 0) => reading(() => unsettled(reader, beforeMs, limit, skip)),
     orphans: (limit) =>
       reading(async () => {
         const rows = await reader

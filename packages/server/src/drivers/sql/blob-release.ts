@@ -75,13 +75,14 @@ async function hasEditsToMaterialise(db: Connection, workspace: string): Promise
 }
 
 /** Returns documents whose unsaved edits keep grants of their workspace from being released. */
-export async function unsettled(db: Connection, beforeMs: number, limit: number): Promise<readonly DocumentRef[]> {
+export async function unsettled(db: Connection, beforeMs: number, limit: number, skip: number): Promise<readonly DocumentRef[]> {
   const rows = await behind(db)
     .where('documents.workspace_id', 'in', (e) =>
       e.selectFrom('blob_grants').select('blob_grants.workspace_id').where('unreferenced_at_ms', '<=', beforeMs),
     )
     .orderBy('documents.key')
     .limit(limit)
+    .offset(skip)
     .execute()
   return rows.map(({ workspace_id, id }) => ({ workspaceId: originalText(workspace_id), id }))
 }

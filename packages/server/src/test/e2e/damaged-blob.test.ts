@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { someBytes } from '../../blobs/testing/blob-bytes.ts'
@@ -71,4 +71,13 @@ it('[BLOB-23] damage of a blob made while the relay was stopped is found at the 
   writeFileSync(path(), readFileSync(path()).subarray(0, 1_000))
   await relay.restart()
   expect((await get({}, { range: 'bytes=0-9' })).status).toBe(502)
+})
+
+it('[BLOB-3] a start logs what it cannot remove from the folder of uploads, and serves', async () => {
+  await relay.stop()
+  mkdirSync(join(relay.dataDir, 'blobs', 'tmp', 'lost+found'))
+  await relay.restart()
+  await logged(relay, '"blobs.not_cleared"')
+  const again = await relay.rest().uploadBlob(someBytes(1_000), 'image/png')
+  expect(again).toMatch(/^[0-9a-f]{64}$/)
 })
