@@ -129,11 +129,7 @@ function refitDiagram(
   return drawnOn(now, ground, {
     ...{ nodes: diagram.nodes.map(({ id }) => nodes[id] as string), edges, shapes, drawn: drawing, isFitted },
     unclear: unclearOf(drawing.layout),
-    place: {
-      bounds,
-      isNear: drawing.layout.isNear,
-      isBelow: edited.warnings.every(({ reason }) => !reason.startsWith(NOT_BELOW)),
-    },
+    place: { bounds, isNear: drawing.layout.isNear, isBelow: there === null || bounds.top >= there.bottom },
   })
 }
 
@@ -222,11 +218,10 @@ function nearWarnings({ near }: Diagram, { isNear, bounds }: Drawing['place']): 
   return [{ reason, field: 'near' }]
 }
 
-const NOT_BELOW = 'there is no room below what is on the page'
-
 /** [DIAG-10] */
 function belowWarnings({ isBelow, bounds }: Drawing['place']): readonly Warning[] {
-  return isBelow ? [] : [{ reason: `${NOT_BELOW}, so the diagram stands elsewhere, ${fromOn(bounds)}` }]
+  if (isBelow) return []
+  return [{ reason: `there is no room below what is on the page, so the diagram stands elsewhere, ${fromOn(bounds)}` }]
 }
 
 function fromOn({ left, top }: Bounds): string {
