@@ -3,7 +3,7 @@ import type { Point } from './geometry/bounds.ts'
 import { kindOf } from './shape-kinds.ts'
 import { centreOf, endOf, finite, numberOf } from './stored-shape.ts'
 
-/** Moves a stored shape by (`dx`, `dy`), with its waypoints. A box or line without x and y is moved from (0, 0); a group gets none. [CANVAS-20] */
+/** Moves a stored shape by (`dx`, `dy`), with its waypoints. Without x and y, a box or line moves from (0, 0), and a group stays without. [CANVAS-20] */
 export function shifted(value: JsonObject, dx: number, dy: number): JsonObject {
   const { form } = kindOf(value)
   const placed = form === 'group' ? value : { x: 0, y: 0, ...value }

@@ -18,7 +18,7 @@ export interface GetShape extends Printed {
   readonly id: string
 }
 
-/** Reads one shape of a page. Refuses an unknown page or shape, but no old stamp. [TOOL-get_shape] */
+/** Reads one shape of a page. Refuses an unknown page or shape; accepts an old stamp. [TOOL-get_shape] */
 export function getShape(body: DocumentBody, args: GetShape): { readonly shape: ShapeDsl } | Refusal {
   const page = findCanvasPage(body, args.pageId)
   if (isRefusal(page)) return page
