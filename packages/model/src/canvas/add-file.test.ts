@@ -15,7 +15,7 @@ const add = (given: ReturnType<typeof page>, more: Partial<AddFile> = {}) =>
 const id = 'shape-xxxxxxxxxx'
 
 describe('adding a file to a page', () => {
-  it('[FILE-7] [CANVAS-2] a file is stored with default size and place, its hash without a scheme, and a display kind', () => {
+  it('[FILE-7] [CANVAS-2] an added file is stored with default size and place, a bare hash and its file category', () => {
     const { body: after, result, fixes, warnings } = done(add(page()))
     expect(stored(after, id)).toEqual({
       ...{ id, type: 'file', x: 0, y: 0, width: 200, height: 160, rotation: 0, opacity: 1, locked: false, visible: true },
@@ -29,7 +29,7 @@ describe('adding a file to a page', () => {
     expect([fixes, warnings]).toEqual([[], []])
   })
 
-  it('[FILE-7] [FILE-1] a file gets the place, size and label of the call, is on top, and is listed as a file', () => {
+  it('[FILE-7] [FILE-1] an added file takes place, size and label from the call, lies on top of the page, and is in the list of files', () => {
     const before = page(rectangle('a', { x: 0, y: 0, width: 10, height: 10 }))
     const { body: after } = done(add(before, { x: 500, y: -20.5, width: 40, height: 30, label: 'Plan' }))
     expect(stored(after, id)).toMatchObject({ x: 500, y: -20.5, width: 40, height: 30, label: 'Plan' })
@@ -37,7 +37,7 @@ describe('adding a file to a page', () => {
     expect(fileReferences(after)).toMatchObject([{ id, name: 'plan.pdf', hash, size: 2048, fileCategory: 'pdf' }])
   })
 
-  it('[TOOL-17] [TOOL-19] a clamped size and a covered shape are reported with the names of the arguments', () => {
+  it('[TOOL-17] [TOOL-19] fixes and warnings of add_file use the names of its arguments, such as width and label', () => {
     const before = page(rectangle('a', { x: 0, y: 0, width: 10, height: 10 }))
     const { fixes, warnings, body: after } = done(add(before, { width: 0, height: 1e9, label: 'a\u0000b' }))
     expect(fixes.map(({ action, field }) => [action, field])).toEqual([
@@ -89,7 +89,7 @@ describe('the source of a file', () => {
       expect(flaw({ blobRef })).toMatchObject({ code: 'ERR_BAD_BLOB_REF' })
   })
 
-  it('[FILE-5] an authorization is accepted only with a url, and is not quoted when refused', () => {
+  it('[FILE-5] an authorization is accepted only with a url, and a refusal does not quote it', () => {
     expect(flaw({ url: 'u', authorization: 'secret' })).toBeNull()
     const refused = flaw({ base64: '', authorization: 'secret' })
     expect(refused).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'authorization' } })

@@ -13,7 +13,7 @@ import { readShapeInput } from './shape-input.ts'
 import { bareHash } from './stored-shape.ts'
 import { mintShapeId, signed, withShapes, writtenTo } from './write-page.ts'
 
-/** Where the bytes of a file come from: a call names exactly one. */
+/** The sources that the bytes of a file can come from. A call gives exactly one of them. */
 export const fileSources = ['url', 'base64', 'blobRef'] as const
 
 export interface FileSource {
@@ -21,11 +21,11 @@ export interface FileSource {
   readonly url?: string | undefined
   readonly base64?: string | undefined
   readonly blobRef?: string | undefined
-  /** Only for `url`. */
+  /** Sent with the request for `url`. Refused with any other source. */
   readonly authorization?: string | undefined
 }
 
-/** Bytes that the workspace holds. */
+/** A file whose bytes the workspace already holds. */
 export interface StoredFile {
   readonly hash: string
   readonly mimeType: string
@@ -35,13 +35,13 @@ export interface StoredFile {
 export interface AddFile {
   readonly pageId: string
   readonly fileName: string
-  /** The centre. */
+  /** The centre of the new shape. */
   readonly x?: number | undefined
   readonly y?: number | undefined
   readonly width?: number | undefined
   readonly height?: number | undefined
   readonly label?: string | undefined
-  /** What the source gave; who calls the edit gets it before. */
+  /** The bytes of the source. The caller stores them before it runs the edit, since an edit does no I/O. */
   readonly stored: StoredFile
 }
 
@@ -56,10 +56,10 @@ export interface FileAdded {
   readonly fileCategory: FileCategory
 }
 
-/** The arguments of the tool that a DSL object has under other names. */
+/** The members of a DSL object that `add_file` has as arguments under other names. */
 const argumentNames: Readonly<Record<string, string>> = { w: 'width', h: 'height', text: 'label' }
 
-/** Puts a file on top of a page. [TOOL-add_file, FILE-7] */
+/** Adds a file as a shape on top of a page. [TOOL-add_file, FILE-7] */
 export const addFile: Edit<AddFile, FileAdded> = (body, args, environment) => {
   const page = findCanvasPage(body, args.pageId)
   if (isRefusal(page)) return page
@@ -95,13 +95,16 @@ export const addFile: Edit<AddFile, FileAdded> = (body, args, environment) => {
   })
 }
 
-/** With the name of the argument, where a fix or a warning has that of a DSL member. */
+/** Replaces the name of a DSL member in a fix or a warning with the name of the argument: `w` becomes `width`. */
 function renamed<T extends { readonly field?: string }>(note: T): T {
   const name = note.field === undefined ? undefined : argumentNames[note.field]
   return name === undefined ? note : { ...note, field: name }
 }
 
-/** Why a call names no file that can be added, as far as its arguments alone tell; `null` when it does. [MCP-3, FILE-5] */
+/**
+ * Checks the arguments of `add_file` without the document. Refuses a call without exactly one source, an `authorization` without `url`, and a malformed
+ * file name or hash; returns `null` for every other call. [MCP-3, FILE-5]
+ */
 export function addFileFlaw(args: FileSource): Refusal | null {
   const given = fileSources.filter((name) => args[name] !== undefined)
   if (given.length !== 1) {

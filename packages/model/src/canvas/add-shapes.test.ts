@@ -14,7 +14,7 @@ const b = rectangle('b', { x: 300, y: 0, width: 100, height: 80 })
 const add = (shape: JsonObject, ...others: readonly JsonObject[]) => run('add_shape', page(...others), { pageId: 'p', shape })
 
 describe('adding shapes', () => {
-  it('[CANVAS-1] every kind that tools make has a test', () => {
+  it('[CANVAS-1] every kind of shape that tools create has a row in the table of these tests', () => {
     expect(Object.keys(madeShapes)).toEqual(creatableNames)
   })
 
@@ -31,7 +31,7 @@ describe('adding shapes', () => {
     },
   )
 
-  it.each(Object.entries(madeShapes))('[CANVAS-16] a %s made again from what was read back is equal', (kind, { full }) => {
+  it.each(Object.entries(madeShapes))('[CANVAS-16] a %s made from its own read-back is equal', (kind, { full }) => {
     for (const shape of [{ kind }, { ...full, kind }]) {
       const first = done(add({ ...shape, id: 's' }, a))
       const read = getShape(first.body, { pageId: 'p', id: 's' })
@@ -42,7 +42,7 @@ describe('adding shapes', () => {
     }
   })
 
-  it('[CANVAS-16] all shapes of a page can be made again from what was read, in one call', () => {
+  it('[CANVAS-16] one call creates all shapes of a page again from their read-back, equal to the first ones', () => {
     const shapes = Object.entries(madeShapes).map(([kind, { full }]) => ({ ...full, kind, id: `new-${kind}` }))
     const { body: after } = done(run('add_shapes', page(a), { pageId: 'p', shapes }))
     const [canvas] = after.canvas.pages
@@ -53,7 +53,7 @@ describe('adding shapes', () => {
     for (const { id } of canvas.shapes.slice(1)) expect(stored(again.body, id)).toEqual(stored(after, id))
   })
 
-  it('[CANVAS-23] new shapes are on top, in the given order, and other shapes stay the same objects', () => {
+  it('[CANVAS-23] new shapes lie on top in the given order, and the other shapes stay the same objects', () => {
     const before = page(a, b)
     const shapes: readonly JsonObject[] = [{ kind: 'text', id: 'one' }, { kind: 'ellipse', id: 'two' }, { kind: 'ellipse' }]
     const { body: after, result } = done(run('add_shapes', before, { pageId: 'p', shapes }))
@@ -62,7 +62,7 @@ describe('adding shapes', () => {
     expect(after.canvas.pages[0]?.shapes[0]).toBe(before.canvas.pages[0]?.shapes[0])
   })
 
-  it('[CANVAS-1, CANVAS-3, CANVAS-9] a shape that cannot be made refuses the whole call with its index', () => {
+  it('[CANVAS-1, CANVAS-3, CANVAS-9] one invalid shape refuses the whole call, and the refusal has the index of the shape', () => {
     const allowed = creatableNames
     const refusals: readonly (readonly [JsonObject, string, object])[] = [
       [{}, 'ERR_SHAPE_KIND', { got: null, allowed }],
@@ -84,7 +84,7 @@ describe('adding shapes', () => {
     expect(run('add_shape', page(), { pageId: 'q', shape: { kind: 'text' } })).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
   })
 
-  it('[TOOL-12] [CONC-13] the ids of a batch are minted with one look through the document, and are none that the batch brings', () => {
+  it('[TOOL-12] [CONC-13] minting ids for a batch does not read the document once per shape, and no minted id equals one that the batch brings', () => {
     const [given] = page(a).canvas.pages
     if (given === undefined) throw new Error('there is a page')
     let looks = 0
@@ -107,7 +107,7 @@ describe('adding shapes', () => {
     expect(looks).toBeLessThan(10)
   })
 
-  it('[TOOL-19] a shape that covers many names three of them, and a box on a frame covers nothing', () => {
+  it('[TOOL-19] the warning of a shape that covers nine others names three of them, and a box that lies wholly on a larger box covers nothing', () => {
     const heap = Array.from({ length: 9 }, (_, i) => rectangle(`s${i}`, { x: i, y: 0, width: 90, height: 20 }))
     const covering = (...others: readonly JsonObject[]) =>
       done(add({ kind: 'rectangle', id: 'n', w: 200, h: 200 }, ...others)).warnings.map(({ reason }) => reason)
@@ -116,7 +116,7 @@ describe('adding shapes', () => {
     expect(covering(rectangle('frame', { width: 300, height: 300 }))).toEqual([])
   })
 
-  it('[CANVAS-14] [TOOL-18] an object with 150,000 unknown members is made into a shape, and each is told', () => {
+  it('[CANVAS-14] [TOOL-18] a DSL object with 150,000 unknown members becomes a shape, with one fix for each of them', () => {
     const unknown = Object.fromEntries(Array.from({ length: 150_000 }, (_, i) => [`unknown${i}`, 1]))
     expect(done(add({ kind: 'text', ...unknown })).fixes).toHaveLength(150_000)
   })
@@ -149,7 +149,7 @@ describe('arguments of a shape', () => {
   ]
 
   it.each(boxes.map((row) => [JSON.stringify(row[0]).slice(0, 50), ...row] as const))(
-    '[CANVAS-4, CANVAS-5, CANVAS-6, CANVAS-7, CANVAS-8, CANVAS-14] for a rectangle %s is corrected and reported as a fix',
+    '[CANVAS-4, CANVAS-5, CANVAS-6, CANVAS-7, CANVAS-8, CANVAS-14] a rectangle with %s is created, with one fix',
     (_, given, action, field, members) => {
       const { body: after, result, fixes } = done(add({ kind: 'rectangle', ...given }))
       expect(fixes).toMatchObject([{ action, field }])
@@ -174,18 +174,18 @@ describe('arguments of a shape', () => {
   ]
 
   it.each(connectors.map((row) => [JSON.stringify(row[0]).slice(0, 50), ...row] as const))(
-    '[CANVAS-9, CANVAS-10, CANVAS-11] [CANVAS-12, CANVAS-13] for a connector %s is corrected and reported as a fix',
+    '[CANVAS-9, CANVAS-10, CANVAS-11] [CANVAS-12, CANVAS-13] a connector with %s is created, with one fix',
     (_, given, action, field) => {
       expect(done(add({ kind: 'connector', ...given }, a)).fixes).toMatchObject([{ action, field }])
     },
   )
 
-  it('[CANVAS-14] a member name of other programs is answered with the correct name', () => {
+  it('[CANVAS-14] a fix for a member name of other drawing programs suggests the right name, such as w for width', () => {
     const { fixes } = done(add({ kind: 'rectangle', label: 'x', width: 5, colour: 'red', shap: 1 }))
     expect(fixes.map(({ reason }) => /did you mean (\w+)/.exec(reason)?.[1])).toEqual(['text', 'w', 'style', undefined])
   })
 
-  it('[CANVAS-10] a shape with a type has anchors on its rows', () => {
+  it('[CANVAS-10] a connector can end at a row anchor of a shape that tools do not create, such as attr-2-right of an entity', () => {
     const table = { id: 't', type: 'entity', x: 0, y: 0, width: 100, height: 200 }
     const { body: after, fixes } = done(
       add({ kind: 'connector', id: 'c', startShapeId: 't', startAnchor: 'attr-2-right' }, table),
@@ -194,7 +194,7 @@ describe('arguments of a shape', () => {
     expect(stored(after, 'c')).toMatchObject({ startAnchor: 'attr-2-right', x: 50, y: 0 })
   })
 
-  it('[CANVAS-6] colours of every form are accepted, and similar texts are not', () => {
+  it('[CANVAS-6] every form of colour is accepted, and a text that only looks like a colour is dropped', () => {
     const good = ['auto', 'Auto', '#fff', '#FFFFFF80', 'rebeccapurple', 'rgb(1,2,3)', 'rgba(1, 2, 3, .5)', 'rgb(1 2 3 / 50%)']
     const more = ['hsl(120, 50%, 50%)', 'hsla(120deg 50% 50% / .3)', 'transparent', ' red ']
     const bad = ['', '#ff', '#ggg', 'reddish', 'rgb(1,2)', 'rgb(red)', 'url(x)', 'expression(1)', 'var(--x)', 'currentColor']
@@ -204,13 +204,13 @@ describe('arguments of a shape', () => {
       expect(fixesOf(colour), colour).toMatchObject([{ action: 'dropped_invalid', field: 'style.fill' }])
   })
 
-  it('[CANVAS-15] the letters of a text have one colour', () => {
+  it('[CANVAS-15] a text takes the colour of its letters from fill, and drops a labelColor beside it', () => {
     const { body: after, fixes } = done(add({ kind: 'text', id: 't', style: { fill: 'red', labelColor: 'blue' } }))
     expect(stored(after, 't')).toMatchObject({ fill: 'red' })
     expect(fixes).toMatchObject([{ action: 'dropped_invalid', field: 'style.labelColor' }])
   })
 
-  it('[ICON-3, ICON-4] an unknown icon is kept with a warning, and a malformed one is dropped with the nearest names', () => {
+  it('[ICON-3, ICON-4] an unknown icon id is kept with a warning, and a malformed one is dropped with the nearest ids in its fix', () => {
     const unknownIcons = { 'builtin:servr': ['builtin:server'], server: ['builtin:server'] }
     const withIcon = (iconId: string) =>
       done(run('add_shapes', page(), { pageId: 'p', shapes: [{ kind: 'ellipse', id: 'e', iconId }], unknownIcons }))
@@ -248,7 +248,7 @@ describe('arguments of a shape', () => {
     expect(memberOf(stored(free.body, 'f'), 'waypoints')).toBeUndefined()
   })
 
-  it('[TOOL-19] a text that is too long and a shape that covers another one are reported', () => {
+  it('[TOOL-19] a text that is too long for its box and a shape that covers another one are reported as warnings', () => {
     const shapes: readonly JsonObject[] = [
       { kind: 'rectangle', id: 'big', x: 10, text: 'word '.repeat(40) },
       { kind: 'text', id: 'in', x: 300, w: 50, h: 20, text: 'in' },

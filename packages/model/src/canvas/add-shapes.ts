@@ -47,13 +47,13 @@ export function addShape(route: Router): Edit<AddShape, { readonly id: string }>
   }
 }
 
-/** What is wrong with a DSL object whatever the page: its kind. [CANVAS-1, MCP-3] */
+/** Refuses a DSL object whose kind tools do not create. Returns `null` for every other one; it needs no document. [CANVAS-1, MCP-3] */
 export function addShapeFlaw({ shape }: AddShape): Refusal | null {
   const kind = creatableKindOf(shape)
   return isRefusal(kind) ? kind : null
 }
 
-/** [MCP-3] */
+/** Checks each shape of a call as `addShapeFlaw` does. The refusal has the index of the first wrong shape. [MCP-3] */
 export function addShapesFlaw({ shapes }: AddShapes): Refusal | null {
   for (const [index, shape] of shapes.entries()) {
     const kind = creatableKindOf(shape)
@@ -62,14 +62,14 @@ export function addShapesFlaw({ shapes }: AddShapes): Refusal | null {
   return null
 }
 
-/** A shape of the call, after its members were checked. `value` is its stored form. */
+/** A checked shape of the call. `value` is its stored form; the `input` of a connector is written into it later, when its ends are checked. */
 interface NewShape {
   readonly id: string
   readonly input: ShapeInput
   readonly value: JsonObject
 }
 
-/** @param isMany whether fixes, warnings and refusals say which shape they are about */
+/** @param isMany whether fixes, warnings and refusals have the index of their shape */
 function add(
   body: DocumentBody,
   { pageId, shapes, naming, unknownIcons = {} }: AddShapes,
@@ -97,7 +97,7 @@ function add(
     all.set(read.id, read.value)
     made.push(read)
   }
-  // Ends may be shapes that stand later in the call, so they are looked at when all are there.
+  // A connector may end at a shape that comes later in the call, so its ends are checked when all shapes are read.
   for (const [index, { id, input, value }] of made.entries()) {
     if (kindOf(value).form !== 'line') continue
     const plain = withPlainEnds({ body, page, shapes: all, naming, seen: environment.seen }, input)
@@ -130,12 +130,12 @@ function ofShape(refusal: Refusal, index: number): Refusal {
 
 const idPattern = /^[A-Za-z0-9_.:-]{1,128}$/
 
-/** An id that a call may give. */
+/** Whether a call may give this id to a new shape. */
 function isUsableId(wanted: Json | undefined): wanted is string {
   return typeof wanted === 'string' && idPattern.test(wanted)
 }
 
-/** Ids for the shapes of a call that bring none, which are others than those that it brings. [TOOL-12] */
+/** Mints one id for each shape of a call that brings no usable id. No minted id equals one that the call brings. [TOOL-12] */
 function freeIds(body: DocumentBody, shapes: readonly JsonObject[], environment: EditEnvironment): Iterator<string> {
   const wanted = shapes.map((shape) => memberOf(shape, 'id')).filter(isUsableId)
   const missing = shapes.length - wanted.length
@@ -166,7 +166,7 @@ function readNewShape(
   const { input, fixes } = readShapeInput(given, {
     kind,
     ignored: ['id', 'kind', 'type', 'stamp'],
-    // Only of icons the caller is told that the member exists. [CANVAS-8, CANVAS-14]
+    // An icon member on a kind without icons is invalid; any other member of another kind counts as unknown. [CANVAS-8, CANVAS-14]
     ofOtherKinds: (name) => (name.startsWith('icon') ? 'dropped_invalid' : 'dropped_unknown'),
     icons,
     hints,
@@ -184,7 +184,7 @@ function readNewShape(
   }
 }
 
-/** The kind of a DSL object, which `kind` or `type` names. [CANVAS-1] */
+/** Returns the kind that `kind` or `type` names. Refuses a missing kind, one that tools do not create, and two different ones. [CANVAS-1] */
 function creatableKindOf(given: JsonObject): (ShapeKind & { readonly defaults: JsonObject }) | Refusal {
   const [kind, type] = [memberOf(given, 'kind'), memberOf(given, 'type')]
   const got = kind ?? type
@@ -215,21 +215,21 @@ function idTaken(id: string): Refusal {
   return refused('ERR_SHAPE_ID_TAKEN', message, { id })
 }
 
-/** Without mode and size where there is no icon. [ICON-5] */
+/** Drops the display mode and size of an icon, with a fix for each, when the shape has no icon. [ICON-5] */
 function withoutLooseIcons(input: ShapeInput): { readonly usable: ShapeInput; readonly iconFixes: readonly Fix[] } {
   const { iconDisplayMode, iconSize, iconId, ...rest } = input
   if (hasIcon({ iconId: iconId ?? '' })) return { usable: input, iconFixes: [] }
   return { usable: rest, iconFixes: looseIconFixes({ iconDisplayMode, iconSize }) }
 }
 
-/** What is told of icon members that say how to show an icon that is not there. [ICON-5] */
+/** Returns one fix for each of these members that the call gives. They say how to show an icon, and the shape has none. [ICON-5] */
 export function looseIconFixes(members: { readonly [name: string]: unknown }): readonly Fix[] {
   return Object.entries(members)
     .filter(([, given]) => given !== undefined)
     .map(([field]) => ({ action: 'dropped_invalid', field, reason: 'the shape has no icon' }))
 }
 
-/** What is told of an icon that the relay does not know and editors may. [ICON-4] */
+/** Warns of an icon id that the relay does not know. The id is stored all the same, since editors may know it. [ICON-4] */
 export function iconWarnings(value: JsonObject, icons: UnknownIcons): readonly Warning[] {
   const iconId = memberOf(value, 'iconId')
   if (typeof iconId !== 'string' || !Object.hasOwn(icons, iconId)) return []
@@ -238,8 +238,8 @@ export function iconWarnings(value: JsonObject, icons: UnknownIcons): readonly W
 }
 
 /**
- * What a call says of a connector, without anchors that the shapes at its ends do not have; a refusal when it cannot end there. A stored anchor that the
- * new shape does not have gives way to the centre. [CANVAS-9, CANVAS-10]
+ * Checks the ends that a call gives to a connector. Refuses an end at a missing shape or at a line. Drops an anchor that the shape at its end does not
+ * have, with a fix. When an end goes to a shape that does not have the stored anchor, the anchor becomes `center`. [CANVAS-9, CANVAS-10]
  */
 export function attachable(
   input: ShapeInput,
@@ -271,23 +271,23 @@ const mostCoveredShown = 3
 interface Placed {
   readonly id: string
   readonly bounds: Bounds
-  /** Its place among the boxes of the page, from the back. */
+  /** Its index among the boxes of the page, back to front. */
   readonly order: number
 }
 
-/** New shapes whose label is too long, or that lie over others. [TOOL-19] */
+/** Warns of new shapes whose label is too long for them, or that cover shapes behind them. `at` is the index of the shape in `ids`. [TOOL-19] */
 export function coverWarnings(ids: readonly string[], shapes: ShapeValues): readonly (Warning & { readonly at: number })[] {
   const placed = placedBoxes(shapes)
   let around: Bounds | null = null
   for (const id of ids) around = unite(around, placed.get(id)?.bounds ?? null)
-  // What lies elsewhere is not covered, and a page may have many more shapes than a call adds.
+  // Only boxes near the new shapes are indexed, since a page may have many more shapes than a call adds.
   const near = new BoxIndex([...placed.values()].filter(({ bounds }) => around !== null && overlaps(bounds, around)))
   return ids.flatMap((id, at) => {
     const value = shapes.get(id)
     const own = placed.get(id)
     if (value === undefined || own === undefined) return []
     const covered: Placed[] = []
-    // A box on a frame covers nothing.
+    // A box that lies wholly on a larger one does not cover it: the larger one is a frame, and `visitCut` passes over it.
     near.visitCut(own.bounds, (box) => {
       if (box.order < own.order) covered.push(box)
       return covered.length <= mostCoveredShown

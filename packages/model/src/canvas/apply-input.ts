@@ -4,13 +4,13 @@ import type { ShapeInput } from './shape-input.ts'
 import { arrowOf, centreOf, endOf, labelOf, labelPlace, sizeOf, stringOf } from './stored-shape.ts'
 
 /**
- * A stored shape with what a call says of it; `value` itself when it already says so. The one function that writes DSL members into stored shapes, for new
- * shapes and for patches. [CANVAS-15, CANVAS-19]
+ * Writes the DSL members of a call into a stored shape. Returns `value` itself when nothing changes. New shapes and patches both use this function; no
+ * other one writes DSL members. [CANVAS-15, CANVAS-19]
  */
 export function withInput(value: JsonObject, input: ShapeInput): JsonObject {
   const kind = kindOf(value)
   let written = value
-  // One copy takes all changes. No name here is one that a prototype has.
+  // All changes go into one copy. Plain assignment is safe, since no name here is a member of a prototype, such as `__proto__`.
   let copy: Record<string, Json> | null = null
   const set = (name: string, member: Json) => {
     if (equalJson(memberOf(written, name), member)) return
@@ -42,7 +42,7 @@ export function withInput(value: JsonObject, input: ShapeInput): JsonObject {
     const style = input[`${side}ArrowStyle`]
     if (style === undefined || style === arrowOf(written, side)) continue
     set(`${side}ArrowStyle`, style)
-    // Older editors read only whether there is an arrow.
+    // Older editors read only this boolean.
     set(`${side}Arrow`, style !== 'none')
   }
   return written
@@ -54,7 +54,7 @@ export function hasIcon(value: JsonObject): boolean {
   return (stringOf(value, 'iconId') ?? '') !== ''
 }
 
-/** The size where the kind keeps it. */
+/** The stored members for a given size that differs from the present one: an ellipse stores half of `w` in `radiusX`. */
 function sizeMembers(value: JsonObject, { size }: ShapeKind, { w, h }: ShapeInput): readonly (readonly [string, number])[] {
   const present = sizeOf(value)
   if (size === null || present === null) return []
@@ -65,7 +65,7 @@ function sizeMembers(value: JsonObject, { size }: ShapeKind, { w, h }: ShapeInpu
   ]
 }
 
-/** The style where the kind keeps it. */
+/** The stored members for a given style: a text stores `labelColor` in `fill`. */
 function styleMembers({ style: places }: ShapeKind, { style = {} }: ShapeInput): readonly (readonly [string, Json])[] {
   return styleNames.flatMap((name) => {
     const [place, given] = [places[name], style[name]]

@@ -9,7 +9,7 @@ const a = rectangle('a', { x: 0, y: 0, width: 100, height: 80 })
 const b = rectangle('b', { x: 300, y: 0, width: 100, height: 80 })
 
 describe('connecting shapes', () => {
-  it('[CANVAS-22] the facing sides are connected by an orthogonal connector, unless the call says otherwise', () => {
+  it('[CANVAS-22] connect without anchors and routing makes an orthogonal connector between the facing sides', () => {
     const { body: after, result } = done(run('connect', page(a, b), { pageId: 'p', fromId: 'a', toId: 'b', label: 'calls' }))
     expect(stored(after, result.id)).toMatchObject({
       ...{ startAnchor: 'right', endAnchor: 'left', x: 50, y: 0, x2: 250, y2: 0 },
@@ -26,7 +26,7 @@ describe('connecting shapes', () => {
     expect(fixes).toMatchObject([{ action: 'dropped_invalid', field: 'toAnchor' }])
   })
 
-  it('[CANVAS-22] a shape is connected with itself by a loop outside of it', () => {
+  it('[CANVAS-22] a connector from a shape to itself is a loop outside the shape', () => {
     const { body: after, result } = done(run('connect', page(a), { pageId: 'p', fromId: 'a', toId: 'a' }))
     const waypoints = [
       { x: 70, y: 0 },
@@ -36,7 +36,7 @@ describe('connecting shapes', () => {
     expect(stored(after, result.id)).toMatchObject({ x: 50, y: 0, x2: 0, y2: 40, waypoints })
   })
 
-  it('[CANVAS-22] without a free way the direct one is drawn, with a warning', () => {
+  it('[CANVAS-22] a connector without a clear way is drawn directly, with a warning', () => {
     const blocked: Router = (requests) => requests.map(() => null)
     const args = { pageId: 'p', fromId: 'a', toId: 'b' }
     const { body: after, result, warnings } = done(run('connect', page(a, b), args, blocked))
@@ -49,7 +49,7 @@ describe('connecting shapes', () => {
     [180, 'left', 'right', 'top'],
     [-90, 'bottom', 'top', 'left'],
     [30, 'right', 'left', 'bottom'],
-  ])('[CANVAS-22, DIAG-13] of shapes turned by %d degrees the sides that face each other on the page are connected', (...row) => {
+  ])('[CANVAS-22, DIAG-13] connect uses the facing sides on the page of shapes turned by %d degrees', (...row) => {
     const [rotation, towards, from, below] = row
     const turned = page({ ...a, rotation }, { ...b, rotation })
     const { body: after, result } = done(run('connect', turned, { pageId: 'p', fromId: 'a', toId: 'b' }))
@@ -58,7 +58,7 @@ describe('connecting shapes', () => {
     expect(stored(loop.body, loop.result.id)).toMatchObject({ startAnchor: towards, endAnchor: below })
   })
 
-  it('[CANVAS-4] [CANVAS-14] of shapes whose numbers are near the largest, the ends and ways of connectors are numbers', () => {
+  it('[CANVAS-4] [CANVAS-14] connectors of shapes with coordinates near the largest number have finite ends and waypoints', () => {
     const far = rectangle('far', { x: 1.7e308, y: -1.7e308, width: 1.7e308, height: 1.7e308, rotation: 45 })
     const near = rectangle('near', { x: -1.7e308, y: 1.7e308, width: 1.7e308, height: 1.7e308 })
     for (const [fromId, toId] of [
@@ -86,7 +86,7 @@ describe('connecting shapes', () => {
     })
   })
 
-  it('[CANVAS-22] the router gets the other shapes and connectors, and the members of a group at an end', () => {
+  it('[CANVAS-22] the router gets the other shapes and connectors, and the members of a group that the connector ends at', () => {
     const scenes: Parameters<Router>[1][] = []
     const route: Router = (requests, scene) => {
       scenes.push(scene)
@@ -128,7 +128,7 @@ describe('deleting shapes', () => {
     expect(idsOf(done(run('delete_shape', flat, { pageId: 'p', id: 'g' })).body)).toEqual(['x', 'a', 'b', 'top'])
   })
 
-  it('[CANVAS-21, CANVAS-14] connectors of a group follow when it loses a member, and those routed again are told', () => {
+  it('[CANVAS-21, CANVAS-14] when a group loses a member, its connectors follow, and the answer lists those that were routed again', () => {
     const c = rectangle('c', { x: 0, y: 300, width: 100, height: 80 })
     const line = (id: string, more: JsonObject): JsonObject => {
       const ends = { startShapeId: 'g', endShapeId: 'b', startAnchor: 'right', endAnchor: 'bottom' }
@@ -142,7 +142,7 @@ describe('deleting shapes', () => {
     expect(done(run('delete_shape', given, { pageId: 'p', id: 'l' })).result).toEqual({ deleted: ['l'] })
   })
 
-  it('[CANVAS-24] a deleted group leaves nothing in its outer group that goes with it', () => {
+  it('[CANVAS-24] an outer group takes over the members of a deleted group, except those that are deleted too', () => {
     const line = { id: 'k', type: 'connector', startShapeId: 'a', endShapeId: 'b' }
     const given = page(group('outer', 'g', 'h'), group('g', 'k', 'a'), group('h', 'x'), a, b, rectangle('x'), line)
     const one = done(run('delete_shape', given, { pageId: 'p', id: 'g' }))
@@ -153,7 +153,7 @@ describe('deleting shapes', () => {
     expect([...kept].map(([id, value]) => [id, memberOf(value, 'childIds')])).toEqual([['outer', ['a']]])
   })
 
-  it('[CANVAS-24] deleting groups that contain each other ends', () => {
+  it('[CANVAS-24] deleting a member of groups that contain each other terminates', () => {
     const given = page(group('g', 'h', 'a'), group('h', 'g', 'a'), a, b)
     const { body: after, result } = done(run('delete_shape', given, { pageId: 'p', id: 'a' }))
     expect(result.deleted).toEqual(['a'])

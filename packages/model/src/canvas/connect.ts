@@ -20,7 +20,10 @@ export interface Connect extends Printed {
   readonly routing?: 'orthogonal' | 'straight' | undefined
 }
 
-/** Connects two shapes of a page, or one with itself. [TOOL-connect, CANVAS-22] */
+/**
+ * Adds a connector between two shapes of a page, or a loop at one shape. Without anchors it attaches to the sides that face each other. An anchor that the
+ * shape does not have is replaced by that side, with a fix. [TOOL-connect, CANVAS-22]
+ */
 export function connect(route: Router): Edit<Connect, { readonly id: string }> {
   const addConnector = addShape(route)
   return (body, { pageId, naming, fromAnchor, toAnchor, label, routing = 'orthogonal', ...args }, environment) => {

@@ -19,7 +19,7 @@ export interface DeleteShape extends Printed {
 
 export interface ShapeDeleted {
   readonly deleted: readonly string[]
-  /** Connectors of groups that lost a member, which were routed again. [CANVAS-21] */
+  /** Connectors that were routed again, since a group at one of their ends lost a member. [CANVAS-21] */
   readonly rerouted?: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export function deleteShape(route: Router): Edit<DeleteShape, ShapeDeleted> {
     const inOrder = shapesInOrder(page)
     const left = inOrder.filter((shape) => !gone.has(shape.id))
     const others = inOrder.map((shape) => shape.id).filter((other) => other !== id && gone.has(other))
-    // A group is as large as what it holds, so its connectors may end elsewhere now.
+    // A group is as large as its members, so the connectors of a group that lost one may end elsewhere now.
     const after = new Map(left.map((shape) => [shape.id, kept.get(shape.id) ?? shape.value]))
     const settled = settleConnectors({ before: pageGeometry(shapes), after, written: new Map() }, route)
     const { rerouted } = settled
@@ -56,7 +56,10 @@ export interface ReorderShapes {
   readonly order: readonly string[]
 }
 
-/** Puts the shapes of a page one above the other in this order; members stay with their groups. [TOOL-reorder_shapes] */
+/**
+ * Sets the z-order of the shapes of a page that are in no group. Members stay directly above their groups. Refuses an order that does not name each of
+ * these shapes exactly once. [TOOL-reorder_shapes]
+ */
 export const reorderShapes: Edit<ReorderShapes & Printed, ReorderShapes & { readonly ok: true }> = (
   body,
   { pageId, naming, ...args },

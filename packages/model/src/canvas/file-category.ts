@@ -10,7 +10,7 @@ const endings: readonly (readonly [FileCategory, RegExp])[] = [
   ['text', /\.(txt|md|json|ya?ml|xml|html?|log|css|js|ts)$/i],
 ]
 
-/** The kind of a file by its type, else by the end of its name. [FILE-7] */
+/** Returns the category of a file by its MIME type. The end of its name decides when the type is empty or application/octet-stream. [FILE-7] */
 export function categoryOf(mimeType: string, fileName: string): FileCategory {
   const type = mimeType.toLowerCase()
   if (type === 'application/pdf') return 'pdf'

@@ -117,14 +117,14 @@ describe('the files of a document', () => {
     })
   })
 
-  it('[FILE-3] the type named by the document is used when the stored one is unknown', () => {
+  it('[FILE-3] the type named by the document is used when the stored type is application/octet-stream', () => {
     const [reference] = fileReferences(body({ pages: [canvasPage('p', file('one', { mimeType: 'audio/ogg' }))] }))
     if (reference === undefined) throw new Error('no reference')
     expect(fileEntry(reference, { size: 1, mimeType: 'application/octet-stream' }).mimeType).toBe('audio/ogg')
     expect(fileEntry(reference, { size: 1, mimeType: 'text/plain' }).mimeType).toBe('text/plain')
   })
 
-  it('[FILE-7] the category follows the type, then the name', () => {
+  it('[FILE-7] the category of a file follows its MIME type, and its name only when the type is unknown', () => {
     expect(categoryOf('application/pdf', 'x.png')).toBe('pdf')
     expect(categoryOf('text/csv', '')).toBe('spreadsheet')
     expect(categoryOf('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', '')).toBe('spreadsheet')

@@ -7,9 +7,9 @@ import { categoryOf } from './file-category.ts'
 import { shapesInOrder } from './read-back.ts'
 import { bareHash, stringOf } from './stored-shape.ts'
 
-/** A file that a document references, as far as the document itself says. [FILE-1] */
+/** A file that a document references, with the facts that the document itself stores. [FILE-1] */
 export interface FileReference {
-  /** The shape on a canvas page, the hash in prose. */
+  /** The id of the shape on a canvas page, the hash in prose. */
   readonly id: string
   readonly name: string
   readonly source: 'canvas' | 'prose'
@@ -17,14 +17,14 @@ export interface FileReference {
   readonly shapeId?: string
   readonly hash: string
   readonly fileName?: string
-  /** Absent where the document does not say. */
+  /** Absent when the document does not store it; so is `size`. */
   readonly mimeType?: string
   readonly size?: number
-  /** What the document says; the type of the stored bytes may say more. */
+  /** The category that the document stores. When absent, `fileEntry` derives it from the type and the name. */
   readonly fileCategory?: string
 }
 
-/** What the workspace holds of a file. */
+/** The size and type of a file whose bytes the workspace holds. */
 export interface HeldFile {
   readonly size: number
   readonly mimeType: string
@@ -39,7 +39,7 @@ export interface FileEntry {
   readonly pageId: string
   readonly shapeId?: string
   readonly hash: string
-  /** Null, as `sizeBytes` is, when the bytes are missing. */
+  /** `null` when the workspace does not hold the bytes; so is `sizeBytes`. */
   readonly blobRef: string | null
   readonly fileName?: string
   readonly sizeBytes: number | null
@@ -47,12 +47,15 @@ export interface FileEntry {
   readonly inStore: boolean
 }
 
-/** The files of a document: those of canvas pages in page and z-order, then those of prose pages in page order. [FILE-1] */
+/** Lists the files of a document: those of canvas pages in page order and z-order, then those of prose pages in page order. [FILE-1] */
 export function fileReferences(body: DocumentBody): readonly FileReference[] {
   return [...body.canvas.pages.flatMap(canvasFiles), ...body.prose.pages.flatMap(proseFiles)]
 }
 
-/** A reference with what the workspace holds of it, `undefined` when it holds nothing. [FILE-1] */
+/**
+ * Combines a reference with the size and type of the held bytes; `held` is `undefined` when the workspace does not hold them. The type of the held bytes
+ * is used unless it is application/octet-stream. [FILE-1]
+ */
 export function fileEntry(reference: FileReference, held: HeldFile | undefined): FileEntry {
   const { mimeType: said, size: saidSize, fileCategory, fileName, shapeId, ...named } = reference
   const isTelling = held !== undefined && held.mimeType !== 'application/octet-stream'
@@ -74,7 +77,7 @@ export function fileEntry(reference: FileReference, held: HeldFile | undefined):
   }
 }
 
-/** One for each shape that references a blob: under `blobRef`, as its icon, else as `blob://` anywhere in it. [FILE-2] */
+/** Returns one reference for each shape that names a blob: in `blobRef`, else in `iconId`, else anywhere in the shape. [FILE-2] */
 function canvasFiles(page: CanvasPage): readonly FileReference[] {
   return shapesInOrder(page).flatMap(({ id, value }): readonly FileReference[] => {
     const named = bareHash(memberOf(value, 'blobRef')) ?? bareHash(memberOf(value, 'iconId'))
@@ -104,7 +107,7 @@ function canvasFiles(page: CanvasPage): readonly FileReference[] {
 
 const address = /blob:\/\/([0-9a-f]{64})(?![0-9a-f])/g
 
-/** One for each hash that a prose page references: as an address anywhere, or bare in an image or a file chip. [FILE-2] */
+/** Returns one reference for each hash that a prose page names: as `blob://<hash>` anywhere, or bare in an image or a file chip. [FILE-2] */
 function proseFiles(page: ProsePage): readonly FileReference[] {
   if (!/[0-9a-f]{64}/.test(page.content)) return []
   const said = saidOf(pageTree(page).tree)
@@ -124,7 +127,7 @@ interface Said {
   readonly fileCategory?: string
 }
 
-/** What images and file chips say of each hash; the first to say it counts. */
+/** Collects what images and file chips store about each hash. For each fact, the first element that has it counts. */
 function saidOf(tree: readonly ProseElement[]): ReadonlyMap<string, Said> {
   const found = new Map<string, Said>()
   const add = (reference: unknown, said: Said): void => {

@@ -33,12 +33,12 @@ describe('finding a file', () => {
       expect(findFile(body, args)).toEqual(file)
   })
 
-  it('[FILE-1] a file in prose has its hash as id, and one without a name only its hash', () => {
+  it('[FILE-1] a file in prose has its hash as id, and a file without a name has its hash as name', () => {
     expect(findFile(body, { id: chip })).toMatchObject({ id: chip, name: 'b.txt', hash: chip })
     expect(findFile(body, { hash: elsewhere })).toEqual({ id: elsewhere, name: elsewhere, hash: elsewhere, mimeType: null })
   })
 
-  it('[FILE-3] the type of a file is taken from any of its places in the document', () => {
+  it('[FILE-3] the type of a file is taken from any reference to its hash that names a type', () => {
     const silent = rectangle('icon', { iconId: `blob://${shown}` })
     const telling = { id: 'file', type: 'file', blobRef: shown, mimeType: 'application/pdf' }
     const given = bodyWith({ pages: [canvasPage('p', silent, telling)] })

@@ -18,11 +18,11 @@ export interface NamedFile {
   readonly id: string
   readonly name: string
   readonly hash: string
-  /** What the document says; `null` when it does not. */
+  /** The type that the document stores; `null` when it stores none. */
   readonly mimeType: string | null
 }
 
-/** Why a call names no file, `null` when it does: what can be said without the document. [TOOL-get_file] */
+/** Checks without the document how a call names a file: in exactly one way, and by a well-formed hash. Returns `null` when it does. [TOOL-get_file] */
 export function fileArgsFlaw(args: FileArgs): Refusal | null {
   const given = (['id', 'hash', 'blobRef'] as const).filter((name) => args[name] !== undefined)
   const [only] = given
@@ -42,7 +42,7 @@ export function fileArgsFlaw(args: FileArgs): Refusal | null {
   })
 }
 
-/** The file of a document that a call names. [FILE-3] */
+/** Finds the file of a document that a call names. Refuses a file that the document does not reference. [FILE-3] */
 export function findFile(body: DocumentBody, args: FileArgs): NamedFile | Refusal {
   const flaw = fileArgsFlaw(args)
   if (flaw !== null) return flaw
@@ -55,14 +55,14 @@ export function findFile(body: DocumentBody, args: FileArgs): NamedFile | Refusa
     const telling = found.mimeType === undefined ? files.find((file) => file.hash === found.hash && file.mimeType) : found
     return { id: found.id, name: found.name, hash: found.hash, mimeType: telling?.mimeType ?? null }
   }
-  // What stands neither in a shape nor in prose is named by nothing but its hash.
+  // A blob that is referenced only outside shapes and prose, such as in the list `blobReferences`, is found by its hash only.
   const isReferenced = (named: string): boolean =>
     listedBlobReferences(body).includes(named) || blobReferencesIn(writeBody(body)).includes(named)
   if (hash !== null && isReferenced(hash)) return { id: hash, name: hash, hash, mimeType: null }
   return hash === null ? fileNotFound({ id: quote(args.id as string) }) : fileNotFound({ hash })
 }
 
-/** Not referenced, not granted, or without bytes: all alike. [ERR_FILE_NOT_FOUND] */
+/** Refuses a file with the same answer in three cases: it is not referenced, not granted, or its bytes are missing. [ERR_FILE_NOT_FOUND] */
 export function fileNotFound(named: { readonly id: string } | { readonly hash: string }): Refusal {
   const told = 'id' in named ? quote(named.id) : named.hash
   return refused(

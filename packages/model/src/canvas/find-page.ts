@@ -6,7 +6,7 @@ export function findCanvasPage(body: DocumentBody, pageId: string): CanvasPage |
   return body.canvas.pages.find((page) => page.id === pageId) ?? pageNotFound(body, pageId, 'canvas')
 }
 
-/** The body with this page in the place of the one with its id; `body` itself when it is the same one. */
+/** Replaces the page that has the same id. Returns `body` itself when the body already has this very page (`===`). */
 export function withCanvasPage(body: DocumentBody, page: CanvasPage): DocumentBody {
   if (body.canvas.pages.includes(page)) return body
   return withCanvasPages(

@@ -4,12 +4,12 @@ import { labelOf, numberOf, sizeOf } from './stored-shape.ts'
 import { measureText } from './text/measure-text.ts'
 import { wrapLabel } from './text/wrap-label.ts'
 
-/** Between the label of a box and its edge, in pixels. */
+/** The space between the label of a box and its left and right edges, in pixels. */
 export const labelPadding = 8
-/** Of a line of a label, as a share of the font size. */
+/** The height of a line of a label, as a multiple of the font size. */
 export const labelLineHeight = 1.25
 
-/** Whether the label of a box is larger than the room for it. Labels of lines and groups have no room of their own. [TOOL-19] */
+/** Whether the label of a box needs more room than the box has. Always false for lines and groups, whose labels may be of any size. [TOOL-19] */
 export function labelOverflows(value: JsonObject): boolean {
   const { look, form } = kindOf(value)
   const [label, size] = [labelOf(value), sizeOf(value)]
@@ -17,12 +17,12 @@ export function labelOverflows(value: JsonObject): boolean {
   const isText = look.as === 'text'
   const fontSizePx = numberOf(value, isText ? 'fontSize' : 'labelFontSize') ?? look.labelSize
   if (!(fontSizePx > 0) || memberOf(value, 'iconDisplayMode') === 'icon-only') return false
-  // The largest rectangle of the proportions of an ellipse that lies in it is smaller by the root of two.
+  // The largest rectangle in an ellipse has its width and height divided by the square root of 2.
   const share = look.outline === 'ellipse' ? Math.SQRT1_2 : 1
   const padding = isText ? 0 : labelPadding
   const [width, height] = [size.width * share - 2 * padding, size.height * share]
   const lineHeight = fontSizePx * labelLineHeight
-  // One line more than there is room for is enough to know, and none that fits is cut for it.
+  // Wrapping stops one line after the last that fits: that line shows the overflow, and a label that fits is never cut.
   const maxLines = Math.max(Math.floor(height / lineHeight), 0) + 1
   const lines = wrapLabel(label, { fontSizePx, maxWidth: Math.max(width, 1), maxLines })
   return lines.length * lineHeight > height || lines.some((line) => measureText(line, fontSizePx) > width)

@@ -49,7 +49,7 @@ function read<N extends ReadName>(name: N, document: DocumentBody, args: ReadArg
 }
 
 describe('the stamp of a shape', () => {
-  it('[AG-5] is the hash of its sorted members without id, provenance and place', () => {
+  it('[AG-5] the stamp of a shape is the hash of its sorted members without id, provenance, x and y', () => {
     const value = box('a', { provenance: { source: 'mcp', at: 7 }, label: 'ü', deep: [{ z: 1, a: null }], 10: true, 9: false })
     const canonical = '{"10":true,"9":false,"deep":[{"a":null,"z":1}],"height":50,"label":"ü","type":"rectangle","width":100}'
     expect(shapeStamp(value)).toBe(stampOfText(canonical))
@@ -57,7 +57,7 @@ describe('the stamp of a shape', () => {
     for (const other of others) expect(shapeStamp({ ...value, ...other })).not.toBe(shapeStamp(value))
   })
 
-  it('[AG-5] of a connector leaves out its way and attached ends, and has an end that is free', () => {
+  it('[AG-5] the stamp of a connector leaves out its waypoints and the place of attached ends, and includes x2 and y2 of a free end', () => {
     const stamp = shapeStamp(link('k'))
     expect(shapeStamp(link('k', { x: 1, y: 2, x2: 3, y2: 4, waypoints: [{ x: 5, y: 6 }] }))).toBe(stamp)
     expect(shapeStamp(link('k', { endShapeId: 'c' }))).not.toBe(stamp)
@@ -66,7 +66,7 @@ describe('the stamp of a shape', () => {
     expect(shapeStamp(box('a', { waypoints: [] }))).not.toBe(shapeStamp(box('a')))
   })
 
-  it('[AG-5] stays when a tool moves a box, and so do those of its connectors', () => {
+  it('[AG-5] moving a box changes neither its stamp nor those of its connectors', () => {
     const routed = drawing(box('a'), box('b', { x: 300 }), link('k', { routingMode: 'orthogonal' }))
     const moved = edited('update_shape', routed, { id: stamped('a', routed), patch: { x: 40, y: 500 } }).body
     expect(valueOf(moved, 'k')).not.toEqual(valueOf(routed, 'k'))
@@ -82,7 +82,7 @@ describe('shapes in answers', () => {
     expect(read('get_shape', given, { pageId: 'p', id: 'a' })).toMatchObject({ shape: { id: 'a', stamp: stamped('a').slice(2) } })
   })
 
-  it('[AG-15] bare answers have no stamps of shapes, and stamps in arguments are accepted', () => {
+  it('[AG-15] answers with bare ids have no stamps of shapes, and a call may still give a stamp in an argument', () => {
     const bare = { pageId: 'p', naming: 'bare' } as const
     expect(JSON.stringify([read('get_page', given, bare), read('get_shape', given, { ...bare, id: stamped('a') })])).not.toMatch(
       /stamp|#/,
@@ -92,7 +92,7 @@ describe('shapes in answers', () => {
     })
   })
 
-  it('[AG-11] a shape that is sent back with its stamp is drawn and changed without a fix', () => {
+  it('[AG-11] add_shape and update_shape accept the stamp member of a shape that was read, without a fix', () => {
     const shown = getShape(given, { pageId: 'p', id: 'a' })
     if (isRefusal(shown)) throw new Error(shown.message)
     const { id: _, ...shape } = shown.shape
@@ -125,7 +125,7 @@ describe('shapes that a call names', () => {
     ['generate_diagram', (near) => ({ nodes: [{ id: 'n' }], near })],
   ]
 
-  it.each(calls)('[AG-6] %s takes the id of a shape with its stamp as without, in the same place', (name, args) => {
+  it.each(calls)('[AG-6] %s gives the same answer for the id of a shape with its stamp and without', (name, args) => {
     const bare = edited(name, given, args('a'))
     const upper = `a#${A.slice(2).toUpperCase()}`
     for (const id of [A, upper]) expect(edited(name, given, args(id))).toEqual(bare)
@@ -148,14 +148,14 @@ describe('shapes that a call names', () => {
     expect(getShape(changed, { pageId: 'p', id: A })).toMatchObject({ shape: { text: 'New' } })
   })
 
-  it('[AG-7] a shape above 4,000 bytes is cut, and the id of what is cut has no stamp', () => {
+  it('[AG-7] a refusal shows the current shape cut when it has more than 4,000 bytes, and then its id without a stamp', () => {
     const long = drawing(box('a', { label: 'word '.repeat(1_000) }), box('b'))
     const { current } = refusalOf('delete_shape', long, { id: 'a#0000' }).facts as { current: { id: string; cut?: boolean } }
     expect(current).toMatchObject({ id: 'a', cut: true, content: { id: 'a', w: 100 } })
     expect(jsonBytes(current)).toBeLessThan(4_000)
   })
 
-  it('[AG-6] the whole text is tried as an id first, what is no stamp is refused by name, and what is unknown is not found', () => {
+  it('[AG-6] the whole text is tried as an id first, a malformed stamp is refused with the name of its argument, and an unknown id is not found', () => {
     const odd = drawing(box('a'), box('a#zzzz'))
     expect(edited('delete_shape', odd, { id: 'a#zzzz' }).result).toEqual({ deleted: ['a#zzzz'] })
     expect(refusalOf('delete_shape', given, { id: 'a#zz' })).toMatchObject({

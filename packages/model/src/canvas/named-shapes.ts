@@ -13,19 +13,19 @@ import type { ShapeInput } from './shape-input.ts'
 import { shapeStamp } from './shape-stamp.ts'
 import { labelOf, stringOf } from './stored-shape.ts'
 
-/** A page whose shapes are named, with what is needed to explain why one is not found. */
+/** The page whose shapes a call names, and what a refusal needs: the whole document, and who changed the page. */
 export interface NamedShapes extends Printed {
   readonly body: DocumentBody
   readonly page: CanvasPage
-  /** Those of the page, and new ones of the call. */
+  /** The shapes of the page, and the new ones of the call. */
   readonly shapes: ShapeValues
   /** The call only reads: a shape that changed after its stamp was printed is read all the same. [AG-7] */
   readonly isRead?: true
-  /** What others changed since the caller saw it; absent: nothing is known. */
+  /** What others changed after the caller saw the page. Absent when it is not known. */
   readonly seen?: Seen | undefined
 }
 
-/** The shape that a call names by its id, with its stamp or without. [AG-6, AG-7] */
+/** Finds the shape that a call names by its id, with its stamp or without. Refuses a missing shape, and all that `plainShapeId` refuses. [AG-6, AG-7] */
 export function findShape(on: NamedShapes, name: string, argument = 'id'): Shape | Refusal {
   const id = plainShapeId(on, name, argument)
   if (isRefusal(id)) return id
@@ -33,7 +33,10 @@ export function findShape(on: NamedShapes, name: string, argument = 'id'): Shape
   return value === undefined ? shapeNotFound(on.body, on.page, id.id) : { id: id.id, value }
 }
 
-/** The id in a name, when its stamp fits; also that of a shape which is not there, with which the caller deals. */
+/**
+ * Returns the id in a name, without its stamp. Refuses a malformed stamp, and, unless the call only reads, a stamp that the stored shape no longer has.
+ * Returns the id of a missing shape too, so the caller has to check that the shape exists.
+ */
 export function plainShapeId(on: NamedShapes, name: string, argument: string): { readonly id: string } | Refusal {
   const { shapes } = on
   if (shapes.has(name)) return { id: name }
@@ -44,7 +47,7 @@ export function plainShapeId(on: NamedShapes, name: string, argument: string): {
   return shapeChanged(on, { id: stamped.id, value })
 }
 
-/** The names of a list without their stamps, which must fit. */
+/** Returns the ids in a list of names, without their stamps. Refuses what `plainShapeId` refuses. */
 export function shapeIds(on: NamedShapes, names: readonly string[], argument: string): readonly string[] | Refusal {
   const ids: string[] = []
   for (const [index, name] of names.entries()) {
@@ -55,7 +58,7 @@ export function shapeIds(on: NamedShapes, names: readonly string[], argument: st
   return ids
 }
 
-/** What a call says of a connector, with plain ids at its ends. */
+/** Removes the stamps from the ids at the ends of a connector. Refuses what `plainShapeId` refuses. */
 export function withPlainEnds(on: NamedShapes, input: ShapeInput): ShapeInput | Refusal {
   let plain = input
   for (const end of ['startShapeId', 'endShapeId'] as const) {
@@ -68,7 +71,7 @@ export function withPlainEnds(on: NamedShapes, input: ShapeInput): ShapeInput | 
   return plain
 }
 
-/** What follows the last `#` is not four letters of a stamp. [AG-6] */
+/** Refuses a name in which the text after the last `#` does not have the form of a stamp: four letters or digits. [AG-6] */
 function noStamp(name: string, argument: string): Refusal {
   const expected = 'an id with # and the stamp that was printed beside it, or without both'
   return refused('ERR_BAD_ARGUMENT', `${argument}: "${quote(name)}" ends in no stamp; give ${expected}.`, { argument, expected })
@@ -76,9 +79,9 @@ function noStamp(name: string, argument: string): Refusal {
 
 const MOST_BYTES = 4_000
 
-/** A shape as it is now, for a caller whose stamp no longer fits. [AG-7] */
+/** A shape as it is stored now, for a caller that sent an old stamp. [AG-7] */
 interface CurrentShape {
-  /** With its stamp, unless the content is cut. */
+  /** With its stamp, unless the content is cut or the caller asked for bare ids. */
   readonly id: string
   readonly type: string
   /** As `get_shape` shows it. */
@@ -86,7 +89,7 @@ interface CurrentShape {
   readonly cut?: true
 }
 
-/** The stamp of a call is not the one of the stored shape: somebody changed it after the caller saw it. [AG-7] */
+/** Refuses a call with an old stamp: somebody changed the shape after the caller saw it. [AG-7] */
 function shapeChanged(on: NamedShapes, shape: Shape): Refusal {
   const current = currentShape(on, shape, namingOf(on))
   const repair = current.cut === true ? 'Read it again, then repeat the call' : 'Repeat the call with that id'
@@ -99,7 +102,7 @@ function shapeChanged(on: NamedShapes, shape: Shape): Refusal {
   })
 }
 
-/** Who changed a shape last, where that is known and it was somebody else. [AG-7, AG-21] */
+/** Returns who changed a shape last; `undefined` when that is not known or it was the caller. [AG-7, AG-21] */
 function changerOf({ seen, page }: NamedShapes, shapeId: string): Changer | undefined {
   return seen?.changes.find(({ kind, pageId, id }) => kind === 'shape' && pageId === page.id && id === shapeId)?.who
 }
@@ -112,7 +115,7 @@ function currentShape({ shapes }: NamedShapes, shape: Shape, naming: Naming): Cu
   return { id: shape.id, type, content: shortened(content), cut: true }
 }
 
-/** What makes a shape long is its way or its texts. */
+/** Drops the waypoints and the member ids of a shape and cuts its texts, since only these make a shape long. */
 function shortened(shape: JsonObject): JsonObject {
   const members = Object.entries(shape).filter(([name]) => name !== 'waypoints' && name !== 'childIds')
   return Object.fromEntries(members.map(([name, member]) => [name, typeof member === 'string' ? quote(member) : member]))

@@ -15,7 +15,7 @@ export interface AddedCanvasPage {
   readonly name: string
 }
 
-/** Appends a blank page, in the form of the page before it. [TOOL-add_canvas_page] */
+/** Appends a blank page. Its shapes are stored in the same form as those of the page before it. [TOOL-add_canvas_page] */
 export const addCanvasPage: Edit<AddCanvasPage, AddedCanvasPage> = (body, args, environment) => {
   const { pages, form } = body.canvas
   const named = args.name === undefined ? { name: nextPageName('Canvas', pages), fixes: [] } : cleanName(args.name)
@@ -38,7 +38,7 @@ export interface RenameCanvasPage {
   readonly name: string
 }
 
-/** [TOOL-rename_canvas_page] */
+/** Sets the name of a page. [TOOL-rename_canvas_page] */
 export const renameCanvasPage: Edit<RenameCanvasPage, RenameCanvasPage> = (body, args) => {
   const named = cleanName(args.name)
   if (isRefusal(named)) return named
@@ -56,7 +56,7 @@ export const renameCanvasPage: Edit<RenameCanvasPage, RenameCanvasPage> = (body,
   }
 }
 
-/** Removes a page with its shapes; where it was the active one, the first of the others is. [TOOL-delete_canvas_page] */
+/** Deletes a page with its shapes. When it was the active page, the first remaining page becomes active. Refuses the only page. [TOOL-delete_canvas_page] */
 export const deleteCanvasPage: Edit<{ readonly pageId: string }, { readonly deleted: string }> = (body, args) => {
   const page = findCanvasPage(body, args.pageId)
   if (isRefusal(page)) return page

@@ -6,15 +6,15 @@ import { boundsOfBox, type ShapeBox, uprightBox } from './geometry/shape-box.ts'
 import { kindOf } from './shape-kinds.ts'
 import { centreOf, childrenOf, endOf, finite, numberOf, sizeOf, stringOf, waypointsOf } from './stored-shape.ts'
 
-/** The shapes of a page by id. */
+/** The stored shapes of a page by id. */
 export type ShapeValues = ReadonlyMap<string, JsonObject>
 
-/** Where everything on a page is. */
+/** The place and size of everything on a page. */
 export interface PageGeometry {
   readonly shapes: ShapeValues
-  /** Shapes with a size, and groups that have members with a place, as the box around these. */
+  /** The boxes of shapes with a size, and of groups: the box around the members. A group has no box when none of its members has a place. */
   readonly boxes: ShapeBoxes
-  /** By id of each group the bounds of what it holds, at any depth; `null` where nothing has a place. */
+  /** By the id of each group, the bounds of its members at any depth; `null` when none of them has a place. */
   readonly groups: ReadonlyMap<string, Bounds | null>
 }
 
@@ -33,14 +33,14 @@ export function pageGeometry(shapes: ShapeValues): PageGeometry {
   return { shapes, boxes, groups }
 }
 
-/** Where a stored shape with a size lies; `null` for a line or a group. */
+/** Returns the box of a stored shape by its own members; `null` for a line or a group. */
 export function boxOfShape(value: JsonObject): ShapeBox | null {
   const size = sizeOf(value)
   if (size === null) return null
   return { centre: centreOf(value), ...size, rotation: numberOf(value, 'rotation') ?? 0, outline: kindOf(value).look.outline }
 }
 
-/** Which way a stored connector or line takes. */
+/** Reads what decides the way of a stored connector or line: its ends, routing mode and waypoints. */
 export function courseOf(value: JsonObject): ConnectorCourse {
   const routing = stringOf(value, 'routingMode')
   return {
@@ -60,8 +60,8 @@ function connectorEnd(value: JsonObject, side: 'start' | 'end', stored: Point): 
 }
 
 /**
- * The bounds of a shape by what it stores: a turned box with its corners, a line with its ends and waypoints, a group with its members; `null` for a group
- * of nothing.
+ * Returns the bounds of a shape as it is stored: of the corners of a box as it is turned, of the ends and waypoints of a line, of the members of a group.
+ * Returns `null` for a missing shape, and for a group in which no member has a place.
  */
 export function boundsOfShape(id: string, { shapes, groups }: PageGeometry): Bounds | null {
   const value = shapes.get(id)
@@ -69,18 +69,18 @@ export function boundsOfShape(id: string, { shapes, groups }: PageGeometry): Bou
   return kindOf(value).form === 'group' ? (groups.get(id) ?? null) : ownBounds(value)
 }
 
-/** The bounds of everything on a page; `null` for an empty one. [DIAG-10] */
+/** Returns the bounds of everything on a page; `null` for an empty page. [DIAG-10] */
 export function boundsOfPage(geometry: PageGeometry): Bounds | null {
   let bounds: Bounds | null = null
   for (const id of geometry.shapes.keys()) bounds = unite(bounds, boundsOfShape(id, geometry))
   return bounds
 }
 
-/** Of each group; what a group holds only by being inside itself does not count there. */
+/** Returns the bounds of each group. Where groups contain each other, no group is entered twice, so an inner one may lack the members of an outer one. */
 function groupBounds(shapes: ShapeValues): ReadonlyMap<string, Bounds | null> {
   const found = new Map<string, Bounds | null>()
   const begun = new Set<string>()
-  // Members before their groups, each once and without recursion: groups may lie in each other as deep as a page has shapes.
+  // Members come before their groups, each once. There is no recursion, since groups may be nested as deep as a page has shapes.
   for (const root of shapes.keys()) {
     const path = [root]
     for (let id = path.at(-1); id !== undefined; id = path.at(-1)) {
@@ -112,7 +112,7 @@ function ownBounds(value: JsonObject): Bounds | null {
   const box = boxOfShape(value)
   if (box === null) return boundsOf([centreOf(value), ...waypointsOf(value), endOf(value)])
   const turned = boundsOfBox(box)
-  // Of numbers near the largest the differences have no number; then the upright box does.
+  // Turning coordinates near the largest number may give Infinity or NaN. The box is then measured as if it were not turned.
   const bounds = Object.values(turned).every(Number.isFinite) ? turned : boundsOfBox({ ...box, rotation: 0 })
   return {
     left: finite(bounds.left),

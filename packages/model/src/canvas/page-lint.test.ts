@@ -28,7 +28,7 @@ describe('lint of a page', () => {
     expect(lintOf(box('a', 0, 0), box('b', 100, 0))).toEqual([])
   })
 
-  it('[AG-109] [AG-108] a box on a frame is no overlap, and a box hidden behind a larger one is', () => {
+  it('[AG-109] [AG-108] a box that lies wholly on a larger one is no overlap, and a box hidden behind a larger one is', () => {
     const frame = box('frame', 0, 0, { width: 400, height: 300 })
     expect(lintOf(frame, box('a', 0, 0))).toEqual([])
     expect(lintOf(box('a', 0, 0), frame)).toEqual([{ kind: 'overlap', shapes: ['a', 'frame'] }])
@@ -42,7 +42,7 @@ describe('lint of a page', () => {
     expect(lintOf(box('frame', 0, 0, { width: 200, height: 200 }), ...ends, joint('k', 'a', 'b'))).toEqual([])
   })
 
-  it('[AG-109] crossing lines are reported once for each place', () => {
+  it('[AG-109] two lines are reported once for each place where they cross', () => {
     expect(lintOf(free('h', -50, 0, 50, 0), free('v', 0, -50, 0, 50))).toEqual([{ kind: 'crossing', shapes: ['h', 'v'] }])
     const twice = { ...free('u', -20, -50, 20, -50), waypoints: [-20, 20].map((x) => ({ x, y: 50 })) }
     expect(lintOf(free('h', -50, 0, 50, 0), twice)).toHaveLength(2)
@@ -53,7 +53,7 @@ describe('lint of a page', () => {
     expect(lintOf(box('a', 0, 0, { label: 'word' }))).toEqual([])
   })
 
-  it('[AG-109] a connector with an end at no shape or a missing one is a loose end, a line is not', () => {
+  it('[AG-109] a connector with an end at no shape or at a missing one is a loose-end, and a line without shapes is not', () => {
     const shapes = [box('a', 0, 0), box('b', 300, 0)]
     const far = { x: 500, y: 500, x2: 600, y2: 500 }
     expect(lintOf(...shapes, joint('k', 'a', 'b'), joint('free', null, null, far), free('l', 500, 600, 600, 600))).toEqual([
@@ -74,7 +74,7 @@ describe('lint of a page', () => {
     expect(lintPage(pageOf(...heap.slice(0, 3)))).not.toHaveProperty('lintTotal')
   })
 
-  it('[AG-109] [CONC-13] no more than 10,000 faults of a kind are looked for, and lintPartial says that there may be more', () => {
+  it('[AG-109] [CONC-13] at most 10,000 faults of each kind are counted, and lintPartial is set when there are more', () => {
     const zigzag = (id: string, at: (i: number) => { readonly x: number; readonly y: number }): JsonObject => ({
       ...free(id, at(0).x, at(0).y, at(501).x, at(501).y),
       waypoints: Array.from({ length: 500 }, (_, i) => at(i + 1)),
@@ -83,11 +83,11 @@ describe('lint of a page', () => {
     const upright = zigzag('v', (i) => ({ x: i, y: i % 2 === 0 ? -9000 : 9000 }))
     const { lint, ...rest } = lintPage(pageOf(across, upright, joint('k', null, null, { x: 0, y: 20_000, x2: 9, y2: 20_000 })))
     expect(lint.every(({ kind }) => kind === 'crossing')).toBe(true)
-    // What is of another kind is counted all the same.
+    // 10,000 crossings and one loose end: the other kinds are counted after the crossings reached their limit.
     expect(rest).toEqual({ lintTotal: 10_001, lintPartial: true })
   })
 
-  it('[AG-109] [AG-108] the lint lists as many entries as the counts of the same page say', () => {
+  it('[AG-109] [AG-108] lint lists as many faults of each kind as the certificate counts on the same page', () => {
     const shapes = Array.from({ length: 9 }, (_, i) =>
       box(`s${i}`, (i % 3) * 90, Math.floor(i / 3) * 200, i % 4 === 0 ? { label: 'much too long for it '.repeat(20) } : {}),
     )

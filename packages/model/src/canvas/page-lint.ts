@@ -15,43 +15,46 @@ import { labelOverflows } from './label-fit.ts'
 import { boundsOfShape, courseOf, type PageGeometry, pageGeometry, shapeValues } from './page-geometry.ts'
 import { kindOf } from './shape-kinds.ts'
 
-/** What may be wrong with a drawing. [AG-109] */
+/** The kinds of faults that a drawing may have. [AG-109] */
 export const lintKinds = ['overlap', 'through-node', 'crossing', 'text-overflow', 'loose-end'] as const
 export type LintKind = (typeof lintKinds)[number]
 
 /** One fault of a page. */
 export interface LintEntry {
   readonly kind: LintKind
-  /** Ids of the shapes that it is about: of an overlap the one behind first, of a way through a box the connector first. */
+  /** The ids of the shapes concerned. In an overlap the shape behind comes first; in a `through-node` the connector comes first. */
   readonly shapes: readonly string[]
 }
 
-/** The members of an answer that say what is wrong with a page; `lintTotal` only where entries are left out. [AG-109] */
+/** The members of an answer that list the faults of a page. `lintTotal`, the number of all faults, is present only when `lint` leaves some out. [AG-109] */
 export interface PageLint {
   readonly lint: readonly LintEntry[]
   readonly lintTotal?: number
-  /** There may be more than `lintTotal`: of some kind no more were looked for. */
+  /** Present when at least one kind has more than 10,000 faults. Only 10,000 of these are counted, so `lintTotal` is too low. */
   readonly lintPartial?: true
 }
 
 /** A connector or line of a page. */
 export interface PageLine extends CertifiedLine {
   readonly id: string
-  /** How many of its ends should be attached to a shape of the page and are not; lines without arrows need none. */
+  /** How many ends of a connector are attached to no shape of the page. Always 0 for a shape of the type `line`, which needs no shapes. */
   readonly looseEnds: number
 }
 
-/** A page as it is judged: what is visible, back to front. [AG-108, AG-109] */
+/** The visible boxes and lines of a page, back to front, as certificate and lint judge them. [AG-108, AG-109] */
 export interface PageDrawing {
   readonly boxes: readonly CertifiedBox[]
   readonly lines: readonly PageLine[]
 }
 
 const maxEntries = 50
-/** Of each kind no more are looked for: boxes in a heap cover each other in pairs, and two connectors may cross in a quarter of a million places. [CONC-13] */
+/**
+ * The search for faults of one kind ends after this many. There may be far more: all boxes of a heap overlap in pairs, and two connectors with 500
+ * waypoints each may cross in 250,000 places. [CONC-13]
+ */
 const maxOfKind = 10_000
 
-/** The boxes and connectors of a page that can be seen. [AG-108, AG-109] */
+/** Returns the visible boxes, connectors and lines of a page. [AG-108, AG-109] */
 export function pageDrawing(geometry: PageGeometry): PageDrawing {
   const boxes: CertifiedBox[] = []
   const lines: PageLine[] = []
@@ -71,15 +74,15 @@ export function pageDrawing(geometry: PageGeometry): PageDrawing {
   return { boxes, lines }
 }
 
-/** What a certificate counts on a page. [AG-108] */
+/** Counts on a page what the certificate of a diagram counts. [AG-108] */
 export function countsOfPage(geometry: PageGeometry): Counts {
   const { boxes, lines } = pageDrawing(geometry)
   return countsOf(boxes, lines)
 }
 
 /**
- * What is wrong with a page, at most 50 entries. Overlaps, ways through boxes, crossings and labels without room are those that the certificate of a
- * diagram counts. [AG-108, AG-109]
+ * Lists the faults of a page, at most 50. Overlaps, connectors through boxes, crossings and labels without room are the same ones that the certificate of
+ * a diagram counts. [AG-108, AG-109]
  */
 export function lintPage(page: CanvasPage): PageLint {
   const { boxes, lines } = pageDrawing(pageGeometry(shapeValues(page)))
@@ -101,7 +104,7 @@ export function lintPage(page: CanvasPage): PageLint {
   return { lint, ...(total > lint.length && { lintTotal: total }), ...(isPartial && { lintPartial: true }) }
 }
 
-/** The faults of each kind, found one by one. */
+/** Returns one sequence of faults for each kind. A fault is looked for only when it is taken from its sequence. */
 function faultsOf(boxes: readonly CertifiedBox[], lines: readonly PageLine[]): readonly Iterable<LintEntry>[] {
   const entry = (kind: LintKind, shapes: readonly { readonly id: string }[]): LintEntry => ({
     kind,

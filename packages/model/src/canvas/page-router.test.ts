@@ -41,7 +41,7 @@ describe('routing connectors on a page', () => {
     expect(simplified(way.points)).toEqual(way.points)
   })
 
-  it('[CANVAS-22] ends at centres leave their shapes at right angles', () => {
+  it('[CANVAS-22] a connector between two centres leaves both shapes at right angles', () => {
     const given = page(box('a', 0, 0), box('b', 600, 300), box('wall', 300, 150))
     const { way } = connect(given, { fromAnchor: 'center', toAnchor: 'center' })
     expect(way.hit).toEqual([])
@@ -64,7 +64,7 @@ describe('routing connectors on a page', () => {
     expect(isOrthogonal(way.points)).toBe(true)
   })
 
-  it('[CANVAS-22, DIAG-13] each further loop of a shape is outside the loops before it', () => {
+  it('[CANVAS-22, DIAG-13] each further loop at a shape lies outside the loops before it', () => {
     const first = connect(page(box('a', 0, 0)), { toId: 'a' })
     const second = connect(first.body, { toId: 'a' })
     expect(first.way.points[1]).toEqual({ x: 70, y: 0 })
@@ -72,7 +72,7 @@ describe('routing connectors on a page', () => {
   })
 
   it.each([30, 90, 200, 270])(
-    '[CANVAS-22, DIAG-13, DIAG-14] a loop of a shape turned by %d degrees is orthogonal and outside of it',
+    '[CANVAS-22, DIAG-13, DIAG-14] a loop at a shape turned by %d degrees is orthogonal and lies outside the shape',
     (rotation) => {
       const first = connect(page(box('a', 0, 0, { width: 200, rotation })), { toId: 'a' })
       const second = connect(first.body, { toId: 'a' })
@@ -102,7 +102,7 @@ describe('routing connectors on a page', () => {
     expect(wayOf(again.body, result.id).hit).toEqual([])
   })
 
-  it('[CANVAS-21] on a page of 500 shapes each of 60 connectors of a hub has a way around the others, also when the hub moves', () => {
+  it('[CANVAS-21] on a page of 500 shapes all 60 connectors of one hub find a clear way, and find one again when the hub moves', () => {
     const shapes = Array.from({ length: 500 }, (_, i) => box(`s${i}`, (i % 23) * 260 + ((i * 7) % 40), Math.floor(i / 23) * 160))
     const connectors = Array.from({ length: 60 }, (_, i) => ({
       ...{ kind: 'connector', routingMode: 'orthogonal', id: `k${i}` },
@@ -118,7 +118,7 @@ describe('routing connectors on a page', () => {
       for (const { id } of connectors.filter((_, i) => i % 10 === 0)) expect(wayOf(given, id).hit).toEqual([])
   })
 
-  it('[CANVAS-22] an end that is enclosed on all sides is connected directly, with a warning', () => {
+  it('[CANVAS-22] a connector from a shape that is enclosed on all sides is drawn directly, with a warning', () => {
     const walls = [box('n', 0, -85), box('s', 0, 85), box('e', 105, 0, { height: 260 }), box('w', -105, 0, { height: 260 })]
     const { way, warnings } = connect(page(box('a', 0, 0), ...walls, box('b', 600, 0)), {})
     expect(warnings).toHaveLength(1)

@@ -12,33 +12,33 @@ import {
 import { Scratch } from './router/raster.ts'
 import { routeAll } from './router/router.ts'
 
-/** The search for ways. */
+/** The limits of the search for ways. */
 export interface RouterLimits {
-  /** It ends after so many steps; connectors without a way by then are drawn directly. */
+  /** The search ends after this many steps, by default 5,000,000. Connectors without a way by then are drawn directly. */
   readonly steps?: number
   readonly whenSpent?: () => void
-  /** Told of the steps that were made; what it throws ends the search. */
+  /** Called with the number of steps just made. When it throws, the search ends with that error. */
   readonly spend?: (steps: number) => unknown
 }
 
 const maxSteps = 5_000_000
 /**
- * How far around the ends of a connector a way is looked for, and with how much room for others. Near the ends a page of any size has few shapes, and most
- * ways are there.
+ * The areas in which a way is looked for, in this order: first up to 160 units around the ends of the connector, then the whole page. Most ways are found
+ * near the ends, where a page of any size has few shapes. `cares` says how much room a way leaves for other things.
  */
 const windows: readonly { readonly around: number; readonly cares: readonly Care[]; readonly maxVisits: number }[] = [
   { around: 160, cares: allCares.slice(0, 2), maxVisits: 8_000 },
   { around: Number.POSITIVE_INFINITY, cares: allCares, maxVisits: 20_000 },
 ]
-/** Of the lines along which ways are looked for; with more of them each way takes longer to find, and is hardly shorter. */
+/** The most points of the raster in which a way is looked for. With more points the search takes longer, and the way is hardly shorter. */
 const maxPoints = 10_000
-/** What looking at a shape or line that may be near costs beside a step of the search. */
+/** To check whether this many shapes, lines or ends are near costs as much as one step of the search. */
 const lookedAtInStep = 16
 
-/** Routes connectors around the shapes of their page, with the router of diagrams. [CANVAS-12, CANVAS-21, CANVAS-22, DIAG-14] */
+/** Routes connectors around the shapes of their page, with the router of diagrams. Each call has 5,000,000 steps. [CANVAS-12, CANVAS-21, CANVAS-22, DIAG-14] */
 export const pageRouter: Router = (requests, scene) => routerWithin({})(requests, scene)
 
-/** A router with limits for all that it is asked together. */
+/** Makes a router whose limits hold for all its calls together. */
 export function routerWithin(limits: RouterLimits): Router {
   const budget = new Budget(limits)
   return (requests, scene) => routed(requests, scene, budget)
@@ -56,7 +56,7 @@ function routed(requests: readonly RouteRequest[], scene: RouteScene, budget: Bu
     open.map(({ guided }) => guided),
   )
   const far = ({ from, to }: GuidedRequest) => Math.abs(from.point.x - to.point.x) + Math.abs(from.point.y - to.point.y)
-  // The shortest first: it has the fewest other ways.
+  // The shortest connectors come first, since they have the fewest other ways.
   for (const { i, request, guided } of open.toSorted((a, b) => far(a.guided) - far(b.guided) || a.i - b.i))
     budget.during(() => {
       const points = surroundings.route(request, guided, budget.spend)
@@ -70,7 +70,7 @@ interface Near<T> {
   readonly value: T
 }
 
-/** What lies around the connectors that are routed one after the other. */
+/** What lies around connectors that are routed one after the other: shapes, ends, and the ways that are taken already. */
 class PageSurroundings {
   readonly #scene: RouteScene
   readonly #obstacles: readonly Bounds[]
@@ -92,7 +92,7 @@ class PageSurroundings {
     this.#whole = whole
   }
 
-  /** The whole way of a connector, which is in the way of others from now on; `null` where there is none. */
+  /** Finds the whole way of a connector, ends included. Later connectors keep away from it. Returns `null` when there is none. */
   route(request: RouteRequest, guided: GuidedRequest, spend: (steps: number) => boolean): readonly Point[] | null {
     const ends = boundsOf([guided.from.point, guided.to.point]) as Bounds
     for (const { around, cares, maxVisits } of windows) {
@@ -104,7 +104,7 @@ class PageSurroundings {
       const obstacles = ownObstacles(request, guided, this.#obstacles.filter(isNear), this.#scene)
       const taken = this.#taken.flatMap(({ bounds, value }) => (isNear(bounds) ? [value] : []))
       const reserved = this.#reserved.filter(({ point }) => within === null || holds(within, point))
-      // Nothing else is further out, so no other window is looked at.
+      // A window that holds the whole page is the last one tried, so the way may leave as little room as any care allows.
       const options = { spend, within, reserved, scratch: this.#scratch, cares: isAll ? allCares : cares, maxVisits, maxPoints }
       const [points] = routeAll([guided], obstacles, taken, options)
       if (points !== undefined && points !== null) {
@@ -118,7 +118,7 @@ class PageSurroundings {
 
   #take(value: TakenRoute): void {
     const bounds = boundsOf(value.points)
-    // A straight line has bounds without an inside, which nothing overlaps.
+    // The bounds of a straight line have no area. They are grown, since `overlaps` is true only for bounds that share some area.
     if (bounds !== null) this.#taken.push({ bounds: grown(bounds, 1), value })
   }
 }
@@ -141,7 +141,7 @@ class Budget {
     return true
   }
 
-  /** Does some work, or the part of it that there are steps for. */
+  /** Does some work until the steps are used up. Does nothing when they are used up already. */
   during(work: () => void): void {
     if (this.#left < 0) return
     try {
@@ -153,7 +153,7 @@ class Budget {
   }
 }
 
-/** The loops of shapes: each further one of a shape lies outside of those before it. [DIAG-13] */
+/** Finds the ways of loops. Each further loop at a shape lies outside the loops before it. [DIAG-13] */
 class Loops {
   readonly #turns = new Map<string, number>()
 
@@ -161,11 +161,11 @@ class Loops {
     for (const { start, end } of lines) this.#turn(start, end)
   }
 
-  /** The way of a connector that leaves a shape to the right and comes back from below; `null` for any other. */
+  /** Returns the corners of a loop that leaves its shape to the right and comes back from below; `null` for any other connector. */
   next({ start, end }: RouteRequest): readonly Point[] | null {
     const turn = this.#turn(start, end)
     if (turn === null || start.box === null || isRowAnchor(start.anchor) || isRowAnchor(end.anchor)) return null
-    // By where they lie on the page: the sides of a turned shape face elsewhere.
+    // Compares directions on the page, since the right side of a turned shape may face another way.
     return start.direction?.x === 1 && end.direction?.y === 1 ? loopCorners(start.box, start.point, end.point, turn) : null
   }
 
@@ -191,7 +191,7 @@ function guidedRequest({ id, start, end }: RouteRequest): GuidedRequest {
 function guidedEnd(end: RouteEnd, facing: Side, free: string): GuidedEnd {
   const { box, direction, point } = end
   if (box === null || direction !== null) {
-    // Rows of a shape have places of their own, so only the place tells one from another.
+    // Only the editor knows where a row lies. So two ends are at the same row anchor only when their stored places are equal too.
     const name = isRowAnchor(end.anchor) ? `${end.anchor} ${point.x} ${point.y}` : end.anchor
     return { point, direction, anchor: anchorName({ shapeId: end.shapeId, anchor: name }, free) }
   }
@@ -207,8 +207,8 @@ function guidedEnd(end: RouteEnd, facing: Side, free: string): GuidedEnd {
 const edge = 0.5
 
 /**
- * What a connector keeps away from: every shape but one that an end of it lies in, such as a frame around others, and a group that it ends at as a whole,
- * outside of which it stays.
+ * Returns the obstacles of one connector: all shapes except those that one of its ends lies in, such as a frame around other shapes. A group that the
+ * connector ends at is an obstacle as a whole, so that the way stays outside the group.
  */
 function ownObstacles(
   request: RouteRequest,

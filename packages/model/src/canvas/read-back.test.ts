@@ -54,7 +54,7 @@ describe('reading back a stored shape', () => {
     })
   })
 
-  it('[CANVAS-16] numbers near the largest one stay numbers, also where they are added and doubled', () => {
+  it('[CANVAS-16] coordinates and sizes near the largest number stay finite when they are added and doubled', () => {
     const most = Number.MAX_VALUE
     expect(back({ id: 'e', type: 'ellipse', ...base, x: most, y: 0, radiusX: most, radiusY: 1.5e308 })).toMatchObject({
       w: most,
@@ -74,7 +74,7 @@ describe('reading back a stored shape', () => {
     expect(group).toMatchObject({ x: 1.7e308, y: 2, w: 0, h: 6 })
   })
 
-  it('[CANVAS-16] an ellipse is read back by its diameters, without text and icon where it has none', () => {
+  it('[CANVAS-16] an ellipse is read back with its diameters, and without text and icon when it has none', () => {
     const stored = {
       id: 'e',
       type: 'ellipse',
@@ -203,7 +203,7 @@ describe('reading back a stored shape', () => {
     })
   })
 
-  it('[CANVAS-16] a group is read back by its members and the box around them, also nested and rotated ones', () => {
+  it('[CANVAS-16] a group is read back with its members and the box around them, including nested and rotated members', () => {
     const members = [
       rectangle('a', { x: 0, y: 0, width: 100, height: 40 }),
       group('inner', 'b', 'line'),
@@ -242,7 +242,7 @@ describe('reading back a stored shape', () => {
     expect(shown[0]).toMatchObject(box)
   })
 
-  it('[CANVAS-15] a shape of any other type is read back with its members', () => {
+  it('[CANVAS-15] a shape of any other type is read back with its place, size and text', () => {
     expect(back({ id: 'd', type: 'database', x: 1, y: 2, width: 30, height: 40, text: 'T' })).toEqual({
       id: 'd',
       kind: 'database',

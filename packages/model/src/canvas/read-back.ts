@@ -9,22 +9,22 @@ import { type PageGeometry, pageGeometry, shapeValues } from './page-geometry.ts
 import { kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
 import { arrowOf, bareHash, centreOf, childrenOf, endOf, finite, labelOf, numberOf, shownSize, stringOf } from './stored-shape.ts'
 
-/** A stored shape as tools show it: what `add_shape` takes, and for other types what can be known of them. [CANVAS-16] */
+/** A stored shape as tools show it: in the form that `add_shape` takes. Shapes of other types are shown as far as the relay knows them. [CANVAS-16] */
 export type ShapeDsl = JsonObject
 
-/** The shapes of a page, bottom first, members of a group after it. [CANVAS-17] */
+/** Returns the shapes of a page, bottom first. The members of a group come directly after it. [CANVAS-17] */
 export function shapesInOrder(page: CanvasPage): readonly Shape[] {
   const values = shapeValues(page)
   const shapes = new Map(page.shapes.map((shape) => [shape.id, shape]))
   return stackShapes([...values.keys()], values).map((id) => shapes.get(id) as Shape)
 }
 
-/** A page as its shapes are read back from it. */
+/** Returns the geometry of a page, which `readBack` needs to show groups. */
 export function readablePage(page: CanvasPage): PageGeometry {
   return pageGeometry(shapeValues(page))
 }
 
-/** One shape read back. */
+/** Shows one stored shape as a DSL object. */
 export function readBack(shape: Shape, page: PageGeometry): ShapeDsl {
   const { id, value } = shape
   const kind = kindOf(value)
@@ -42,7 +42,7 @@ export function readBack(shape: Shape, page: PageGeometry): ShapeDsl {
   }
 }
 
-/** No shape of the page has the id; the facts name the page that has one. [ERR_SHAPE_NOT_FOUND, TOOL-26] */
+/** Refuses an id that no shape of the page has. Names another page that has the id, else the nearest ids of this page. [ERR_SHAPE_NOT_FOUND, TOOL-26] */
 export function shapeNotFound(body: DocumentBody, page: CanvasPage, shapeId: string): Refusal {
   const other = body.canvas.pages.find(
     (candidate) => candidate !== page && candidate.shapes.some((shape) => shape.id === shapeId),
@@ -62,7 +62,7 @@ export function shapeNotFound(body: DocumentBody, page: CanvasPage, shapeId: str
   return refused('ERR_SHAPE_NOT_FOUND', `The page ${quote(pageId)} has no shape "${shown}"; ${hint}.`, { shapeId: shown, pageId })
 }
 
-/** Where a shape is, and what else its form has. */
+/** Returns the members that depend on the form: the place and size of a box, the ends of a line, the members of a group. */
 const placeOf: { readonly [F in ShapeKind['form']]: (shape: Shape, page: PageGeometry) => JsonObject } = {
   box: ({ value }): JsonObject => {
     const { x, y } = centreOf(value)
@@ -76,7 +76,7 @@ const placeOf: { readonly [F in ShapeKind['form']]: (shape: Shape, page: PageGeo
   }),
 }
 
-/** A group is where its members are. */
+/** Returns the centre and size of the box around the members of a group. A group without placed members has its own x and y, and the size 0. */
 function groupPlace(value: JsonObject, bounds: ReturnType<PageGeometry['groups']['get']>): JsonObject {
   if (bounds === undefined || bounds === null) return { ...centreOf(value), w: 0, h: 0 }
   const { left, top, right, bottom } = bounds
@@ -103,12 +103,13 @@ function endsOf(value: JsonObject): JsonObject {
   }
 }
 
-/** Colours that a shape has by nature, and so does not name, are left out: `add_shape` takes colours only. [CANVAS-6] */
+/** Reads the style. Leaves out a colour that is stored as `null`, such as the fill of a connector, since `add_shape` takes only colours. [CANVAS-6] */
 function styleOf(value: JsonObject, kind: ShapeKind): JsonObject {
   const entries = styleNames.flatMap((name): (readonly [string, Json])[] => {
     const member = memberOf(value, name)
     if (typeof member !== (name === 'strokeWidth' ? 'number' : 'string')) return []
-    // What the kind keeps elsewhere is shown under the name of that place; a line of no width is no line.
+    // Some kinds store a style in the member of another style, and it is shown under that name: the labelColor of a text as its fill. The stroke width 0 is
+    // left out where it is the default, as of a text, which has no stroke.
     const isElsewhere = (kind.style[name] ?? name) !== name
     const isNoLine = name === 'strokeWidth' && member === 0 && kind.defaults?.[name] === 0
     return isElsewhere || isNoLine ? [] : [[name, member as Json]]

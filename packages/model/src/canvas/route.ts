@@ -5,7 +5,7 @@ import { boundsOfBox, type ShapeBox } from './geometry/shape-box.ts'
 
 /** Where a route begins or ends. */
 export interface RouteEnd {
-  /** The anchor, or where a free end lies. */
+  /** The point of the anchor, or of the free end. */
   readonly point: Point
   /** The direction in which the anchor is left, as a unit vector along an axis; `null` for the centre of a shape and for a free end. */
   readonly direction: Point | null
@@ -15,7 +15,7 @@ export interface RouteEnd {
   readonly box: ShapeBox | null
 }
 
-/** A connector that stays as it is. */
+/** A connector or line that is not routed in this call. Routes keep away from it where they can. */
 interface OtherLine {
   /** Its way, ends included. */
   readonly points: readonly Point[]
@@ -24,7 +24,7 @@ interface OtherLine {
 }
 
 export interface RouteRequest {
-  /** The connector. */
+  /** The id of the connector. */
   readonly id: string
   readonly start: RouteEnd
   readonly end: RouteEnd
@@ -34,18 +34,18 @@ export interface RouteRequest {
 export interface RouteScene {
   /** The bounds of every shape with a size, by id; groups are no obstacles, their members are. */
   readonly obstacles: ReadonlyMap<string, Bounds>
-  /** The members, at any depth, of each group that a route ends at: a route may pass these. */
+  /** For each group that a route ends at, the ids of its members at any depth. A route stays outside such a group. */
   readonly membersOf: ReadonlyMap<string, ReadonlySet<string>>
   readonly lines: readonly OtherLine[]
 }
 
 /**
- * Finds orthogonal ways for connectors: for each request its interior points, without those in the middle of a straight stretch; `null` where there is
- * no way around the obstacles. Pure and deterministic. [DIAG-14]
+ * Finds orthogonal ways for connectors. Returns for each request the interior points of its way, which are its corners; `null` when no way around the
+ * obstacles was found. Deterministic: the same calls in the same order give the same ways. [DIAG-14]
  */
 export type Router = (requests: readonly RouteRequest[], scene: RouteScene) => readonly (readonly Point[] | null)[]
 
-/** The corners of the loop that is `turn`-th at a shape, from 0, outside of the shape as it lies on the page. [DIAG-13] */
+/** Returns the three corners of a loop at a shape, outside the shape as it is turned. `turn` counts the loops of the shape from 0. [DIAG-13] */
 export function loopCorners(box: ShapeBox, start: Point, end: Point, turn: number): readonly Point[] {
   const bounds = boundsOfBox(box)
   const out = reachOfLoops(turn + 1)
@@ -57,13 +57,13 @@ export function loopCorners(box: ShapeBox, start: Point, end: Point, turn: numbe
   ]
 }
 
-/** The way with the fewest corners, whatever lies in between. [CANVAS-22] */
+/** Returns the way with the fewest corners, without regard to what lies in between. [CANVAS-22] */
 export function directRoute({ start, end }: RouteRequest): readonly Point[] {
   if (start.box !== null && start.shapeId === end.shapeId) return loopCorners(start.box, start.point, end.point, 0)
   return directWay(start.point, end.point, axisOf(start.direction), axisOf(end.direction))
 }
 
-/** A router that looks at no obstacle. */
+/** A router that ignores all obstacles. */
 export const directRouter: Router = (requests) => requests.map(directRoute)
 
 function axisOf(direction: Point | null): 'sideways' | 'upright' | null {

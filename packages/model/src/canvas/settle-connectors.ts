@@ -10,28 +10,29 @@ import { directRoute, type RouteEnd, type Router, type RouteRequest, type RouteS
 import { kindOf } from './shape-kinds.ts'
 import { childrenOf, finite } from './stored-shape.ts'
 
-/** The shapes of a page on their way through a write. */
+/** The shapes of a page before and after a write that has not adjusted the connectors yet. */
 export interface Unsettled {
   readonly before: PageGeometry
   readonly after: ShapeValues
-  /** The connectors that the call itself writes, and whether it leaves their way to the relay. */
+  /** The connectors that the call itself writes. `isRouted` says whether the relay has to find their way. */
   readonly written: ReadonlyMap<string, { readonly isRouted: boolean }>
-  /** Connectors that the write moved although their shapes may be where they were. */
+  /** Connectors that the write moved as members of a group. The shapes at their ends may not have moved. */
   readonly carried?: ReadonlySet<string>
-  /** Connectors that stay as they are, whatever their shapes do. */
+  /** Connectors that stay as they are, even when their shapes move. */
   readonly fixed?: ReadonlySet<string>
 }
 
 export interface Settled {
   readonly shapes: ShapeValues
-  /** Connectors that were routed again because a shape of theirs changed its place. */
+  /** Connectors that were routed although the call does not write them: they moved with a group, or a shape at one of their ends moved. */
   readonly rerouted: readonly string[]
   readonly warnings: readonly Warning[]
 }
 
 /**
- * Brings the connectors of a page in line with a write: the ends of those that it writes or carries, and of those attached to a shape whose place or size
- * changes, go to their anchors, and orthogonal ones of these are routed. Others keep their waypoints. [CANVAS-14, CANVAS-21]
+ * Adjusts the connectors of a page after a write. Changes only attached connectors: those that the write itself wrote or carried, and those whose shape
+ * changed its place or size. Puts their attached ends at their anchors. Routes the orthogonal ones, of the written ones those with `isRouted`; the others
+ * keep their waypoints. A connector without a clear way gets the direct one, with a warning. [CANVAS-14, CANVAS-21]
  */
 export function settleConnectors({ before, after, written, carried, fixed }: Unsettled, route: Router): Settled {
   const geometry = pageGeometry(after)
@@ -62,7 +63,7 @@ export function settleConnectors({ before, after, written, carried, fixed }: Uns
   return { shapes, rerouted: requests.map(({ id }) => id).filter((id) => !written.has(id)), warnings }
 }
 
-/** Whether the relay finds the way of a connector whose shapes change their place. [CANVAS-21] */
+/** Whether the relay routes a connector again when its shapes move: only an orthogonal one, and no shape of the type `line`. [CANVAS-21] */
 export function isRoutedByItself(value: JsonObject): boolean {
   return memberOf(value, 'routingMode') === 'orthogonal' && kindOf(value).settable.includes('routingMode')
 }
@@ -80,12 +81,12 @@ function hasMoved(id: string, before: PageGeometry, after: PageGeometry): boolea
   )
 }
 
-/** Whether the attached ends of a connector lie at their anchors. */
+/** Whether the attached ends of a connector lie at their anchors. Always true for other shapes. */
 export function isInPlace(value: JsonObject, before: PageGeometry, after: PageGeometry): boolean {
   return kindOf(value).form !== 'line' || withEnds(value, before, after) === value
 }
 
-/** The connector with its attached ends at their anchors. */
+/** Puts the attached ends of a connector at their anchors. Returns `value` itself when they lie there already. */
 function withEnds(value: JsonObject, before: PageGeometry, after: PageGeometry): JsonObject {
   const course = courseOf(value)
   const [start, end] = [endPlace(course.start, before, after), endPlace(course.end, before, after)]
@@ -100,7 +101,7 @@ function withEnds(value: JsonObject, before: PageGeometry, after: PageGeometry):
   return settled
 }
 
-/** A coordinate as a number that JSON has. Of the largest numbers some results have no number at all. */
+/** Makes a coordinate storable as JSON. Sums near the largest number may give Infinity, which is limited, or NaN, which `otherwise` replaces. */
 function storable(place: number, otherwise: number): number {
   return Number.isNaN(place) ? otherwise : finite(place)
 }
@@ -111,7 +112,7 @@ function endPlace({ shapeId, anchor, stored }: ConnectorEnd, before: PageGeometr
   const old = shapeId === null ? undefined : before.boxes.get(shapeId)
   const isKnown = anchor === 'center' || (sideOf(anchor) !== null && !isRowAnchor(anchor))
   if (isKnown) return anchorPoint(box, anchor)
-  // Only the editor knows where on its side such an anchor is, so an end that lies there keeps its place relative to the shape.
+  // Only the editor knows where on its side such an anchor is. So a stored end on that side keeps its place relative to the shape.
   const from = old ?? box
   return liesOn(from, sideOf(anchor), stored) ? carried(stored, from, box) : anchorPoint(box, anchor)
 }
@@ -127,7 +128,7 @@ function liesOn({ centre, width, height, rotation }: ShapeBox, side: Side | null
   return side === null || Math.abs(dy - (side === 'bottom' ? height : -height) / 2) <= nearness
 }
 
-/** A point of one box at the same place of another. */
+/** Moves a point of one box to the same relative place on another box. */
 function carried(point: Point, from: ShapeBox, to: ShapeBox): Point {
   const { x, y } = rotated(point, from.centre, -from.rotation)
   const scaled = {
@@ -172,7 +173,7 @@ function sceneOf(requests: readonly RouteRequest[], { shapes, boxes }: PageGeome
   return { obstacles, membersOf, lines }
 }
 
-/** What a group holds, at any depth; the group itself is not among it. */
+/** Returns the ids of the members of a group, at any depth, without the group itself. */
 export function descendantsOf(group: string, shapes: ShapeValues): ReadonlySet<string> {
   const found = new Set<string>()
   const open = [group]

@@ -1,4 +1,4 @@
-/** The names of CSS colours; `transparent` and `auto` are none of them. */
+/** The names of CSS colours in lower case. `transparent` and `auto` are not in the list; `readShapeColour` checks them itself. */
 const names: ReadonlySet<string> = new Set(
   [
     'aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue',
@@ -26,7 +26,7 @@ const functional = new RegExp(
   'i',
 )
 
-/** A colour as it is stored, without spaces around it and with `auto` in lower case; `null` when it is none. [CANVAS-6] */
+/** Reads a colour into its stored form: without spaces around it, and `auto` in lower case. Returns `null` for any other text. [CANVAS-6] */
 export function readShapeColour(given: string): string | null {
   if (given.length > maxLength) return null
   const colour = given.trim()

@@ -18,7 +18,7 @@ const boxIds = ['a', 'b', 'c', 'd', 'e'] as const
 const groupIds = ['g', 'h'] as const
 const end = fc.constantFrom<string | null>(...boxIds, ...groupIds, null)
 
-/** A value that a call may give for each DSL member; for style, icons and texts also wrong ones. */
+/** For each DSL member a value that a call may give. Some are wrong on purpose: a style of `null`, an anchor named `wrong`. */
 const values: { readonly [name: string]: fc.Arbitrary<Json> } = {
   x: coordinate,
   y: coordinate,
@@ -49,7 +49,7 @@ const members: fc.Arbitrary<JsonObject> = fc
   .uniqueArray(fc.constantFrom(...dslNames), { maxLength: 8 })
   .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, values[name] ?? json]))))
 
-/** A page of boxes of all kinds, groups and connectors. */
+/** The shapes of a page: five boxes of several kinds, two groups, and up to four connectors. */
 const shapes: fc.Arbitrary<readonly JsonObject[]> = fc
   .tuple(
     fc.tuple(
@@ -71,7 +71,7 @@ function pageOf({ canvas }: DocumentBody): CanvasPage {
 }
 
 describe('laws of editing shapes', () => {
-  it('[CANVAS-16] a shape made again from what was read back is equal and needs no fix, whatever the first call contained', () => {
+  it('[CANVAS-16] a shape created from its own read-back equals the first one and needs no fix, whatever the first call contained', () => {
     fc.assert(
       fc.property(shapes, fc.constantFrom(...creatableNames), members, (present, kind, said) => {
         const first = done(run('add_shape', page(...present), { pageId: 'p', shape: { ...said, kind, id: 'new' } }))
@@ -85,7 +85,7 @@ describe('laws of editing shapes', () => {
     )
   })
 
-  it('[CANVAS-14] any JSON object is made into a shape or refused, and every member not stored is reported as a fix', () => {
+  it('[CANVAS-14] any JSON object becomes a shape or is refused, and every unknown member is reported as a fix', () => {
     const given = fc.dictionary(fc.oneof(fc.constantFrom(...dslNames, 'id', 'kind', 'type'), fc.string()), json, {
       noNullPrototype: true,
     })
@@ -107,7 +107,7 @@ describe('laws of editing shapes', () => {
     )
   })
 
-  it('[CANVAS-19] a patch changes only its shape, its group members and connectors, keeps unknown members, and applying it twice equals once', () => {
+  it('[CANVAS-19] a patch changes only its shape, group members and connectors, keeps unknown members, and changes nothing when applied again', () => {
     fc.assert(
       fc.property(shapes, fc.constantFrom(...boxIds, ...groupIds, 'line-0'), members, (present, id, patch) => {
         const given = page(...present)
@@ -119,7 +119,7 @@ describe('laws of editing shapes', () => {
           const mayChange = shape.id === id || kindOf(shape.value).form === 'line' || id === 'g' || id === 'h'
           if (!mayChange) expect(shape).toBe(before)
         }
-        // Where a connector goes depends on the way by which its group moves, and a group is as large as what it holds.
+        // Skips the second patch of a group that holds connectors. They change its size when they follow, so the second patch may move it again.
         const holdsLines = [...descendantsOf(id, shapeValues(pageOf(given)))].some((each) => each.startsWith('line'))
         if (holdsLines && (patch['x'] ?? patch['y']) !== undefined) return
         const again = run('update_shape', first.body, { pageId: 'p', id, patch })
@@ -133,7 +133,7 @@ describe('laws of editing shapes', () => {
     )
   })
 
-  it('[CANVAS-14] [CANVAS-20] [CANVAS-21] when a group moves, its connectors and those at what it holds lie at their anchors, or stay where they were', () => {
+  it('[CANVAS-14] [CANVAS-20] [CANVAS-21] after a group moves, each connector in it or at its members lies at its anchors or where it was', () => {
     let carried = 0
     fc.assert(
       fc.property(shapes, fc.constantFrom(...groupIds), point, (present, id, to) => {
@@ -146,7 +146,7 @@ describe('laws of editing shapes', () => {
           if (kindOf(value).form !== 'line' || value === before.shapes.get(line)) continue
           const ends = ['startShapeId', 'endShapeId'].map((name) => memberOf(value, name))
           expect(moving.has(line) || ends.some((end) => moving.has(String(end)) || end === 'g' || end === 'h')).toBe(true)
-          // A group is as large as its connectors too, so one that ends at such a group moves its own anchor.
+          // A connector in a group changes the size of the group. So a connector that ends at such a group may move its own anchor.
           const endsAtLines = ends.some((end) =>
             [...descendantsOf(String(end), now.shapes)].some((each) => each.startsWith('line')),
           )
@@ -157,7 +157,7 @@ describe('laws of editing shapes', () => {
           const value = now.shapes.get(line) as JsonObject
           const ends = ['startShapeId', 'endShapeId'].map((name) => String(memberOf(value, name)))
           const stays = kindOf(value).form === 'line' && ends.every((end) => now.boxes.has(end) && !moving.has(end))
-          // A group outside may hold what moves, and then it is another one.
+          // Skips ends at a group: a group outside may hold a shape that moves, and then its size changes.
           if (stays && !ends.some((end) => end === 'g' || end === 'h')) expect(value).toBe(before.shapes.get(line))
         }
       }),
@@ -166,7 +166,7 @@ describe('laws of editing shapes', () => {
     expect(carried).toBeGreaterThan(50)
   })
 
-  it('[CANVAS-24] after a deletion no reference to a deleted shape is left, and everything else is there', () => {
+  it('[CANVAS-24] after a deletion no reference to a deleted shape is left, and all other shapes are still there', () => {
     fc.assert(
       fc.property(shapes, fc.constantFrom(...boxIds, ...groupIds), (present, id) => {
         const given = page(...present)
@@ -210,7 +210,7 @@ describe('laws of editing shapes', () => {
     )
   })
 
-  it('[CANVAS-16] after any edit each shape of a page is read back as an object', () => {
+  it('[CANVAS-16] after a patch of a group each shape of the page is read back as an object', () => {
     fc.assert(
       fc.property(shapes, members, (present, patch) => {
         const edited = run('update_shape', page(...present), { pageId: 'p', id: 'g', patch })

@@ -8,7 +8,7 @@ import type { RouterLimits } from './page-router.ts'
 import { type UpdateShape, updateShape } from './update-shape.ts'
 import { type FoundWay, notingRouter, routedAs } from './ways.ts'
 
-/** The edits of shapes. */
+/** The edits of shapes, by the name of their tool. */
 export const shapeEdits = {
   add_shape: { edit: routedAs(addShape), flaw: addShapeFlaw, routes: true },
   add_shapes: { edit: routedAs(addShapes), flaw: addShapesFlaw, routes: true },
@@ -18,7 +18,7 @@ export const shapeEdits = {
   reorder_shapes: { edit: reorderShapes },
 } as const satisfies Record<string, EditRow>
 
-/** Those that have connectors routed, by the router. */
+/** The edits that route connectors. Each is a function that takes the router and returns the edit. */
 export const routedEdits = {
   add_shape: addShape,
   add_shapes: addShapes,
@@ -33,7 +33,7 @@ export function isRoutedEdit(name: string): name is RoutedEdit {
   return Object.hasOwn(routedEdits, name)
 }
 
-/** The ways that an edit would give to connectors, so that the checked write need not look for them. [CONC-13] */
+/** Runs an edit only to learn the ways that it finds for connectors, so that the checked write need not look for them. [CONC-13] */
 export function findWays(
   name: RoutedEdit,
   body: DocumentBody,

@@ -17,7 +17,7 @@ import {
 } from './shape-kinds.ts'
 import { bareHash } from './stored-shape.ts'
 
-/** What a call says of a shape, each member checked and within its limits. [CANVAS-4 to CANVAS-13] */
+/** The members that a call gives for a shape, each one checked and within its limits. [CANVAS-4 to CANVAS-13] */
 export interface ShapeInput {
   readonly x?: number
   readonly y?: number
@@ -25,7 +25,7 @@ export interface ShapeInput {
   readonly h?: number
   readonly text?: string
   readonly style?: StyleInput
-  /** `''` takes the icon away. */
+  /** `''` removes the icon. */
   readonly iconId?: string
   readonly iconDisplayMode?: string
   readonly iconSize?: number
@@ -51,20 +51,20 @@ export interface StyleInput {
 }
 
 /**
- * What the relay knows of the icons that a call names: to each `iconId` that it does not know, the nearest ids that it does. The catalogue is not part of
- * the model, so who calls an edit looks the ids up. [ICON-3, ICON-4]
+ * The icons of a call that the relay does not know: for each such `iconId` the nearest ids that it knows. The caller of an edit looks them up, since the
+ * catalogue is not part of the model. [ICON-3, ICON-4]
  */
 export type UnknownIcons = { readonly [iconId: string]: readonly string[] }
 
-/** How reading an object is told what it is for. */
+/** How to read an object: for which kind of shape, and what to do with members that do not fit it. */
 export interface InputRules {
   readonly kind: ShapeKind
-  /** Members that say what the object is, and are read elsewhere. */
+  /** Members that are passed over here, such as `id` and `stamp`: they are read elsewhere or not at all. */
   readonly ignored: readonly string[]
-  /** What becomes of a member that other kinds have. */
+  /** Returns the action of the fix for a member that only other kinds have. */
   readonly ofOtherKinds: (name: DslName) => 'dropped_unknown' | 'dropped_invalid'
   readonly icons: UnknownIcons
-  /** Of the call that gives the object. */
+  /** One for all objects of a call, since it limits the work of the whole call. */
   readonly hints: NameHints
 }
 
@@ -73,7 +73,7 @@ export interface ReadInput {
   readonly fixes: readonly Fix[]
 }
 
-/** Reads the members of a DSL object or a patch; what cannot be used is left out and told. [CANVAS-14, CANVAS-18] */
+/** Reads the members of a DSL object or a patch. Leaves out each unusable member, with a fix. [CANVAS-14, CANVAS-18] */
 export function readShapeInput(given: JsonObject, { kind, ignored, ofOtherKinds, icons, hints }: InputRules): ReadInput {
   const fixes: Fix[] = []
   const input: Record<string, unknown> = {}
@@ -94,7 +94,7 @@ export function readShapeInput(given: JsonObject, { kind, ignored, ofOtherKinds,
   return { input: { ...input, style: told.style }, fixes: [...fixes, ...told.fixes] }
 }
 
-/** Without a name whose place another given name has: the letters of a text have one colour. [CANVAS-15] */
+/** Drops a style that the kind stores in the same member as another given style, with a fix: a text stores labelColor in `fill`. [CANVAS-15] */
 function styleOfKind(
   style: StyleInput,
   { type, style: places }: ShapeKind,
@@ -118,7 +118,7 @@ function isDslName(name: string): name is DslName {
   return (dslNames as readonly string[]).includes(name)
 }
 
-/** Names that other drawing programs have for members of a shape. */
+/** Names that other drawing programs use for members of a shape. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ...(['label', 'content', 'title', 'name'] as const).map((name) => [name, 'text'] as const),
   ['width', 'w'],
@@ -184,7 +184,7 @@ function numberWithin(least: number, most: number): Reader<number> {
     }
     const value = Math.min(Math.max(given, least), most)
     if (value !== given) note('clamped', `takes a number from ${least} to ${most}; ${value} was taken`)
-    // -0 is no number that JSON keeps.
+    // Adding 0 turns -0 into 0, since JSON text does not keep -0.
     return value + 0
   }
 }
@@ -204,7 +204,7 @@ function readText(given: Json, note: Note): string | undefined {
     note('dropped_invalid', 'takes a string')
     return undefined
   }
-  // A character takes at most two units, so what stands behind is not looked at.
+  // Cleans only the start of a long text. A character takes at most two UTF-16 units, so the start has more than 10,000 characters.
   const start = given.slice(0, 2 * maxText + 2)
   const text = cleanText(start)
   if (text !== start) note('dropped_invalid', 'a text has no NUL and no lone surrogates, and its line breaks are LF')

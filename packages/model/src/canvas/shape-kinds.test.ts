@@ -9,7 +9,7 @@ import { readablePage, readBack } from './read-back.ts'
 import { creatableNames, kindOf, shapeKinds } from './shape-kinds.ts'
 import { labelOf, withLabel } from './stored-shape.ts'
 
-/** What tools and pictures make of a shape that says nothing but its type and a label under the name it is written to. */
+/** For a shape with no members but its type: the member that a label is written to, its box, and the arrows at start and end of a line. */
 const bare: { readonly [type: string]: { readonly label: string; readonly box: string | null; readonly line?: string } } = {
   rectangle: { label: 'label', box: '100x80 rectangle' },
   ellipse: { label: 'label', box: '100x80 ellipse' },
@@ -28,12 +28,12 @@ function shownAs(value: JsonObject & { readonly id: string }) {
 }
 
 describe('table of shape kinds', () => {
-  it('[CANVAS-15] every kind has a row here, and four kinds are made by tools', () => {
+  it('[CANVAS-15] every kind has a row in the table of these tests, and tools create four kinds', () => {
     expect(shapeKinds.map(({ type }) => type).sort()).toEqual(Object.keys(bare).sort())
     expect(creatableNames).toEqual(['rectangle', 'ellipse', 'text', 'connector'])
   })
 
-  it.each(Object.entries(bare))('[CANVAS-15] a %s without its own members has the size and arrows of its kind', (type, row) => {
+  it.each(Object.entries(bare))('[CANVAS-15] a %s with only a type has the size and arrows of its kind', (type, row) => {
     const value = { id: 's', type }
     const box = boxOfShape(value)
     expect(box === null ? null : `${box.width}x${box.height} ${box.outline}`).toBe(row.box)
@@ -44,7 +44,7 @@ describe('table of shape kinds', () => {
   })
 
   it.each(Object.entries(bare))(
-    '[CANVAS-16] the label written to a %s is the one that tools read and previews show',
+    '[CANVAS-16] tools read the label that was written to a %s, and previews show it, except for a group',
     (type, row) => {
       const value: JsonObject & { readonly id: string } = { ...withLabel({ id: 's', type }, 'Zebra'), id: 's' }
       expect(memberOf(value, row.label)).toBe('Zebra')
@@ -71,7 +71,7 @@ describe('table of shape kinds', () => {
     )
   })
 
-  it('[CANVAS-16] a new text is written to the member that the old one was read from', () => {
+  it('[CANVAS-16] a new text is written to the member of the old one, or to the first label member when tools do not write that one', () => {
     expect(withLabel({ type: 'sticky', text: 'old' }, 'new')).toEqual({ type: 'sticky', text: 'new' })
     expect(withLabel({ type: 'sticky', name: 'old' }, 'new')).toEqual({ type: 'sticky', name: 'old', label: 'new' })
     expect(withLabel({ type: 'text', content: 'old' }, 'new')).toEqual({ type: 'text', content: 'old', text: 'new' })

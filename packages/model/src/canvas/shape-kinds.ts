@@ -1,49 +1,52 @@
 import { type Json, type JsonObject, memberOf } from '../json.ts'
 
-/** What a shape is on its page: something with a place and a size, a way between two points, or the frame around others. */
+/** What a shape is on its page: a box has a place and a size, a line goes from point to point, a group is the frame around its members. */
 type ShapeForm = 'box' | 'line' | 'group'
 
-/** The members that a box keeps its size in. */
+/** The members that store the size of a box. */
 interface SizeMembers {
   readonly width: string
   readonly height: string
-  /** What the members hold is half of the size: radii. */
+  /** The members store half of the size, as the radii of an ellipse do. */
   readonly areHalves: boolean
-  /** What a box without these members is taken for, in units of the page. */
+  /** The size of a box without these members, in units of the page. */
   readonly default: { readonly width: number; readonly height: number }
-  /** Whether reading back leaves the size out where the shape names none. */
+  /** Whether reading back leaves out the size of a shape that stores neither member. */
   readonly isOptional: boolean
 }
 
-/** Where the label of a kind is: the first of `read` that holds text; a new one is written where the old one was read, else to the first. */
+/**
+ * The members that may hold the label of a kind. The label is the first text in `read` that is not empty. A new label is written to the member of the old
+ * one if that is in `write`, else to the first of `write`.
+ */
 interface LabelMembers {
   readonly read: readonly string[]
   /** Those of `read` that tools write to. */
   readonly write: readonly [string, ...string[]]
   /** The member that a picture shows instead of a missing label. */
   readonly instead: string | null
-  /** What it shows when that is missing as well. */
+  /** The text that a picture shows when that member is missing as well. */
   readonly otherwise: string
 }
 
-/** What a picture takes for members that a shape lacks. */
+/** How a picture draws a kind of shape, and which values it uses for members that a shape lacks. */
 export interface Look {
   readonly as: 'box' | 'text' | 'line' | 'nothing'
   readonly outline: 'rectangle' | 'ellipse'
   readonly fill: string
   readonly stroke: string
   readonly labelColour: string
-  /** In pixels. */
+  /** The font size of the label, in pixels. */
   readonly labelSize: number
-  /** The member whose text is shown as a badge; `null` where the icon is shown. */
+  /** The member whose text is shown as a badge; `null` for kinds that show their icon. */
   readonly badge: string | null
 }
 
-/** A member of its own that reading back shows. */
+/** A member of this kind alone that reading back shows. */
 interface ShownMember {
-  /** As it is stored. */
+  /** The name under which it is stored. */
   readonly stored: string
-  /** As tools show it. */
+  /** The name under which tools show it. */
   readonly shown: string
   readonly type: 'string' | 'number' | 'blob'
 }
@@ -53,17 +56,17 @@ export interface ShapeKind {
   /** The member `type`; `unknown` stands for every type without a row of its own. */
   readonly type: KindName
   readonly form: ShapeForm
-  /** The members of a new one besides its place; `null`: tools make none from a DSL object. [CANVAS-1] */
+  /** The members of a new shape besides its place; `null` for kinds that tools do not create from a DSL object. [CANVAS-1] */
   readonly defaults: JsonObject | null
-  /** `null` for what has no size. */
+  /** `null` for kinds that store no size. */
   readonly size: SizeMembers | null
   readonly label: LabelMembers
   readonly look: Look
-  /** Where tools write the members of `style`. Those that are not there cannot be shown by the kind. */
+  /** The stored member for each member of `style`. A shape of the kind cannot show a style that is missing here. */
   readonly style: { readonly [name in StyleName]?: string }
   /** The DSL members that a patch may have. [CANVAS-18] */
   readonly settable: readonly DslName[]
-  /** What the ends of a line are drawn with when they say nothing. */
+  /** The arrows at the ends of a line that stores none. */
   readonly arrows: { readonly start: ArrowStyle; readonly end: ArrowStyle }
   readonly shown: readonly ShownMember[]
 }
@@ -106,7 +109,7 @@ const boxLook: Look = {
   labelSize: 14,
   badge: null,
 }
-/** Of boxes that belong to editors: their own look is not known here. */
+/** The look of files and of shapes that only editors create. How an editor draws them is not known here. */
 const plainLook: Look = { ...boxLook, fill: '#f8fafc', stroke: '#cbd5e1' }
 const lineLook: Look = { ...boxLook, as: 'line', fill: 'none', stroke: 'auto', labelSize: 12 }
 
@@ -210,23 +213,23 @@ const unknown: ShapeKind = {
   settable: box,
 }
 
-/** THE table of stored kinds: a kind is added by its row here. */
+/** THE table of stored kinds. A new kind is one more row here. */
 export const shapeKinds: readonly ShapeKind[] = [rectangle, ellipse, text, connector, file, lineKind, group, unknown]
 
 const kindsByType: ReadonlyMap<Json | undefined, ShapeKind> = new Map(
   shapeKinds.flatMap((kind) => (kind === unknown ? [] : [[kind.type, kind] as const])),
 )
 
-/** The row of a stored shape. */
+/** Returns the row of a stored shape; the row `unknown` for a type without a row of its own. */
 export function kindOf(value: JsonObject): ShapeKind {
   return kindsByType.get(memberOf(value, 'type')) ?? unknown
 }
 
-/** The row of a kind that tools make; `null` for every other. [CANVAS-1] */
+/** Returns the row of a kind that tools create; `null` for every other kind. [CANVAS-1] */
 export function creatableKind(type: string): (ShapeKind & { readonly defaults: JsonObject }) | null {
   const kind = kindsByType.get(type)
   return kind === undefined || kind.defaults === null ? null : { ...kind, defaults: kind.defaults }
 }
 
-/** The names of the kinds that tools make. */
+/** The names of the kinds that tools create. */
 export const creatableNames: readonly string[] = shapeKinds.flatMap(({ type, defaults }) => (defaults === null ? [] : [type]))

@@ -5,14 +5,14 @@ import { stringOf } from './stored-shape.ts'
 
 const stamps = new WeakMap<JsonObject, Stamp>()
 
-/** The stamp of a stored shape: what it says, and not where it lies or who wrote it. [AG-5] */
+/** Returns the stamp of a stored shape. It stands for the content of the shape, not for its place or its provenance. [AG-5] */
 export function shapeStamp(value: JsonObject): Stamp {
   let stamp = stamps.get(value)
   if (stamp === undefined) stamps.set(value, (stamp = stampOfText(sortedJson(said(value)))))
   return stamp
 }
 
-/** Moving a box changes the way and the attached ends of its connectors, so these are no part of what a connector says. */
+/** Returns the members that a stamp stands for. The waypoints and attached ends of a connector are left out, since moving a box changes them. */
 function said(value: JsonObject): JsonObject {
   const placed = omitMembers(value, 'id', 'provenance', 'x', 'y')
   if (kindOf(value).form !== 'line') return placed
@@ -20,7 +20,7 @@ function said(value: JsonObject): JsonObject {
   return omitMembers(placed, 'waypoints', ...(isAttached ? ['x2', 'y2'] : []))
 }
 
-/** Compact JSON with the members of every object in the order of their names. */
+/** Writes compact JSON with the members of every object sorted by name. */
 function sortedJson(value: Json): string {
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map(sortedJson).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)

@@ -3,7 +3,7 @@ import type { Point } from './geometry/bounds.ts'
 import { kindOf } from './shape-kinds.ts'
 import { centreOf, endOf, finite, numberOf } from './stored-shape.ts'
 
-/** A stored shape that lies elsewhere by (`dx`, `dy`), its waypoints with it. What has no place of its own, such as a group, gets none. [CANVAS-20] */
+/** Moves a stored shape by (`dx`, `dy`), with its waypoints. Without x and y, a box or line moves from (0, 0), and a group stays without. [CANVAS-20] */
 export function shifted(value: JsonObject, dx: number, dy: number): JsonObject {
   const { form } = kindOf(value)
   const placed = form === 'group' ? value : { x: 0, y: 0, ...value }
@@ -26,18 +26,18 @@ function shiftedNames(value: JsonObject, dx: number, dy: number): JsonObject {
   return moved
 }
 
-/** Which ends of a line stay where they are, since they follow their shapes. */
+/** The ends of a line that do not move with it, since they follow the shapes that they are attached to. */
 interface HeldEnds {
   readonly start: boolean
   readonly end: boolean
 }
 
-/** A line that is carried along by (`dx`, `dy`) but for the ends that are held: those go where their shapes go. [CANVAS-14, CANVAS-20] */
+/** Moves a line by (`dx`, `dy`), except its held ends. These go to their shapes later, in `settleConnectors`. [CANVAS-14, CANVAS-20] */
 export function shiftedLine(value: JsonObject, dx: number, dy: number, held: HeldEnds): JsonObject {
   const [start, end] = [centreOf(value), endOf(value)]
   let moved = shifted(value, dx, dy)
   if (held.start) moved = withPoint(moved, 'x', 'y', start)
-  // An end that is not stored is where the line begins.
+  // A line without a stored end point ends at its start, so the old end point has to be stored when the start moves.
   if (held.end) moved = withPoint(moved, 'x2', 'y2', end)
   return moved
 }

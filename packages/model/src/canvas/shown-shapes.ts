@@ -7,7 +7,7 @@ import { type PageGeometry, shapeValues } from './page-geometry.ts'
 import { readablePage, readBack, type ShapeDsl } from './read-back.ts'
 import { shapeStamp } from './shape-stamp.ts'
 
-/** A shape as answers show it: read back, with its stamp beside the id by which other shapes name it. [AG-11] */
+/** Shows a shape as answers do: read back, with its stamp in a member of its own. The id stays bare, since other shapes refer to it. [AG-11] */
 export function shownShape(shape: Shape, page: PageGeometry, naming: Naming): ShapeDsl {
   const { id, ...members } = readBack(shape, page)
   return { id: id as string, ...(naming === 'bare' ? {} : { stamp: shapeStamp(shape.value) }), ...members }
@@ -18,7 +18,7 @@ export interface GetShape extends Printed {
   readonly id: string
 }
 
-/** One shape of a page. [TOOL-get_shape] */
+/** Reads one shape of a page. Refuses an unknown page or shape; accepts an old stamp. [TOOL-get_shape] */
 export function getShape(body: DocumentBody, args: GetShape): { readonly shape: ShapeDsl } | Refusal {
   const page = findCanvasPage(body, args.pageId)
   if (isRefusal(page)) return page

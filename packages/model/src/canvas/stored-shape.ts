@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf, setMember } from '.
 import type { Point } from './geometry/bounds.ts'
 import { type ArrowStyle, arrowStyles, kindOf } from './shape-kinds.ts'
 
-/** A string member; the relay does not check what editors store. */
+/** Returns a string member; `undefined` for any other value, since the relay does not check what editors store. */
 export function stringOf(value: JsonObject, name: string): string | undefined {
   const member = memberOf(value, name)
   return typeof member === 'string' ? member : undefined
@@ -14,18 +14,18 @@ export function numberOf(value: JsonObject, name: string): number | undefined {
   return typeof member === 'number' ? member : undefined
 }
 
-/** The centre of a box, the start of a line. */
+/** Returns the centre of a box, or the start of a line. */
 export function centreOf(value: JsonObject): Point {
   return { x: numberOf(value, 'x') ?? 0, y: numberOf(value, 'y') ?? 0 }
 }
 
-/** Where a line ends: where it begins when it does not say. */
+/** Returns the end of a line. A coordinate that is not stored is that of the start. */
 export function endOf(value: JsonObject): Point {
   const { x, y } = centreOf(value)
   return { x: numberOf(value, 'x2') ?? x, y: numberOf(value, 'y2') ?? y }
 }
 
-/** The points of a line between its ends; entries that are none are left out. */
+/** Returns the points of a line between its ends. Entries that are no points are left out. */
 export function waypointsOf(value: JsonObject): readonly Point[] {
   const points = memberOf(value, 'waypoints')
   if (!Array.isArray(points)) return []
@@ -36,7 +36,7 @@ export function waypointsOf(value: JsonObject): readonly Point[] {
   })
 }
 
-/** What a line is drawn with at one end. Older shapes say only whether there is an arrow. [CANVAS-11] */
+/** Returns the arrow at one end of a line. Older shapes store only whether there is one. [CANVAS-11] */
 export function arrowOf(value: JsonObject, end: 'start' | 'end'): ArrowStyle {
   const style = arrowStyles.find((known) => known === memberOf(value, `${end}ArrowStyle`))
   if (style !== undefined) return style
@@ -49,7 +49,7 @@ interface Size {
   readonly height: number
 }
 
-/** The size of a stored box, what it lacks filled in; `null` for a line or a group. [CANVAS-5, CANVAS-15] */
+/** Returns the size of a stored box, with defaults for missing members; `null` for a line or a group. [CANVAS-5, CANVAS-15] */
 export function sizeOf(value: JsonObject): Size | null {
   const { size } = kindOf(value)
   if (size === null) return null
@@ -61,25 +61,25 @@ export function sizeOf(value: JsonObject): Size | null {
   }
 }
 
-/** The size that reading back shows: none for a box of an editor that names none. [CANVAS-16] */
+/** Returns the size that reading back shows; `null` also for a box of an unknown type that stores no size. [CANVAS-16] */
 export function shownSize(value: JsonObject): Size | null {
   const { size } = kindOf(value)
   const isSilent = size?.isOptional === true && [size.width, size.height].every((name) => numberOf(value, name) === undefined)
   return isSilent ? null : sizeOf(value)
 }
 
-/** The text that a shape shows; `undefined` when no member says one. An empty text counts only where no other is. [CANVAS-7, CANVAS-16] */
+/** Returns the text that a shape shows; `undefined` when it stores none. An empty text counts only when all stored texts are empty. [CANVAS-7, CANVAS-16] */
 export function labelOf(value: JsonObject): string | undefined {
   const name = labelMember(value)
   return name === undefined ? undefined : stringOf(value, name)
 }
 
-/** The shape with another text, in the member that its text was in. [CANVAS-19] */
+/** Returns the shape with another text, in the member that `labelPlace` names. [CANVAS-19] */
 export function withLabel(value: JsonObject, text: string): JsonObject {
   return setMember(value, labelPlace(value), text)
 }
 
-/** The member in which the label of a shape is written. */
+/** Returns the member to write a label to: the one that holds the present label if tools write it, else the first that they write. */
 export function labelPlace(value: JsonObject): string {
   const { write } = kindOf(value).label
   const name = labelMember(value)
@@ -91,7 +91,7 @@ function labelMember(value: JsonObject): string | undefined {
   return present.find((name) => stringOf(value, name) !== '') ?? present[0]
 }
 
-/** The members that a group names; none for any other shape. */
+/** Returns the ids that a group lists as its members; an empty list for any other shape. */
 export function childrenOf(value: JsonObject | undefined): readonly string[] {
   if (value === undefined || kindOf(value).form !== 'group') return none
   const listed = memberOf(value, 'childIds')
@@ -100,14 +100,14 @@ export function childrenOf(value: JsonObject | undefined): readonly string[] {
 
 const none: readonly string[] = []
 
-/** The hash of a stored reference, written bare or as `blob://<hash>`; `null` for anything else. [FILE-2] */
+/** Returns the hash of a stored reference, written bare or as `blob://<hash>`; `null` for anything else. [FILE-2] */
 export function bareHash(reference: unknown): string | null {
   if (typeof reference !== 'string') return null
   const hash = reference.startsWith('blob://') ? reference.slice('blob://'.length) : reference
   return isBlobHash(hash) ? hash : null
 }
 
-/** What adding and doubling stored numbers gives, as a number that JSON has: the largest where it is beyond that. */
+/** Limits the result of adding or doubling stored numbers to what JSON can store: Infinity becomes the largest number. */
 export function finite(value: number): number {
   return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE)
 }

@@ -21,12 +21,12 @@ const attached = (id: string, more: JsonObject = {}): JsonObject => ({
 interface Patched {
   readonly shape: JsonObject & { readonly id: string }
   readonly patch: JsonObject
-  /** The members that are stored. */
+  /** The stored members that the patch changes. */
   readonly members: JsonObject
   readonly paths: readonly string[]
 }
 
-/** For each kind what a patch stores and tells. */
+/** For each kind a patch, the members that it stores and the changed paths that it reports. */
 const patches: { readonly [kind: string]: Patched } = {
   rectangle: { shape: { ...a, id: 'a' }, patch: { x: 5, y: 0, w: 100, h: 90 }, members: { x: 5, height: 90 }, paths: ['x', 'h'] },
   ellipse: { shape: ellipse, patch: { w: 60, text: 'E' }, members: { radiusX: 30, label: 'E' }, paths: ['w', 'text'] },
@@ -65,7 +65,7 @@ const patches: { readonly [kind: string]: Patched } = {
 
 describe('patching a shape', () => {
   it.each(Object.entries(patches))(
-    '[CANVAS-18, CANVAS-19] each member of a %s is stored where its kind keeps it, and only changed values are listed as changed paths',
+    '[CANVAS-18, CANVAS-19] each patched member of a %s is stored under the name that its kind uses, and changedPaths lists only changed values',
     (_, { shape, patch, members, paths }) => {
       const { body: after, result, fixes } = done(update(page(shape), shape.id, patch))
       expect(stored(after, shape.id)).toEqual({ ...shape, ...members, provenance })
@@ -95,7 +95,7 @@ describe('patching a shape', () => {
   ]
 
   it.each(useless.map((row) => [String(row[0]['type']), JSON.stringify(row[1]), ...row] as const))(
-    '[CANVAS-18, CANVAS-19, CANVAS-20] the patch of a %s with %s has nothing usable and is refused with its fixes',
+    '[CANVAS-18, CANVAS-19, CANVAS-20] a patch of a %s with only %s has nothing usable and is refused with its fixes',
     (_, __, shape, patch, action, field) => {
       expect(update(page(shape), shape.id, patch)).toMatchObject({
         code: 'ERR_EMPTY_PATCH',
@@ -245,7 +245,7 @@ describe('patching a connector', () => {
     expect(update(given, 'c', { endShapeId: 'c' })).toMatchObject({ code: 'ERR_CONNECTOR_END' })
   })
 
-  it('[CANVAS-19] members that an editor stored at the ends stay when a patch changes something else', () => {
+  it('[CANVAS-19] end points that an editor stored stay when a patch changes something else', () => {
     const odd = attached('c', { x: 47, startAnchor: 'center', routingMode: 'orthogonal', waypoints: [{ x: 60, y: 0 }] })
     const { body: after, result } = done(update(page(a, b, odd), 'c', { style: { stroke: 'red' } }))
     expect(result.changedPaths).toEqual(['style.stroke'])

@@ -27,13 +27,13 @@ export interface UpdateShape extends Printed {
 
 export interface UpdatedShape {
   readonly id: string
-  /** DSL paths such as `x` and `style.fill` whose stored value is another one now. [CANVAS-19] */
+  /** DSL paths such as `x` and `style.fill` whose stored value changed. [CANVAS-19] */
   readonly changedPaths: readonly string[]
-  /** Connectors of the shape that were routed again. [CANVAS-21] */
+  /** Other connectors that were routed again, since a shape at one of their ends or their group moved. [CANVAS-21] */
   readonly rerouted?: readonly string[]
 }
 
-/** Changes one shape, and the connectors attached to what it moves. [TOOL-update_shape, CANVAS-18 to CANVAS-21] */
+/** Changes one shape and, when it is a group, moves its members. Connectors at moved shapes follow. [TOOL-update_shape, CANVAS-18 to CANVAS-21] */
 export function updateShape(route: Router): Edit<UpdateShape, UpdatedShape> {
   return (body, { pageId, patch, naming, unknownIcons = {}, ...args }, environment) => {
     const page = findCanvasPage(body, pageId)
@@ -69,7 +69,7 @@ export function updateShape(route: Router): Edit<UpdateShape, UpdatedShape> {
   }
 }
 
-/** The connectors that a group carried along. */
+/** Returns the connectors and lines in a group that moved with it. */
 function carriedLines(id: string, values: ShapeValues, { shapes }: PageGeometry): ReadonlySet<string> {
   return new Set(
     [...values].flatMap(([other, value]) =>
@@ -90,7 +90,7 @@ interface Patching {
 interface Patched {
   readonly input: ShapeInput
   readonly fixes: readonly Fix[]
-  /** The shapes that the patch itself changes: the shape, and what a group carries along. */
+  /** The shapes that the patch itself changes: its shape, and the members of a group that moves. */
   readonly values: ShapeValues
 }
 
@@ -133,7 +133,7 @@ function emptyPatch({ type, settable }: ShapeKind, fixes: readonly Fix[]): Refus
   return refused('ERR_EMPTY_PATCH', message, fixes.length === 0 ? {} : { fixes: fixes.slice(0, maxFixes) })
 }
 
-/** An attached end is where its anchor is, whatever the patch says. [CANVAS-14] */
+/** Drops coordinates that a patch gives for an attached end, with a fix, since such an end lies at its anchor. [CANVAS-14] */
 function withoutAttachedPoints(value: JsonObject, input: ShapeInput, { boxes }: PageGeometry) {
   if (kindOf(value).form !== 'line') return { input, fixes: [] }
   const fixes: Fix[] = []
@@ -156,14 +156,14 @@ function withoutAttachedPoints(value: JsonObject, input: ShapeInput, { boxes }: 
   return { input: { ...rest, ...free }, fixes }
 }
 
-/** Without mode and size where there is no icon. [ICON-5] */
+/** Drops the display mode and size of an icon, with a fix for each, when the patched shape has no icon. [ICON-5] */
 function withoutLooseIcons(value: JsonObject, input: ShapeInput): { readonly input: ShapeInput; readonly fixes: readonly Fix[] } {
   const { iconDisplayMode, iconSize, ...rest } = input
   const isThere = input.iconId === undefined ? hasIcon(value) : input.iconId !== ''
   return isThere ? { input, fixes: [] } : { input: rest, fixes: looseIconFixes({ iconDisplayMode, iconSize }) }
 }
 
-/** Waypoints that were made for another routing mode go with it, unless the patch brings its own. */
+/** Removes the waypoints of a connector that a patch makes no longer orthogonal, unless the patch gives waypoints. */
 function withoutOldWay(before: JsonObject, after: JsonObject, input: ShapeInput): JsonObject {
   const isOther = memberOf(before, 'routingMode') !== memberOf(after, 'routingMode')
   return isOther && memberOf(before, 'routingMode') === 'orthogonal' && input.waypoints === undefined
@@ -171,10 +171,10 @@ function withoutOldWay(before: JsonObject, after: JsonObject, input: ShapeInput)
     : after
 }
 
-/** What decides where a connector goes. */
+/** The members that decide the way of a connector. */
 const wayMembers = ['x', 'y', 'x2', 'y2', 'startShapeId', 'endShapeId', 'startAnchor', 'endAnchor', 'routingMode'] as const
 
-/** Moves all that a group holds, by the way from where it is to where it shall be. [CANVAS-20] */
+/** Moves a group and its members at any depth, by the distance between its present centre and the centre that the patch gives. [CANVAS-20] */
 function movedGroup(id: string, value: JsonObject, input: ShapeInput, before: PageGeometry): ShapeValues {
   const named = withInput(value, input.text === undefined ? {} : { text: input.text })
   const bounds = before.groups.get(id) ?? null
@@ -191,7 +191,7 @@ function movedGroup(id: string, value: JsonObject, input: ShapeInput, before: Pa
   return values
 }
 
-/** What a group holds, moved with it. A connector between shapes that stay stays with them. [CANVAS-14] */
+/** Moves a member with its group. A connector between two shapes outside the group stays where it is. [CANVAS-14] */
 function carried(value: JsonObject, dx: number, dy: number, moving: ReadonlySet<string>, { boxes }: PageGeometry): JsonObject {
   if (kindOf(value).form !== 'line') return shifted(value, dx, dy)
   const { start, end } = courseOf(value)

@@ -9,7 +9,7 @@ import { findWays } from './shape-edits.ts'
 import { now, page, stored } from './testing/shape-editing.ts'
 import { type GivenWays, notingRouter, routedAs } from './ways.ts'
 
-/** Ids that are made up, others in each environment. */
+/** An environment whose random characters are numbers that count up from `first`. */
 const environment = (first: number): EditEnvironment => {
   let made = first
   return { nowMs: now, random: (count) => String(made++).padStart(count, '0') }
@@ -32,20 +32,20 @@ function edited(answer: ReturnType<typeof add>) {
 }
 
 describe('ways that are found before the write', () => {
-  it('[CONC-13] an edit of a live document finds a few ways itself, and is outdated when there are so many that the document would wait', () => {
+  it('[CONC-13] an edit of a live document finds a few ways itself, and is outdated when the document would wait too long for many', () => {
     const few = edited(add(page(...shapes), 3, 'few'))
     expect(few).toEqual(edited(add(page(...shapes), 3)))
     expect(isOutdated(add(page(...shapes), 100, 'few'))).toBe(true)
   })
 
-  it('[CONC-13] [DIAG-4] ways that were found elsewhere are those that the edit would find', () => {
+  it('[CONC-13] [DIAG-4] an edit with ways found before the write equals an edit that finds them itself', () => {
     const given = page(...shapes)
     const ways = findWays('add_shapes', given, hub(40), environment(500))
     expect(ways).toHaveLength(40)
     expect(edited(add(given, 40, ways))).toEqual(edited(add(given, 40)))
   })
 
-  it('[CONC-13] [CANVAS-22] a way on which something came to lie is found again', () => {
+  it('[CONC-13] [CANVAS-22] a way is looked for again when a new shape lies on the prepared one', () => {
     const given = page(box('a', 0, 0), box('b', 900, 0))
     const call = { pageId: 'p', fromId: 'a', toId: 'b' }
     const ways = findWays('connect', given, call, environment(500))
@@ -55,7 +55,7 @@ describe('ways that are found before the write', () => {
     expect(answer).not.toEqual(runEdit('connect', given, { ...call, ways }, environment(0)))
   })
 
-  it('[CONC-13] whether ways that were found elsewhere are clear is seen without looking at each shape for each of them', () => {
+  it('[CONC-13] checking whether 200 prepared ways are clear does not look at all 5,000 shapes for each way', () => {
     let looks = 0
     const boundsAt = (i: number) => boundsAround({ x: (i % 70) * 260, y: Math.floor(i / 70) * 160 }, 100, 80)
     const obstacle = (i: number): Bounds => ({
@@ -86,7 +86,7 @@ describe('ways that are found before the write', () => {
     expect(looks).toBeLessThan(500_000)
   })
 
-  it('[CONC-13] [CANVAS-22] what still has no way by then is drawn directly, with a warning each', () => {
+  it('[CONC-13] [CANVAS-22] connectors that have no way when the steps are used up are drawn directly, each with a warning', () => {
     const answer = edited(add(page(...shapes), 100, []))
     const direct = answer.warnings.filter(({ reason }) => reason.includes('no clear way'))
     expect(direct.length).toBeGreaterThan(0)

@@ -11,13 +11,13 @@ import type { RouteRequest, Router, RouteScene } from './route.ts'
 export interface FoundWay {
   /** Names the two ends of a way by where they lie. Ids would not do: a shape that the call makes gets another one when the call is written. */
   readonly ends: string
-  /** Its interior points; `null` where there is none. */
+  /** Its interior points; `null` when no way was found. */
   readonly points: readonly Point[] | null
 }
 
 /**
- * How an edit gets the ways of connectors: `few` looks for them itself while that takes no longer than a live document may wait, and is outdated when there
- * are more; or they were looked for elsewhere. Absent: the edit finds all of them. [CONC-13]
+ * How an edit gets the ways of its connectors. A list holds ways that were found before the write. With `few` the edit looks for them itself, but only as
+ * long as a live document may wait; when they take longer, the edit is outdated. When absent, the edit looks for all of them. [CONC-13]
  */
 export type GivenWays = 'few' | readonly FoundWay[]
 
@@ -27,17 +27,17 @@ export interface WithWays {
   readonly rest?: Router | undefined
 }
 
-/** About 50 ms. */
+/** The steps of a search that takes about 50 ms. */
 const FEW_STEPS = 500_000
-/** Where nobody waits for the thread. */
+/** The steps of a search in a thread that nobody waits for. */
 const MANY_STEPS = 20_000_000
 
-/** Looks for ways while that takes no longer than a live document may wait, for all edits of one write together. [CONC-13] */
+/** Makes a router that searches only as long as a live document may wait: about 50 ms for all edits of one write together. [CONC-13] */
 export function fewRouter(whenSpent: () => void = () => {}): Router {
   return routerWithin({ steps: FEW_STEPS, whenSpent })
 }
 
-/** The edit with connectors routed as its call says. */
+/** Makes an edit that gets the ways of its connectors as the member `ways` of its arguments says. */
 export function routedAs<A, R extends object>(make: (route: Router) => Edit<A, R>): Edit<A & WithWays, R> {
   return (body, args, environment) => {
     const { ways, rest } = args
@@ -49,7 +49,7 @@ export function routedAs<A, R extends object>(make: (route: Router) => Edit<A, R
   }
 }
 
-/** A router that notes what it found. */
+/** Makes a router that also collects the ways that it finds, in `found`. */
 export function notingRouter(limits: Omit<RouterLimits, 'steps'>): {
   readonly route: Router
   readonly found: readonly FoundWay[]
@@ -66,7 +66,7 @@ export function notingRouter(limits: Omit<RouterLimits, 'steps'>): {
   }
 }
 
-/** A router that takes the ways it is given while nothing came to lie on them, and looks for the others. */
+/** Makes a router that uses the given ways on which no shape came to lie. It asks `rest` for the others, except those for which no way was found. */
 function givenRouter(ways: readonly FoundWay[], rest: Router): Router {
   const byEnds = new Map<string, FoundWay[]>()
   for (const way of ways.toReversed()) {
@@ -103,7 +103,7 @@ function endsOf({ start, end }: RouteRequest): string {
   return JSON.stringify([place(start), place(end), isLoop])
 }
 
-/** Whether a way passes through no shape but those that its ends lie on or in. */
+/** Whether a way passes through no shape, except those that one of its ends lies on or in. */
 function isClear(
   { start, end }: RouteRequest,
   points: readonly Point[],
@@ -111,7 +111,7 @@ function isClear(
 ): boolean {
   let isHit = false
   for (const segment of segmentsOf([start.point, ...points, end.point])) {
-    // A straight way has bounds without an inside, which nothing overlaps.
+    // The bounds of a straight segment have no area. They are grown, since the index finds only bounds that share some area.
     obstacles.visit(grown(boundsOf(segment) as Bounds, 1), ({ bounds }) => {
       const isOwn = [start, end].some(({ point }) => holds(grown(bounds, 1), point))
       isHit ||= !isOwn && passesThrough(...segment, bounds)

@@ -4,8 +4,9 @@ import { kindOf } from './shape-kinds.ts'
 import { childrenOf, stringOf } from './stored-shape.ts'
 
 /**
- * What goes when these shapes are deleted: they, the connectors that end at them and the groups that they leave empty. `kept`: the groups that stay with
- * other members. Each list of members is written once, however much of it goes. [CANVAS-24]
+ * Finds what the deletion of these shapes changes. `gone` has the shapes themselves, the connectors that end at a gone shape, and the groups that are left
+ * without members. `kept` has the groups that stay and lose members, with their new lists of members. Each list is written once, however many members
+ * go. [CANVAS-24]
  */
 export function withoutShapes(
   ids: readonly string[],
@@ -50,7 +51,10 @@ function goneWith(deleted: ReadonlySet<string>, shapes: ShapeValues, groupsOf: L
   return gone
 }
 
-/** What a group holds when others are deleted: what a deleted group held is held by its group instead. The group itself is not among it. */
+/**
+ * Returns what a group holds when each deleted group in it is replaced by its own members, at any depth. Other deleted shapes are still in the result; the
+ * group itself is not.
+ */
 function heldBy(group: string, deleted: ReadonlySet<string>, shapes: ShapeValues): ReadonlySet<string> {
   const held = new Set<string>()
   const opened = new Set<string>()
@@ -67,7 +71,7 @@ function heldBy(group: string, deleted: ReadonlySet<string>, shapes: ShapeValues
   return held
 }
 
-/** A group without what is gone. The members of a deleted group take its place, unless the group has them already. */
+/** Removes gone shapes from the list of members of a group. The members of a deleted group take its place, unless the list has them already. */
 function withoutMembers(group: string, gone: ReadonlySet<string>, deleted: ReadonlySet<string>, shapes: ShapeValues): JsonObject {
   const value = shapes.get(group) as JsonObject
   const taken = new Set([group, ...childrenOf(value)])

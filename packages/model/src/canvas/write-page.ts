@@ -7,14 +7,14 @@ import { isRowAnchor } from './geometry/anchors.ts'
 import type { ShapeValues } from './page-geometry.ts'
 import { kindOf } from './shape-kinds.ts'
 
-/** The body with these shapes on a page, bottom first; `body` itself when they are what it has. */
+/** Sets the shapes of a page, bottom first. Returns `body` itself when the page has exactly these shapes (`===`). */
 export function withShapes(body: DocumentBody, page: CanvasPage, shapes: readonly Shape[]): DocumentBody {
   const isSame = shapes.length === page.shapes.length && shapes.every((shape, i) => shape === page.shapes[i])
   if (isSame) return body
   return withCanvasPage(body, { ...page, shapes })
 }
 
-/** The shapes of a page with new values, each in its place; those that say what they said keep their identity. [CANVAS-2] */
+/** Gives the shapes of a page their new values, with new provenance. A shape whose value is the same object keeps its identity. [CANVAS-2] */
 export function withValues(shapes: readonly Shape[], values: ShapeValues, nowMs: number): readonly Shape[] {
   return shapes.map((shape) => {
     const value = values.get(shape.id) ?? shape.value
@@ -22,14 +22,14 @@ export function withValues(shapes: readonly Shape[], values: ShapeValues, nowMs:
   })
 }
 
-/** A shape that a tool wrote. [CANVAS-2] */
+/** Sets the provenance of a shape that a tool writes. [CANVAS-2] */
 export function signed(value: JsonObject, nowMs: number): JsonObject {
   return setMember(value, 'provenance', { source: 'mcp', at: nowMs })
 }
 
 interface Written<R> extends Pick<Edited<R>, 'body' | 'result'>, Partial<Pick<Edited<R>, 'fixes' | 'warnings'>> {
   readonly page: CanvasPage
-  /** The shapes that the call is about. */
+  /** The ids of the shapes that the call is about. */
   readonly selection: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export function writtenTo<R>({ page, selection, body, result, fixes = [], warnin
 
 const idCharacters = 10
 
-/** An id for a new shape. [TOOL-12] */
+/** Mints an id for a new shape. No shape of the document has it, and it is not in `taken`. [TOOL-12] */
 export function mintShapeId(body: DocumentBody, taken: { has(id: string): boolean }, environment: EditEnvironment): string {
   for (;;) {
     const id = `shape-${environment.random(idCharacters)}`
@@ -48,16 +48,16 @@ export function mintShapeId(body: DocumentBody, taken: { has(id: string): boolea
   }
 }
 
-/** Whether no page has a shape with the id of one of these. [TOOL-12] */
+/** Whether no stored shape has the id of one of these new shapes. [TOOL-12] */
 export function areFree({ canvas }: DocumentBody, shapes: readonly Shape[]): boolean {
   const ids = new Set(shapes.map(({ id }) => id))
   return !canvas.pages.some((page) => page.shapes.some(({ id }) => ids.has(id)))
 }
 
 /**
- * Ids for many new shapes: the document is looked through once, and their characters are drawn at once. [TOOL-12]
+ * Mints ids for many new shapes. To be fast, it reads the document once and draws the random characters of all ids together. [TOOL-12]
  *
- * @param wanted ids that other new shapes have
+ * @param wanted ids that the call itself gives to new shapes
  */
 export function mintShapeIds(
   body: DocumentBody,
@@ -79,7 +79,7 @@ export function mintShapeIds(
   return [...minted]
 }
 
-/** Why a connector cannot end at a shape, `null` when it can. [CANVAS-9] */
+/** Refuses a connector end at a missing shape or at a line. Returns `null` when a connector can end at the shape. [CANVAS-9] */
 export function connectorEndFlaw(end: string, shapeId: string, shapes: ShapeValues): Refusal | null {
   const value = shapes.get(shapeId)
   const shown = quote(shapeId)
@@ -92,7 +92,7 @@ export function connectorEndFlaw(end: string, shapeId: string, shapes: ShapeValu
   return why === null ? null : refused('ERR_CONNECTOR_END', `${end}: ${why}.`, { end, shapeId: shown })
 }
 
-/** Whether an anchor is one that a shape has; `undefined` is a free end. [CANVAS-10] */
+/** Whether a shape has an anchor; `shape` is `undefined` for a free end. Only kinds that tools do not create have row anchors. [CANVAS-10] */
 export function hasAnchor(anchor: string, shape: JsonObject | undefined): boolean {
   return !isRowAnchor(anchor) || (shape !== undefined && kindOf(shape).defaults === null)
 }
