@@ -132,6 +132,8 @@ describe('arguments of a shape', () => {
     [{ text: 5 }, 'dropped_invalid', 'text', {}],
     [{ text: 'a\ud800' }, 'dropped_invalid', 'text', { label: 'a\ufffd' }],
     [{ text: '𝒳'.repeat(10_001) }, 'clamped', 'text', { label: '𝒳'.repeat(10_000) }],
+    [{ text: `a${'𝒳'.repeat(10_001)}` }, 'clamped', 'text', { label: `a${'𝒳'.repeat(9_999)}` }],
+    [{ text: `${'\0'.repeat(19_000)}${'x'.repeat(5_000)}` }, 'dropped_invalid', 'text', { label: 'x'.repeat(5_000) }],
     [{ style: 'red' }, 'dropped_invalid', 'style', {}],
     [{ style: { fill: 'url(#x)' } }, 'dropped_invalid', 'style.fill', {}],
     [{ style: { stroke: null } }, 'dropped_invalid', 'style.stroke', {}],

@@ -18,11 +18,14 @@ export function withInput(value: JsonObject, input: ShapeInput): JsonObject {
     copy[name] = member
     written = copy
   }
-  const isLine = kind.form === 'line'
-  const shown = { ...centreOf(value), x2: endOf(value).x, y2: endOf(value).y }
-  for (const name of isLine ? (['x', 'y', 'x2', 'y2'] as const) : (['x', 'y'] as const)) {
-    const given = input[name]
-    if (given !== undefined && given !== shown[name]) set(name, given)
+  const start = centreOf(value)
+  if (input.x !== undefined && input.x !== start.x) set('x', input.x)
+  if (input.y !== undefined && input.y !== start.y) set('y', input.y)
+  if (kind.form === 'line') {
+    // After the start is set, since a line without a stored end point ends at its start.
+    const end = endOf(written)
+    if (input.x2 !== undefined && input.x2 !== end.x) set('x2', input.x2)
+    if (input.y2 !== undefined && input.y2 !== end.y) set('y2', input.y2)
   }
   for (const [name, member] of sizeMembers(value, kind, input)) set(name, member)
   if (input.text !== undefined && input.text !== labelOf(written)) set(labelPlace(written), input.text)

@@ -204,12 +204,11 @@ function readText(given: Json, note: Note): string | undefined {
     note('dropped_invalid', 'takes a string')
     return undefined
   }
-  // Cleans only the start of a long text. A character takes at most two UTF-16 units, so the start has more than 10,000 characters.
-  const start = given.slice(0, 2 * maxText + 2)
-  const text = cleanText(start)
-  if (text !== start) note('dropped_invalid', 'a text has no NUL and no lone surrogates, and its line breaks are LF')
+  const text = cleanText(given)
+  if (text !== given) note('dropped_invalid', 'a text has no NUL and no lone surrogates, and its line breaks are LF')
   if (text.length <= maxText) return text
-  const characters = Array.from(text)
+  // A character takes at most two UTF-16 units, so this start of a long text has more than 10,000 characters.
+  const characters = Array.from(text.slice(0, 2 * maxText + 2))
   if (characters.length <= maxText) return text
   note('clamped', `a text has at most ${maxText} characters; the rest was cut`)
   return characters.slice(0, maxText).join('')

@@ -36,9 +36,10 @@ interface HeldEnds {
 export function shiftedLine(value: JsonObject, dx: number, dy: number, held: HeldEnds): JsonObject {
   const [start, end] = [centreOf(value), endOf(value)]
   let moved = shifted(value, dx, dy)
+  const newEnd = held.end ? end : endOf(moved)
   if (held.start) moved = withPoint(moved, 'x', 'y', start)
-  // A line without a stored end point ends at its start, so the old end point has to be stored when the start moves.
-  if (held.end) moved = withPoint(moved, 'x2', 'y2', end)
+  // A line without a stored end point ends at its start, so the end point has to be stored when only one of both moves.
+  if (held.start !== held.end) moved = withPoint(moved, 'x2', 'y2', newEnd)
   return moved
 }
 

@@ -118,6 +118,11 @@ describe('patching a shape', () => {
     expect(warnings.map(({ reason }) => reason)).toEqual(['the shape already is as the patch says; nothing was changed'])
   })
 
+  it('[CANVAS-18] an end point of a patch is stored when the start moves in the same patch', () => {
+    const given = page({ id: 'l', type: 'line', x: 1, y: 1 })
+    expect(stored(done(update(given, 'l', { x: 10, x2: 1 })).body, 'l')).toMatchObject({ x: 10, x2: 1 })
+  })
+
   it('[TOOL-19] a text that a patch makes too long is reported', () => {
     expect(done(update(page(a), 'a', { text: 'word '.repeat(50) })).warnings).toMatchObject([{ field: 'text' }])
     expect(done(update(page(a), 'a', { text: 'word' })).warnings).toEqual([])
@@ -183,6 +188,15 @@ describe('moving a group with connectors', () => {
     expect(result.rerouted).toBeUndefined()
   })
 
+  it('[CANVAS-20] the free end of a connector moves with the group although the connector stores no end point', () => {
+    const free = { id: 'free', type: 'connector', x: 350, y: 0, startShapeId: 'b', startAnchor: 'right' }
+    const given = page(a, b, free, group('g', 'a', 'free'))
+    const [before] = given.canvas.pages
+    const { x } = readBack({ id: 'g', value: stored(given, 'g') }, readablePage(before as CanvasPage))
+    const { body: after } = done(update(given, 'g', { x: Number(x) + 100 }))
+    expect([stored(after, 'a'), stored(after, 'free')]).toMatchObject([{ x: 100 }, { x: 350, x2: 450 }])
+  })
+
   it('[CANVAS-14] [CANVAS-21] a connector with an end outside the group is routed again, and that end stays at its anchor', () => {
     const half = line('half', {
       ...{ x: 300, y: 40, x2: 300, y2: 700, startShapeId: 'b', startAnchor: 'bottom', routingMode: 'orthogonal', waypoints: [] },
@@ -216,6 +230,21 @@ describe('moving a group with connectors', () => {
 })
 
 describe('patching a connector', () => {
+  it('[CANVAS-21] a shape of the type line gets no way of its own, whatever routing mode it stores', () => {
+    const line = {
+      id: 'l',
+      type: 'line',
+      x: 50,
+      y: 0,
+      x2: 400,
+      y2: 90,
+      startShapeId: 'a',
+      startAnchor: 'right',
+      routingMode: 'orthogonal',
+    }
+    expect(memberOf(stored(done(update(page(a, line), 'l', { x2: 500 })).body, 'l'), 'waypoints')).toBeUndefined()
+  })
+
   const free = { id: 'c', type: 'connector', x: 0, y: 300, x2: 250, y2: 0, endShapeId: 'b', endAnchor: 'left' }
   const join = { startShapeId: 'a', startAnchor: 'bottom', routingMode: 'orthogonal' }
 

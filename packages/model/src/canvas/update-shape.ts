@@ -11,7 +11,7 @@ import type { Printed } from '../prose/block-names.ts'
 import { findShape, type NamedShapes, withPlainEnds } from './named-shapes.ts'
 import { readBack } from './read-back.ts'
 import type { Router } from './route.ts'
-import { descendantsOf, settleConnectors } from './settle-connectors.ts'
+import { descendantsOf, isRoutedByItself, settleConnectors } from './settle-connectors.ts'
 import { shifted, shiftedLine } from './shift-shape.ts'
 import { dslNames, kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
 import { readShapeInput, type ShapeInput, type UnknownIcons } from './shape-input.ts'
@@ -51,7 +51,7 @@ export function updateShape(route: Router): Edit<UpdateShape, UpdatedShape> {
     const isRedirected = wayMembers.some(
       (name) => !equalJson(memberOf(shape.value, name), memberOf(after.get(id) as JsonObject, name)),
     )
-    const isRouted = memberOf(after.get(id) as JsonObject, 'routingMode') === 'orthogonal' && input.waypoints === undefined
+    const isRouted = isRoutedByItself(after.get(id) as JsonObject) && input.waypoints === undefined
     const written = new Map(kindOf(shape.value).form === 'line' && isRedirected ? [[id, { isRouted }]] : [])
     const settled = settleConnectors({ before, after, written, carried: carriedLines(id, values, before) }, route)
     const changedPaths = pathsBetween(id, before, settled.shapes)
