@@ -11,7 +11,7 @@ import { messages } from '../messages.en.ts'
 const texts = messages.history
 const PAGE = 20
 
-/** What tools of agents wrote into the document, newest first. */
+/** Lists the calls by which agents wrote the document, newest first. A call that can be undone has a button for that. */
 export function AgentCalls({ session, document }: PanelProps) {
   const { relay, person, announce, now } = session
   const level = useLevel(document)

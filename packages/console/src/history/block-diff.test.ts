@@ -28,39 +28,39 @@ function line(change: BlockChange): string {
 const diff = (before: Node, after: Node) => diffBlocks(before, after).map(line)
 
 describe('the difference of two pages', () => {
-  it('is nothing for equal pages', () => {
+  it('finds no change between equal pages', () => {
     const changes = diffBlocks(page(paragraph('one'), items('a')), page(paragraph('one'), items('a')))
     expect([changes.map(line), tallyOf(changes)]).toEqual([['=one', '=a'], { added: 0, removed: 0, changed: 0 }])
   })
 
-  it('does not count ids that blocks got since', () => {
+  it('ignores ids that blocks got since', () => {
     expect(diff(page(paragraph('one')), page(paragraph('one', 'blk-1')))).toEqual(['=one'])
   })
 
-  it('names blocks that came and went in the order of the page', () => {
+  it('lists added and removed blocks in the order of the page', () => {
     const before = page(paragraph('one'), paragraph('two'), paragraph('three'))
     const after = page(paragraph('zero'), paragraph('one'), paragraph('three'), paragraph('four'))
     expect(diff(before, after)).toEqual(['+zero', '=one', '-two', '=three', '+four'])
   })
 
-  it('marks the words that changed inside of a block', () => {
+  it('marks the words that changed inside a block', () => {
     const changes = diff(page(paragraph('Present: Ann and Ben.')), page(paragraph('Present: Ann and Carla.')))
     expect(changes).toEqual(['~Present: Ann and [-Ben-]{+Carla+}.'])
   })
 
-  it('joins changed words that only a space keeps apart', () => {
+  it('joins changed words with only a space between them', () => {
     const before = page(paragraph('the quick brown fox jumps over the lazy dog'))
     const after = page(paragraph('the slow red fox jumps over the lazy dog'))
     expect(diff(before, after)).toEqual(['~the [-quick brown-]{+slow red+} fox jumps over the lazy dog'])
   })
 
-  it('finds a block by its id although no word stayed', () => {
+  it('pairs a block by its id when all its words changed', () => {
     const before = page(paragraph('alpha beta', 'blk-1'), paragraph('gamma', 'blk-2'))
     const after = page(paragraph('new'), paragraph('delta epsilon', 'blk-1'), paragraph('gamma', 'blk-2'))
     expect(diff(before, after)).toEqual(['+new', '~[-alpha beta-]{+delta epsilon+}', '=gamma'])
   })
 
-  it('does not take two blocks for one that have neither id nor words in common', () => {
+  it('does not pair two blocks that have neither an id nor words in common', () => {
     expect(diff(page(paragraph('alpha beta')), page(paragraph('gamma delta')))).toEqual(['-alpha beta', '+gamma delta'])
   })
 
@@ -76,17 +76,17 @@ describe('the difference of two pages', () => {
     expect(diff(page(paragraph('act now')), after)).toEqual(['~act [-now-]{+now+}'])
   })
 
-  it('shows another chip as gone and come', () => {
+  it('shows a chip of another field as removed and added', () => {
     const chip = (name: string) => node('paragraph', null, [proseSchema.text('for '), node('fieldRef', { name })])
     expect(diff(page(chip('a')), page(chip('b')))).toEqual(['~for [-<fieldRef>-]{+<fieldRef>+}'])
   })
 
-  it('looks into lists', () => {
+  it('compares the items of lists', () => {
     const changes = diffBlocks(page(items('milk', 'two eggs', 'bread')), page(items('milk', 'six eggs', 'bread', 'salt')))
     expect(changes.map(line)).toEqual(['~bulletList(=milk ~listItem(~[-two-]{+six+} eggs) =bread +salt)'])
   })
 
-  it('looks into cells of tables', () => {
+  it('compares the cells of tables', () => {
     const table = (...rows: readonly (readonly string[])[]) =>
       node(
         'table',
@@ -103,7 +103,7 @@ describe('the difference of two pages', () => {
     expect(changes).toEqual(['~table(=ab ~tableRow(=c ~tableCell(~d{+ e+})))'])
   })
 
-  it('finds the few changes of a text that is too long to be compared word by word with every word', () => {
+  it('finds the few changes of a text of 2,000 words, which is too long to compare each word with each', () => {
     const words = Array.from({ length: 2_000 }, (_, n) => (n % 3 === 0 ? 'the' : `word${n}`))
     const changed = words.with(0, 'First').with(1_000, 'middle').with(1_999, 'last')
     const [change] = diffBlocks(page(paragraph(words.join(' '))), page(paragraph(changed.join(' '))))
@@ -115,7 +115,7 @@ describe('the difference of two pages', () => {
     ])
   })
 
-  it('takes a few seconds of work at most for a page of long paragraphs of which each was written anew in common words', () => {
+  it('compares 40 paragraphs of 900 words, all rewritten with the same few words, in at most 3 seconds of work', () => {
     const text = (seed: number) =>
       Array.from({ length: 900 }, (_, n) => `w${(Math.imul(n * 1009 + seed, 2_654_435_761) >>> 16) % 97}`).join(' ')
     const blocks = (from: number) => Array.from({ length: 40 }, (_, n) => paragraph(text(from + n)))

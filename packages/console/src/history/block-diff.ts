@@ -7,9 +7,9 @@ import { type TextRun, wordDiff } from './word-diff.ts'
 /** What became of one block. */
 export type BlockChange =
   | { readonly kind: 'same' | 'added' | 'removed'; readonly block: Node }
-  /** The line of text that a block holds changed, or only what it is, for example a heading of another level. */
+  /** The text of a block changed, or only its type or attributes, for example the level of a heading. */
   | { readonly kind: 'text'; readonly before: Node; readonly block: Node; readonly runs: readonly TextRun[] }
-  /** Something inside of a list, a table or a box changed. */
+  /** Something inside a list, a table or a box changed. */
   | { readonly kind: 'parts'; readonly block: Node; readonly parts: readonly BlockChange[] }
 
 export interface Tally {
@@ -18,12 +18,12 @@ export interface Tally {
   readonly changed: number
 }
 
-/** The most blocks of a gap, on each side, of which each is compared with each. */
+/** Blocks are paired by likeness only in gaps of at most this many blocks on each side, since each is compared with each. */
 const MAX_GAP = 40
 
 /**
- * Compares the blocks of two pages, or of two lists, tables or boxes. Blocks that say the same belong together whatever their ids; between
- * those, blocks with the same id; between those, blocks of which enough words are the same. A block that moved counts as removed and added.
+ * Compares the blocks of two pages, or of two lists, tables or boxes. First it pairs equal blocks, whatever their ids. In the gaps between
+ * these it pairs blocks with the same id, and in the remaining gaps blocks with enough common words. A moved block counts as removed and added.
  */
 export function diffBlocks(before: Node, after: Node, likeness = blockLikeness()): readonly BlockChange[] {
   const [old, now] = [before.children, after.children]
@@ -46,7 +46,7 @@ export function diffBlocks(before: Node, after: Node, likeness = blockLikeness()
   return changes
 }
 
-/** How many blocks of the page came, went and changed. */
+/** Counts the top-level blocks that were added, removed and changed. */
 export function tallyOf(changes: readonly BlockChange[]): Tally {
   const count = (...kinds: readonly BlockChange['kind'][]) => changes.filter(({ kind }) => kinds.includes(kind)).length
   return { added: count('added'), removed: count('removed'), changed: count('text', 'parts') }
@@ -58,12 +58,12 @@ function changeOf(before: Node, block: Node, likeness: Likeness): BlockChange {
   return { kind: 'parts', block, parts: diffBlocks(before, block, likeness) }
 }
 
-/** What a block says, as a text to compare: everything but the ids of blocks. */
+/** Returns the content of a block as a text to compare: everything except the ids of blocks. */
 function saying(block: Node): string {
   return JSON.stringify(block.toJSON(), (key, value: unknown) => (key === 'id' ? undefined : value))
 }
 
-/** The pairs, and between each two of them those that `find` finds there. */
+/** Returns the pairs and, between each two of them, the pairs that `find` returns for the gap. */
 function inGaps(
   pairs: readonly Pair[],
   old: readonly Node[],
@@ -98,7 +98,7 @@ function byIds(old: readonly Node[], now: readonly Node[]): readonly Pair[] {
   return longestRising(pairs, ({ before }) => before)
 }
 
-/** The ids of a block and of those inside of it. */
+/** Returns the ids of a block and of all blocks inside it. */
 function idsOf(block: Node): readonly string[] {
   const ids: string[] = []
   const add = (node: Node) => {
@@ -113,7 +113,7 @@ function idsOf(block: Node): readonly string[] {
   return ids
 }
 
-/** The pairs in order whose likeness is greatest together. */
+/** Returns the pairs, in the order of both lists, whose sum of likenesses is greatest. */
 function byLikeness(old: readonly Node[], now: readonly Node[], likeness: Likeness): readonly Pair[] {
   if (old.length > MAX_GAP || now.length > MAX_GAP) return []
   const width = now.length + 1

@@ -1,26 +1,26 @@
 import { longestRising } from '@docrelay/model/longest-rising'
 
-/** The same thing in two lists, by its index in each. */
+/** An entry that two lists have in common, by its index in each. */
 export interface Pair {
   readonly before: number
   readonly after: number
 }
 
-/** Limit of one exact comparison, which takes time and memory for every pair of entries. */
+/** Limit on the pairs of entries of one exact comparison, which takes time and memory for each pair. */
 const MAX_CELLS = 1_000_000
-/** Limit of all exact comparisons of two lists that differ in many places. */
+/** Limit on the pairs of entries of all exact comparisons of two lists together. */
 const ALL_CELLS = 20_000_000
-/** How often what lies between common entries is searched for entries that are rare there. */
+/** How many times a part between common entries is divided again by the entries that occur once in it. */
 const MAX_DEPTH = 8
 
 /**
- * Returns a longest common subsequence of two lists, compared by `===`: the common start, the common end, and what is common between them.
- * Where that would be more than a million comparisons, the entries that occur once in each list divide what lies between start and end, and
- * each part is compared in the same way.
+ * Returns a common subsequence of two lists, with entries compared by `===`. It is a longest one when the parts between the common start and
+ * the common end have at most a million pairs of entries. Longer parts are divided at the entries that occur once in each list, and each
+ * division is compared in the same way; the result may then be shorter than possible.
  */
 export function commonSequence(before: readonly unknown[], after: readonly unknown[]): readonly Pair[] {
   const numbers = new Map<unknown, number>()
-  // Numbers, because entries may be long texts that begin alike.
+  // Compares numbers instead of the entries, because entries may be long texts with the same beginning.
   const numbered = (list: readonly unknown[]) =>
     list.map((entry) => {
       const number = numbers.get(entry) ?? numbers.size
@@ -59,7 +59,7 @@ export function commonSequence(before: readonly unknown[], after: readonly unkno
 
 function longestCommon(before: readonly number[], after: readonly number[]): readonly Pair[] {
   const width = after.length + 1
-  // lengths[i * width + j]: of the longest common subsequence of what begins at i and at j.
+  // lengths[i * width + j] is the length of the longest common subsequence of `before` from i on and `after` from j on.
   const lengths = new Uint32Array((before.length + 1) * width)
   const at = (i: number, j: number) => lengths[i * width + j] as number
   for (let i = before.length - 1; i >= 0; i--)
@@ -83,7 +83,7 @@ function uniqueCommon(before: readonly number[], after: readonly number[]): read
   return longestRising(pairs, (pair) => pair.before)
 }
 
-/** The index of each entry that occurs once, in order. */
+/** Returns the index of each entry that occurs exactly once, in the order of the list. */
 function uniques(list: readonly number[]): ReadonlyMap<number, number> {
   const places = new Map<number, number>()
   for (const [index, entry] of list.entries()) places.set(entry, places.has(entry) ? -1 : index)

@@ -13,7 +13,7 @@ const shape = (id: string, label: string, x = 0) => ({ id, type: 'rect', label, 
 const states = (before: Json, after: Json) =>
   comparePages(bodyOf(before), bodyOf(after)).map(({ kind, name, state }) => `${kind} ${name}: ${state}`)
 
-it('compares pages by their ids, in the order of now, those that went last', () => {
+it('compares pages by their ids and lists them in their present order, then the removed ones', () => {
   const before = {
     richTextPages: [
       { id: 'a', name: 'Notes', content: '<p>one</p>' },
@@ -35,7 +35,7 @@ it('counts a page with another name as changed', () => {
   expect(states(page('Notes'), page('Notes'))).toEqual(['prose Notes: same'])
 })
 
-it('compares shapes whatever the order of their members and the form of the body', () => {
+it('ignores the order of members and the form of the body when it compares shapes', () => {
   const list = { pages: [{ id: 'p', name: 'Plan', shapes: [shape('s', 'Start')] }] }
   const keyed = {
     pages: {
@@ -46,7 +46,7 @@ it('compares shapes whatever the order of their members and the form of the body
   expect(states(list, keyed)).toEqual(['canvas Plan: same'])
 })
 
-it('names shapes that came, changed and went', () => {
+it('lists changed and added shapes in their present order, then the removed ones', () => {
   const [before, after] = [
     [shape('a', 'Start'), shape('b', 'Check'), shape('c', '')],
     [shape('b', 'Check', 10), shape('a', 'Start'), shape('d', 'End')],
@@ -58,12 +58,12 @@ it('names shapes that came, changed and went', () => {
   ])
 })
 
-it('takes all shapes of a page that is new for added', () => {
+it('lists all shapes of a new page as added', () => {
   const page = bodyOf({ pages: [{ id: 'p', shapes: [shape('a', 'Start')] }] }).canvas.pages[0]
   expect(diffShapes(null, page ?? null)).toEqual([{ id: 'a', name: 'Start', kind: 'added' }])
 })
 
-it('names fields with both values, and references by their title, that came, changed and went', () => {
+it('lists changed, added and removed fields with both values, and references with their title', () => {
   const before = {
     fields: {
       fields: { client: { name: 'client', value: 'Acme' }, due: { name: 'due', value: 3 }, same: { name: 'same', value: 'x' } },

@@ -7,12 +7,12 @@ type Sides<P> = { readonly before: P | null; readonly after: P | null }
 /** One page of a document at two times. */
 export type PageChange = {
   readonly id: string
-  /** The name now, or the last one of a page that went. */
+  /** The present name; for a removed page its last name. */
   readonly name: string
   readonly state: 'same' | 'changed' | 'added' | 'removed'
 } & (({ readonly kind: 'prose' } & Sides<ProsePage>) | ({ readonly kind: 'canvas' } & Sides<CanvasPage>))
 
-/** Lists the pages of a document as it is now, and behind them those that went. */
+/** Lists the present pages of a document, prose before canvas; the removed pages of each kind follow its present ones. */
 export function comparePages(before: DocumentBody, after: DocumentBody): readonly PageChange[] {
   const prose = pairsOf(before.prose.pages, after.prose.pages).map((sides): PageChange => {
     const isSame = sides.before?.content === sides.after?.content && sameName(sides)
@@ -58,12 +58,12 @@ function sameShapes(before: CanvasPage, after: CanvasPage): boolean {
 
 export interface ShapeChange {
   readonly id: string
-  /** What is written in the shape, else its type. */
+  /** The text in the shape; without a text the file name, else the type, else the id. */
   readonly name: string
   readonly kind: 'added' | 'removed' | 'changed'
 }
 
-/** Lists the shapes of a canvas page that came, changed, and went. A page that is not there has none. */
+/** Lists the shapes of a canvas page that were added, changed or removed. `null` stands for a page that does not exist and has no shapes. */
 export function diffShapes(before: CanvasPage | null, after: CanvasPage | null): readonly ShapeChange[] {
   const old = new Map(before?.shapes.map((shape) => [shape.id, shape]))
   const now = new Map(after?.shapes.map((shape) => [shape.id, shape]))
@@ -84,18 +84,18 @@ function nameOf({ id, value }: Shape): string {
   return id
 }
 
-/** A field or a reference that is not what it was. */
+/** A field or a reference that was added, changed or removed. */
 export interface EntryChange {
   readonly id: string
   readonly kind: ShapeChange['kind']
-  /** The name of the field, the title of the reference. */
+  /** The name of a field, or the title of a reference. */
   readonly name: string
-  /** Values of a field; `null` for what was not there, and for references. */
+  /** The two values of a field; `null` when the field did not exist, and for references. */
   readonly before: string | null
   readonly after: string | null
 }
 
-/** Lists the fields and references of a document that came, changed, and went. */
+/** Lists the fields and references of a document that were added, changed or removed. */
 export function diffEntries(before: DocumentBody, after: DocumentBody): readonly EntryChange[] {
   const value = (entry: JsonObject): string => {
     const stored = memberOf(entry, 'value')

@@ -3,13 +3,13 @@ import { DOMSerializer, type Fragment, type Node } from 'prosemirror-model'
 import { messages } from '../messages.en.ts'
 import type { BlockChange } from './block-diff.ts'
 
-/** Runs of more unchanged blocks than this are folded. */
+/** Unchanged blocks in a row are folded when the fold hides more than this many of them. */
 const FOLDED = 3
-/** How many unchanged blocks stay open beside a change. */
+/** How many unchanged blocks beside a change are never folded. */
 const AROUND = 1
 
 const drawn = DOMSerializer.fromSchema(proseSchema)
-/** Pictures of a former state may be gone, and the page loads none from elsewhere: their text stands for them. */
+/** Shows the alternative text in place of a picture: pictures of a former state may be deleted, and the page loads none from other sites. */
 const serializer = new DOMSerializer(
   {
     ...drawn.nodes,
@@ -18,12 +18,12 @@ const serializer = new DOMSerializer(
   drawn.marks,
 )
 
-/** Draws the blocks of a page, without a way to change them. */
+/** Draws the blocks of a page, read-only. */
 export function drawBlocks(page: Node): globalThis.Node {
   return serializer.serializeFragment(page.content)
 }
 
-/** Draws a page with what changed on it: `ins` and `del` around words, and a sign beside whole blocks. */
+/** Draws a page with its changes: `ins` and `del` around words, and a sign on whole blocks that were added or removed. */
 export function drawChanges(changes: readonly BlockChange[]): globalThis.Node {
   const out = document.createDocumentFragment()
   for (let at = 0; at < changes.length; ) {
@@ -55,7 +55,7 @@ function foldOf(changes: readonly BlockChange[]): HTMLElement {
   const summary = document.createElement('summary')
   summary.textContent = messages.history.unchanged(changes.length)
   fold.append(summary)
-  // Drawn when somebody opens it: a long page has thousands of such blocks.
+  // The blocks are drawn only when somebody opens the fold, because a long page has thousands of them.
   fold.addEventListener('toggle', () => appendAll(fold, changes.map(drawChange)), { once: true })
   return fold
 }
@@ -85,7 +85,7 @@ function drawRun(kind: 'same' | 'added' | 'removed', content: Fragment): globalT
   return mark
 }
 
-/** The block with these parts in place of its content. */
+/** Draws a block with these parts in place of its content. */
 function filled(block: Node, parts: readonly globalThis.Node[]): globalThis.Node {
   const toDOM = serializer.nodes[block.type.name]
   if (toDOM === undefined) return serializer.serializeNode(block)
@@ -94,12 +94,12 @@ function filled(block: Node, parts: readonly globalThis.Node[]): globalThis.Node
   return dom
 }
 
-/** One after the other: a long text has more changes than a call may have arguments. */
+/** Appends the parts one by one, because a long text has more parts than a function call may have arguments. */
 function appendAll(parent: HTMLElement, parts: readonly globalThis.Node[]): void {
   for (const part of parts) parent.append(part)
 }
 
-/** Elements that may stand only within a list or a table, so nothing can be put around them. */
+/** Elements that are valid only directly inside a list, table or figure, so no `div` may be put around them. */
 const INNER = ['LI', 'TR', 'TD', 'TH', 'FIGCAPTION']
 
 function marked(block: globalThis.Node, kind: 'added' | 'removed'): globalThis.Node {

@@ -15,7 +15,7 @@ import './history.css'
 
 const texts = messages.history
 
-/** Recovery points of the document: see, compare and restore them; below, what agents wrote and a way to take it back. */
+/** Shows the recovery points of a document, to view, compare and restore, and below them the calls of agents, to undo. */
 export function HistoryPanel({ session, document }: PanelProps) {
   const { relay, announce, now } = session
   const level = useLevel(document)
@@ -30,7 +30,7 @@ export function HistoryPanel({ session, document }: PanelProps) {
 
   const capture = () =>
     capturing.run(async () => {
-      // The point keeps what is durable, so what was just typed has to be there first.
+      // A recovery point contains only what is durable, so the words that were just typed are stored first.
       await document.flush({ timeoutMs: 10_000 })
       const isNew = await relay.recovery.capture(document.id)
       announce(isNew ? texts.captured : texts.notCaptured)

@@ -12,7 +12,7 @@ export const historyTexts = {
   capture: 'Keep this state',
   captured: 'This state is kept as a recovery point.',
   notCaptured: 'Nothing changed since the newest recovery point, which already keeps this state.',
-  /** Why the relay keeps a state; of a relay that does not tell, nothing. */
+  /** Why the relay kept a state. An older relay gives no reason, and then none is shown. */
   reason: {
     interval: 'while people wrote',
     'last-leave': 'everybody had left',
@@ -22,7 +22,7 @@ export const historyTexts = {
     demand: 'kept by hand',
   },
   version: (version: number) => `version ${version}`,
-  /** Stands before the time of the point. */
+  /** For screen readers, before the time of the point. */
   look: 'Look at the state of',
 
   calls: 'Edits by agents',

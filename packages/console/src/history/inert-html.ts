@@ -1,4 +1,4 @@
-/** What this file needs of Trusted Types, which not every browser has and TypeScript does not describe. */
+/** The part of Trusted Types that this file uses. Not every browser has them, and TypeScript has no types for them. */
 export interface TrustedTypes {
   createPolicy(name: string, rules: { createHTML: (html: string) => string }): { createHTML(html: string): string }
 }
@@ -6,8 +6,8 @@ export interface TrustedTypes {
 /**
  * Reads HTML of a stored page into elements that belong to no window: scripts do not run, and images are not loaded.
  *
- * The page's policy asks for a named policy wherever text becomes HTML. `docrelay-html` is that name; only this function uses it, and what
- * it returns is read by a schema and never put into the page.
+ * The Content-Security-Policy of the page allows text to become HTML only through a named Trusted Types policy. `docrelay-html` is that name.
+ * Only this class uses it; a schema reads the resulting elements, and they are never inserted into the page.
  */
 export class InertHtml {
   readonly #policy: { createHTML(html: string): string } | null

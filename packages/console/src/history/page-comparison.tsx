@@ -11,7 +11,7 @@ const texts = messages.history
 type Prose = Extract<PageChange, { readonly kind: 'prose' }>
 type Canvas = Extract<PageChange, { readonly kind: 'canvas' }>
 
-/** One page then and now: the changes, or both states beside each other. */
+/** Compares one page then and now: shows its changes, or both states side by side. */
 export function PageComparison(props: { readonly page: PageChange; readonly sides: boolean; readonly when: string }) {
   const { page, sides, when } = props
   return page.kind === 'prose' ? (
@@ -55,7 +55,7 @@ function ProseComparison({ page, sides }: { readonly page: Prose; readonly sides
   )
 }
 
-/** `drawn`: what is drawn. As long as it stays, so does what was opened in the drawing. */
+/** Calls `draw` again only when `drawn` is another object, so that folds that somebody opened in the drawing stay open. */
 function Drawn({ label, drawn, draw }: { readonly label: string; readonly drawn: unknown; readonly draw: () => Node }) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => place.current?.replaceChildren(draw()), [drawn])
@@ -106,7 +106,7 @@ function Sides({ former, present }: { readonly former: preact.ComponentChild; re
   )
 }
 
-/** A canvas page as a picture, in which no script of a stored page could run. */
+/** Shows a canvas page as an `img`, in which no script from a stored page can run. */
 function Picture({ page, alt }: { readonly page: CanvasPage; readonly alt: string }) {
   const [url, setUrl] = useState<string | null>(null)
   useEffect(() => {

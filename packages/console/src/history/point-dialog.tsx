@@ -23,12 +23,12 @@ interface PointProps extends PanelProps {
   readonly onClose: () => void
 }
 
-/** A former state beside the one of now, and the way back to it. */
+/** Compares a recovery point with the present document, and lets an owner restore it. */
 export function PointDialog({ session, document, point, onClose }: PointProps) {
   const when = formatMoment(point.createdAt)
   const bodies = useLoaded(
     async (signal) => {
-      // Without this, words that were typed a moment ago would look as if they had been there before.
+      // Stores the words that were typed a moment ago. Otherwise the present body would lack them, and the comparison would miss them.
       await document.flush({ timeoutMs: 5_000, signal }).catch(() => undefined)
       const [former, present] = await Promise.all([
         session.relay.recovery.get(document.id, point.id, { signal }),
@@ -44,7 +44,7 @@ export function PointDialog({ session, document, point, onClose }: PointProps) {
   const restoring = useAction()
   const restore = () =>
     restoring.run(async () => {
-      // The view of the document follows the successor that its `gone` names.
+      // The document view opens the new document by itself: the live document emits `gone` with the successor.
       await session.relay.recovery.restore(document.id, point.id)
       session.announce(texts.restored)
       onClose()
@@ -143,7 +143,7 @@ function Comparison({
   )
 }
 
-/** What changed beside the pages. Pages show fields and references, but their text does not change with them. */
+/** Lists the changed fields and references. They need a list of their own, since a changed field does not change the text of a page. */
 function EntryChanges({ entries }: { readonly entries: readonly EntryChange[] }) {
   if (entries.length === 0) return null
   return (

@@ -2,7 +2,7 @@ import { proseSchema } from '@docrelay/prosemirror'
 import { DOMParser, type Node } from 'prosemirror-model'
 import { InertHtml, type TrustedTypes } from './inert-html.ts'
 
-/** Reads the HTML of stored pages as the editor would show it. */
+/** Reads the HTML of stored pages into the nodes that the editor would show. */
 export class ProseReader {
   readonly #html: InertHtml
   readonly #parser = DOMParser.fromSchema(proseSchema)
@@ -11,7 +11,7 @@ export class ProseReader {
     this.#html = html
   }
 
-  /** A page that is not there (`null`) has no blocks. */
+  /** Reads the content of a page. `null`, for a page that does not exist, gives a page without blocks. */
   read(content: string | null): Node {
     if (content === null) return proseSchema.topNodeType.create()
     const page = this.#html.read(content)
@@ -22,7 +22,7 @@ export class ProseReader {
 
 const BLOCKS = 'p, h1, h2, h3, h4, h5, h6, ul, ol, li, pre, blockquote, table, tbody, thead, tr, td, th, div, hr, img'
 
-/** Whoever writes HTML breaks lines between blocks, which a parser that keeps every space in a text would read as blocks of their own. */
+/** Removes line breaks and spaces between blocks: the parser keeps all white space and would read them as blocks of their own. */
 function dropSpaceBetweenBlocks(parent: ParentNode & globalThis.Node): void {
   const { children } = parent
   if (children.length === 0 || ![...children].every((child) => child.matches(BLOCKS))) return
@@ -33,7 +33,7 @@ function dropSpaceBetweenBlocks(parent: ParentNode & globalThis.Node): void {
 
 let shared: ProseReader | null = null
 
-/** The one reader of this page: a Trusted Types policy can be made once. */
+/** Returns the only reader of this browser page, because a Trusted Types policy can be created only once. */
 export function proseReader(): ProseReader {
   shared ??= new ProseReader(new InertHtml(globalThis as typeof globalThis & { readonly trustedTypes?: TrustedTypes }))
   return shared

@@ -1,7 +1,7 @@
 import { Fragment, type Node } from 'prosemirror-model'
 import { commonSequence, type Pair } from './common-sequence.ts'
 
-/** A part of a line of text, with the marks that it has. */
+/** A part of the text of a block, with its marks. */
 export interface TextRun {
   readonly kind: 'same' | 'added' | 'removed'
   readonly content: Fragment
@@ -9,17 +9,17 @@ export interface TextRun {
 
 interface Word {
   readonly node: Node
-  /** Words with one key say the same in the same marks. */
+  /** Words with the same key have the same text and the same marks. */
   readonly key: string
   readonly isSpace: boolean
 }
 
-/** Below this part of common words, two lines are shown as one that went and one that came. */
+/** With a smaller part of common words than this, the whole text is shown as removed and added. */
 const LEAST_COMMON = 0.2
 
 /**
- * Compares the text of two blocks word by word. A word whose marks changed counts as removed and added, as does a chip or formula that is
- * another one now. Runs are in reading order; what went stands before what came in its place.
+ * Compares the text of two blocks word by word. A word whose marks changed counts as removed and added, and so does a changed chip or formula.
+ * Runs are in reading order; removed words stand before the words that replaced them.
  */
 export function wordDiff(before: Node, after: Node): readonly TextRun[] {
   const [old, now] = [wordsOf(before), wordsOf(after)]
@@ -36,7 +36,7 @@ export function wordDiff(before: Node, after: Node): readonly TextRun[] {
   return runs.list()
 }
 
-/** The words of a block, each as the text by which words are compared; the spaces between them are left out. */
+/** Returns the words of a block, each as its `key`, without the spaces between them. */
 export function wordsIn(block: Node): readonly string[] {
   return wordsOf(block).flatMap(({ key, isSpace }) => (isSpace ? [] : [key]))
 }
@@ -55,7 +55,7 @@ function wordsOf(block: Node): readonly Word[] {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
-/** Words, spaces and signs; together they are the text. In scripts without spaces the browser knows where words end. */
+/** Splits a text into words, spaces and punctuation. The browser also knows where words end in scripts without spaces. */
 function splitWords(text: string): readonly string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
@@ -64,7 +64,7 @@ function keyOf({ key }: Word): string {
   return key
 }
 
-/** Without spaces that are common only by chance, between words that changed. */
+/** Leaves out pairs of spaces between changed words, which are common only by chance; all pairs when too few words are common. */
 function worthShowing(pairs: readonly Pair[], old: readonly Word[], now: readonly Word[]): readonly Pair[] {
   const words = pairs.filter(({ before }) => old[before]?.isSpace === false).length
   const most = Math.max(...[old, now].map((list) => list.filter(({ isSpace }) => !isSpace).length))

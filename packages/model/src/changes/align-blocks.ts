@@ -7,7 +7,7 @@ import { saysTheSame } from '../prose/same-blocks.ts'
 import { blockText } from '../prose/text.ts'
 import type { Pair } from './sequence.ts'
 
-/** Whether a block says what it said before; an id that it had not may have come. */
+/** Whether a block has the same content after the write as before. A block that only received an id is unchanged. */
 export function isUnchanged(before: ProseElement, after: ProseElement): boolean {
   return saysTheSame(after, before)
 }
@@ -31,16 +31,16 @@ export function alignBlocks(before: ProseTree, after: ProseTree): readonly Pair[
   return pairs
 }
 
-/** The likeness, from 0 to 1, from which on a block without id counts as a rewritten one that shares only one neighbour with it. */
+/** Two blocks that share only one neighbour are paired from this likeness on. It ranges from 0 to 1. */
 const LIKE = 0.3
-/** So many characters of each text are compared. */
+/** The likeness compares this many characters at the start of each text. */
 const COMPARED = 1_000
 
-/** What lies between the equal ends. */
+/** The blocks between the equal blocks at both ends. */
 class Middle {
   private readonly before: ProseTree
   private readonly after: ProseTree
-  /** By index before, and by index after, the index on the other side. */
+  /** `found` maps an index before to its index after; `taken` maps an index after to its index before. */
   private readonly found = new Map<number, number>()
   private readonly taken = new Map<number, number>()
 
@@ -79,7 +79,7 @@ class Middle {
     }
   }
 
-  /** Only for blocks without ids: with ids, the same words under another id are another block. */
+  /** Pairs only blocks that had no id. A block with another id is another block, even when it has the same words. */
   private byContent(): void {
     const places = new Map<string, number[]>()
     for (const index of this.freshAfter()) {
@@ -95,8 +95,8 @@ class Middle {
   }
 
   /**
-   * What stands alone between the same neighbours is the same block, whatever it says. Beside one of its neighbours it must say something
-   * like it: else a write of the whole page would take a paragraph that somebody has just begun for another one.
+   * Pairs blocks of one type that stand between the same two neighbours, whatever they say. With only one common neighbour their texts must
+   * be alike. Otherwise a write of the whole page would pair a paragraph that somebody has just begun with an unrelated new one.
    */
   private byPlace(): void {
     const fresh = new Set(this.freshAfter())
@@ -125,7 +125,7 @@ class Middle {
     return indexesOf(this.before, (block, index) => !this.found.has(index) && idsOf([block]).length === 0)
   }
 
-  /** Blocks after whose ids, if any, nothing before had. */
+  /** Unpaired blocks after the write that have no id, or only ids that no block had before. */
   private freshAfter(): readonly number[] {
     const known = new Set(idsOf(this.before))
     return indexesOf(this.after, (block, index) => !this.taken.has(index) && !idsOf([block]).some((id) => known.has(id)))
@@ -146,13 +146,13 @@ function withoutIds(node: ProseElement): ProseElement {
   return { ...node, attrs: isIdBearing(node) ? attrs : node.attrs, content }
 }
 
-/** Two text blocks in the same place of their container. */
+/** A text block before and after the write, at the same place in its container. */
 export interface TextPair {
   readonly before: ProseElement
   readonly after: ProseElement
 }
 
-/** The text blocks of two containers, in pairs; `null` when the containers differ in more than the text of these. [AG-69] */
+/** Pairs the text blocks of a container before and after the write; `null` when more than these text blocks changed. [AG-69] */
 export function textPairs(before: ProseElement, after: ProseElement): readonly TextPair[] | null {
   const known = new Set(idsOf([before]))
   const pairs: TextPair[] = []

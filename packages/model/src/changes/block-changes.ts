@@ -13,16 +13,16 @@ import type { Removed as Unit, Tally } from './tally.ts'
 export interface BlockChanges {
   readonly blocks: readonly BlockChange[]
   readonly minted: readonly Minted[]
-  /** What was removed, and containers of which text blocks may have left, as they were before. */
+  /** Removed blocks, and containers that text blocks may have left, each as it was before the write. */
   readonly left: ProseTree
 }
 
 type Minted = readonly [id: string, before: string]
 
-/** How many text blocks name a container, or a new page. */
+/** A change names a container or a new page by the ids of at most this many of its text blocks. */
 export const NAMING = 3
 
-/** Compares two trees of one page. `came` of a change is what is new in the block; who compares all pages knows what of it was moved. */
+/** Compares a page before and after a write. `came` lists all ids that are new in a block; `changesBetween` keeps those that were moved. */
 export function blockChanges(stored: ProseTree, after: ProseTree, tally: Tally): BlockChanges {
   const before = withoutRepeatedIds(stored)
   const pairs = alignBlocks(before, after)
@@ -59,7 +59,7 @@ export function blockChanges(stored: ProseTree, after: ProseTree, tally: Tally):
   return { blocks: inOrderBefore(changes, left), minted, left: places }
 }
 
-/** Entries that return to a place stand in the order of these places, since `joined` refers to the one before. */
+/** Sorts the entries that have a former place by these places, since `joined` refers to the entry before. */
 function inOrderBefore(changes: readonly BlockChange[], left: readonly Left[]): readonly BlockChange[] {
   const order = new Map(left.map(({ from }, index) => [from, index]))
   const rank = ({ from }: BlockChange) => (from === undefined ? -1 : (order.get(from) ?? -1))
@@ -77,7 +77,7 @@ function movedBlock(after: ProseTree, place: Left, tally: Tally): BlockChange {
   return { ...identity(after, place.after), after: blockHash(after[place.after] as ProseElement), ...placed(place) }
 }
 
-/** [AG-69] */
+/** Records a changed container block by block when only text blocks in it changed, else as a whole. [AG-69] */
 function containerChanges(
   old: ProseElement,
   after: ProseTree,
@@ -107,7 +107,7 @@ function containerChanges(
   return place === undefined ? texts : [...texts, movedBlock(after, place, tally)]
 }
 
-/** Text blocks that went, came or changed inside a container that changed as a whole. */
+/** Counts the text blocks that were removed, created or changed in a container that is recorded as a whole. */
 function countInside(before: readonly Located[], now: ProseElement, tally: Tally): void {
   const known = new Map(
     before.flatMap((located) => (blockId(located.block) === null ? [] : [[blockId(located.block), located] as const])),
@@ -128,7 +128,7 @@ function countInside(before: readonly Located[], now: ProseElement, tally: Tally
   for (const located of [...known.values(), ...nameless]) tally.removed(textUnit(located))
 }
 
-/** A top-level block with all its text blocks, as results name them. [TOOL-16] */
+/** Returns a top-level block and all its text blocks as entries for a `Tally`, with the names that answers use. [TOOL-16] */
 export function unitsOf(block: ProseElement, index: number): readonly Unit[] {
   const texts = textsOf(block, index).map(textUnit)
   if (isIdBearing(block)) return texts
@@ -147,7 +147,7 @@ function textUnit(located: Located): Unit {
   return { id: blockId(block) ?? '', name: bareName(located), text: blockText(block), kind: 'text' }
 }
 
-/** `old` and `now` say the same. */
+/** Returns the ids that a write minted in an unchanged block. Both versions have the same text blocks in the same order. */
 function mintedIn(old: ProseElement, now: ProseElement): readonly Minted[] {
   if (old === now) return []
   const known = idBearing([old])
@@ -157,7 +157,7 @@ function mintedIn(old: ProseElement, now: ProseElement): readonly Minted[] {
   })
 }
 
-/** Of several blocks with one id a write leaves it to one. The others count as blocks without id. [PROSE-44] */
+/** Leaves an id that several blocks share to one of them, as every write does. The others count as blocks without id. [PROSE-44] */
 function withoutRepeatedIds(tree: ProseTree): ProseTree {
   if (new Set(idsOf(tree)).size === idsOf(tree).length) return tree
   let isRepeated = false
@@ -168,7 +168,7 @@ function withoutRepeatedIds(tree: ProseTree): ProseTree {
   return isRepeated ? mapIdBearing(unique, (block) => (blockId(block) === REPEATED ? withBlockId(block, null) : block)) : tree
 }
 
-/** An id that no stored block has, since it has a line break. */
+/** Marks the ids to remove. Only a block whose stored id is a line break would be mistaken for a marked one. */
 const REPEATED = '\n'
 
 function placed(place: Left | undefined): Pick<BlockChange, 'from' | 'now'> {
@@ -179,7 +179,7 @@ function html(block: ProseElement): string {
   return serialiseHtml([block])
 }
 
-/** How a block is found again. */
+/** Returns the members by which an undo finds a block: its id, ids inside it, or its index. */
 function identity(tree: ProseTree, index: number): Pick<BlockChange, 'id' | 'ids' | 'at'> {
   const own = named(tree[index] as ProseElement)
   return own.id === undefined && own.ids === undefined ? { at: index } : own
@@ -194,7 +194,7 @@ function named(block: ProseElement): Pick<BlockChange, 'id' | 'ids'> {
   return id === null ? {} : { id }
 }
 
-/** Names of top-level blocks: the own id, the first id inside, else what the block says. */
+/** Names top-level blocks: by their own id, else by the first id inside; without an id that is unique, by hash and index. */
 function namesOf(tree: ProseTree): (index: number) => Name {
   let repeated: ReadonlySet<string> | undefined
   return (index) => {

@@ -1,8 +1,6 @@
 import type { Json, JsonObject } from '../json.ts'
 
-/**
- * What one write changed, with what each part was before: enough to take it back. Compact plain data, since it is stored as JSON. [AG-66]
- */
+/** What one write changed, with the former value of each part, so that it can be undone. Compact plain data: it is stored as JSON. [AG-66] */
 export interface ChangeSet {
   readonly prose?: PagesChange<ProsePageChange>
   readonly canvas?: PagesChange<CanvasPageChange>
@@ -14,63 +12,63 @@ export interface ChangeSet {
   readonly proseMembers?: readonly MemberChange[]
 }
 
-/** A member whose value is another one; absent `before` or `after`: there was none. */
+/** A member whose value changed. `before` is absent when the write added the member, `after` when the write removed it. */
 export interface MemberChange {
   readonly name: string
   readonly before?: Json
   readonly after?: Json
 }
 
-/** Names a neighbour in a list: an id, or `#hash@index` of a block without one. */
+/** Names a neighbour in a list: an id, or `#hash@index` for a block without a unique id. */
 export type Name = string
 
-/** Where something stood in its list before the call. */
+/** Where an entry stood in its list before the call. */
 export interface Place {
-  /** Directly behind the entry before it, which left this place too. */
+  /** The entry stood directly behind the previous entry of the record, which left its place too. */
   readonly joined?: true
-  /** The nearest ones that stayed in their order, nearest first. */
+  /** The entries around this place that kept their order: up to 3 behind which it stood and up to 3 ahead of it, nearest first. */
   readonly behind?: readonly Name[]
   readonly ahead?: readonly Name[]
 }
 
-/** What an entry of a list had beside it after the call; empty at an end of the list. */
+/** The neighbours of an entry after the call: the one before it and the one after it. The name is empty at an end of the list. */
 export type Beside = readonly [Name, Name]
 
 /**
- * An entry of a list with an id. Created: only `after`. Removed: `before` and `from`. Changed: `before` and `after`. Moved: `after` and
- * `from`, with `before` when it was changed too.
+ * A change of one entry of a list. A created entry has only `after`; a removed one has `before` and `from`; a changed one has `before` and
+ * `after`; a moved one has `after` and `from`, and `before` when it was changed too.
  */
 interface ListChange<B> {
   readonly before?: B
-  /** Hash of what it said after the call. */
+  /** Hash of the content after the call. A moved page has 0, since an undo compares only its neighbours. */
   readonly after?: number
   readonly from?: Place
   readonly now?: Beside
 }
 
-/** Text blocks in what the call made or changed that stood in another container, or on another page, before it. */
+/** `came`: ids of text blocks in a created or changed part that stood in another container or on another page before the call. */
 interface Receiving {
   readonly came?: readonly string[]
   /**
-   * Those of `came` that had no id before the call, each with the hash of what it said: only by that its former place knows it, also when
-   * somebody wrote in it since. Records of older releases have none.
+   * The blocks of `came` that had no id before the call, each with the hash of its former content. An undo recognises such a block only by
+   * this hash, also when somebody wrote in it since. Records of older releases have no `said`.
    */
   readonly said?: readonly (readonly [id: string, hash: number])[]
 }
 
-/** A page in the list of its kind. A page that stayed has no entry here. */
+/** A page that was created, removed or moved. A page that kept its place has no entry. */
 export interface PageEntry extends ListChange<JsonObject>, Receiving {
   readonly id: string
-  /** Some text blocks of a new page. */
+  /** The ids of up to 3 text blocks of a new page. */
   readonly ids?: readonly string[]
 }
 
 interface PagesChange<C> {
   /** Pages that were created, removed or moved; `before` is the whole page. */
   readonly list?: readonly PageEntry[]
-  /** There was no page of this kind. */
+  /** Before the call there was no page of this kind. */
   readonly wasEmpty?: true
-  /** Pages that were there before and after. */
+  /** Changes of pages that existed before and after the call. */
   readonly pages?: readonly C[]
 }
 
@@ -78,19 +76,19 @@ export interface ProsePageChange {
   readonly id: string
   readonly members?: readonly MemberChange[]
   readonly blocks?: readonly BlockChange[]
-  /** Blocks that got a new id, with the one they had before: `''`, or one that several blocks had. */
+  /** Blocks that got a new id: the new id, then the former one, which is `''` or an id that several blocks shared. */
   readonly minted?: readonly (readonly [string, string])[]
   /** Hash of the page's HTML after the call. */
   readonly after: number
 }
 
-/** A text block by its id, wherever it stands, or a top-level block. `before` is its canonical HTML. */
+/** A change of a text block, which is found by its id wherever it stands, or of a top-level block. `before` is its canonical HTML. */
 export interface BlockChange extends ListChange<string>, Receiving {
-  /** Of a text block. */
+  /** The id of a text block. */
   readonly id?: string
-  /** Some text blocks inside a container. */
+  /** The ids of up to 3 text blocks inside a container. */
   readonly ids?: readonly string[]
-  /** The place of a top-level block without id on the page after the call. */
+  /** The index on the page, after the call, of a top-level block without any id. */
   readonly at?: number
 }
 
@@ -100,22 +98,22 @@ export interface CanvasPageChange {
   readonly shapes?: readonly ShapeChange[]
 }
 
-/** `before` of a removed shape is its value. */
+/** A removed shape has its value in `before`; a changed shape has `members` instead. */
 export interface ShapeChange extends ListChange<JsonObject> {
   readonly id: string
   /** The members that the call changed. */
   readonly members?: readonly MemberChange[]
-  /** Of a connector: hash of where the shapes at its ends were before the call. Records of older releases have none. */
+  /** For a connector: the hash of where the shapes at its ends were before the call. Records of older releases have none. */
   readonly ends?: number
-  /** It was a connector at a shape that the page did not have, or a group of none. Records of older releases do not say so. */
+  /** Before the call this was a connector at a missing shape, or a group without members. Records of older releases do not say so. */
   readonly isLoose?: true
 }
 
 export interface LibraryChange {
   readonly items: readonly ItemChange[]
-  /** What stood in the place of the library; `null`: nothing. Absent: a library. */
+  /** The value that stood in the place of the library before the call; `null` when there was none. Absent when there was a library. */
   readonly was?: Json
-  /** Of a library that went as a whole: everything but its items and their order. */
+  /** For a library that the call removed as a whole: everything but its items and their order. */
   readonly frame?: JsonObject
 }
 

@@ -22,8 +22,8 @@ export interface Changes {
 }
 
 /**
- * Compares a body before and after a write. The cost follows the pages and libraries that are not the same object in both. `args`: the
- * arguments of the write, which name what may be removed without being told.
+ * Compares a body before and after a write. Pages and libraries that are the same object (`===`) in both cost nothing. `args` are the
+ * arguments of the write: `counts.removed` leaves out the blocks and shapes that they name.
  */
 export function changesBetween(before: DocumentBody, after: DocumentBody, args: unknown): Changes {
   const tally = new Tally()
@@ -37,7 +37,7 @@ export function changesBetween(before: DocumentBody, after: DocumentBody, args: 
           ...entry('fields', libraryChanges(before.fields, after.fields, tally)),
           ...members(before, after, tally),
         }
-  // A write that only healed what was stored changed the page.
+  // No part differs, so the write only repaired stored content. That counts as one change.
   if (before !== after && tally.isEmpty()) tally.changed()
   const named = namesIn(args)
   return { set, counts: tally.counts((id) => named.has(id)) }
@@ -127,7 +127,7 @@ function proseChanges(before: DocumentBody, after: DocumentBody, tally: Tally): 
   return pagesChange(before.prose.pages, ...withMoves(listed, pages, { left, after: after.prose.pages }))
 }
 
-/** Keeps in `came` only blocks that the call moved from another place. The others that are new in a place were made by the call. */
+/** Keeps in `came` only the blocks that the call moved from another place. The call created the others. */
 function withMoves(
   list: readonly PageEntry[],
   pages: readonly ProsePageChange[],
@@ -137,7 +137,7 @@ function withMoves(
   const places = came.length === 0 ? [] : left
   const moves = new Set(idsOf(places))
   const said = new Map<string, number>()
-  // A block that had no id got one on its way, and is known by its words.
+  // A moved block that had no id has one now, so only its content shows that it is the same block.
   const nameless = new Set(
     idBearing(places).flatMap(({ block }) => (blockId(block) === null && blockText(block) !== '' ? blockHash(block) : [])),
   )
@@ -165,7 +165,7 @@ function pagesChange<C>(before: readonly unknown[], list: readonly PageEntry[], 
   return { ...(list.length > 0 && { list }), ...wasEmpty, ...(pages.length > 0 && { pages }) }
 }
 
-/** What is on a page, and its name. */
+/** Hashes the name and the blocks of a page. */
 export function prosePageHash(page: ProsePage): number {
   return jsonHash([pageName(page), ...pageTree(page).tree.map(blockHash)])
 }
@@ -241,7 +241,7 @@ function itemOf({ items }: Items, id: string): JsonObject {
 
 const MOST_NAME = 200
 
-/** The ids and handles that a call names, without stamps: short texts of its arguments, also in lists. */
+/** Returns the ids and handles that a call names: the texts of up to 200 characters in its arguments, also in lists, with and without stamp. */
 function namesIn(args: unknown): ReadonlySet<string> {
   const names = new Set<string>()
   const add = (value: unknown): void => {

@@ -7,8 +7,8 @@ import type { ShapeChange } from './change-set.ts'
 import type { Kept } from './undo-list.ts'
 
 /*
- * A connector ends at shapes and a group holds some. What a call removed or redirected may not go back to shapes that somebody removed since. [CANVAS-9,
- * CANVAS-24]
+ * A connector ends at shapes, and a group contains shapes. An undo does not bring a connector, its end or a group back when somebody has removed these
+ * shapes since. [CANVAS-9, CANVAS-24]
  */
 
 type Ids = { has(id: string): boolean }
@@ -49,9 +49,9 @@ export function withoutLoose(
       if (!isLoose(shape.id, shape.value, ids)) return true
       const now = present.get(shape.id)
       const value = now === undefined ? null : withEndsOf(shape.value, now.value, ids)
-      // What is no change of the undo stays.
+      // The shape has the missing end, or the group no member, on the page already. So this is not the work of the undo.
       if (value === shape.value) return true
-      // It is listed already when somebody also moved it since.
+      // `kept` lists the shape already when somebody has also moved it in the order of shapes.
       if (!told.has(shape.id))
         kept.push({ id: shape.id, text: quote(labelOf(shape.value) ?? ''), ...(value === null && { isGone: true }) })
       settled.set(

@@ -1,29 +1,29 @@
 import { longestRising } from '../longest-rising.ts'
 import type { Beside, Name, Place } from './change-set.ts'
 
-/** The same thing in a list before and after: its index in both. */
+/** An entry that a list has both before and after a write: its two indexes. */
 export interface Pair {
   readonly before: number
   readonly after: number
 }
 
-/** An entry that is not where it was: `after` is -1 when it is gone. */
+/** An entry that left its place: `after` is -1 when it was removed, else the index of the moved entry. */
 export interface Left extends Pair {
   readonly from: Place
   readonly now?: Beside
 }
 
 export interface ListChanges {
-  /** Indexes after of what is new. */
+  /** Indexes of the new entries in the list after the write. */
   readonly created: readonly number[]
-  /** What was removed or moved, in the order before. As few as possible count as moved. */
+  /** Removed and moved entries, in the order before the write. As few entries as possible count as moved. */
   readonly left: readonly Left[]
 }
 
-/** How many neighbours a place remembers on either side. */
+/** A `Place` names at most this many neighbours on either side. */
 const NEIGHBOURS = 3
 
-/** Compares two lists. `pairs`: what both have. `name` names an entry of the list after. */
+/** Compares a list before and after a write. `pairs` are the entries that both have, in the order after; `name` names an entry after. */
 export function listChanges(
   lengths: { readonly before: number; readonly after: number },
   pairs: readonly Pair[],
@@ -55,7 +55,7 @@ export function listChanges(
   return { created, left }
 }
 
-/** The pairs of entries that keep their order, as many as possible. */
+/** Returns as many pairs as possible whose entries have the same order before and after. */
 function stayingOf(pairs: readonly Pair[]): readonly Pair[] {
   if (pairs.every(({ before }, i) => i === 0 || before > (pairs[i - 1] as Pair).before)) return pairs
   return longestRising(pairs, ({ before }) => before)
@@ -65,7 +65,7 @@ function range(length: number): readonly number[] {
   return Array.from({ length }, (_, index) => index)
 }
 
-/** Something that goes back to where it stood. */
+/** An entry that an undo puts back at its former place. */
 export interface Returning<T> {
   /** `null` when this entry is not put back, because somebody changed it since; the entries after it are put back all the same. */
   readonly item: T | null
@@ -73,8 +73,8 @@ export interface Returning<T> {
 }
 
 /**
- * Puts entries back beside their nearest former neighbours that still exist, else at the end. With nobody in between, the list is as
- * before. [AG-69] `entries` are in the order before; `find` returns the entry of the list with this name.
+ * Puts entries back beside their nearest former neighbour that still exists, else at the end of the list. When nobody else changed the list,
+ * the result is the list before the call. [AG-69] `entries` are in their order before the call; `find` returns the entry with a name.
  */
 export function returned<T extends object>(
   list: readonly T[],

@@ -10,7 +10,7 @@ import { listChanges } from './sequence.ts'
 import { shapeHashes } from './shape-hashes.ts'
 import type { Removed, Tally } from './tally.ts'
 
-/** The members of an object that have another value, came or went. */
+/** Returns the members of an object that were changed, removed or added. */
 export function memberChanges(
   before: Iterable<readonly [string, Json]>,
   after: ReadonlyMap<string, Json>,
@@ -29,7 +29,7 @@ export function objectChanges(before: JsonObject, after: JsonObject): readonly M
   return before === after ? [] : memberChanges(Object.entries(before), new Map(Object.entries(after)))
 }
 
-/** A shape that is gone, as answers tell it. */
+/** A removed shape in the form in which answers list it. */
 export function removedShape(id: string, value: JsonObject): Removed {
   return { id, name: isPrintable(id) ? id : null, text: labelOf(value) ?? '', kind: 'shape' }
 }
@@ -81,7 +81,7 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
   return changes
 }
 
-/** Where the shapes at the ends of connectors were. The page is measured when the first connector asks. */
+/** Returns a function that hashes where the shapes at the ends of a connector were. It measures the page at the first connector. */
 function endsBefore(page: CanvasPage): (value: JsonObject) => Pick<ShapeChange, 'ends'> {
   let geometry: PageGeometry | undefined
   return (value) => {

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject, omitMembers } from '../json.t
 import { hashOfText } from '../stamps/stamp.ts'
 import { jsonHash, shapeHash, shapeHashes } from './shape-hashes.ts'
 
-/** The hash as it is defined: of what `JSON.stringify` writes when each object's members are put in order first. */
+/** The definition of the hash: the hash of what `JSON.stringify` writes after the members of each object were sorted. */
 function definedHash(value: Json): number {
   const sorted = (object: JsonObject) => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)))
   return hashOfText(JSON.stringify(value, (_, member: Json) => (isJsonObject(member) ? sorted(member) : member)))
@@ -23,7 +23,7 @@ const json = fc.letrec((tie) => ({
   ),
 }))
 
-it('[AG-66] the hash of a value is the hash of its JSON with sorted members, whatever the value', () => {
+it('[AG-66] the hash of any value is the hash of its JSON with sorted members', () => {
   fc.assert(
     fc.property(json.value as fc.Arbitrary<Json>, (value) => {
       expect(jsonHash(value)).toBe(definedHash(value))
@@ -31,7 +31,7 @@ it('[AG-66] the hash of a value is the hash of its JSON with sorted members, wha
   )
 })
 
-it('[AG-66] the hash of a shape leaves out where it lies and who wrote it, also when many shapes are hashed at once', () => {
+it('[AG-66] the hash of a shape leaves out its position and its author, also when many shapes are hashed at once', () => {
   const placed = { id: 's', x: 1, y: 2, x2: 3, y2: 4, waypoints: [{ x: 1, y: 1 }], provenance: { at: 5 }, label: 'a' }
   const box: JsonObject = { ...placed, type: 'rectangle' }
   const free: JsonObject = { ...placed, type: 'connector' }

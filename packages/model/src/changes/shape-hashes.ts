@@ -3,17 +3,17 @@ import { stringOf } from '../canvas/stored-shape.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json.ts'
 import { hashOfText } from '../stamps/stamp.ts'
 
-/** The same for equal values, whatever the order of their members. */
+/** Hashes a JSON value. Equal values have the same hash, whatever the order of their members. */
 export function jsonHash(value: Json): number {
   return hashOfText(new SortedJson().write(value))
 }
 
-/** What a shape says: all but who wrote it and where it lies. [AG-5, AG-66] */
+/** Hashes the content of a shape: everything except its id, its author and its position. [AG-5, AG-66] */
 export function shapeHash(value: JsonObject): number {
   return shapeHashes()(value)
 }
 
-/** `shapeHash` for many shapes, which mostly have the same members in the same order: these are sorted once. */
+/** Returns `shapeHash` for many shapes. Most shapes have the same members in the same order, and one such order is sorted only once. */
 export function shapeHashes(): (value: JsonObject) => number {
   const json = new SortedJson()
   return (value) => hashOfText(json.write(value, unsaidOf(value)))
@@ -30,7 +30,7 @@ function unsaidOf(value: JsonObject): readonly string[] {
 
 interface Member {
   readonly name: string
-  /** As JSON, with the colon behind it. */
+  /** The name as JSON, followed by a colon. */
   readonly written: string
 }
 
@@ -43,15 +43,15 @@ interface Order {
 const NOTHING: readonly string[] = []
 
 /**
- * Writes compact JSON with the members of every object sorted by their names. Texts are those of `JSON.stringify` on an object whose members
- * were added in this order: its names that look like array indexes come first. Stored hashes of changes are made from them.
+ * Writes compact JSON with the members of every object sorted by name. The text is what `JSON.stringify` writes for an object whose members
+ * were added in this order, so names like array indexes come first. Stored call records contain hashes of this text, so it must not change.
  */
 class SortedJson {
   readonly #orders = new Map<string, readonly Member[]>()
-  /** By the number of names: the last order of so many. Comparing the names with it is faster than looking the order up. */
+  /** By number of names: the last order with that many. Comparing the names with it is faster than a lookup in `#orders`. */
   readonly #last = new Map<number, Order>()
 
-  /** `without`: members of the value itself that are left out. */
+  /** `without` names the members to leave out of the value itself; nested objects keep theirs. */
   write(value: Json, without: readonly string[] = NOTHING): string {
     if (typeof value === 'number' || typeof value === 'boolean') return String(value)
     if (Array.isArray(value)) return `[${value.map((item) => this.write(item as Json)).join(',')}]`

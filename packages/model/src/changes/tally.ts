@@ -12,17 +12,17 @@ export interface Counts {
   /** Blocks and shapes that the call removed beyond those it names, at most 20. */
   readonly removed: readonly RemovedEntry[]
   readonly removedTotal: number
-  /** Everything that was removed, the named ones included. */
+  /** How many parts were removed, including those that the call names. */
   readonly gone: { readonly texts: number; readonly shapes: number; readonly pages: number }
 }
 
-/** `container`: its text blocks are told, so it is only counted. `leaf`: a block without text blocks. */
+/** `container`: a block that contains text blocks. It is counted, but answers list only its text blocks. `leaf`: a block without text blocks. */
 type Kind = 'text' | 'container' | 'leaf' | 'shape'
 
 export interface Removed {
   /** Empty for a text block without id. */
   readonly id: string
-  /** What an answer calls it: its id, or where it stood; `null` when there is nothing that may be printed. [AG-12] */
+  /** The name in answers: the id, or the handle of its former place; `null` when no name may be printed. [AG-12] */
   readonly name: string | null
   readonly text: string
   readonly kind: Kind
@@ -30,7 +30,7 @@ export interface Removed {
 
 const MOST_REMOVED = 20
 
-/** Counts what changed. What goes in one place and comes in another is one change. */
+/** Counts changes. A block that leaves one place and arrives at another is one change. */
 export class Tally {
   private changes = 0
   private readonly came = new Set<string>()
@@ -41,7 +41,7 @@ export class Tally {
     this.changes++
   }
 
-  /** `id`: of a text block or shape; `null`: of what has none of its own. */
+  /** `id` is that of a text block or shape; `null` for a block that has no id of its own. */
   created(id: string | null): void {
     if (id === null) this.changes++
     else this.came.add(id)
@@ -60,10 +60,10 @@ export class Tally {
     return this.changes + this.came.size + this.went.length === 0
   }
 
-  /** `isNamed`: the call names this block or shape, so that its removal is no surprise. */
+  /** `isNamed` tells whether the call names a block or shape. The removal of a named one is expected, so answers do not list it. */
   counts(isNamed: (id: string) => boolean): Counts {
     const gone = this.went.filter(({ id, kind }) => kind === 'leaf' || kind === 'container' || !this.came.has(id))
-    // An empty paragraph that nothing names is no loss.
+    // An empty text block without id is not listed: nothing was lost with it.
     const told = gone.filter(({ id, kind, text }) => kind !== 'container' && !isNamed(id) && (id !== '' || text !== ''))
     const named = told.flatMap(({ name, text }) => (name === null ? [] : { id: name, text: quote(text) }))
     return {

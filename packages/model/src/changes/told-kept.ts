@@ -9,8 +9,8 @@ import type { Seen } from '../seen/seen.ts'
 import type { Kept } from './undo-list.ts'
 
 /**
- * What an undo left as it is, as its answer tells it: with who changed it, and without any id that editors wrote as a text of their own. [AG-12,
- * AG-70]
+ * Returns `kept` as the answer of an undo lists it: each entry with who changed it last, and without ids that may not be printed, since an editor can
+ * store any text as an id. [AG-12, AG-70]
  */
 export function toldKept(kept: readonly Kept[], body: DocumentBody, seen: Seen | undefined): readonly Kept[] {
   return kept.flatMap(({ id, text }): readonly Kept[] => {
@@ -20,7 +20,7 @@ export function toldKept(kept: readonly Kept[], body: DocumentBody, seen: Seen |
   })
 }
 
-/** A block is called by its place, and a field or reference by its quoted name; `null`: a shape or page, which has no other name. */
+/** Names a part whose id may not be printed: a block by its place, a field or reference by its quoted name. `null` for a shape or page. */
 function nameOfOther(id: string, { prose, canvas }: DocumentBody): string | null {
   for (const page of prose.pages) {
     const found = page.content === '' ? undefined : idBearing(pageTree(page).tree).find(({ block }) => blockId(block) === id)

@@ -1,7 +1,7 @@
 import type { Warning } from '../edit.ts'
 import type { EditName } from '../edits.ts'
 
-/** Why a call of this edit can leave the document as it is; `null`: the edit says so itself. [AG-32] */
+/** The reason why a call of each edit can change nothing; `null` when the edit gives its own warning. [AG-32] */
 const REASONS: { readonly [edit in EditName]?: string | null } = {
   rename_document: 'the document already has this name',
   set_prose: 'the content has no change that is not stored already',
@@ -22,7 +22,7 @@ const REASONS: { readonly [edit in EditName]?: string | null } = {
   set_block: null,
 }
 
-/** Says why a call changed nothing; `null` when its edit says it already. */
+/** Returns the warning for a call that changed nothing; `null` when the edit gives its own. */
 export function unchangedWarning(edit: EditName): Warning | null {
   const reason = REASONS[edit] === undefined ? 'the document already is as the call says' : REASONS[edit]
   return reason === null ? null : { reason: `nothing was changed: ${reason}` }

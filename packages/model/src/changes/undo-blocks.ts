@@ -13,7 +13,7 @@ import type { Kept } from './undo-list.ts'
 /** A top-level block during an undo. */
 export interface Slot {
   readonly index: number
-  /** As it is before the undo; names refer to it. */
+  /** The block before the undo. Names refer to it, not to `node`. */
   readonly present: ProseElement
   node: ProseElement
 }
@@ -30,7 +30,7 @@ export interface PagePlan {
   readonly kept: readonly Kept[]
   /** The blocks that `kept` lists, as they are now, with everything inside them. */
   readonly staying: readonly Staying[]
-  /** New blocks that are not on the page any more. */
+  /** New blocks of the call that are no longer on the page. */
   readonly astray: readonly BlockChange[]
 }
 
@@ -66,7 +66,7 @@ export function planPage(tree: ProseTree, change: ProsePageChange): PagePlan {
     const isCreated = before === undefined && from === undefined
     if (slot === undefined || block === undefined) {
       if (isCreated) astray.push(entry)
-      // A new block that has an id and is gone leaves nothing behind. Of others nobody can tell.
+      // A new block with an id that is gone leaves nothing behind. A new block without ids may have been changed instead, so it is listed.
       if (!isCreated || (id === undefined && entry.ids === undefined))
         kept.push({ id: id ?? entry.ids?.[0] ?? handleOf([entry.at ?? 0]), text: '', isGone: true })
       continue
@@ -92,7 +92,7 @@ export function keptBlock(block: ProseElement, { index }: Slot, id = idsOf([bloc
   return { id: id ?? handleOf([index]), text: quote(blockText(block)) }
 }
 
-/** Whether a block that the call moved has one of the neighbours that it got. Without, somebody else moved it. */
+/** Whether a block that the call moved still has one of its neighbours from then. If it has none of them, somebody else moved it. */
 function isStillThere(slots: readonly Slot[], slot: Slot, { now }: BlockChange): boolean {
   if (now === undefined) return true
   return [-1, 1].some((step, side) => {
@@ -102,7 +102,7 @@ function isStillThere(slots: readonly Slot[], slot: Slot, { now }: BlockChange):
   })
 }
 
-/** A name is an id in the block, or says what it says. */
+/** Whether a name refers to this block: it is an id in the block, or the hash of the block's content. */
 function isNamed(slot: Slot, name: Name): boolean {
   const hashed = readHashed(name)
   return hashed === null ? idsOf([slot.present]).includes(name) : blockHash(slot.present) === hashed.hash
@@ -139,7 +139,7 @@ function nearest(slots: readonly Slot[], index: number): Slot | undefined {
 
 const formerBlocks = new WeakMap<BlockChange, ProseElement>()
 
-/** What a block that was changed or removed was before. */
+/** Returns a changed or removed block as it was before the call. */
 export function formerBlock(entry: BlockChange): ProseElement {
   let block = formerBlocks.get(entry)
   if (block === undefined) {
@@ -150,24 +150,24 @@ export function formerBlock(entry: BlockChange): ProseElement {
 }
 
 interface Applying {
-  /** Nobody wrote on the page since the call. */
+  /** Nobody wrote on the page since the call, and everything that the call did there is undone. */
   readonly isExact: boolean
-  /** What a text block of before is now outside the place to which it would come back, when it stays there. */
+  /** Returns the present form of a former text block that stays in another container or on another page. */
   elsewhere(block: ProseElement): ProseElement | undefined
   /** Whether `kept` lists the container or page that holds this text block. */
   isTold(id: string): boolean
-  /** A restored block with what is derived in it. */
+  /** Returns a restored block in which the chips of fields and citations show their present labels. */
   shown(block: ProseElement): ProseElement
 }
 
-/** Does what was planned. */
+/** Carries out a plan. Returns the blocks of the page after the undo, and further entries of `kept`. */
 export function applyPlan(plan: PagePlan, { isExact, elsewhere, isTold, shown }: Applying) {
   const { slots, slotOf, whole, moved, change } = plan
   const gone = new Set(plan.gone.keys())
   const replaced = new Map([...plan.replaced].map(([id, block]) => [id, shown(block)]))
   for (const slot of slots)
     slot.node = mapIdBearing([slot.node], (block) => replaced.get(blockId(block) ?? '') ?? block)[0] as ProseElement
-  // A page with repeated ids goes back to them only while nobody wrote on it.
+  // An exact undo may bring repeated ids back. Otherwise a restored block leaves out the text blocks that stand on the page already.
   const standing = isExact ? [] : slots.filter((slot) => !gone.has(slot) && !whole.has(slot)).map(({ node }) => node)
   const present = new Map(idBearing(standing).map(({ block }) => [blockId(block) ?? '\n', block]))
   const here = (block: ProseElement) => present.get(blockId(block) ?? '')
@@ -177,7 +177,7 @@ export function applyPlan(plan: PagePlan, { isExact, elsewhere, isTold, shown }:
     for (const { block: text } of idBearing([block])) {
       const [id, now] = [blockId(text), here(text) ?? elsewhere(text)]
       if (id === null || now === undefined) continue
-      // A block that became an item is told by its own words, and not by those of the list.
+      // A paragraph that became an item is listed with its own text, not with the text of the whole list.
       if (!isTold(id) || (text === block && here(text) !== undefined)) kept.push({ id, text: quote(blockText(now)) })
     }
     return without(block, (text) => (here(text) ?? elsewhere(text)) !== undefined)
@@ -213,18 +213,18 @@ export function applyPlan(plan: PagePlan, { isExact, elsewhere, isTold, shown }:
   return { nodes: list.map(({ node }) => node), kept }
 }
 
-/** A block without the text blocks in it that are elsewhere; `null` when nothing of it is left. What is not elsewhere comes back all the same. */
+/** Returns a block without the text blocks in it that stand elsewhere; `null` when nothing else is left of the block. */
 export function without(block: ProseElement, isElsewhere: (text: ProseElement) => boolean): ProseElement | null {
   if (!idBearing([block]).some((text) => isElsewhere(text.block))) return block
   if (isIdBearing(block)) return null
   const content = block.content.flatMap((child) =>
     child.type === 'text' ? child : (without(child as ProseElement, isElsewhere) ?? []),
   )
-  // A row needs its cells.
+  // An empty cell stays, because a row needs all its cells.
   return content.length > 0 || isCell(block) ? withContent(block, content) : null
 }
 
-/** The page with the former ids of blocks that got new ones. */
+/** Gives the blocks of a page that got new ids their former ids back. */
 export function withoutMinted(
   tree: readonly ProseElement[],
   minted: NonNullable<ProsePageChange['minted']>,

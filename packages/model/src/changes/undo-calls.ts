@@ -19,18 +19,18 @@ export interface UndoTarget {
   readonly record: string
 }
 
-/** What `undo` was asked for, and what its caller found in the store. */
+/** The arguments of `undo`, and what the server found in the store for them. */
 export interface UndoCalls extends Printed {
   readonly callId?: string | undefined
   readonly last?: number | undefined
   /** Newest first. */
   readonly targets?: readonly UndoTarget[] | undefined
-  /** Why these calls cannot be undone. It is answered only when the call was not done before, under the same request id. */
+  /** Why these calls cannot be undone. A repeat with the same request id still gets the first answer, not this refusal. */
   readonly refusal?: Refusal | undefined
 }
 
 export interface CallsUndone extends BlockList {
-  /** The calls of which something was taken back. */
+  /** The ids of the calls of which at least one change was undone. */
   readonly undone: readonly string[]
   readonly kept?: readonly Kept[]
   readonly keptTotal?: number
@@ -38,7 +38,7 @@ export interface CallsUndone extends BlockList {
 
 const MOST_KEPT = 20
 
-/** What is wrong with a call whatever the document. [MCP-3] */
+/** Checks the arguments that do not depend on the document. [MCP-3] */
 function undoFlaw({ callId, last }: UndoCalls): Refusal | null {
   if ((callId === undefined) !== (last === undefined)) return null
   const expected = 'either callId or last'
@@ -50,7 +50,7 @@ function undoFlaw({ callId, last }: UndoCalls): Refusal | null {
   })
 }
 
-/** Takes calls back, newest first, all in one write. [AG-68 to AG-71] */
+/** Undoes calls, newest first, all in one write. [AG-68 to AG-71] */
 export function undoCalls(route: Router): Edit<UndoCalls, CallsUndone> {
   return (body, args, environment) => {
     const { refusal, targets = [] } = args
@@ -90,7 +90,7 @@ function whyNothing(kept: readonly Kept[]): string {
   return `${gone === kept.length ? 'everything' : 'what is not changed'} was removed since, see kept; undo what removed it first`
 }
 
-/** The blocks that came back or changed. */
+/** Lists the blocks that the undo restored or changed. */
 function writtenBlocks(before: DocumentBody, after: DocumentBody, naming: Naming): BlockList {
   const lists = (changesBetween(before, after, {}).set.prose?.pages ?? []).map(({ id, blocks = [] }) => {
     const written = new Set(blocks.flatMap((block) => [...(block.id === undefined ? [] : [block.id]), ...(block.ids ?? [])]))

@@ -55,7 +55,7 @@ describe('undo of a call that moved a shape', () => {
   })
 })
 
-describe('undo of what a call did to a connector of which somebody moved an end since', () => {
+describe('undo of a call on a connector after somebody moved a shape at its end', () => {
   const line = { kind: 'connector', id: 'k', routingMode: 'orthogonal', startShapeId: 'a', endShapeId: 'b' }
   const anchors = { startAnchor: 'bottom', endAnchor: 'top' }
   const connected = (...shapes: readonly JsonObject[]) =>
@@ -142,14 +142,14 @@ describe('undo of a call whose shapes somebody removed since', () => {
   const without = (given: DocumentBody, ...ids: readonly string[]) =>
     ids.reduce((now, each) => edited(now, 'delete_shape', { ...on, id: each }), given)
 
-  it('[CANVAS-9] [CANVAS-24] [AG-70] a connector does not come back when a shape at its end was removed, and is listed', () => {
+  it('[CANVAS-9] [CANVAS-24] [AG-70] a connector whose shape was removed does not come back and is listed in kept', () => {
     const after = without(before, 'a')
     const { body: now, kept } = undone(before, after, without(after, 'b'))
     expect(shapesOf(now).map((each) => each.id)).toEqual(['a', 'c'])
     expect(kept).toEqual([{ id, text: 'uses', isGone: true }])
   })
 
-  it('[CANVAS-24] [AG-70] a group does not come back when all its members were removed, nor a connector at it', () => {
+  it('[CANVAS-24] [AG-70] a group whose members were all removed does not come back, and neither does a connector at it', () => {
     const line = { id: 'k', type: 'connector', startShapeId: 'g', endShapeId: 'c' }
     const grouped = drawing(...boxes, group('g', 'a', 'b'), line)
     const after = without(grouped, 'g')
@@ -165,7 +165,7 @@ describe('undo of a call whose shapes somebody removed since', () => {
     expect(partly.kept).toEqual([])
   })
 
-  it('[CANVAS-9] [AG-70] an end does not go back to a shape that was removed, and everything else does', () => {
+  it('[CANVAS-9] [AG-70] the end of a connector does not go back to a removed shape, and its label goes back', () => {
     const after = edited(before, 'update_shape', { ...on, id, patch: { endShapeId: 'c', text: 'calls' } })
     const present = without(after, 'b')
     const { body: now, kept } = undone(before, after, present)
@@ -176,14 +176,14 @@ describe('undo of a call whose shapes somebody removed since', () => {
     expect(kept.map((each) => each.id)).toEqual([id])
   })
 
-  it('[CANVAS-9] [AG-70] a connector is listed once when somebody moved it in the order too', () => {
+  it('[CANVAS-9] [AG-70] kept lists a connector once when somebody also moved it in the order of shapes', () => {
     const line = (endShapeId: string) => ({ id: 'k', type: 'connector', startShapeId: 'a', endShapeId })
     const [a, b, c] = boxes as [JsonObject, JsonObject, JsonObject]
     const { kept } = undone(drawing(a, b, c, line('b')), drawing(line('c'), a, b, c), drawing(a, line('c'), c))
     expect(kept.map((each) => each.id)).toEqual(['k'])
   })
 
-  it('[CANVAS-9] [AG-70] an end is free when the shape before the call was removed, and the call made the one after it', () => {
+  it('[CANVAS-9] [AG-70] the end of a connector becomes free when its former shape is gone and the undo removes its new one', () => {
     const steps = [
       { tool: 'add_shape', arguments: { ...on, shape: { kind: 'rectangle', id: 'n', x: 900, y: 0 } } },
       { tool: 'update_shape', arguments: { ...on, id, patch: { endShapeId: 'n' } } },
@@ -194,7 +194,7 @@ describe('undo of a call whose shapes somebody removed since', () => {
     expect(shape(now, id)?.['endShapeId']).toBeNull()
   })
 
-  it('[AG-71] a connector at nothing and a group of nothing, which were there before the call, come back as they were', () => {
+  it('[AG-71] a connector at a missing shape and a group without members come back when they existed before the call', () => {
     const line = { id: 'k', type: 'connector', startShapeId: 'a', endShapeId: 'never' }
     const odd = drawing(...boxes, group('g', 'never'), line)
     for (const after of [
@@ -226,7 +226,7 @@ describe('undo of a call that moved a shape with many connectors', () => {
   const record = JSON.stringify(changesBetween(before, after, {}).set)
   const call = { callId: 'c', targets: [{ callId: 'c', record }] }
 
-  it('[CONC-13] is outdated when routing them would hold a live document up, and takes the ways that were found elsewhere', () => {
+  it('[CONC-13] is outdated when it would have to route 100 connectors in a live document, and uses 40 prepared routes', () => {
     expect(isOutdated(runEdit('undo', edited(after, 'add_shapes', connectors(100)), { ...call, ways: 'few' }, environment))).toBe(
       true,
     )

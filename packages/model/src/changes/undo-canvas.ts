@@ -69,7 +69,7 @@ function undoShapes(given: readonly Shape[], { shapes: entries = [] }: CanvasPag
   return withoutLoose(undoList<Shape, ShapeChange>(rules, kept), given, byId, kept)
 }
 
-/** The new shapes that somebody connected or grouped since: a connector would end at nothing, and a group hold nothing, without them. [CANVAS-24] */
+/** Returns the ids of new shapes that stay because somebody connected or grouped them since. [CANVAS-24] */
 function neededBy(
   shapes: readonly Shape[],
   given: readonly Shape[],
@@ -83,7 +83,7 @@ function neededBy(
     shapes.filter((shape, index) => isNew(byId.get(shape.id)) && isAsLeft(shape, index)).map((shape) => [shape.id, shape]),
   )
   const needed = new Set<string>()
-  // What the call itself changed names what it named before, if anything.
+  // A shape that is still as the call left it is undone, so it needs no new shape.
   const open = created.size === 0 ? [] : shapes.filter((shape, index) => !isAsLeft(shape, index))
   for (let shape = open.pop(); shape !== undefined; shape = open.pop())
     for (const id of namedBy(shape.value)) {

@@ -24,7 +24,7 @@ describe('undo of a call that took a container apart', () => {
     '<ul><li><p id="blk-a">one</p></li><li><p id="blk-b">other</p></li></ul><table><tr><td><p id="blk-c">left</p></td><td><p id="blk-d">right</p></td></tr></table><p id="blk-e">end</p>'
   const before = page(LIST)
 
-  it('[AG-69] [AG-98] brings back what stood beside a block that somebody changed since in another place', () => {
+  it('[AG-69] [AG-98] brings back the other blocks of the container when somebody changed one in its new place', () => {
     const after = edited(before, 'set_prose', {
       content: '<p id="blk-a">first</p><h2 id="blk-d">second</h2><p id="blk-e">end</p>',
     })
@@ -43,7 +43,7 @@ describe('undo of a call that took a container apart', () => {
     expect(contentOf(undone)).not.toContain('right')
   })
 
-  it('[AG-70] says of a block that became an item what it says now, where somebody wrote in it since', () => {
+  it('[AG-70] lists a paragraph that became an item with its present text when somebody wrote in it since', () => {
     const plain = page('<p id="blk-a">former words</p>')
     const list = edited(plain, 'set_prose', { content: '<ul><li><p id="blk-a">x</p></li><li><p id="blk-b">y</p></li></ul>' })
     const typed = edited(list, 'set_prose', { id: 'blk-a', content: '<p>x and more</p>' })
@@ -67,11 +67,11 @@ describe('undo of a write of the page over a paragraph without id', () => {
   const after = edited(before, 'set_prose', { content: '<p>quite</p><p>something</p><p>other</p><p id="blk-c"></p><p>end</p>' })
   const { set, counts } = changesBetween(before, after, {})
 
-  it('[AG-30] the write tells the words of that paragraph', () => {
+  it('[AG-30] the write lists the text of that paragraph as removed', () => {
     expect(counts.removed.map(({ text }) => text)).toContain('begun just now')
   })
 
-  it('[AG-69] [AG-98] the undo brings it back, also where somebody wrote in what stands in its place since', () => {
+  it('[AG-69] [AG-98] the undo brings the paragraph back, also when somebody wrote in the block at its place since', () => {
     const other = after.prose.pages[0]?.content.match(/<p id="([^"]+)">other/)?.[1]
     const typed = edited(after, 'set_prose', { id: other, content: '<p>other, and more</p>' })
     const { body: undone, kept } = undoChanges(typed, set, environment, pageRouter)
@@ -80,14 +80,14 @@ describe('undo of a write of the page over a paragraph without id', () => {
   })
 })
 
-it('[AG-29] a paragraph without id that a write gives other words between the same neighbours is one change', () => {
+it('[AG-29] new words for a paragraph without id between the same neighbours are one change', () => {
   const before = page('<p id="blk-a">first</p><p>one</p><p id="blk-b">last</p>')
   const after = edited(before, 'set_prose', { content: '<p id="blk-a">first</p><p>quite other words</p><p id="blk-b">last</p>' })
   expect(changesBetween(before, after, {}).counts).toMatchObject({ changed: 1, removed: [] })
 })
 
-describe('undo of what is not there any more', () => {
-  it('[AG-70] says that a page was removed since, and not that somebody changed it', () => {
+describe('undo of a call on a page that was removed since', () => {
+  it('[AG-70] warns that everything was removed since, not that somebody changed it', () => {
     const before = body({ name: 'T', pages: [], richTextPages: [prosePage('p', '<p id="blk-a">one</p>'), prosePage('q', '')] })
     const after = edited(before, 'set_prose', { id: 'blk-a', content: '<p>two</p>' })
     const gone = edited(after, 'delete_prose_page', {})

@@ -19,9 +19,10 @@ export interface Undone {
 }
 
 /**
- * Takes back what a call changed and nobody changed since. With nobody in between, the document is as before the call. [AG-69, AG-70, AG-71]
+ * Undoes what a call changed, except for the parts that somebody changed since. When nobody wrote since, the document is as before the call.
+ * [AG-69, AG-70, AG-71]
  *
- * `route` finds the ways of connectors that somebody made since at shapes that the undo moves. [CANVAS-21]
+ * `route` routes the connectors at shapes that the undo moves, also those that somebody made since. [CANVAS-21]
  */
 export function undoChanges(body: DocumentBody, set: ChangeSet, environment: EditEnvironment, route: Router): Undone {
   const kept: Kept[] = []
@@ -35,7 +36,7 @@ export function undoChanges(body: DocumentBody, set: ChangeSet, environment: Edi
   return { body: isSameBody(body, result) ? body : result, kept, warnings: canvas.warnings }
 }
 
-/** The fields of the call whose value is another one than before the undo. */
+/** Returns the names of those fields of the call whose values the undo changed. */
 function changedValues(
   before: DocumentBody['fields'],
   after: DocumentBody['fields'],
@@ -60,7 +61,7 @@ function isSameBody(a: DocumentBody, b: DocumentBody): boolean {
   )
 }
 
-/** The active page goes back only to a page that is there. */
+/** Undoes changes of the title and other members. `activePageId` goes back only to a page that exists. */
 function undoBodyMembers(body: DocumentBody, { members = [], proseMembers = [] }: ChangeSet, kept: Kept[]): DocumentBody {
   const isPage = (id: Json | undefined) => [...body.prose.pages, ...body.canvas.pages].some((page) => page.id === id)
   const mayReturn = ({ name, before }: MemberChange) => name !== 'activePageId' || isPage(before)

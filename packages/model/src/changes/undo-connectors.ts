@@ -45,17 +45,17 @@ export function withConnectors(
   return withValues(shapes, settled.shapes, nowMs)
 }
 
-/** What decides which way a connector takes. */
+/** The members that decide which way a connector takes. */
 const WAY = ['x', 'y', 'x2', 'y2', 'waypoints', 'startShapeId', 'endShapeId', 'startAnchor', 'endAnchor', 'routingMode']
 
-/** Whether the undo put something of a connector's way back. */
+/** Whether the undo put a connector back, or one of the members that decide its way. */
 function hasOldWay(present: JsonObject | undefined, value: JsonObject): boolean {
   return present === undefined || WAY.some((name) => !equalJson(memberOf(present, name), memberOf(value, name)))
 }
 
 /**
- * Whether a connector of the call is as before it, and the shapes at its ends are where they were then. Then its way is right too, which
- * somebody may have drawn by hand. A record of an older release does not tell where they were.
+ * Whether a connector is as before the call, and the shapes at its ends are where they were then. In that case its former way, which somebody
+ * may have drawn by hand, still fits. Records of older releases do not say where the shapes were, so these are not compared.
  */
 function isAsBefore({ before, from, members, ends }: ShapeChange, value: JsonObject, geometry: PageGeometry): boolean {
   if (ends !== undefined && ends !== endsHash(value, geometry)) return false

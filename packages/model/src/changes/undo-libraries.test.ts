@@ -38,7 +38,7 @@ describe('undo of set_fields', () => {
   })
   const after = edited(before, 'set_fields', { fields: [{ name: 'client', value: 'Beta' }] })
 
-  it('[FIELD-4] [AG-71] chips that somebody wrote since show the value that came back, on every page', () => {
+  it('[FIELD-4] [AG-71] chips that somebody added since show the restored value on every page', () => {
     const more = edited(after, 'insert_block', { pageId: 'p', id: 'blk-a', side: 'after', content: `<p>New ${chip()}</p>` })
     const both = edited(more, 'insert_block', { pageId: 'q', id: 'blk-q', side: 'after', content: `<p>New ${chip()}</p>` })
     const { body: now, kept } = undone(before, after, both)
@@ -48,7 +48,7 @@ describe('undo of set_fields', () => {
     expect(kept).toEqual([])
   })
 
-  it('[FIELD-4] [AG-70] a chip of the call shows the value that came back also in a paragraph that somebody changed since', () => {
+  it('[FIELD-4] [AG-70] a chip in a paragraph that somebody changed since shows the restored value', () => {
     const typed = edited(after, 'set_prose', { pageId: 'p', id: 'blk-a', content: `<p>Only for ${chip()}</p>` })
     const { body: now } = undone(before, after, typed)
     expect(contentOf(now)).toMatch(/Only for .*Acme/)

@@ -2,13 +2,13 @@ import type { Changer } from '../seen/seen.ts'
 import type { Beside, Place } from './change-set.ts'
 import { returned, type Returning } from './sequence.ts'
 
-/** What somebody changed since, so that it stays as it is. [AG-70] */
+/** A part that the undo leaves as it is, because somebody changed it since. [AG-70] */
 export interface Kept {
   readonly id: string
   readonly text: string
   /** Who changed it last, where that is known. [AG-21] */
   readonly changedBy?: Changer
-  /** It was removed since. Not told by itself: its text is empty, and a warning may say so. */
+  /** The document does not have the part any more. The answer leaves this member out; a warning may say so instead. */
   readonly isGone?: true
 }
 
@@ -23,19 +23,19 @@ interface Listed {
   readonly id: string
 }
 
-/** What an entry says of the list as it is now. */
+/** The list as it is now, the entries of the record, and how the one is compared with the other. */
 export interface ListRules<T extends Listed, E extends ListEntry> {
   readonly list: readonly T[]
   readonly entries: readonly E[]
   hash(item: T): number
   text(item: T): string
-  /** The item of an entry that was removed. */
+  /** Returns the item that the call removed. */
   restored(entry: E): T
-  /** Whether an unchanged new item may go. */
+  /** Whether the undo may remove a new item that nobody changed. `remaining` is how many items would be left. */
   mayGo?(item: T, remaining: number): boolean
 }
 
-/** Takes back what came into a list, left it, or changed its place. What changed inside an item is not looked at. [AG-69, AG-70] */
+/** Removes the items that the call created, and puts back those that it removed or moved. Changes inside an item are ignored. [AG-69, AG-70] */
 export function undoList<T extends Listed, E extends ListEntry>(
   { list, entries, hash, text, restored, mayGo = () => true }: ListRules<T, E>,
   kept: Kept[],
@@ -64,7 +64,7 @@ export function undoList<T extends Listed, E extends ListEntry>(
   return returned(left, returning, (name) => present.get(name))
 }
 
-/** Whether one of its neighbours is still the one that it got. Without, somebody else moved it. */
+/** Whether an item still has one of the neighbours that the call gave it. If it has none of them, somebody else moved it. */
 function isWhereItWas<T extends Listed>(list: readonly T[], item: T, now: Beside | undefined): boolean {
   const index = list.indexOf(item)
   return (list[index - 1]?.id ?? '') === now?.[0] || (list[index + 1]?.id ?? '') === now?.[1]

@@ -1,7 +1,7 @@
 import { equalJson, type Json, type JsonObject, omitMembers, setMember } from '../json.ts'
 import type { MemberChange } from './change-set.ts'
 
-/** Sets members back that have the value they got. `conflict` is told of the others. */
+/** Restores the members that still have the value that the call gave them. Calls `conflict` for each member with a third value. */
 export function undoMembers(
   value: JsonObject,
   changes: readonly MemberChange[],

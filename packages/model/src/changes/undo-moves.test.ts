@@ -8,14 +8,14 @@ const list = (...items: readonly string[]) => `<ul>${items.map((each) => item(ea
 const pages = (p: string, q = '<p id="blk-q1">q1</p>') =>
   body({ name: 'T', pages: [], richTextPages: [prosePage('p', p), prosePage('q', q)] })
 
-/** How often each text of the document stands in it, and each id. */
+/** Counts how often each text and each block id occurs in the document. */
 function counts({ prose }: DocumentBody): Record<string, number> {
   const html = prose.pages.map(({ content }) => content).join('')
   const found = [...html.matchAll(/>([^<]+)<|id="(blk-[^"]+)"/g)].map(([, text, id]) => text ?? (id as string))
   return Object.fromEntries([...new Set(found)].sort().map((each) => [each, found.filter((one) => one === each).length]))
 }
 
-/** Each block once, with its words; `changed` has others. */
+/** The expected counts when each block occurs once. The text of a block is its id, and `edited` for the block `changed`. */
 function once(ids: readonly string[], changed?: string): Record<string, number> {
   return Object.fromEntries(ids.flatMap((id) => [id === changed ? 'edited' : id, `blk-${id}`]).map((each) => [each, 1]))
 }
@@ -24,7 +24,7 @@ describe('undo of a call that moved blocks into a container', () => {
   const before = pages(`${list('a', 'b')}<p id="blk-m">m</p>${list('x', 'y')}`)
   const after = edited(before, 'move_block', { pageId: 'p', id: 'blk-x', untilId: 'blk-y', targetId: 'blk-b', side: 'after' })
 
-  it('[AG-71] [AG-70] of two lists that a move made one, the items stand once when somebody edited that list since', () => {
+  it('[AG-71] [AG-70] after a move that joined two lists, each item occurs once when somebody edited the joined list since', () => {
     const typed = edited(after, 'set_prose', { pageId: 'p', id: 'blk-b', content: '<p>edited</p>' })
     const { body: now, kept } = undone(before, after, typed)
     expect(counts(now)).toEqual(once(['a', 'b', 'm', 'x', 'y', 'q1'], 'b'))
@@ -40,7 +40,7 @@ describe('undo of a call that moved blocks into a container', () => {
     expect(kept.map(({ id }) => id).sort()).toEqual(['blk-a', 'blk-y'])
   })
 
-  it('[AG-71] [AG-70] a list item that the call moved to another list stands once when that list was edited since', () => {
+  it('[AG-71] [AG-70] a list item that the call moved to another list occurs once when that list was edited since', () => {
     const two = pages(`${list('a', 'b', 'x')}<p id="blk-m">m</p>${list('y')}`)
     const called = edited(two, 'move_block', { pageId: 'p', id: 'blk-x', targetId: 'blk-y', side: 'after' })
     const typed = edited(called, 'set_prose', { pageId: 'p', id: 'blk-y', content: '<p>edited</p>' })
@@ -54,7 +54,7 @@ describe('undo of a call that moved blocks to another page', () => {
   const before = pages(`<p id="blk-m">m</p>${list('a', 'b', 'c')}`)
   const args = { pageId: 'p', id: 'blk-a', untilId: 'blk-c', toPageId: 'q', targetId: 'blk-q1', side: 'after' }
 
-  it('[AG-71] [AG-70] a list that went to another page stands there only, whole, when somebody edited one of its items since', () => {
+  it('[AG-71] [AG-70] a list that the call moved to another page stays only there when somebody edited one of its items since', () => {
     const after = edited(before, 'move_block', moveOfList(before))
     const typed = edited(after, 'set_prose', { pageId: 'q', id: 'blk-b', content: '<p>edited</p>' })
     const { body: now, kept } = undone(before, after, typed)
@@ -63,7 +63,7 @@ describe('undo of a call that moved blocks to another page', () => {
     expect(kept.map(({ id }) => id)).toEqual(['blk-a'])
   })
 
-  it('[AG-71] a paragraph that went to another page stays there when somebody removed its page since', () => {
+  it('[AG-71] a paragraph that the call moved to another page stays there when somebody removed its former page since', () => {
     const after = edited(before, 'move_block', { ...args, id: 'blk-m', untilId: undefined })
     const gone = edited(after, 'delete_prose_page', { pageId: 'p' })
     const { body: now, kept } = undone(before, after, gone)
@@ -71,7 +71,7 @@ describe('undo of a call that moved blocks to another page', () => {
     expect(kept.map(({ id }) => id).sort()).toEqual(['blk-m', 'p'])
   })
 
-  it('[AG-71] a paragraph that went to another page, and from there with somebody to a third, stands once', () => {
+  it('[AG-71] a paragraph that the call moved to another page, and somebody then to a third, occurs once', () => {
     const third = edited(before, 'add_prose_page', { name: 'R', content: '<p>third</p>' })
     const r = third.prose.pages.at(-1) as { readonly id: string; readonly content: string }
     const after = edited(third, 'move_block', { ...args, id: 'blk-m', untilId: undefined })
@@ -82,7 +82,7 @@ describe('undo of a call that moved blocks to another page', () => {
     expect(counts(undone(third, after, further).body)['blk-m']).toBe(1)
   })
 
-  it('[AG-71] a page that the call made of moved blocks, and that somebody edited since, is the only one that has them', () => {
+  it('[AG-71] blocks that the call moved to a new page are only there when somebody edited the new page since', () => {
     const steps = [
       { tool: 'add_prose_page', arguments: { name: 'New', content: '<p>start</p>', format: 'html' } },
       {
@@ -105,12 +105,12 @@ describe('undo of a call that moved items without ids', () => {
   const bare = (...words: readonly string[]) => `<ul>${words.map((each) => `<li><p>${each}</p></li>`).join('')}</ul>`
   const idOf = (given: DocumentBody, page: string, words: string) =>
     contentOf(given, page).match(new RegExp(`<p id="([^"]+)">${words}</p>`))?.[1]
-  /** How often each text stands in the document, whatever the ids of blocks are. */
+  /** Counts how often each text occurs in the document, without the ids. */
   const texts = (given: DocumentBody) =>
     Object.fromEntries(Object.entries(counts(given)).filter(([name]) => !name.startsWith('blk-')))
 
   it.each([false, true])(
-    '[AG-71] [AG-70] an item that somebody edited in the list that went to another page stands there only; moved on to a third page: %s',
+    '[AG-71] [AG-70] an item that somebody edited in a list on its new page occurs only once; moved on to a third page: %s',
     (isMovedOn) => {
       const before = edited(pages(`<p id="blk-m">m</p>${bare('one', 'two')}`), 'add_prose_page', {
         name: 'R',
@@ -127,7 +127,7 @@ describe('undo of a call that moved items without ids', () => {
     },
   )
 
-  it('[AG-71] [AG-70] an item that the call moved to another list, and that somebody edited there since, stands once', () => {
+  it('[AG-71] [AG-70] an item that the call moved to another list, and that somebody edited there since, occurs once', () => {
     const before = pages(`${bare('one', 'two')}<p id="blk-m">m</p>${bare('three')}`)
     const after = edited(before, 'set_prose', {
       pageId: 'p',
@@ -139,7 +139,7 @@ describe('undo of a call that moved items without ids', () => {
   })
 })
 
-/** A whole list is moved as the top-level block that it is. */
+/** Returns the arguments that move the whole list to page q: a list is a top-level block, which its handle names. */
 function moveOfList(before: DocumentBody): object {
   const index = contentOf(before).startsWith('<ul') ? 0 : 1
   return { pageId: 'p', id: `@${index}`, toPageId: 'q', targetId: 'blk-q1', side: 'after', expectedVersion: 1 }

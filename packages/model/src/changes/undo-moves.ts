@@ -11,11 +11,11 @@ import { formerBlock, keptBlock, type PagePlan, type Slot, type Staying, without
 import type { Kept } from './undo-list.ts'
 
 /*
- * A record tells of a block that a call moved between containers or pages twice: as gone from one place and as come to another. Each of both places can
- * have been changed since, so an undo looks at them together: nothing stands twice afterwards, and nothing is lost. [AG-71]
+ * A record contains a block that a call moved between containers or pages twice: as removed from one place and as added to another. Somebody may have
+ * changed either place since. So an undo considers both places together: afterwards no block occurs twice, and none is lost. [AG-71]
  */
 
-/** A text block by its id. One without gets an id where it comes to, so it is known by what it says; `null`: an empty one. */
+/** Identifies a text block: by its id, or without one by the hash of its content, since a move gives it a new id. `null` when it is also empty. */
 type Key = string | number | null
 
 function keyOf(block: ProseElement): Key {
@@ -38,7 +38,7 @@ export interface Homes {
   readonly open: ReadonlySet<Key>
 }
 
-/** The plans without what would take a block away that does not come back to where it was, because somebody changed or removed that place since. */
+/** Takes steps out of the plans that would remove a moved block from its new place although somebody changed or removed its former place since. */
 export function withNothingLost(
   given: readonly PagePlan[],
   { prose }: ChangeSet,
@@ -65,17 +65,17 @@ export function withNothingLost(
     const homes = { former, open: openOf(plans) }
     const settled = plans.map((plan) => withHomeless(plan, homes))
     if (settled.every((plan, index) => plan === plans[index])) return { plans, homes }
-    // What stays gives nothing back, so more may have to stay.
+    // A container that now stays does not restore its former blocks, so further blocks may have to stay.
     plans = settled
   }
 }
 
-/** Whether text blocks stood in what this entry restores, and not only the one that it is about. */
+/** Whether this entry restores a place from which text blocks can have been moved: a removed block, or a container as a whole. */
 function isPlace({ id, before, after }: BlockChange): boolean {
   return before !== undefined && (after === undefined || id === undefined)
 }
 
-/** Whether one of these blocks was moved here and has no place to go back to. `own`: what comes back in their place. */
+/** Whether the call moved one of these blocks here and it has no place to go back to. `own`: keys of the blocks that replace them here. */
 export function isHomeless(blocks: readonly ProseElement[], { former, open }: Homes, own: readonly Key[] = []): boolean {
   return idBearing(blocks).some(({ block }) => {
     const id = blockId(block)
@@ -101,20 +101,20 @@ function withHomeless(plan: PagePlan, homes: Homes): PagePlan {
   }
 }
 
-/** Finds a text block of before among what stays where the call, or somebody since, put it. */
+/** Finds the present form of a former text block among the blocks that stay where the call, or somebody since, put them. */
 export type Elsewhere = (block: ProseElement) => ProseElement | undefined
 
 interface Arrived {
   /** Pages that the call made and that stay. */
   readonly made: readonly ProsePage[]
   readonly strays: ReadonlyMap<string, ProseElement>
-  /** What blocks said that had no id before the call, by the ids that they got. */
+  /** For blocks that had no id before the call: the hash of their former content, by the id that they got. */
   readonly said: ReadonlyMap<string, number>
 }
 
 export function elsewhereOf(plans: readonly PagePlan[], { made, strays, said }: Arrived): Elsewhere {
   const arrived = new Map<string, ProseElement>()
-  // A block without id got one where it arrived, so only its words tell that it is the same: those that it says, and those that it arrived with.
+  // A block without id got one where it arrived, so only its content identifies it: the present content, or that with which it arrived.
   const worded = new Map<Key, ProseElement>()
   const speak = (block: ProseElement) => {
     worded.set(wordsOf(block), block)
@@ -156,21 +156,21 @@ export function elsewhereOf(plans: readonly PagePlan[], { made, strays, said }: 
 }
 
 interface Around {
-  /** Pages that came or went, but for those that the undo takes away. */
+  /** The entries of created, removed and moved pages, except for pages that the undo removes. */
   readonly list: readonly PageEntry[]
   /** The changes that the call made on pages that have been deleted since. */
   readonly gone: readonly ProsePageChange[]
-  /** The pages of the document that the undo leaves there, as they are before it. */
+  /** The present pages that the undo does not remove, as they are before the undo. */
   readonly pages: readonly ProsePage[]
 }
 
-/** What the blocks said that the call moved and that had no id before it, by the ids that they got. */
+/** For the moved blocks that had no id before the call: returns the hash of their former content, by the id that they got. */
 export function saidBefore({ prose }: ChangeSet): ReadonlyMap<string, number> {
   const entries = [...(prose?.list ?? []), ...(prose?.pages ?? []).flatMap(({ blocks = [] }) => blocks)]
   return new Map(entries.flatMap(({ said = [] }) => said))
 }
 
-/** The blocks that the call made or moved, wherever they are now, as far as they stay there. */
+/** Returns the blocks that the call made or moved and that stay where they are now, on whichever page. */
 export function strayBlocks(plans: readonly PagePlan[], around: Around): ReadonlyMap<string, ProseElement> {
   const { list, gone, pages } = around
   const blocks = [...plans.map(({ change }) => change), ...gone].flatMap((change) => change.blocks ?? [])
@@ -189,7 +189,7 @@ export function strayBlocks(plans: readonly PagePlan[], around: Around): Readonl
   )
 }
 
-/** The ids by which new blocks are known that are not where the call made them. */
+/** Returns, for each new block that is no longer where the call made it, the ids by which it can be found. */
 function newBlocks(plans: readonly PagePlan[], { list, gone, pages }: Around): readonly (readonly string[])[] {
   const isNew = ({ before, from }: BlockChange) => before === undefined && from === undefined
   const blocks = [...plans.flatMap(({ astray }) => astray), ...gone.flatMap((page) => (page.blocks ?? []).filter(isNew))]
@@ -197,7 +197,7 @@ function newBlocks(plans: readonly PagePlan[], { list, gone, pages }: Around): r
   return [...ofPages, ...blocks.map(({ id, ids = [] }) => (id === undefined ? ids : [id]))]
 }
 
-/** What of a call's new blocks somebody took to another page since, and so changed. [AG-70] */
+/** Lists the new blocks of a call that somebody moved to another page since: a moved block counts as changed. [AG-70] */
 export function keptStrays(
   plans: readonly PagePlan[],
   around: Around,

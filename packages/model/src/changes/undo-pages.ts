@@ -13,7 +13,7 @@ interface PageRules<P> {
   mustStay?(page: P): boolean
 }
 
-/** Takes back which pages there are, and in which order. */
+/** Removes the pages that the call created, and puts back those that it removed or moved. */
 export function undoPages<P extends ProsePage | CanvasPage>(
   { list, change, hash, mustStay = () => false }: PageRules<P>,
   kept: Kept[],

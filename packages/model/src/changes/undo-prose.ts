@@ -27,7 +27,7 @@ import { undoPages, withUndoneMembers } from './undo-pages.ts'
 
 interface ProseUndo {
   readonly kept: Kept[]
-  /** Fields that have another value than before the undo. */
+  /** Names of the fields whose values the undo changed. */
   readonly changedFields: ReadonlySet<string>
   readonly isFieldKept: boolean
   readonly environment: EditEnvironment
@@ -69,7 +69,7 @@ function isMade(id: string, { prose }: ChangeSet): boolean {
   return (prose?.list ?? []).some((entry) => entry.id === id && entry.before === undefined && entry.from === undefined)
 }
 
-/** Whether nobody wrote on a page since the call, and all that the call did to it goes. */
+/** Whether nobody wrote on a page since the call, and everything that the call did there is undone. */
 function isAsLeft({ content }: ProsePage, { change, kept }: PagePlan): boolean {
   return hashOfText(content) === change.after && kept.length === 0
 }
@@ -100,11 +100,11 @@ function undoPage(body: DocumentBody, plan: PagePlan, { kept, environment, ...ho
 }
 
 /**
- * Shows the values that fields got back in chips that were written or changed since; the others have what they showed before the call. `settled`: pages
- * that are as before it. [FIELD-4]
+ * Updates chips to the restored values of their fields. The pages `settled` are as before the call, so their chips show what they showed then and are
+ * skipped. [FIELD-4]
  */
 function withChips(body: DocumentBody, settled: ReadonlySet<string>, { changedFields, environment }: ProseUndo): DocumentBody {
   const chips = updateChips(body, changedFields, environment, ({ id }) => !settled.has(id))
-  // Chips that would show more than a page can hold are left as they are: an undo is not refused for what is derived.
+  // When the new labels would be too long for a page, all chips stay as they are: derived text is no reason to refuse an undo.
   return isRefusal(chips) ? body : chips.body
 }

@@ -14,7 +14,7 @@ import { body } from '../testing/builders.ts'
 import { changesBetween } from './changes-between.ts'
 import { undoChanges } from './undo-changes.ts'
 
-/** A call by numbers, which choose among what the document has. */
+/** A random call. Its numbers choose among the pages, blocks and shapes of the document. */
 interface Call {
   readonly kind: (typeof kinds)[number]
   readonly picks: readonly [number, number, number]
@@ -162,7 +162,7 @@ function asEdit(given: DocumentBody, { kind, picks: [a, b, c], html }: Call): re
 }
 
 let minted = 0
-/** Ids are never used again, as in a document. */
+/** Never returns an id twice, as in a real document. */
 function environment(): EditEnvironment {
   return { nowMs: Date.UTC(2026, 6, 1) + minted, random: (length) => String(++minted).padStart(length, '0') }
 }
@@ -222,7 +222,7 @@ const plain = body({
   fields: { fields: { f: { name: 'f', value: 'v' } }, order: ['f'] },
 })
 
-/** Every text once, most of them in lists. */
+/** A document in which each text occurs once, most of them in lists. */
 const lists = body({
   name: 'Lists',
   pages: [],
@@ -276,7 +276,7 @@ describe('undo of a call', () => {
     fc.assert(
       fc.property(start, fc.array(call, { minLength: 1, maxLength: 3 }), call, (given, earlier, drawn) => {
         const before = earlier.reduce((current, each) => run(current, each).after, given)
-        // With repeated ids in what was stored, an undo brings the repetition back, and blocks cannot be told apart any more.
+        // When stored blocks share an id, the undo makes them share it again, and then nothing tells them apart.
         fc.pre(!hasRepeatedIds(before))
         const { after, args } = run(before, drawn)
         const undone = undoChanges(after, changesBetween(before, after, args).set, environment(), pageRouter).body
@@ -303,7 +303,7 @@ describe('undo of a call', () => {
           const [then, now] = [present, undone.body].map((each) => JSON.stringify(said(each))) as [string, string]
           for (const word of ['otherword0', 'otherword1', 'otherword2']) if (then.includes(word)) expect(now).toContain(word)
           if (now.includes('callword')) expect(undone.kept).not.toEqual([])
-          // Undoing says what it would say again.
+          // The same undo lists the same parts again.
           expect(undoChanges(present, changesBetween(before, after, args).set, environment(), pageRouter).kept).toEqual(
             undone.kept,
           )
@@ -313,7 +313,7 @@ describe('undo of a call', () => {
     )
   })
 
-  it('[AG-71] with others in between, no block and no text stands twice after an undo, and none that the call only moved is lost', () => {
+  it('[AG-71] with others in between, no block and no text occurs twice after an undo, and none that the call only moved is lost', () => {
     const moves: readonly Call['kind'][] = ['move', 'moveAcross', 'moveAcross', 'moveSection', 'page', 'span', 'delete']
     const moving = fc.tuple(call, fc.nat()).map(([each, number]): Call => ({ ...each, kind: pick(moves, number) ?? 'move' }))
     let reached = 0
@@ -344,7 +344,7 @@ describe('undo of a call', () => {
 
 type Standing = ReadonlyMap<string, number>
 
-/** How often each text and each id stands in the document. */
+/** Counts how often each text and each id occurs in the document. */
 function standing({ prose }: DocumentBody): Standing {
   const counts = new Map<string, number>()
   for (const page of prose.pages)

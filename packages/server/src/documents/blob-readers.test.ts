@@ -14,7 +14,7 @@ const bob = callerOf({ sub: 'bob' })
 let workspace: BlobWorkspace
 let resident: readonly string[] = []
 let settled: DocumentRef[] = []
-/** What settling a document brings to light. */
+/** Runs while a document is settled; a test stores the live edits here. */
 let onSettle: (ref: DocumentRef) => Promise<void>
 beforeEach(async () => {
   workspace = await openBlobWorkspace()

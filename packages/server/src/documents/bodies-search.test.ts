@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { silentLogger } from '../kernel/log.ts'
 import { openBodies, OverdueBody } from './bodies.ts'
 
-/** A thread needs more than half a second for a body with so many paragraphs, so a task that was given up is ended before it is done. */
+/** A search in this many paragraphs takes more than half a second. The pool ends a task that was given up only after so long. */
 const LONG = 100_000
 
 const query = (() => {
@@ -13,7 +13,7 @@ const query = (() => {
   return read
 })()
 
-/** A search in one body of so many paragraphs. */
+/** Returns a search in one body with this number of paragraphs. */
 function searchIn(paragraphs: number) {
   const content = '<p>quince <b>and</b> medlar</p>'.repeat(paragraphs)
   const bytes = new TextEncoder().encode(JSON.stringify({ name: 't', richTextPages: [{ id: 'p', name: 'P', content }] }))
@@ -21,11 +21,11 @@ function searchIn(paragraphs: number) {
   return { query, naming: 'bare', bytes, bodies: [{ length: bytes.byteLength, wanted }] } as const
 }
 
-it('[AG-63] a search in bodies that nobody waits for any more gives its thread back, and one that has not begun never runs', async () => {
+it('[AG-63] a search that is given up frees its thread, and one that is given up before it starts never runs', async () => {
   await using bodies = openBodies({ maxBytes: 1_048_576, log: silentLogger, deadlineMs: 300_000 })
   const over = new AbortController()
   const searching = bodies.search(searchIn(LONG), over.signal)
-  // It waits for no other work, so it is in its thread by the next round of the event loop.
+  // No other work is waiting, so the search reaches its thread by the next round of the event loop.
   await new Promise(setImmediate)
   over.abort()
   await expect(searching).rejects.toBeInstanceOf(OverdueBody)

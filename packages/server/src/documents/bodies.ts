@@ -25,7 +25,7 @@ const OFF_MAIN_BYTES = MIB
 const PAGE_OFF_MAIN_BYTES = 64 * 1024
 /** Finding the way of one connector takes as long as parsing tens of kilobytes. [CONC-13] */
 const ROUTES_OFF_MAIN_BYTES = 2 * 1024
-/** A page whose faults are asked for takes the square of its shapes and corners. [CONC-13, AG-109] */
+/** The time to find the faults of a page grows with the square of its shapes and corners. [CONC-13, AG-109] */
 const LINT_OFF_MAIN_BYTES = 8 * 1024
 /** A search builds the trees of all pages of many documents. [AG-64] */
 const SEARCH_OFF_MAIN_BYTES = 8 * 1024
@@ -33,7 +33,7 @@ const DEADLINE_MS = 10_000
 const THREADS = 2
 /** A longer body takes so long that shorter bodies must not wait for it. [C11] */
 const HEAVY_BYTES = 4 * MIB
-/** After a longer body the thread has so much memory that it is replaced by a new one. */
+/** After a longer body the thread holds so much memory that it is ended; the next task starts a new one. */
 const ENDS_THREAD_BYTES = 16 * MIB
 /** Twice the memory that an honest body of 128 MiB needs. The large young generation saves a third of its time. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048, maxYoungGenerationSizeMb: 128 }
@@ -81,8 +81,8 @@ export interface BodyVerbs {
   /** Reads from a stored body; its bytes stay with the caller. [CONC-13] */
   read(given: BodyRead): Promise<BodyReading>
   /**
-   * Finds hits in stored bodies, which may be short and many. Once `over` is aborted nobody waits for the answer: what has not begun is left
-   * out, and a thread that is at it is ended. [AG-62, AG-63]
+   * Finds hits in stored bodies, which may be short and many. An abort of `over` means that nobody waits for the answer: a search that waits
+   * for a thread never runs, one that runs is ended with its thread, and both reject with `OverdueBody`. [AG-62, AG-63]
    */
   search(given: BodiesSearch, over?: AbortSignal): Promise<BodiesHits>
 }
@@ -100,7 +100,7 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
     entry: new URL('./body-worker.ts', import.meta.url),
     size: THREADS,
     resourceLimits: RESOURCE_LIMITS,
-    // A body that anybody may send is not refused because the machine is busy.
+    // The deadline counts processor time, so that a busy machine is no reason to refuse a body.
     deadline: 'processor',
   })
   const lanes = createLanes({ slots: THREADS, perHolder: THREADS })
@@ -111,8 +111,8 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
     const deadlineMs = options.deadlineMs ?? DEADLINE_MS
     const outcome = await pool.run({ task, transfer, endsThread, deadlineMs, ...(givenUp !== undefined && { givenUp }) })
     if (outcome.kind === 'done') return outcome.result
-    // H4 limits what a body can cost, so an overdue task means a machine without any time, or a page of tens of megabytes.
-    // Nobody hears of a task that was given up.
+    // H4 limits what a body can cost, so an overdue task means a starved thread, or a page of tens of megabytes.
+    // A task that was given up gets the same error, which nobody reads.
     if (outcome.kind !== 'failed') throw new OverdueBody()
     log.error('body.task_failed', 'reading or writing a document body failed in its thread', { detail: outcome.detail })
     throw new RelayError('UNAVAILABLE', 'The body could not be read now.')
@@ -187,7 +187,7 @@ function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
       return result.outcome
     },
     async read(given) {
-      // Looking for faults compares the shapes of a page with each other.
+      // The search for faults compares the shapes of a page with each other, so it leaves the main thread earlier.
       const isShort = given.bytes.byteLength <= (isLinted(given) ? LINT_OFF_MAIN_BYTES : PAGE_OFF_MAIN_BYTES)
       const bytes = isShort ? given.bytes : given.bytes.slice()
       const task = { ...given, kind: 'read', bytes } as const
@@ -206,7 +206,7 @@ function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
   }
 }
 
-/** Work that was given up before it began fails with the reason of the signal, which is no answer to a caller. */
+/** Replaces the reason of the signal by a RelayError. Work that is given up before it starts rejects with that reason. */
 function overdueOr(error: unknown, over: AbortSignal | undefined): never {
   throw over?.aborted === true ? new OverdueBody() : error
 }

@@ -41,7 +41,7 @@ export type BodyTask =
   | (BodyEdit & { readonly kind: 'edit' })
   /** Runs a read of a tool. [TOOL-23] */
   | (BodyRead & { readonly kind: 'read' })
-  /** Finds what a search shows. [AG-62] */
+  /** Finds the hits that a search shows. [AG-62] */
   | (BodiesSearch & { readonly kind: 'search' })
 
 export type BodyTaskResult =

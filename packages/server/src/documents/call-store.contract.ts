@@ -11,14 +11,14 @@ import { change, creation, textOf, written } from './testing/document-writes.ts'
 
 export interface OpenCallStore extends OpenDocumentStore, OpenRecoveryStore, OpenBlobLedger {
   readonly calls: CallStore
-  /** Stores calls of a document, the last one for the version before its own, as its writes do: hundreds of those take seconds. */
+  /** Stores calls directly, the last one with the version before that of the document. Hundreds of real writes would take seconds. */
   record(head: DocumentHead, calls: readonly CallWrite[]): Promise<void>
 }
 
 const ALL = { beforeVersion: null, limit: 1000 }
 const MIB = 1_048_576
 
-/** Registers what every driver keeps to of the calls that wrote a document. */
+/** Registers the tests that every driver of `CallStore` passes. */
 export function describeCallStoreContract(name: string, open: () => Promise<OpenCallStore>): void {
   describe(`CallStore: ${name}`, () => {
     let store: OpenCallStore
@@ -79,7 +79,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       expect(await listed(head)).toEqual([])
     })
 
-    it('[AG-72] a call is undone by one other call; a second undo is refused as that, not as a conflict, and writes nothing', async () => {
+    it('[AG-72] a call can be undone by one other call only; a second undo answers not-undoable, not conflict, and writes nothing', async () => {
       const head = await create()
       const [call, undo] = [aCall(), aCall({ tool: 'undo', answer: '{"kept":"\\\\ \\u0000"}' })]
       const next = written(await write(head, call))
@@ -92,7 +92,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       ])
     })
 
-    it('[AG-68] an undo of several calls of which one was undone before is refused, although it would change only what the others wrote', async () => {
+    it('[AG-68] an undo of two calls is refused when one of them was undone before, even when it would change only what the other wrote', async () => {
       const [first, second, undo] = [aCall(), aCall(), aCall({ tool: 'undo' })]
       const next = written(await write(written(await write(await create(), first)), second))
       const undone = written(await write(next, { ...undo, undoes: [second.callId], targets: [second.callId] }))
@@ -140,7 +140,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       patience(90_000),
     )
 
-    it('[AG-67] [LIFE-30] records of other times, and the oldest beyond a total, are removed in bounded batches', async () => {
+    it('[AG-67] [LIFE-30] expired records, and the oldest ones above a total size, are removed in bounded batches', async () => {
       const head = await create()
       let next = head
       for (const nowMs of [-9000, -8000, -7000, 9e12]) next = written(await write(next, aCall(), { nowMs }))
@@ -153,7 +153,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       expect(await store.calls.totalBytes()).toBeLessThan(total)
     })
 
-    it('[AG-67] records end with their document and take nothing then', async () => {
+    it('[AG-67] records are removed with their document and take no bytes afterwards', async () => {
       const head = await create()
       const before = await store.calls.totalBytes()
       const next = written(await write(head, aCall({ blobReferences: [newHash()] })))
@@ -199,7 +199,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
         expect(await step(1_064_000, removal())).toEqual([7, 5, 3, 1])
       })
 
-      it('[AG-31] [LIFE-21] at most 5 points of a ring are from before removals, and none of them pushes out another point', async () => {
+      it('[AG-31] [LIFE-21] a ring has at most 5 points from before removals, and these never push out a point of another kind', async () => {
         let head = await create()
         for (let i = 0; i < 18; i++) {
           head = written(await store.documents.write(change(head, `{"i":${i}}`, { nowMs: 1e9 + i * 10 * MINUTE_MS })))

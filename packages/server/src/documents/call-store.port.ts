@@ -1,53 +1,53 @@
-/** A write of a tool, as it is stored with what it changed. Plain data. [AG-66] */
+/** The call of a tool, as it is stored together with its write. Plain data. [AG-66] */
 export interface CallWrite {
   readonly callId: string
   readonly tool: string
   /** The principal. */
   readonly sub: string
-  /** The name of its client; `null` without one. */
+  /** The name of the client program; `null` when there is none. */
   readonly client: string | null
   /**
-   * A digest that tells the callers of one principal apart; `null` for a person, and in records of older releases. It is told to nobody.
-   * [AG-68]
+   * A digest that tells the callers of one principal apart; `null` for a person, and in records of older releases. No answer and no log shows
+   * it. [AG-68]
    */
   readonly caller: string | null
   readonly changed: number
   readonly removed: number
-  /** What it changed and what that was before, as JSON; `null` when it cannot be undone. */
+  /** A `ChangeSet` as JSON: what the call changed and what that was before. `null` when the call cannot be undone. */
   readonly record: Uint8Array | null
   /** SHA-256 of every blob that the record references, sorted, each once. [BLOB-16] */
   readonly blobReferences: readonly string[]
-  /** The calls that it undoes. When one of them was undone before, the write is `not-undoable`. [AG-72] */
+  /** The calls that this call undoes. When one of them was undone before, the write is `not-undoable`. [AG-72] */
   readonly undoes: readonly string[]
   /**
-   * All calls that an undo was to take back, also those of which nothing was left. When one of them was undone before, the write is
-   * `not-undoable` too: its caller meant other calls. Absent: those of `undoes`. [AG-68]
+   * All calls that the caller of an undo meant, also those of which nothing was left to undo. When one of them was undone before, the write is
+   * `not-undoable` too: the caller expected to undo that call as well. Absent: the calls of `undoes`. [AG-68]
    */
   readonly targets?: readonly string[]
-  /** What is told to a caller that repeats an undo, as JSON; `null` for other tools. [AG-73] */
+  /** The answer for a caller that repeats an undo, as JSON; `null` for other tools. [AG-73] */
   readonly answer: string | null
 }
 
 export interface CallHead extends Omit<CallWrite, 'record' | 'blobReferences' | 'undoes' | 'targets' | 'answer'> {
   readonly atMs: number
-  /** The version that it made. */
+  /** The version of the document that the call made. */
   readonly version: number
   readonly hasRecord: boolean
-  /** The call that undid it. */
+  /** Id of the call that undid this one; `null` when none did. */
   readonly undoneBy: string | null
 }
 
 export interface StoredCall extends CallHead, Pick<CallWrite, 'record' | 'answer'> {}
 
-/** The calls that wrote a document. They are written with the document, by `DocumentWrite.call`, and end with it. */
+/** The calls that wrote a document. `DocumentWrite.call` stores a call with its write, and the calls are removed with the document. */
 export interface CallStore {
-  /** The newest calls of a document with a version below `beforeVersion`; `null`: from the newest. */
+  /** Returns the calls of a document with a version below `beforeVersion`, newest first; with `null` from the newest call on. */
   list(key: number, page: { readonly beforeVersion: number | null; readonly limit: number }): Promise<readonly CallHead[]>
-  /** Those of these calls that the document has, newest first. A damaged record is read as one that cannot be undone. */
+  /** Returns those of these calls that are stored for the document, newest first. A call with a damaged record is read as not undoable. */
   read(key: number, callIds: readonly string[]): Promise<readonly StoredCall[]>
   /**
-   * Removes at most `limit` records: those older than `beforeMs`, then the oldest while all take more than `mostBytes`.
-   * Returns how many. [AG-67, LIFE-30]
+   * Removes at most `limit` records: those older than `beforeMs`, then the oldest ones while all records together take more than
+   * `mostBytes`. Returns how many it removed. [AG-67, LIFE-30]
    */
   purge(bounds: {
     readonly beforeMs: number
@@ -55,6 +55,6 @@ export interface CallStore {
     readonly limit: number
     readonly nowMs: number
   }): Promise<number>
-  /** What all records take. */
+  /** Returns the bytes that all records together take. */
   totalBytes(): Promise<number>
 }

@@ -5,7 +5,7 @@ import { refusedWrite } from './refused-write.ts'
 import { inTurn, refuseContended, type WritingDeps } from './writing.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 
-/** A change of what is stored beside a body: shares, owner, collection. */
+/** A change of the members that are stored beside a body: share list, owner, collection. */
 export type BesideChange =
   | Pick<DocumentHead, 'collectionId'>
   | Pick<DocumentHead, 'sharedWith'>
@@ -17,7 +17,7 @@ export type BesideOutcome = { readonly kind: 'changed' | 'unchanged'; readonly h
 export type BesideTarget = DocumentRef & { readonly key?: number }
 
 /**
- * Changes what is stored beside the body, and plans the change again when another writer was faster.
+ * Changes members that are stored beside the body, and plans the change again when another writer was faster.
  *
  * `change` gets the stored document, throws when the caller lacks the right, and returns `null` when there is nothing
  * to do. With `gatedBy` the quota of that caller applies to growth. When the promise resolves, the change is durable,

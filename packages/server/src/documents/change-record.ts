@@ -6,19 +6,19 @@ export interface Who {
   readonly name?: string
 }
 
-/** Who made a change, with what tells one caller of tools from another of the same principal. */
+/** Who made a change. `caller` tells apart the callers of tools that one principal has. */
 export interface Author {
   readonly who: Who
-  /** `null` for people: what they write is nobody's own call. */
+  /** `null` for people, since only tools have callers. */
   readonly caller: string | null
 }
 
-/** One block, shape or page entry that was changed or removed; `document`: anything else of it, such as a field. */
+/** One block, shape or page entry that was changed or removed. The kind `document` stands for any other part, such as a field. */
 export interface NotedChange {
   readonly kind: 'block' | 'shape' | 'page' | 'document'
-  /** Empty for what stands on no page. */
+  /** Empty for a part that stands on no page. */
   readonly pageId: string
-  /** `null`: a block without id. */
+  /** `null` for a block without id, and for the kinds `page` and `document`. */
   readonly id: string | null
   readonly isRemoved: boolean
 }
@@ -39,9 +39,12 @@ interface ChangeElsewhere extends RecordedChange {
 export const MOST_CHANGES = 4_096
 const MOST_VERSIONS = 64
 
-/** Who changed each of the last blocks and shapes of one document. Bounded; the oldest is forgotten first. [AG-20] */
+/**
+ * Remembers who last changed each block and shape of one document, for the 4,096 parts that were changed last and the 64 versions that other
+ * nodes announced last. The oldest entry is forgotten first. [AG-20]
+ */
 export class ChangeRecord {
-  /** By what was changed, the latest change last. */
+  /** By the part that was changed, the latest change last. */
   readonly #changes = new Map<string, RecordedChange>()
   /** Changes that other nodes have announced, by version, the oldest first. */
   readonly #elsewhere = new Map<number, ChangeElsewhere>()
@@ -54,7 +57,7 @@ export class ChangeRecord {
     return this.#sequence
   }
 
-  /** Records changes. `version`: the version of the document after them, when they were stored at once. */
+  /** Records changes. `version` is the version of the document after them; absent when it is not known yet. */
   note(author: Author, changes: Iterable<NotedChange>, atMs: number, version?: number): void {
     if (version !== undefined) {
       this.#detailed.add(version)
@@ -91,7 +94,7 @@ export class ChangeRecord {
       .sort((a, b) => b.sequence - a.sequence)
   }
 
-  /** Whether a change after `sequence`, by anybody, is recorded that may have caused a version above `version`. */
+  /** Whether the record has a change after `sequence`, by anybody, that may have caused a version above `version`. */
   explains(sequence: number, version: number): boolean {
     if (sequence >= this.#sequence) return false
     const isLater = (change: RecordedChange) => change.sequence > sequence
@@ -99,7 +102,7 @@ export class ChangeRecord {
     return [...this.#elsewhere.values()].some((change) => isLater(change) && change.version > version)
   }
 
-  /** The last change of a block or shape; `undefined` when nobody's is known. */
+  /** Returns the last change of a block or shape; `undefined` when none is recorded. */
   last(change: Pick<NotedChange, 'kind' | 'pageId' | 'id'>): RecordedChange | undefined {
     return this.#changes.get(keyOf(change))
   }

@@ -43,7 +43,7 @@ const edit = (id: string, content: string, given: object = {}) =>
   })
 
 describe('the record of changes of a cold document', () => {
-  it('[AG-20] a record that is held names what a tool wrote and a PUT replaced, with who it was', async () => {
+  it('[AG-20] a held record names what a tool wrote and what a PUT replaced, each with its author', async () => {
     const id = await create()
     const release = relay.records.hold(refOf(id))
     const record = relay.records.of(refOf(id))
@@ -67,7 +67,7 @@ describe('the record of changes of a cold document', () => {
     release()
   })
 
-  it('[AG-20] dry runs, refused and repeated writes change nothing in a record, and without a holder there is none', async () => {
+  it('[AG-20] dry runs, refused and repeated writes are not recorded, and without a holder there is no record', async () => {
     const id = await create()
     await edit(id, '<p>unheard</p>')
     expect(relay.records.of(refOf(id))).toBeNull()
@@ -85,7 +85,7 @@ describe('the record of changes of a cold document', () => {
     expect(relay.records.isHeld(refOf(id))).toBe(false)
   })
 
-  it('[AG-20] records of equal ids in different workspaces are apart, and end with the last holder', () => {
+  it('[AG-20] documents with the same id in two workspaces have separate records, and a record ends with its last holder', () => {
     const records = createChangeRecords()
     const [one, two] = [
       { workspaceId: 'a', id: 'doc' },
@@ -104,7 +104,7 @@ describe('the record of changes of a cold document', () => {
     expect(records.isHeld(one)).toBe(false)
   })
 
-  it('[AG-20] [AG-23] a record keeps the last 64 versions that other nodes announced, without versions it has noted itself', () => {
+  it('[AG-20] [AG-23] a record keeps the last 64 versions that other nodes announced, except those it has noted itself', () => {
     const record = new ChangeRecord()
     const ann = { who: { id: 'ann', kind: 'person' }, caller: null } as const
     for (let version = 1; version <= 100; version++) record.noteElsewhere(ann, version, 0)
@@ -115,7 +115,7 @@ describe('the record of changes of a cold document', () => {
     expect([record.explains(99, 100), record.explains(101, 98)]).toEqual([true, false])
   })
 
-  it('[AG-20] a record keeps the last 4,096 changed blocks, each with who changed it last', () => {
+  it('[AG-20] a record keeps the last 4,096 changed blocks, each with its last author', () => {
     const record = new ChangeRecord()
     const by = (id: string) => ({ who: { id, kind: 'person' }, caller: null }) as const
     const change = (id: number) => ({ kind: 'block', pageId: 'p', id: String(id), isRemoved: false }) as const

@@ -1,27 +1,27 @@
 import { type Author, ChangeRecord, type NotedChange } from './change-record.ts'
 import type { DocumentRef } from './document-store.port.ts'
 
-/** Hears of documents whose changes are recorded. */
+/** A listener to the begin and end of recording. */
 export interface RecordListener {
-  /** Recording of a document begins or ends. */
+  /** Called when the recording of a document begins or ends. */
   held(ref: DocumentRef, isHeld: boolean): void
 }
 
 /**
- * The change records of this process. A record exists while somebody holds its document; otherwise changes cost nothing.
- * [AG-20]
+ * The change records of this process. A record exists while somebody holds its document. Changes of other documents are not recorded and cost
+ * nothing. [AG-20]
  */
 export interface ChangeRecords {
-  /** Records the changes of a document until the returned function is called as often as this one. */
+  /** Starts to record the changes of a document. Recording ends when every holder has called the function that it got. */
   hold(ref: DocumentRef): () => void
   isHeld(ref: DocumentRef): boolean
-  /** `null` while nobody holds the document. */
+  /** Returns the record of a document; `null` while nobody holds the document. */
   of(ref: DocumentRef): ChangeRecord | null
-  /** Does nothing while nobody holds the document. `version`: as `ChangeRecord.note`. */
+  /** As `ChangeRecord.note`; does nothing while nobody holds the document. */
   note(ref: DocumentRef, author: Author, changes: Iterable<NotedChange>, atMs: number, version?: number): void
   /** As `ChangeRecord.noteElsewhere`; does nothing while nobody holds the document. */
   noteElsewhere(ref: DocumentRef, author: Author, version: number, atMs: number): void
-  /** Called at every change of a document that is held; the returned function ends it. */
+  /** Holds a document and calls `noted` after each change of it, until the returned function is called. */
   onNoted(ref: DocumentRef, noted: () => void): () => void
   onHeld(listener: RecordListener): void
 }
@@ -35,7 +35,7 @@ interface Held {
 export function createChangeRecords(): ChangeRecords {
   const documents = new Map<string, Held>()
   const listeners: RecordListener[] = []
-  // Neither part can hold a NUL. [BODY-11]
+  // Neither part can contain a NUL. [BODY-11]
   const keyOf = ({ workspaceId, id }: DocumentRef): string => `${workspaceId}\0${id}`
   const told = (ref: DocumentRef, isHeld: boolean): void => {
     for (const listener of listeners) listener.held(ref, isHeld)

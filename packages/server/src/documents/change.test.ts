@@ -175,7 +175,7 @@ describe('transfer of a document', () => {
     [{ to_user_id: '' }],
     [{ to_user_id: 7 }],
     [{ to_user_id: 'x'.repeat(257) }],
-    // No token names such a user, so that the document would be nobody's.
+    // No token can name such a user, so nobody could use the document as its owner.
     [{ to_user_id: 'a\0' }],
     [{ newOwnerId: 'x', newOwnerName: 7 }],
   ])('[REST-23] a transfer with %j answers 400 BAD_REQUEST', async (body) => {

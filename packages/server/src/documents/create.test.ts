@@ -19,7 +19,7 @@ afterAll(() => relay[Symbol.asyncDispose]())
 
 const ann: Access = { sub: 'ann', workspaceId: 'default', role: 'member', limits: NO_LIMITS }
 
-/** Ids of documents and pages in this order, then `doc-9`, `doc-10`, … */
+/** A creation that takes its document and page ids from `ids`. After a list of three it mints `doc-4`, `page-5` and so on. */
 function creation(ids: readonly string[], more: Partial<Creation> = {}): Creation {
   let next = 0
   return {
@@ -139,7 +139,7 @@ describe('deleting with conditions', () => {
     expect(relay.events).toHaveLength(count)
   })
 
-  it('[MCP-15] a deletion whose caller gave up while it waited deletes nothing', async () => {
+  it('[MCP-15] a deletion that is given up while it waits deletes nothing', async () => {
     await relay.documents.create(ann, creation(['doc-g', 'c', 'p']))
     const caller = new AbortController()
     const gone = relay.documents.remove(ann, 'doc-g', { signal: caller.signal })

@@ -11,10 +11,10 @@ import { quotaRefusal, refuseSize } from './put-plan.ts'
 import { refusedWrite } from './refused-write.ts'
 import { auditFields, inTurn, refuseContended, type WritingDeps } from './writing.ts'
 
-/** The pages of a new document. [AG-29] */
+/** The number of pages of a new document. [AG-29] */
 export const NEW_PAGES = 2
 
-/** A document that the relay makes for a caller. */
+/** A blank document to create for a caller. */
 export interface Creation {
   readonly title: string
   readonly ownerName: string
@@ -25,7 +25,7 @@ export interface Creation {
   /** Checks everything and stores nothing. [TOOL-21, AG-81] */
   readonly dryRun?: boolean
   readonly once?: Once
-  /** Aborted when the caller gave up: nothing is stored then, unless it is already. [MCP-15] */
+  /** Aborted when the caller gives up. An abort before the commit prevents the commit; a commit stands. [MCP-15] */
   readonly signal?: AbortSignal
 }
 
@@ -101,7 +101,7 @@ async function store(
   throw refusedWrite(quotaRefusal(outcome, access), deps.metrics)
 }
 
-/** Returns what the creation would answer; throws what it would throw. */
+/** Returns the answer, or throws the error, that the creation would give. Stores nothing. */
 async function tryOut(access: Access, blank: Omit<Creation, 'mint'> & NewIds, deps: WritingDeps): Promise<Created> {
   const { nowMs, body } = fittingBlank(access, blank, deps)
   const overQuota = await deps.store.overQuota({
@@ -116,7 +116,7 @@ async function tryOut(access: Access, blank: Omit<Creation, 'mint'> & NewIds, de
   return { kind: 'created', version: 1, id, canvasPageId, prosePageId }
 }
 
-/** A blank body of at most the size that the caller may store. */
+/** Returns a blank body. Throws DOC_TOO_LARGE when it is larger than the caller may store. */
 function fittingBlank(access: Access, blank: Omit<Creation, 'mint'> & NewIds, { clock, metrics }: WritingDeps) {
   const nowMs = clock.nowMs()
   const body = storedBlank({ ...blank, nowMs })

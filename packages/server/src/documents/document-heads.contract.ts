@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenDocumentStore } from './document-store.contract.ts'
 import { bodyOf, creation, noFacts, written } from './testing/document-writes.ts'
 
-/** Registers what every driver keeps to when it reads the heads of several documents. */
+/** Registers the tests that every driver of `DocumentStore` passes when it reads the heads of several documents. */
 export function describeDocumentHeadsContract(name: string, open: () => Promise<OpenDocumentStore>): void {
   describe(`heads of documents: ${name}`, () => {
     let store: OpenDocumentStore
@@ -12,7 +12,7 @@ export function describeDocumentHeadsContract(name: string, open: () => Promise<
     })
     afterAll(() => store[Symbol.asyncDispose]())
 
-    it('[AG-84] the heads of ids are read at once; what is not stored and what is of another workspace is left out', async () => {
+    it('[AG-84] heads are read for several ids at once, without ids that are not stored or belong to another workspace', async () => {
       const { documents } = store
       const [workspaceId, other] = [randomUUID(), randomUUID()]
       const create = async (id: string, of = workspaceId) => written(await documents.write(creation({ workspaceId: of, id })))
@@ -24,7 +24,7 @@ export function describeDocumentHeadsContract(name: string, open: () => Promise<
       expect(found.toSorted((a, b) => a.key - b.key)).toEqual([one, two])
     })
 
-    it('[BODY-16] a head whose facts an earlier release stored longer is read with bounded ones', async () => {
+    it('[BODY-16] facts that an older release stored without a bound are shortened on reading', async () => {
       const { documents } = store
       const ref = { workspaceId: randomUUID(), id: 'older' }
       const older = { ...noFacts, title: 'x'.repeat(5_000), carried: { tags: ['t'.repeat(9_000)], lockedBy: 'ann' } }

@@ -8,7 +8,7 @@ const MAX_LIST_LIMIT = 500
 const MAX_INT64 = 2n ** 63n - 1n
 const MAX_QUERY_CHARACTERS = 200
 const MAX_COLLECTION_ID_BYTES = 64
-/** Most characters of a refused value that an answer shows. */
+/** An answer shows at most this many characters of a refused value. */
 const MAX_SHOWN_CHARACTERS = 64
 
 /**
@@ -47,7 +47,7 @@ export function readPreconditions(
   return { expectedVersion: readMatched(ifMatch, expected), precondition: 'if-match', overrideTombstone }
 }
 
-/** Returns the version that If-Match names; another `expectedVersion` contradicts it. */
+/** Returns the version that If-Match names. Throws BAD_REQUEST when `expectedVersion` is another version. */
 function readMatched(ifMatch: string, expected: number | null): number {
   const matched = readVersionTag(ifMatch)
   if (expected !== null && expected !== matched)
@@ -56,8 +56,8 @@ function readMatched(ifMatch: string, expected: number | null): number {
 }
 
 /**
- * Reads the version conditions of a DELETE from query and headers. `If-Match: *` asks for nothing more than a document
- * that exists. [REST-8, REST-22]
+ * Reads the version conditions of a DELETE from query and headers. `If-Match: *` only requires that the document exists.
+ * [REST-8, REST-22]
  */
 export function readRemoval(query: URLSearchParams, header: (name: string) => string | undefined): Removal {
   const expected = readExpectedVersion(query.get('expectedVersion'))
@@ -115,7 +115,7 @@ function readBoolean(text: string | null, field: string): boolean {
   throw badRequest(field, `The query member ${field} is true, false, 1 or 0, not ${JSON.stringify(shown)}.`, { value: shown })
 }
 
-/** Reads `"7"`, or `"7-v"`, the form that callers at level view get; in the range of `expectedVersion`. [REST-19] */
+/** Reads an ETag: `"7"`, or `"7-v"` as callers at level view get it. Its range is that of `expectedVersion`. [REST-19] */
 function readVersionTag(header: string): number {
   const match = /^\s*"(\d{1,19})(?:-v)?"\s*$/.exec(header.slice(0, MAX_SHOWN_CHARACTERS))
   if (match && BigInt(match[1] as string) <= MAX_INT64) return Number(match[1])

@@ -11,7 +11,7 @@ export interface OpenDocumentStore extends AsyncDisposable {
   reopen(): Promise<void>
 }
 
-/** Registers what every driver of `DocumentStore` keeps to. */
+/** Registers the tests that every driver of `DocumentStore` passes. */
 export function describeDocumentStoreContract(name: string, open: () => Promise<OpenDocumentStore>): void {
   describe(`DocumentStore: ${name}`, () => {
     let store: OpenDocumentStore
@@ -83,7 +83,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(textOf(record?.body)).toBe('{"id":"x"}')
       })
 
-      it('[LIFE-12] a write with bump raises the version by 1 and dates it; without bump both stay', async () => {
+      it('[LIFE-12] a write with bump raises the version by 1 and sets updatedAt; without bump both stay', async () => {
         const head = await create()
         const second = written(await documents().write(change(head, '{"a":1}', { nowMs: 2000 })))
         expect([second.version, second.updatedAtMs, second.createdAtMs]).toEqual([2, 2000, 1000])
@@ -93,7 +93,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(textOf((await documents().read(head))?.body)).toBe('{"a":2}')
       })
 
-      it('[LIFE-12] of 16 writes that expect one version exactly one is stored, and the others get what is stored', async () => {
+      it('[LIFE-12] of 16 writes that expect one version exactly one is stored, and the others get the stored state', async () => {
         const head = await create()
         const outcomes = await Promise.all(Array.from({ length: 16 }, (_, i) => documents().write(change(head, `{"n":${i}}`))))
         const winners = outcomes.filter((outcome) => outcome.kind === 'written')

@@ -26,7 +26,7 @@ export interface DocumentHead extends DocumentRef {
   readonly ownerId: string
   readonly ownerName: string
   readonly collectionId: string | null
-  /** The share list as it was given. */
+  /** The share list as the caller sent it. */
   readonly sharedWith: readonly unknown[]
   readonly createdAtMs: number
   /** Time of the last new version. */
@@ -38,7 +38,7 @@ export interface DocumentHead extends DocumentRef {
   readonly titleChangedAtMs: number
   /** UTF-8 length of the stored body, plus that of a share list that is not empty. [BODY-14] */
   readonly sizeBytes: number
-  /** What lists and checks need to know about the body, so that they need not read it. */
+  /** What lists and checks need of the body, so that they do not have to read it. */
   readonly facts: BodyFacts
   /** Newest sequence of the document's log, 0 before the first record. */
   readonly lastSeq: number
@@ -58,7 +58,7 @@ export interface DocumentHead extends DocumentRef {
 
 export interface DocumentRecord {
   readonly head: DocumentHead
-  /** Compact UTF-8 JSON of the open body in the form it was given, without the server's own members (see body.ts `storedBytes`). */
+  /** Compact UTF-8 JSON of the body in the form that the caller sent, without the server's own members, as `writeStoredBody` writes it. */
   readonly body: Uint8Array
 }
 
@@ -68,7 +68,7 @@ export interface Tombstone extends DocumentRef {
   readonly ownerId: string
   /** Id of the document with which a restore replaced this one; absent after a deletion. [LIFE-22] */
   readonly successor?: string
-  /** sharedWith and roles are gone; readers of the time are told by DOC_EVENT before the row is written. */
+  /** A tombstone has no share list. The DOC_EVENT of a deletion goes to the readers of the last head. */
 }
 
 export type DocumentState =
@@ -141,13 +141,13 @@ export interface DocumentWrite {
   /** Stores the call that this write is, in the same transaction. [AG-66] */
   readonly call?: CallWrite
   /**
-   * What other nodes are told of the write. Absent for a write that changes nothing a reader sees, such as the mark that a
-   * log has caught up with its body. [WS-51, FEED-2]
+   * What other nodes learn of the write. Absent for a write that changes nothing that a reader sees, for example one that only
+   * clears `bodyAhead`. [WS-51, FEED-2]
    */
   readonly told?: ToldWrite
 }
 
-/** What other nodes are told of a write, in addition to the contents of the write. */
+/** What other nodes learn of a write, in addition to its contents. */
 export interface ToldWrite {
   /** Who made the change; empty when the relay itself did. */
   readonly actor: string
@@ -155,7 +155,7 @@ export interface ToldWrite {
   readonly isMaterialisation?: true
 }
 
-/** A write that its caller repeats when it did not get the answer. */
+/** Makes a write safe to repeat, for a caller that did not get the answer. */
 export interface OnceWrite {
   /** Names the caller, the tool and the request id; unique in the workspace. */
   readonly request: string
@@ -163,7 +163,7 @@ export interface OnceWrite {
   readonly digest: string
   /** The answer to the caller as JSON, without the version. */
   readonly answer: string
-  /** A request that was remembered at this time or before has expired, and is replaced. */
+  /** A request that was remembered at this time or before has expired: this write is done and takes its place. */
   readonly sinceMs: number
 }
 

@@ -13,8 +13,8 @@ import { ydocBytes } from './ydoc.ts'
 
 const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
 /**
- * The ETag of a body is its version, which other documents have too. The cache of a browser asks with an ETag that it got for
- * another workspace or person, in spite of `Vary`, and would show their body on 304; so it must not keep any. [REST-20]
+ * Browsers must not cache a body. Its ETag is only its version, which a document with the same id in another workspace can have too.
+ * In spite of `Vary` a browser sends an ETag that it got for another workspace or person, and on 304 it would show that body. [REST-20]
  */
 const BODY_HEADERS = { 'Cache-Control': 'no-store' }
 const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')

@@ -42,7 +42,7 @@ export interface Documents {
   setCollection(access: Access, id: string, collectionId: string | null): Promise<void>
   /** Returns the stored head when the caller has at least the level `needed`; otherwise throws the refusal. */
   require(access: Access, id: string, needed: Exclude<Level, 'none'>): Promise<DocumentHead>
-  /** Returns the stored heads of those of `ids` that the caller may read, by id. One look-up, however many they are. [AG-84] */
+  /** Returns, by id, the stored heads of those of `ids` that the caller may read. Asks the store once for all of them. [AG-84] */
   readableOf(access: Access, ids: readonly string[]): Promise<ReadonlyMap<string, DocumentHead>>
   /**
    * Runs a write of another feature on a document, in order with the writes of these verbs. `write` must not call one
@@ -52,8 +52,8 @@ export interface Documents {
   /** Replaces the share list. [SHARE-6] */
   replaceShares(access: Access, id: string, shares: readonly NewShare[]): Promise<void>
   /**
-   * Gives the caller a view share. Returns `null` when this life of the document has ended, or when `isStillGiven`, asked right before the share
-   * is written, says no. [SHARE-4]
+   * Gives the caller a view share. Returns `null` when this life of the document has ended, or when `isStillGiven` resolves with false; it is
+   * called right before the share is written. [SHARE-4]
    */
   grantView(
     access: Access,

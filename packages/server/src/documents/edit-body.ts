@@ -20,7 +20,7 @@ export interface BodyEdit {
   readonly nowMs: number
   /** The principal who makes the edit. */
   readonly sub: string
-  /** The result is to say what changed. [AG-20] */
+  /** Whether the result contains `delta`, for the record of changes. [AG-20] */
   readonly isRecorded?: boolean
   /** What the caller saw before. */
   readonly seen?: Seen

@@ -23,13 +23,13 @@ export function refuseEdit(state: DocumentState, request: EditRequest): Refusal 
   return versionConflict(expectedVersion, head.version)
 }
 
-/** [TOOL-20] */
+/** Returns the refusal of an edit that expects another version than the stored one. [TOOL-20] */
 export function versionConflict(expectedVersion: number, serverVersion: number): Refusal {
   const message = `The document is at version ${serverVersion}, not ${expectedVersion}: read again what you change, then send that version.`
   return refused('ERR_VERSION_CONFLICT', message, { expectedVersion, serverVersion })
 }
 
-/** [MCP-27] @param isDeleted this workspace holds a tombstone of the document */
+/** Returns the refusal for a document that does not exist; `isDeleted`: this workspace has a tombstone of it. [MCP-27] */
 export function unknownDocument(docId: string, isDeleted: boolean): Refusal {
   const message = isDeleted
     ? `Document ${docId} was deleted.`
@@ -37,7 +37,7 @@ export function unknownDocument(docId: string, isDeleted: boolean): Refusal {
   return refused('ERR_DOC_NOT_FOUND', message, { docId, ...(isDeleted ? { deleted: true } : {}) })
 }
 
-/** [LIFE-5] */
+/** Returns the refusal of an edit of a document whose log has a gap. [LIFE-5] */
 export function editNeedsRepair(docId: string): Refusal {
   return refused('ERR_NEEDS_REPAIR', `${NEEDS_REPAIR_TEXT} Reading document ${docId} works meanwhile.`, { docId })
 }
@@ -66,7 +66,7 @@ export function editOverQuota(outcome: OverQuota, access: Access): Refusal {
   return refused('ERR_STORAGE_QUOTA', message, { usedBytes, addedBytes, quotaBytes, source })
 }
 
-/** Another undo of the same call was faster. Who found the calls to undo finds out what has become of them. [AG-72] */
+/** Returns the refusal of an undo that lost against another one. It is `outdated`, so the caller looks the calls up again. [AG-72] */
 export function undoneBefore(): Refusal {
   return outdated('A call that is to be undone was undone before, or is not stored any more.')
 }

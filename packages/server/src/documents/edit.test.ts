@@ -22,7 +22,7 @@ const BODY = {
 
 let relay: RestRelay
 let writes: DocumentWrite[] = []
-/** Runs before a write, once. */
+/** Runs once, before the next write. */
 let beforeWrite: ((store: DocumentStore) => Promise<unknown>) | null = null
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ const edit = (given: EditInput, access = ANN): Promise<EditOutcome> => relay.doc
 const shown = async (id: string) => (await relay.call('GET', `/api/docs/${id}`, { as: { sub: 'ann', role: 'member' } })).json
 const contentOf = async (id: string) => ((await shown(id)).richTextPages as { content: string }[])[0]?.content
 
-/** Another writer's version. */
+/** Stores a new version, as another writer would. */
 async function bump(store: DocumentStore, id: string): Promise<void> {
   const state = await store.state({ workspaceId: 'default', id })
   if (state.kind !== 'document') throw new Error('no document')
@@ -97,7 +97,7 @@ describe('edits of cold documents', () => {
     expect([writes, relay.events]).toEqual([[], []])
   })
 
-  it('[AG-72] an undo of a call that was undone since its caller found it is tried once and never written', async () => {
+  it('[AG-72] an undo of a call that another undo took back meanwhile is tried once and writes nothing', async () => {
     const id = await create({ ...BODY, richTextPages: [{ id: 'p', name: 'P', content: `${PAGE}<ul><li><p>Item</p></li></ul>` }] })
     const removed = await edit(input(id, 'set_prose', { pageId: 'p', content: PAGE, format: 'html' }))
     if (removed.kind !== 'edited') throw new Error('nothing was removed')
@@ -192,7 +192,7 @@ describe('edits of cold documents', () => {
     expect(await edit({ ...grow, dryRun: true }, small)).toMatchObject(tooLarge)
     const poor = { ...ANN, limits: { ...NO_LIMITS, quotaBytes: 10 } }
     const addedBytes = '<p id=\\"blk-0123456789\\">more</p>'.length
-    // Now has more digits than the 5 that the body came with, and `ann` fewer letters than `nobody`.
+    // The write also stamps the body: `modifiedAt` grows from 1 digit to 13, and `lastModifiedBy` shrinks from `nobody` to `ann`.
     const stamps = String(Date.now()).length - 1 - 3
     const overQuota = { code: 'ERR_STORAGE_QUOTA', facts: { addedBytes: addedBytes + stamps, quotaBytes: 10 } }
     expect(await edit(grow, poor)).toMatchObject(overQuota)
@@ -210,7 +210,7 @@ describe('edits of cold documents', () => {
   it('[CONC-13] an edit of a long document does not block the event loop', async () => {
     const blocks = Array.from({ length: 12_000 }, (_, i) => `<p id="blk-${i}">${'word '.repeat(30)}</p>`).join('')
     const id = await create({ ...BODY, richTextPages: [{ id: 'p', name: 'Prose', order: 0, content: blocks }] })
-    // The thread is started by the first one.
+    // The first edit starts the thread.
     await edit(input(id, 'set_prose', set('<p>first</p>', 'blk-5')))
     const longestTurnMs = async (text: string): Promise<number> => {
       let longest = 0
@@ -223,14 +223,14 @@ describe('edits of cold documents', () => {
       clearInterval(timer)
       return longest
     }
-    // Collecting garbage or a busy neighbour lengthens one of them; work that blocks would lengthen each.
+    // Garbage collection or a busy machine can lengthen one of the three; an edit that blocks would lengthen all of them.
     const turns = [await longestTurnMs('second'), await longestTurnMs('third'), await longestTurnMs('fourth')]
     const longest = Math.min(...turns)
     expect(longest).toBeLessThan(100)
     expect(await contentOf(id)).toContain('<p id="blk-5">fourth</p>')
   })
 
-  it('[YDOC-7] [BODY-10] an edit of the title is dated, so that older live titles lose against it', async () => {
+  it('[YDOC-7] [BODY-10] an edit of the title stores its time, so that an older live title loses against it', async () => {
     const id = await create()
     const before = Date.now()
     const outcome = await edit(input(id, 'rename_document', { docId: id, name: 'Other' }))

@@ -19,13 +19,13 @@ export interface EditInput
   readonly id: string
   /** Aborted when the caller gave up. An abort before the commit prevents the commit; a commit stands. [MCP-15] */
   readonly signal?: AbortSignal
-  /** Who makes the edit; without it the edit knows nothing of what its caller saw. */
+  /** Who makes the edit. Without a writer the edit does not know what its caller saw. */
   readonly writer?: EditWriter
   /** Who makes an edit without `writer`; an agent of the principal when absent. [AG-20] */
   readonly author?: Author
 }
 
-/** The caller of an edit. Asked in the turn of the edit, after all writes before it. [AG-17, AG-20] */
+/** The caller of an edit. `seen` is read when it is the turn of the edit, after all earlier writes of the document. [AG-17, AG-20] */
 export interface EditWriter {
   readonly author: Author
   readonly seen: Seen
@@ -47,7 +47,7 @@ export async function editDocument(access: Access, input: EditInput, deps: Writi
   const write = async (): Promise<EditOutcome> => {
     const outcome = await store({ ...request, ...(writer && { seen: writer.seen }) }, signal, deps)
     writer?.noting?.()
-    // Before the next write of the document begins, which asks the record.
+    // The changes are recorded in this turn, since the next write of the document reads the record.
     if (outcome.kind === 'edited' && outcome.changed && outcome.delta !== undefined && !request.dryRun)
       deps.records?.note(
         ref,

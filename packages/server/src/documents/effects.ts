@@ -10,14 +10,14 @@ import type { EditRequest } from './residents.port.ts'
 
 /** What a write did, as members of its answer. [AG-29, AG-30] */
 export interface Effects {
-  /** Blocks, shapes, pages, references and fields whose stored value is another one. */
+  /** How many blocks, shapes, pages, references and fields changed. */
   readonly changed: number
   /** Names the call, for undo; absent when nothing changed, and in a dry run. */
   readonly callId?: string
   readonly removed?: readonly RemovedEntry[]
   /** Present when more was removed than the list names. */
   readonly removedTotal?: number
-  /** The call changed more than can be kept. [AG-67] */
+  /** The record of the call is too large to be kept, so the call cannot be undone. [AG-67] */
   readonly undoable?: false
 }
 
@@ -28,7 +28,7 @@ export interface CallChanges extends Pick<Counts, 'gone'> {
   readonly effects: Effects
   /** The state before is kept as a recovery point: much was removed, or a page that the caller had not seen was replaced. [AG-26, AG-31] */
   readonly isKept: boolean
-  /** What it changed and what that was before, as JSON; `null` when it is too much to keep. */
+  /** The `ChangeSet` of the call as JSON; `null` when it has more than 1 MiB. */
   readonly record: string | null
 }
 
@@ -54,13 +54,13 @@ export function callChanges(
   return { effects: record === null ? { ...told, undoable: false } : told, isKept, gone, record }
 }
 
-/** What a dry run tells: nothing that could be undone. [AG-29] */
+/** Returns the effects that a dry run answers: those of the edit without a call id, since there is no call to undo. [AG-29] */
 export function triedEffects(effects: Effects): Effects {
   const { callId: _, ...tried } = effects
   return tried
 }
 
-/** How much a call must remove before the state before it is kept. [AG-31] */
+/** A call that removes at least this much of one kind leaves a recovery point of the state before it. [AG-31] */
 const LARGE = { texts: 5, shapes: 5, pages: 1 } as const
 
 function isLargeRemoval(gone: Counts['gone']): boolean {
@@ -99,7 +99,7 @@ export function callMember(
   return { call }
 }
 
-/** The calls that an undo was to take back. */
+/** Returns the ids of the calls that an undo was asked to undo. */
 function targetsOf(args: unknown): readonly string[] {
   const { targets = [] } = args as UndoCalls
   return targets.map(({ callId }) => callId)

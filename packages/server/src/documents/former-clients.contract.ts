@@ -20,7 +20,7 @@ function updateOf(clients: readonly number[]): Uint8Array {
   return Y.encodeStateAsUpdate(doc)
 }
 
-/** Registers what every driver keeps of the Y clients of deleted documents. [WS-62] */
+/** Registers the tests that every driver of `DocumentStore` passes for the Y client ids of deleted documents. [WS-62] */
 export function describeFormerClientsContract(name: string, open: () => Promise<OpenDocumentStore>): void {
   describe(`DocumentStore, client ids of deleted documents: ${name}`, () => {
     let store: OpenDocumentStore
@@ -75,7 +75,7 @@ export function describeFormerClientsContract(name: string, open: () => Promise<
       expect(await former(ref)).toEqual([11, 12, 13, 14])
     })
 
-    it('[WS-62] of more than 10,000 client ids those that wrote last are kept', async () => {
+    it('[WS-62] of more than 10,000 client ids the 10,000 that wrote last are kept', async () => {
       const ref = newRef()
       const head = await create(ref)
       const old = Array.from({ length: 10_001 }, (_, i) => 1_000_000 + i)

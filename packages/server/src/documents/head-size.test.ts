@@ -11,7 +11,7 @@ const ann = { sub: 'ann', role: 'member' }
 const put = (id: string, body: unknown) => relay.call('PUT', `/api/docs/${id}`, { as: ann, body })
 const get = (id: string) => relay.call('GET', `/api/docs/${id}`, { as: ann })
 
-it('[BODY-16] [C1] [WS-55] a body of any title and tags has small metadata in answers, lists and events, and is given back whole', async () => {
+it('[BODY-16] [C1] [WS-55] a body with megabytes of title and tags has short metadata in answers, lists and events, and GET returns it whole', async () => {
   const long = 'ä'.repeat(2_000_000)
   const given = {
     name: long,
@@ -36,7 +36,7 @@ it('[BODY-16] [C1] [WS-55] a body of any title and tags has small metadata in an
   expect((await get('huge')).json).toMatchObject({ name: long, title: long, tags: given.tags })
 })
 
-it('[BODY-16] [BODY-10] a long title is renamed by either member, and stays whole when a PUT changes something else', async () => {
+it('[BODY-16] [BODY-10] a title of 5,000 characters is changed by name or title, and stays whole when a PUT repeats it', async () => {
   const long = 'x'.repeat(5_000)
   const after = async (name: string, title: string) => {
     await put('long-title', { name: long, title: long })

@@ -78,14 +78,14 @@ describe('large bodies', () => {
 })
 
 describe('reading bodies', () => {
-  it('[C4] a body that cannot be parsed in time answers 503, and the next one is parsed', async () => {
+  it('[C4] a body that cannot be parsed in time is refused as UNAVAILABLE', async () => {
     await using bodies = openBodies({ maxBytes: 128 * MIB, log: silentLogger, deadlineMs: 1 })
     const late = bodies.prepare(bigBody(4 * MIB), 'd', null)
     await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     await expect(late).rejects.toBeInstanceOf(OverdueBody)
   })
 
-  it('[BODY-10] a body prepared against an outdated stored title is prepared again, short and long', async () => {
+  it('[BODY-10] a short and a long body settle their title again when the stored title is another one than at first', async () => {
     await using bodies = openBodies({ maxBytes: 128 * MIB, log: silentLogger })
     for (const pad of ['', 'x'.repeat(2 * MIB)]) {
       const raw = Buffer.from(JSON.stringify({ name: 'A', title: 'B', pad }))

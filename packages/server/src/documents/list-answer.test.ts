@@ -39,7 +39,7 @@ it('[REST-21] [CFG-2] a list of any length is the JSON of its documents, bare or
   }
 })
 
-it('[C1] [H10] a long list is made in parts, between which others are served', async () => {
+it('[C1] [H10] a long list is made in parts, and the event loop serves others between two parts', async () => {
   const items = Array.from({ length: 20 }, (_, i) => itemOf(`d${i}`, 400))
   let rounds = 0
   let isDone = false

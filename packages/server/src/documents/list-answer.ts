@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import type { ListedPage } from './listing.ts'
 import { documentMetadata } from './metadata.ts'
 
-/** Characters that are made at once: about a millisecond of work. */
+/** A part is full at this many characters, which are about a millisecond of work. */
 const PART_CHARACTERS = 262_144
 
 /**
- * Returns the JSON of a list of documents, as the member `documents` of an object when `isWrapped`, in parts. Others are
- * served between two parts: a list may have any number of documents and each of them up to a MiB of shares, so as one text
- * it would hold up the thread, or be longer than a string may be and fail. [C1, H10]
+ * Returns the JSON of a list of documents in parts; with `isWrapped` the list is the member `documents` of an object. The event
+ * loop serves others between two parts. A list may have any number of documents, each with up to 1 MiB of shares: made as one
+ * text it would block the thread, or exceed the maximum length of a string. [C1, H10]
  */
 export async function listParts(items: ListedPage['items'], isWrapped: boolean): Promise<readonly Uint8Array[]> {
   const parts: Uint8Array[] = []

@@ -9,7 +9,7 @@ import type { PutRequest, Residents } from './residents.port.ts'
 const ann = { sub: 'ann', role: 'member' }
 const REF = { workspaceId: 'default', id: 'doc' }
 
-/** The smallest live side: a document is open while it is in `edits`, and settling it stores the title edited last, as a room would. */
+/** A minimal `Residents`. A document is open while its id is in `open`; settling it stores its title of `edits`, as a room would. */
 class LiveTitles implements Residents {
   readonly edits = new Map<string, string>()
   readonly calls: string[] = []

@@ -2,7 +2,7 @@ import type { BodyDelta, PageDelta } from '@docrelay/model/seen/body-delta'
 import { readShownBlock, type ShownBlock } from '@docrelay/model/seen/shown'
 import type { NotedChange } from './change-record.ts'
 
-/** What a write changed that was stored because it changed something, for the record of changes. [AG-20] */
+/** Returns the changes of a stored write for the record of changes. A write that changed no page is one change of the document. [AG-20] */
 export function notedChanges(delta: BodyDelta): readonly NotedChange[] {
   const changes = delta.flatMap((page) => [...pageChanges(page), ...blockChanges(page), ...shapeChanges(page)])
   return changes.length > 0 ? changes : [{ kind: 'document', pageId: '', id: null, isRemoved: false }]
@@ -12,7 +12,7 @@ function pageChanges({ pageId, isNew, isGone }: PageDelta): readonly NotedChange
   return isNew === true || isGone === true ? [{ kind: 'page', pageId, id: null, isRemoved: isGone === true }] : []
 }
 
-/** A list or table is told by the blocks in it, and by itself only where these say the same. */
+/** Names a list or table by the blocks with ids in it. When only blocks without ids changed, returns one change without id. */
 function blockChanges({ pageId, written, gone }: PageDelta): readonly NotedChange[] {
   const now = idsOf(written)
   const known = new Set(now)

@@ -29,7 +29,7 @@ type Column = readonly [
   edit: boolean,
   own: boolean,
 ]
-/** The columns of PERM-3: who, and what of view, edit and owner they reach. */
+/** The columns of PERM-3: the caller, whether access is enforced, and whether the caller may view, edit and own. */
 const COLUMNS: readonly Column[] = [
   ['document owner', owner, true, true, true, true],
   ['owner share', { sub: 'co', role: 'member' }, true, true, true, true],

@@ -107,7 +107,7 @@ function refuseRight(state: DocumentState, request: PutRequest): PutRefusal | nu
       const { ownerId } = state.tombstone
       if (!request.overrideTombstone) return tombstoned(state.tombstone)
       if (mayOverrideTombstone(access, ownerId)) return null
-      // Of a deleted document only the recorded owner is left, so the owner alone decides the level.
+      // A tombstone has no share list, so only the recorded owner decides the level.
       const level = decideLevel(access, { ownerId, shares: [] }, accessPolicy)
       return asRefusal(refuse({ ...asked, needed: 'owner', level }))
     }
@@ -118,7 +118,7 @@ function refuseRight(state: DocumentState, request: PutRequest): PutRefusal | nu
   }
 }
 
-/** An id that does not exist counts as version 0; over a tombstone 0 and the last version both match. [REST-16, REST-18] */
+/** Checks the expected version. An id that does not exist has version 0; a tombstone matches 0 and its last version. [REST-16, REST-18] */
 function refuseVersion(state: DocumentState, request: PutRequest): PutRefusal | null {
   const { precondition, expectedVersion } = request
   const exists = state.kind === 'document'
@@ -134,7 +134,7 @@ function refuseVersion(state: DocumentState, request: PutRequest): PutRefusal | 
   return refusal(code, `The stored version is ${currentVersion}, not ${asked}.`, { currentVersion })
 }
 
-/** The ceiling of the writing caller against the size as it would be stored. [LIFE-16, BODY-14] */
+/** Returns the refusal of a document above `max_doc_bytes` of the writing caller; `null` when the size is allowed. [LIFE-16, BODY-14] */
 export function refuseSize(sizeBytes: number, access: Access): PutRefusal | null {
   const { maxDocBytes: maxBytes, maxDocBytesSource: source } = access.limits
   if (maxBytes === null || sizeBytes <= maxBytes) return null

@@ -11,7 +11,7 @@ import { auditFields, inTurn, refuseContended, type WritingDeps } from './writin
 /** A PUT as the route read it. */
 export interface PutInput extends Pick<PutRequest, 'expectedVersion' | 'precondition' | 'overrideTombstone'> {
   readonly id: string
-  /** The body as it was sent; it is not to be used afterwards. */
+  /** The body as the client sent it. Its buffer may be transferred to a thread, so the caller must not use it afterwards. */
   readonly bytes: Uint8Array
 }
 
@@ -61,8 +61,8 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
 interface Seen {
   state: DocumentState
   /**
-   * The state was not read for this PUT. A plan against it may be sent to the store, which compares it; a refusal must not follow
-   * from it.
+   * The state comes from `recentHeads` and may be outdated. A plan against it may be sent to the store, which compares it. A PUT
+   * must not be refused because of it.
    */
   isRemembered: boolean
 }
@@ -77,7 +77,8 @@ async function stateFor(ref: DocumentRef, deps: WritingDeps): Promise<Seen> {
 /**
  * Stores the body. `seen` is the state when the request arrived, or a remembered one. When an earlier write has outdated `seen`,
  * the first attempt is a conflict, which returns the stored state. Later conflicts come from other processes or the live
- * document. Afterwards `seen` is the state that the accepted plan replaced.
+ * document. After a cold write `seen` is the state that the accepted plan replaced; after a write of the live document it may be
+ * older.
  */
 function store(first: PutRequest, seen: Seen, deps: WritingDeps): Promise<PutOutcome> {
   let request = first
@@ -109,7 +110,7 @@ function store(first: PutRequest, seen: Seen, deps: WritingDeps): Promise<PutOut
         const { head } = outcome
         deps.recentHeads.note(head)
         deps.residents.bodyChanged(request.ref, head.version)
-        // The write is done, whether it can be told what changed or not.
+        // The write is done. When the comparison fails, the outcome only lacks `delta`.
         const told =
           replaced &&
           deps.bodies
@@ -166,7 +167,7 @@ function announce(
   const { access } = request
   deps.events.publish({ kind: created ? 'created' : 'updated', head, actor: access.sub })
   const before = state.kind === 'document' ? state.head.sharedWith : []
-  // Told whenever a list came along: compared with a stale one, a list that another writer changed and this one restored would look unchanged.
+  // Rights are decided again after every PUT with a share list. `before` may be outdated, so a comparison with it could miss a change.
   if (!created && request.body.sharedWith !== undefined) deps.residents.sharingChanged(head)
   const fields = { ...auditFields(access, head.id), version: head.version }
   if (created && state.kind === 'tombstone') deps.log.info('document.override', 'a deleted document was put back', fields)
@@ -175,7 +176,7 @@ function announce(
     deps.log.info('document.shared', 'the share list of a document changed', fields)
 }
 
-/** The caller after its own write: it may have ended its own share, and is still told of what it wrote. */
+/** Returns the caller as a reader after its own write. A caller that removed its own share still gets the answer, at level view. */
 function writerOf(access: Access, head: DocumentHead, deps: WritingDeps): Reader {
   const level = documentLevel(access, head, deps.accessPolicy)
   return { sub: access.sub, level: level === 'none' ? 'view' : level }

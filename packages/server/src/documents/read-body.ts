@@ -8,7 +8,7 @@ export interface BodyRead {
   readonly bytes: Uint8Array
   readonly read: ReadName
   readonly facts: ReadFacts
-  /** What passed the tool's schema. */
+  /** Arguments that passed the schema of the tool. */
   readonly args: unknown
 }
 
@@ -16,7 +16,7 @@ export type BodyReading =
   | {
       readonly kind: 'read'
       readonly result: Readonly<Record<string, unknown>>
-      /** What of the document the result shows. [AG-17] */
+      /** The parts of the document that the result shows. [AG-17] */
       readonly shown?: readonly ShownPage[]
     }
   | Refusal

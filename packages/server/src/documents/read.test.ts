@@ -63,7 +63,7 @@ describe('GET of a document', () => {
     expect((await asked('"1"')).status).toBe(200)
   })
 
-  it('[REST-10] [REST-20] [PERM-7] a body is never kept by a browser, whose cache would ask with its ETag for another workspace or person', async () => {
+  it('[REST-10] [REST-20] [PERM-7] a body and its 304 are no-store, because a browser would use the ETag for another workspace or person', async () => {
     await relay.call('PUT', '/api/docs/uncached', { as: ann, body: {} })
     const asked = async (headers = {}) => {
       const answer = await relay.call('GET', '/api/docs/uncached', { as: ann, headers })
@@ -73,7 +73,7 @@ describe('GET of a document', () => {
     expect(await asked({ 'if-none-match': '"1"' })).toEqual([304, 'no-store'])
   })
 
-  it('[REST-10] what depends on the caller says that it varies by bearer and workspace, beside what it varies by else', async () => {
+  it('[REST-10] an answer that depends on the caller has a Vary header with Authorization and X-Workspace-Id', async () => {
     for (const path of ['/api/docs', '/api/collections', '/api/v1/docs/tagged/metadata', '/api/docs/tagged/recovery']) {
       const { headers } = await relay.call('GET', path, { as: ann })
       expect([path, headers.get('vary')]).toEqual([path, 'Authorization, X-Workspace-Id'])
@@ -81,7 +81,7 @@ describe('GET of a document', () => {
     expect((await relay.call('GET', '/health', {})).headers.get('vary')).toBeNull()
   })
 
-  it('[PERM-7] [REST-20] at level view only the own share is shown, under its own ETag', async () => {
+  it('[PERM-7] [REST-20] a caller at level view sees only its own share, with an ETag of its own', async () => {
     const bobs = { userId: 'bob', permission: 'view', note: 'mine' }
     await relay.call('PUT', '/api/docs/shared', { as: ann, body: { sharedWith: [bobs, { userId: 'cid', permission: 'edit' }] } })
     const asBob = await relay.call('GET', '/api/docs/shared', { as: bob })

@@ -1,6 +1,6 @@
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 
-/** Most documents whose head is remembered. */
+/** The heads of at most this many documents are remembered. */
 const MOST_HEADS = 1_000
 /** The head of a larger document is not remembered: its size counts the share list, which may have a MiB. */
 const MOST_BYTES = 65_536
@@ -20,7 +20,7 @@ export interface RecentHeads {
 export function createRecentHeads(): RecentHeads {
   /** Least recently stored first. */
   const heads = new Map<string, DocumentHead>()
-  // Neither id can hold a NUL. [BODY-11]
+  // Neither id can contain a NUL. [BODY-11]
   const keyOf = ({ workspaceId, id }: DocumentRef): string => `${workspaceId}\0${id}`
   return {
     of: (ref) => heads.get(keyOf(ref)) ?? null,

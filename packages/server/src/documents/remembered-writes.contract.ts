@@ -4,15 +4,15 @@ import type { OpenDocumentStore } from './document-store.contract.ts'
 import type { DocumentRef, DocumentWrite, OnceWrite } from './document-store.port.ts'
 import { change, creation, textOf, update, written } from './testing/document-writes.ts'
 
-/** The store keeps so many of a workspace. */
+/** The store remembers at most this many requests of a workspace. */
 const MOST = 1000
 
 export interface OpenRememberedWrites extends OpenDocumentStore {
-  /** Lets the store remember these, in this order, as the writes of documents do: a thousand of those take seconds. */
+  /** Makes the store remember the requests of these writes, in this order, without the writes: a thousand of them would take seconds. */
   remember(writes: readonly DocumentWrite[]): Promise<void>
 }
 
-/** Registers what every driver of `DocumentStore` keeps to with writes that are done once. */
+/** Registers the tests that every driver of `DocumentStore` passes for writes with a request id. */
 export function describeRememberedWritesContract(name: string, open: () => Promise<OpenRememberedWrites>): void {
   describe(`DocumentStore, writes with a request id: ${name}`, () => {
     let store: OpenRememberedWrites
@@ -46,7 +46,7 @@ export function describeRememberedWritesContract(name: string, open: () => Promi
       expect(await remembered(head, 'born')).toEqual(first)
       expect(await remembered(head, 'cold')).toEqual({ digest: 'digest', answer: '{}', version: 2 })
       expect(await remembered(head, 'live')).toEqual({ ...first, digest: 'other', version: 3 })
-      // Also of another document, with other arguments, and where the write itself could not be done any more.
+      // A repeat gets the first answer also for another document, with other arguments, and when the write itself is no longer possible.
       const again = newRef(head.workspaceId)
       expect(await documents().write(creation(again, '{}', once('born', { digest: 'new' })))).toEqual({ kind: 'repeated', first })
       expect(await documents().write(change(head, '{}', once('born')))).toEqual({ kind: 'repeated', first })

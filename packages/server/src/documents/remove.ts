@@ -7,20 +7,23 @@ import { auditFields, inTurn, unknownDocument, type WritingDeps } from './writin
 
 /** Conditions of a deletion. */
 export interface Removal {
-  /** Of the document with every edit applied before the call; another version is refused. [TOOL-20, REST-22] */
+  /** The version that the document must have, after every edit before the call was stored; another one is refused. [TOOL-20, REST-22] */
   readonly expectedVersion?: number | undefined
-  /** The refusal of another version; VERSION_CONFLICT when absent. [REST-19] */
+  /** The code for another version; VERSION_CONFLICT when absent. [REST-19] */
   readonly mismatch?: 'VERSION_CONFLICT' | 'PRECONDITION_FAILED' | undefined
-  /** Everything but deleting. [TOOL-21] */
+  /** Checks everything and deletes nothing. [TOOL-21] */
   readonly dryRun?: boolean | undefined
-  /** Aborted when the caller gave up: nothing is deleted then, unless it is already. [MCP-15] */
+  /** Aborted when the caller gives up. An abort before the deletion prevents it; a deletion stands. [MCP-15] */
   readonly signal?: AbortSignal | undefined
 }
 
-/** A live document stands still for so long between the look at its version and its end. */
+/** A live document accepts no edits for at most this long, between the check of its version and its deletion. */
 const QUIET_MS = 1_000
 
-/** Leaves a tombstone. Throws the refusal as RelayError; durable when it resolves, and then the event has left. [LIFE-23, WS-53] */
+/**
+ * Deletes a document and leaves a tombstone. Throws the refusal as RelayError. When it resolves, the deletion is durable and the event was
+ * sent. [LIFE-23, WS-53]
+ */
 export function removeDocument(access: Access, id: string, removal: Removal, deps: WritingDeps): Promise<void> {
   const ref = { workspaceId: access.workspaceId, id }
   return inTurn(deps, ref, () => remove(access, ref, removal, deps))
@@ -49,7 +52,7 @@ async function remove(
     ...auditFields(access, ref.id),
     version: tombstone.lastServerVersion,
   })
-  // The tombstone is durable, so a failing live side can only be late; it must not turn the answer into an error.
+  // The document is deleted durably, so a failure to drop its live copy is logged and is no error for the caller.
   await deps.residents.drop(ref).catch((error: unknown) => {
     deps.log.error('document.drop_failed', 'the live copy of a deleted document could not be dropped', {
       docId: ref.id,
@@ -59,7 +62,7 @@ async function remove(
   deps.events.publish({ kind: 'deleted', ref, before, tombstone, actor: access.sub })
 }
 
-/** The head of a document that the caller may delete. */
+/** Returns the head of a document that the caller may delete; otherwise throws the refusal. */
 async function owned(access: Access, ref: DocumentRef, { store, accessPolicy }: WritingDeps): Promise<DocumentHead> {
   const state = await store.state(ref)
   if (state.kind !== 'document') return noDocument(access, state, { store, accessPolicy })

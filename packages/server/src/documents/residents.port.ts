@@ -22,7 +22,7 @@ export interface PutRequest {
   /** From If-Match or If-None-Match: a mismatch is PRECONDITION_FAILED instead of VERSION_CONFLICT. [REST-19] */
   readonly precondition: 'none' | 'if-match' | 'must-exist' | 'must-not-exist'
   readonly overrideTombstone: boolean
-  /** The outcome is to say what changed. [AG-20] */
+  /** Whether the outcome contains `delta`, for the record of changes. [AG-20] */
   readonly isRecorded?: boolean
 }
 
@@ -47,14 +47,14 @@ export interface EditRequest {
   readonly expectedVersion: number | null
   /** Does everything except storing, broadcasting and showing the agent. [TOOL-21] */
   readonly dryRun: boolean
-  /** The agent that the connections of a live document are shown; `null` shows none. [PRES-2] */
+  /** The agent to show to the connections of a live document; `null` for none. [PRES-2] */
   readonly agent: Agent | null
   /** Tells the callers of the principal apart in the record of the call; absent for a person. [AG-68] */
   readonly caller?: string
   readonly once?: Once
   /** What the caller saw of the pages that it writes. [AG-17] */
   readonly seen?: Seen
-  /** The outcome is to say what changed. [AG-20] */
+  /** Whether the outcome contains `delta`, for the record of changes. [AG-20] */
   readonly isRecorded?: boolean
 }
 
@@ -90,7 +90,7 @@ export type EditOutcome =
       readonly effects: Effects
       readonly fixes: readonly Fix[]
       readonly warnings: readonly Warning[]
-      /** What changed, of a request that is recorded. */
+      /** What changed; only for a request with `isRecorded`. */
       readonly delta?: BodyDelta
       /** What the caller knows of the pages that it wrote as a whole. */
       readonly shown?: readonly ShownPage[]
@@ -151,8 +151,8 @@ export interface Residents {
    */
   bodyChanged(ref: DocumentRef, version: number): void
   /**
-   * Drops the live copy without storing it and takes every connection out of the room. Frames that were sent before are
-   * out when it resolves. [LIFE-23, WS-54]
+   * Drops the live copy without storing it, takes every connection out of the room, and returns the ids of these
+   * connections. When it resolves, they have been sent all earlier frames of the room. [LIFE-23, WS-54]
    */
   drop(ref: DocumentRef): Promise<readonly string[]>
   /** Decides the rights of every joined connection again. [WS-54, PERM-2] */

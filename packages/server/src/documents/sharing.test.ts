@@ -176,7 +176,7 @@ describe('a share list with concurrent writers', () => {
     expect(await headOf(ws, 'a')).toMatchObject({ version: 6, collectionId: 'c5', sharedWith: [] })
   })
 
-  it('[SHARE-6] [SHARE-4] simultaneous shares, redeemed links and transfers lose none of each other', async () => {
+  it('[SHARE-6] [SHARE-4] 12 links that are redeemed at the same time as a transfer are all stored, and so is the transfer', async () => {
     const ws = workspace()
     const as = { ...mia, workspace: ws }
     await put(ws, 'a')

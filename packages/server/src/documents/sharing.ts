@@ -10,7 +10,7 @@ import { auditFields, requireLevel, unknownDocument, type WritingDeps } from './
 
 /** The most entries of a share list. [BODY-13] */
 export const MAX_SHARES = 1000
-/** So many documents of a workspace are changed at one time, so that its other writers get their turn. */
+/** At most this many documents of a workspace are changed at one time, so that its other writers get their turn. */
 const PURGED_AT_ONCE = 16
 
 /** One user of a share list as a caller wants it; `none` leaves the user out. */
@@ -21,13 +21,13 @@ export interface NewShare {
   readonly permission: 'view' | 'edit' | 'owner' | 'none'
 }
 
-/** `name` is shown as ownerName; without one the user id is. */
+/** `name` becomes ownerName; when it is `null`, the user id does. */
 export interface NewOwner {
   readonly sub: string
   readonly name: string | null
 }
 
-/** [REST-23] */
+/** Gives a document another owner. Throws unless the caller has level owner. [REST-23] */
 export async function transfer(deps: WritingDeps, access: Access, ref: DocumentRef, to: NewOwner): Promise<void> {
   const outcome = await changeBeside(deps, ref, access.sub, (head) => {
     requireLevel(access, head, 'owner', deps)
@@ -39,7 +39,10 @@ export async function transfer(deps: WritingDeps, access: Access, ref: DocumentR
   deps.log.info('document.transferred', 'a document got another owner', { ...auditFields(access, ref.id), newOwner: to.sub })
 }
 
-/** A list that grows counts against `max_doc_bytes` and the quota of its owner like any other part of the document. [SHARE-6, BODY-14] */
+/**
+ * Replaces the share list. Throws unless the caller has level owner, and when the larger list exceeds `max_doc_bytes` or the quota of the
+ * caller. [SHARE-6, BODY-14]
+ */
 export async function replaceShares(
   deps: WritingDeps,
   access: Access,
@@ -65,8 +68,9 @@ export async function replaceShares(
 }
 
 /**
- * Adds a view share for the caller where it has no level; what it has is never lowered. False: this life of the document is over, or `isStillGiven`
- * says that what gives the share is. That is asked last, since the change may wait long for other writes of the document. [SHARE-4]
+ * Adds a view share for a caller that has no level on the document; a level that it has is not changed. Returns `false` when this life of the
+ * document is over, or when `isStillGiven` resolves with false, for example for a share link that was revoked. `isStillGiven` is called right
+ * before the write, since the change may wait long for other writes of the document. [SHARE-4]
  */
 export async function grantView(
   deps: WritingDeps,
@@ -84,8 +88,8 @@ export async function grantView(
 }
 
 /**
- * Takes a user out of every share list of a workspace; answers how many documents changed. One that cannot be written does not keep the others:
- * they are done when it rejects, and repeating does the rest. [REST-33]
+ * Removes a user from every share list of a workspace, and returns how many documents changed. When a document cannot be written, the others
+ * are still changed before the promise rejects; a repeated call changes the rest. [REST-33]
  */
 export async function purgeMember(deps: WritingDeps, workspaceId: string, userId: string): Promise<number> {
   const named = (await deps.store.list(workspaceId)).filter((head) => withoutUser(head.sharedWith, userId) !== null)
@@ -104,7 +108,7 @@ export async function purgeMember(deps: WritingDeps, workspaceId: string, userId
 }
 
 async function purgeFrom(deps: WritingDeps, { workspaceId, id }: DocumentHead, userId: string): Promise<boolean> {
-  // The workspace itself does it: there is no user to name.
+  // The actor is empty, because no user makes this change.
   const outcome = await changeBeside(deps, { workspaceId, id }, '', (head) => {
     const sharedWith = withoutUser(head.sharedWith, userId)
     return sharedWith && { sharedWith }
@@ -122,20 +126,20 @@ function transferredShares(before: DocumentHead, newOwnerId: string, nowMs: numb
     return userId !== newOwnerId && userId !== before.ownerId
   })
   if (before.ownerId === '') return others
-  // A subject that serves as its own name may be longer than a name in a list.
+  // Without a name the owner has the user id as name, which may be longer than a name in a share list may be.
   const named = fitsUserName(before.ownerName) ? { userName: before.ownerName } : {}
   return withShare(others, { userId: before.ownerId, ...named, permission: 'edit', sharedAt: nowMs })
 }
 
-/** One entry more, unless the list is full: no list becomes one that a PUT could not bring back. [BODY-13] */
+/** Adds a share. Throws BAD_REQUEST when the list is full, since a PUT could not send a longer list back. [BODY-13] */
 function withShare(sharedWith: readonly unknown[], share: Readonly<Record<string, unknown>>): readonly unknown[] {
   if (sharedWith.length < MAX_SHARES) return [...sharedWith, share]
   throw badRequest('sharedWith', `The document is shared with ${MAX_SHARES} users already.`, { limit: MAX_SHARES })
 }
 
 /**
- * The share list that takes the place of the stored one. The row of the document's owner is ignored, as editors send it along. A user who keeps
- * the permission keeps the time of getting it. Throws BAD_REQUEST for a user who would become an owner by it. [SHARE-6, BODY-13]
+ * Returns the share list that replaces the stored one. An entry of the document's owner is ignored, because editors send it too. A user with the
+ * same permission as before keeps `sharedAt`. Throws BAD_REQUEST for an owner share that the user does not have yet. [SHARE-6, BODY-13]
  */
 export function replacedShares(
   before: Pick<DocumentHead, 'ownerId' | 'sharedWith'>,
@@ -159,7 +163,7 @@ function noNewOwner(field: string): RelayError {
   )
 }
 
-/** The list without any entry of a user, however it is spelled; `null` when there is none. */
+/** Returns the list without the entries of a user, in any spelling; `null` when the user has none. */
 function withoutUser(sharedWith: readonly unknown[], userId: string): readonly unknown[] | null {
   const others = sharedWith.filter((entry) => userOf(entry) !== userId)
   return others.length === sharedWith.length ? null : others

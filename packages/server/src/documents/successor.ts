@@ -6,7 +6,7 @@ import { type DocumentsDeps, unknownDocument } from './writing.ts'
 
 type Deps = Pick<DocumentsDeps, 'accessPolicy'> & { readonly store: Pick<DocumentsDeps['store'], 'state'> }
 
-/** Most restores that are followed from one document to the next. */
+/** At most this many restores are followed from one document to the next. */
 const MOST_RESTORES = 32
 
 /**

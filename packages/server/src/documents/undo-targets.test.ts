@@ -20,7 +20,7 @@ async function lastOf(...stored: readonly Partial<StoredCall>[]): Promise<readon
   return isRefusal(found) ? [] : found.map(({ callId }) => callId)
 }
 
-it('[AG-68] the last calls are those that the caller made, whatever its client was called then', async () => {
+it('[AG-68] the last calls are those of the caller, also when its client had another name then', async () => {
   const others = [
     { callId: 'other', caller: 'another' },
     { callId: 'foreign', sub: 'bob' },
@@ -28,7 +28,7 @@ it('[AG-68] the last calls are those that the caller made, whatever its client w
   expect(await lastOf({ callId: 'new' }, ...others, { callId: 'old', client: 'Renamed' })).toEqual(['new', 'old'])
 })
 
-it('[AG-68] calls that were stored without a caller are those of its principal and client', async () => {
+it('[AG-68] a call that was stored without a caller belongs to every caller with its principal and client name', async () => {
   const older = (callId: string, more: Partial<StoredCall> = {}) => ({ callId, caller: null, ...more })
   expect(
     await lastOf(

@@ -15,7 +15,7 @@ export interface Undoing {
   readonly sub: string
   /** The name of the agent's client program. */
   readonly client: string
-  /** As in the records of its calls. */
+  /** The digest of the caller, as in the records of its calls. */
   readonly caller: string
   readonly nowMs: number
 }
@@ -35,7 +35,7 @@ export async function namedTarget(undoing: Undoing, callId: string): Promise<Und
   return undoTargetOf(call, undoing.nowMs)
 }
 
-/** Returns what is to be taken back of a call, or why it cannot be. [AG-72] */
+/** Returns a call as the target of an undo, or the refusal when it cannot be undone. [AG-72] */
 export function undoTargetOf(call: StoredCall, nowMs: number): UndoTarget | Refusal {
   const reason = notUndoableBecause(call, nowMs)
   return reason === null ? targetOf(call) : notUndoable(call, reason)
@@ -59,7 +59,7 @@ async function ownCalls(undoing: Undoing): Promise<readonly CallHead[]> {
   return all.filter((call) => isOwn(call, undoing))
 }
 
-/** An older release stored no caller: such a call is one of every caller of its principal with the same client name. [AG-68] */
+/** Older releases stored no caller. Such a call belongs to every caller with its principal and client name. [AG-68] */
 function isOwn(call: CallHead, { sub, client, caller }: Undoing): boolean {
   return call.sub === sub && (call.caller === null ? call.client === client : call.caller === caller)
 }

@@ -21,11 +21,11 @@ export interface DocumentsDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'add'>
-  /** Where it is written down who changed what; absent: nowhere. [AG-20] */
+  /** Records who changed what; absent when nothing is recorded. [AG-20] */
   readonly records?: ChangeRecords
 }
 
-/** What the verbs of one service share: the writes of one document wait for each other, so that only other processes can make one lose. [LIFE-8] */
+/** What the verbs of one service share. `queue` runs the writes of one document one after the other, so that they do not race. [LIFE-8] */
 export interface WritingDeps extends DocumentsDeps {
   readonly queue: KeyedQueue
   readonly recentHeads: RecentHeads
@@ -36,7 +36,7 @@ export function inTurn<T>(deps: WritingDeps, ref: DocumentRef, write: () => Prom
   return deps.queue.run(`${ref.workspaceId}\0${ref.id}`, write)
 }
 
-/** Every attempt lost its race; nothing was written. */
+/** Returns the error of a write that lost every race; nothing was written. */
 export function contended(): RelayError {
   return new RelayError('UNAVAILABLE', 'Too many writers change this document at the same time; try again.')
 }
@@ -46,7 +46,7 @@ export function refuseContended(): never {
   throw contended()
 }
 
-/** Who did what to which document. [OPS-7] */
+/** Returns the fields of an audit line: who did it, in which workspace, to which document. [OPS-7] */
 export function auditFields(access: Access, docId: string): { audit: true; workspace: string; sub: string; docId: string } {
   return { audit: true, workspace: access.workspaceId, sub: access.sub, docId }
 }
@@ -62,7 +62,7 @@ export function requireLevel(
   if (!reaches(level, needed)) throw refuse({ role: access.role, level, needed, docId: head.id })
 }
 
-/** The one answer for a document that never was, was deleted, or is another workspace's. [REST-6, X6] */
+/** Throws the same error for a document that never existed, was deleted, or belongs to another workspace. [REST-6, X6] */
 export function unknownDocument(): never {
   throw new RelayError('NOT_FOUND', 'There is no such document.', { resource: 'document' })
 }

@@ -3,7 +3,7 @@ import type { EncodedDocument } from './residents.port.ts'
 const FORMAT = 1
 const HEADER_BYTES = 16
 
-/** Magic, format and version before the update: `DSKY`, u32 1, u64 serverVersion, little-endian. [REST-31] */
+/** Returns an update behind its header of 16 bytes: `DSKY`, u32 1, u64 serverVersion, both little-endian. [REST-31] */
 export function ydocBytes({ version, update }: EncodedDocument): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES + update.length)
   bytes.set([0x44, 0x53, 0x4b, 0x59])

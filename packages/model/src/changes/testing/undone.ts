@@ -6,17 +6,17 @@ import { changesBetween } from '../changes-between.ts'
 import { undoChanges } from '../undo-changes.ts'
 
 let minted = 0
-/** Ids are never used again, as in a document. */
+/** Never returns an id twice, as in a real document. */
 export const environment: EditEnvironment = { nowMs: 1, random: (length) => String(++minted).padStart(length, '0') }
 
-/** What one call makes of a body. */
+/** Returns the body after one call. Throws when the call is refused. */
 export function edited(given: DocumentBody, name: EditName, args: object): DocumentBody {
   const answer = runEdit(name, given, { format: 'html', ...args }, environment)
   if (isRefusal(answer)) throw new Error(answer.message)
   return answer.body
 }
 
-/** The undo of the call that made `after` of `before`, on what others made of it since. The record is read as it is stored. */
+/** Undoes the call that turned `before` into `after`, in the body `present`, which others may have changed since. The record goes through JSON. */
 export function undone(before: DocumentBody, after: DocumentBody, present: DocumentBody) {
   const { set } = changesBetween(before, after, {})
   return undoChanges(present, JSON.parse(JSON.stringify(set)) as typeof set, environment, pageRouter)

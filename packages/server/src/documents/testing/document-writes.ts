@@ -48,7 +48,7 @@ export function written(outcome: WriteOutcome): DocumentHead {
   return outcome.head
 }
 
-/** Where a log ends, for a record that is to follow; 0 when there is none. */
+/** Returns the last sequence of a log, after which the next record is appended; 0 for an empty log. */
 export async function endOfLog(updates: Pick<UpdateLog, 'load'>, key: number): Promise<number> {
   const log = await updates.load(key)
   if (log.kind !== 'loaded') return 0
