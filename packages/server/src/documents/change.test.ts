@@ -1,10 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { change } from './testing/document-writes.ts'
 import { type RestRelay, noResidents, startRestRelay } from '../http/testing/rest-relay.ts'
 
 let relay: RestRelay
 const live: string[] = []
+/** Runs once, right before the next removal reaches the store. */
+let beforeRemoval: () => Promise<unknown> = async () => undefined
 beforeAll(async () => {
   relay = await startRestRelay({
+    store: (real) => ({
+      ...real,
+      async remove(...given) {
+        const hook = beforeRemoval
+        beforeRemoval = async () => undefined
+        await hook()
+        return real.remove(...given)
+      },
+    }),
     residents: {
       ...noResidents,
       bodyChanged: (ref, version) => void live.push(`changed ${ref.id} ${version}`),
@@ -68,6 +80,30 @@ describe('DELETE', () => {
     await relay.call('PUT', path, { as: ann, body: { name: 'second' } })
     expect((await relay.call('DELETE', path + query, { as: ann, headers })).status).toBe(204)
     expect((await relay.call('GET', path, { as: ann })).status).toBe(404)
+  })
+
+  it('[REST-22] DELETE with If-Match deletes no version that another node stores after the check', async () => {
+    await put('raced')
+    const ref = { workspaceId: 'default', id: 'raced' }
+    beforeRemoval = async () => {
+      const state = await relay.storage.documents.state(ref)
+      if (state.kind !== 'document') throw new Error('it is not there')
+      await relay.storage.documents.write(change(state.head, '{"by":"another node"}'))
+    }
+    const answer = await relay.call('DELETE', '/api/docs/raced', { as: ann, headers: { 'if-match': '"1"' } })
+    expect([answer.status, answer.json['currentVersion']]).toEqual([412, 2])
+    expect(await relay.storage.documents.state(ref)).toMatchObject({ kind: 'document', head: { version: 2 } })
+  })
+
+  it('[REST-22] DELETE without a condition deletes the version that another node stores meanwhile', async () => {
+    await put('outrun')
+    const ref = { workspaceId: 'default', id: 'outrun' }
+    beforeRemoval = async () => {
+      const state = await relay.storage.documents.state(ref)
+      if (state.kind === 'document') await relay.storage.documents.write(change(state.head, '{"by":"another node"}'))
+    }
+    expect((await relay.call('DELETE', '/api/docs/outrun', { as: ann })).status).toBe(204)
+    expect((await get('outrun')).status).toBe(404)
   })
 
   it('[REST-22] [REST-8] DELETE with conditions that are ill-formed or contradict each other is 400 and deletes nothing', async () => {

@@ -316,6 +316,19 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(await stateOf(head)).toEqual(deleted)
       })
 
+      it('[REST-22] a document is removed only in the named state: another version or another last record changes nothing', async () => {
+        const head = await create()
+        await append(head.key, update(1))
+        const now = { version: 1, lastSeq: 1 }
+        for (const only of [
+          { ...now, version: 2 },
+          { ...now, lastSeq: 0 },
+        ])
+          expect(await documents().remove(head, head.key, 50, 'ada', only)).toEqual({ kind: 'changed' })
+        expect((await stateOf(head)).kind).toBe('document')
+        expect((await documents().remove(head, head.key, 50, 'ada', now)).kind).toBe('removed')
+      })
+
       it('[REST-18] [YDOC-8] a recreated document continues the version under a new row key', async () => {
         const head = await create()
         const second = written(await documents().write(change(head, '{"a":1}')))

@@ -233,6 +233,14 @@ export interface DocumentGrowth {
   readonly nowMs: number
 }
 
+/** The state in which a document may be removed: its stored version and the sequence number of its last record. */
+export type RemovedState = Pick<DocumentHead, 'version' | 'lastSeq'>
+
+export type RemoveOutcome =
+  | { readonly kind: 'removed'; readonly tombstone: Tombstone }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'changed' }
+
 /**
  * Stores bodies, versions and tombstones. When a promise of a writing verb resolves, the whole write (body, version,
  * log rows, tombstone, point) is durable in one transaction. [LIFE-1, D4] Storage faults reject with RelayError
@@ -255,15 +263,11 @@ export interface DocumentStore {
    */
   overQuota(growth: DocumentGrowth): Promise<OverQuota | null>
   /**
-   * Removes body, log, snapshots and points, and writes the tombstone. The key must match; the version may be a newer
-   * one. `actor`: who deletes the document, for other nodes. [LIFE-23, FEED-2]
+   * Removes body, log, snapshots and points, and writes the tombstone. Answers `gone` when the id has another key. Answers `changed`
+   * when `only` is given and the document has another version or another last record by now. In both cases nothing is removed.
+   * `actor`: who deletes the document, for other nodes. [LIFE-23, FEED-2, REST-22]
    */
-  remove(
-    ref: DocumentRef,
-    key: number,
-    deletedAtMs: number,
-    actor?: string,
-  ): Promise<{ readonly kind: 'removed'; readonly tombstone: Tombstone } | { readonly kind: 'gone' }>
+  remove(ref: DocumentRef, key: number, deletedAtMs: number, actor?: string, only?: RemovedState): Promise<RemoveOutcome>
   /** Returns the heads of a workspace, ordered by updatedAt descending, then id ascending. [REST-21] */
   list(workspaceId: string): Promise<readonly DocumentHead[]>
   /** Returns the documents whose stored body references a blob. [BLOB-6, BLOB-13] */

@@ -1,9 +1,10 @@
 import { type Access, reaches, refuse } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
-import type { DocumentHead, DocumentRef } from './document-store.port.ts'
+import { retryCas } from '../kernel/retry-cas.ts'
+import type { DocumentHead, DocumentRef, Tombstone } from './document-store.port.ts'
 import { documentLevel } from './put-plan.ts'
 import { noDocument } from './successor.ts'
-import { auditFields, inTurn, unknownDocument, type WritingDeps } from './writing.ts'
+import { auditFields, inTurn, refuseContended, unknownDocument, type WritingDeps } from './writing.ts'
 
 /** Conditions of a deletion. */
 export interface Removal {
@@ -36,18 +37,25 @@ async function remove(
   deps: WritingDeps,
 ): Promise<void> {
   let before = await owned(access, ref, deps)
-  if (expectedVersion !== undefined) {
-    if (deps.residents.isResident(ref) || before.coveredSeq < before.lastSeq) {
-      await deps.residents.settle(ref, QUIET_MS)
-      before = await owned(access, ref, deps)
+  const removeOnce = async (): Promise<Tombstone | null | 'again'> => {
+    if (expectedVersion !== undefined) {
+      if (deps.residents.isResident(ref) || before.coveredSeq < before.lastSeq) {
+        await deps.residents.settle(ref, QUIET_MS)
+        before = await owned(access, ref, deps)
+      }
+      if (before.version !== expectedVersion) throw otherVersion(mismatch, before.version, expectedVersion)
     }
-    if (before.version !== expectedVersion) throw otherVersion(mismatch, before.version, expectedVersion)
+    if (dryRun === true) return null
+    signal?.throwIfAborted()
+    const only = expectedVersion === undefined ? undefined : { version: before.version, lastSeq: before.lastSeq }
+    const outcome = await deps.store.remove(ref, before.key, deps.clock.nowMs(), access.sub, only)
+    if (outcome.kind === 'removed') return outcome.tombstone
+    if (outcome.kind === 'gone') return unknownDocument()
+    before = await owned(access, ref, deps)
+    return 'again'
   }
-  if (dryRun === true) return
-  signal?.throwIfAborted()
-  const outcome = await deps.store.remove(ref, before.key, deps.clock.nowMs(), access.sub)
-  if (outcome.kind === 'gone') return unknownDocument()
-  const { tombstone } = outcome
+  const tombstone = await retryCas(removeOnce, refuseContended)
+  if (tombstone === null) return
   deps.log.info('document.deleted', 'a document was deleted', {
     ...auditFields(access, ref.id),
     version: tombstone.lastServerVersion,

@@ -1,4 +1,4 @@
-import type { DocumentRef, Tombstone } from '../../documents/document-store.port.ts'
+import type { DocumentRef, RemovedState, RemoveOutcome, Tombstone } from '../../documents/document-store.port.ts'
 import { dropReferences } from './blob-refs.ts'
 import { dropCalls } from './call-records.ts'
 import { readState } from './document-rows.ts'
@@ -20,26 +20,30 @@ export interface Removal {
   readonly actor: string
   /** Id of the document with which a restore replaces this one. [LIFE-22] */
   readonly successor: string | null
+  /** The only state in which the document is removed; any state when absent. */
+  readonly only?: RemovedState | undefined
 }
 
 /**
- * Removes a document with all its rows and writes the tombstone. Answers `gone`, and changes nothing, when the id has
- * another key. [LIFE-22, LIFE-23]
+ * Removes a document, which the caller has locked, with all its rows and writes the tombstone. Answers `gone` when the id has another
+ * key, and `changed` when the document is not in the state `only`; both change nothing. [LIFE-22, LIFE-23, REST-22]
  */
 export async function removeDocument(
   writer: Writer,
   engine: Engine,
-  { ref, key, deletedAtMs, actor, successor }: Removal,
+  { ref, key, deletedAtMs, actor, successor, only }: Removal,
   tell: Telling,
-) {
+): Promise<RemoveOutcome> {
   const row = await writer
     .selectFrom('documents')
-    .select(['version', 'owner_id'])
-    .where('workspace_id', '=', storedText(ref.workspaceId))
-    .where('id', '=', ref.id)
-    .where('key', '=', key)
+    .leftJoin('log_heads', 'log_heads.key', 'documents.key')
+    .select(['documents.version', 'documents.owner_id', 'log_heads.last_seq'])
+    .where('documents.workspace_id', '=', storedText(ref.workspaceId))
+    .where('documents.id', '=', ref.id)
+    .where('documents.key', '=', key)
     .executeTakeFirst()
-  if (row === undefined) return { kind: 'gone' } as const
+  if (row === undefined) return { kind: 'gone' }
+  if (only !== undefined && (row.version !== only.version || (row.last_seq ?? 0) !== only.lastSeq)) return { kind: 'changed' }
   // The feed row needs the document as it was: everyone who could read it is notified of the deletion. [WS-51]
   const before = tell === null ? null : await readState(writer, ref)
   await keepFormerClients(writer, ref, key, deletedAtMs)
@@ -70,5 +74,5 @@ export async function removeDocument(
     ...(successor !== null && { successor }),
   }
   if (before?.kind === 'document') tell?.({ kind: 'deleted', before: before.head, tombstone, actor })
-  return { kind: 'removed', tombstone } as const
+  return { kind: 'removed', tombstone }
 }

@@ -63,10 +63,10 @@ export function sqlDocuments(
       return mayKeepLongBody(write) ? lookAhead(reader, write, capturing).then(store) : store(null)
     },
     overQuota: (growth) => reading(() => overQuota(reader, growth)),
-    remove: (ref, key, deletedAtMs, actor = '') =>
+    remove: (ref, key, deletedAtMs, actor = '', only = undefined) =>
       run(0, async (writer, tell) => {
         await engine.lockDocument(writer, ref)
-        return removeDocument(writer, engine, { ref, key, deletedAtMs, actor, successor: null }, tell)
+        return removeDocument(writer, engine, { ref, key, deletedAtMs, actor, successor: null, only }, tell)
       }),
     async heads(workspaceId, ids) {
       const read = async (): Promise<readonly DocumentHead[]> => {

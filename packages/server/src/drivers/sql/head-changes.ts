@@ -68,7 +68,7 @@ export function noting(changes: HeadChanges, { documents, updates, recovery }: W
         noted(documents.write(write), (outcome) => {
           if (outcome.kind === 'written') changes.note(outcome.head.key)
         }),
-      remove: (ref, key, deletedAtMs, actor) => noted(documents.remove(ref, key, deletedAtMs, actor), () => changes.note(key)),
+      remove: (ref, key, ...more) => noted(documents.remove(ref, key, ...more), () => changes.note(key)),
     },
     updates: {
       ...updates,

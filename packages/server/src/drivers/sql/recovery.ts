@@ -141,7 +141,7 @@ async function restore(
   }
   const removal = { ref: source, key: head.key, deletedAtMs: nowMs, actor, successor: newRef.id }
   const removed = await removeDocument(writer, engine, removal, tell)
-  if (removed.kind === 'gone') throw new Error(`a locked document vanished: ${source.id}`)
+  if (removed.kind !== 'removed') throw new Error(`a locked document vanished: ${source.id}`)
   tell?.({ kind: 'created', head: created.head, actor, isSharingChanged: false, restoredFrom: source.id })
   return { kind: 'restored', head: created.head, tombstone: removed.tombstone }
 }

@@ -170,8 +170,8 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
         if (outcome.kind === 'written') options.onStored?.({ workspaceId: write.ref.workspaceId, key: outcome.head.key })
         return outcome
       },
-      async remove(ref, key, deletedAtMs, actor) {
-        const outcome = await withSpace(() => documents.remove(ref, key, deletedAtMs, actor))
+      async remove(ref, key, ...more) {
+        const outcome = await withSpace(() => documents.remove(ref, key, ...more))
         options.onStored?.({ workspaceId: ref.workspaceId, key })
         return outcome
       },
