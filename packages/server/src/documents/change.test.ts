@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { change } from './testing/document-writes.ts'
+import { change, creation } from './testing/document-writes.ts'
 import { type RestRelay, noResidents, startRestRelay } from '../http/testing/rest-relay.ts'
 
 let relay: RestRelay
+const EVE = { userId: 'eve', permission: 'view' }
 const live: string[] = []
 /** Runs once, right before the next removal reaches the store. */
 let beforeRemoval: () => Promise<unknown> = async () => undefined
@@ -19,6 +20,12 @@ beforeAll(async () => {
     }),
     residents: {
       ...noResidents,
+      isResident: ({ id }) => id === 'open',
+      async put({ ref }) {
+        const state = await relay.storage.documents.state(ref)
+        if (ref.id !== 'open' || state.kind !== 'document') return 'not-resident'
+        return { kind: 'written', head: { ...state.head, sharedWith: [EVE] }, created: false, sharedBefore: [EVE] }
+      },
       bodyChanged: (ref, version) => void live.push(`changed ${ref.id} ${version}`),
       sharingChanged: (head) => void live.push(`sharing ${head.id} ${head.ownerId}`),
       drop: async (ref) => {
@@ -167,6 +174,12 @@ describe('DELETE', () => {
     const answer = await relay.call('PUT', '/api/docs/purged', { as: { sub: 'bob', role: 'member' }, body: {} })
     expect([answer.status, answer.json.newVersion, answer.json.ownerId]).toEqual([200, 1, 'bob'])
   })
+})
+
+it('[OPS-7] a PUT is audited as a change of the share list only when its own write changed the list', async () => {
+  await relay.storage.documents.write(creation({ workspaceId: 'default', id: 'open' }, '{}'))
+  await put('open')
+  expect(relay.logLines.filter((line) => line.docId === 'open' && line.event === 'document.shared')).toEqual([])
 })
 
 describe('transfer of a document', () => {

@@ -118,7 +118,7 @@ function store(first: PutRequest, seen: Seen, deps: WritingDeps): Promise<PutOut
             .delta(replaced.body, request.body.bytes)
             .catch(() => null)
         const delta = await told
-        return { kind: 'written', head, created: planned.created, ...(delta && { delta }) }
+        return { kind: 'written', head, created: planned.created, sharedBefore: sharesOf(seen.state), ...(delta && { delta }) }
       }
       case 'over-quota':
         return quotaRefusal(outcome, request.access)
@@ -152,6 +152,10 @@ function coldWrite(request: PutRequest, plan: PlannedPut, nowMs: number): Docume
   }
 }
 
+function sharesOf(state: DocumentState): DocumentHead['sharedWith'] {
+  return state.kind === 'document' ? state.head.sharedWith : []
+}
+
 function titleOf(state: DocumentState): string | null {
   return state.kind === 'document' ? state.head.facts.title : null
 }
@@ -166,13 +170,12 @@ function announce(
   const { head, created } = outcome
   const { access } = request
   deps.events.publish({ kind: created ? 'created' : 'updated', head, actor: access.sub })
-  const before = state.kind === 'document' ? state.head.sharedWith : []
-  // Rights are decided again after every PUT with a share list. `before` may be outdated, so a comparison with it could miss a change.
+  // Rights are decided again after every PUT with a share list, also when the list stays as it was.
   if (!created && request.body.sharedWith !== undefined) deps.residents.sharingChanged(head)
   const fields = { ...auditFields(access, head.id), version: head.version }
   if (created && state.kind === 'tombstone') deps.log.info('document.override', 'a deleted document was put back', fields)
   else if (created) deps.log.info('document.created', 'a document was created', fields)
-  if (JSON.stringify(before) !== JSON.stringify(head.sharedWith))
+  if (JSON.stringify(outcome.sharedBefore ?? sharesOf(state)) !== JSON.stringify(head.sharedWith))
     deps.log.info('document.shared', 'the share list of a document changed', fields)
 }
 

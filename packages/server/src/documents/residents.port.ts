@@ -27,7 +27,14 @@ export interface PutRequest {
 }
 
 export type PutOutcome =
-  | { readonly kind: 'written'; readonly head: DocumentHead; readonly created: boolean; readonly delta?: BodyDelta }
+  | {
+      readonly kind: 'written'
+      readonly head: DocumentHead
+      readonly created: boolean
+      readonly delta?: BodyDelta
+      /** The share list that the write replaced; empty for a new document. A node of a former release leaves it out. */
+      readonly sharedBefore?: DocumentHead['sharedWith']
+    }
   | {
       readonly kind: 'refused'
       readonly code: ErrorCode

@@ -92,7 +92,13 @@ async function applyPut(
         saver.wrote(outcome.head, body, log.emitted, taken.length)
         return {
           kind: 'put',
-          outcome: { kind: 'written', head: outcome.head, created: plan.created, ...changed(base, after, request) },
+          outcome: {
+            kind: 'written',
+            head: outcome.head,
+            created: plan.created,
+            sharedBefore: base.head.sharedWith,
+            ...changed(base, after, request),
+          },
         }
       case 'over-quota':
         await takeBack(room, saver, taken)
