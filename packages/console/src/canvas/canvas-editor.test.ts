@@ -15,7 +15,7 @@ const key = (name: string, held: { readonly [modifier: string]: boolean } = {}) 
 })
 
 describe('dragging', () => {
-  it('writes nothing before the end, and then one transaction', () => {
+  it('a drag writes nothing before its end, and then one transaction', () => {
     using canvas = openedCanvas(shapes)
     const { editor } = canvas
     editor.select(['a'])
@@ -27,7 +27,7 @@ describe('dragging', () => {
     expect([canvas.stored('a'), canvas.stored('c')]).toMatchObject([{ x: 50 }, { x: 100 }])
   })
 
-  it('is shown to others at most ten times a second, and its end at last', () => {
+  it('a drag is shown to others at most ten times a second, and its last state always', () => {
     using canvas = openedCanvas(shapes)
     const { editor, awareness } = canvas
     let told = 0
@@ -45,7 +45,7 @@ describe('dragging', () => {
     expect(awareness.getLocalState()?.['canvas']).toMatchObject({ moving: null })
   })
 
-  it('keeps what somebody else changed of the shape meanwhile, and brings no deleted one back', () => {
+  it('a drag keeps what somebody else changed of the shape meanwhile, and does not bring back a deleted shape', () => {
     using canvas = openedCanvas(shapes)
     const { editor } = canvas
     editor.drag(movedPlaces(placesOf(['a', 'b'], editor.page), 10, 0))
@@ -58,7 +58,7 @@ describe('dragging', () => {
     expect(canvas.stored('b')).toBeUndefined()
   })
 
-  it('does nothing at all for a person who may only look', () => {
+  it('no action writes anything for a person who may only look', () => {
     using canvas = openedCanvas(shapes, 'view')
     const { editor, keys } = canvas
     editor.select(['a'], 'a')
@@ -86,19 +86,19 @@ describe('resizing by a handle', () => {
     canvas.gestures.up({ ...at(80, 20), grip: null })
   }
 
-  it('[CONC-8] writes the sides that the handle moves, at the place and in the other size that others gave the shape meanwhile', () => {
+  it('[CONC-8] a resize changes only the sides that the handle moves, and keeps the place and the other size that others wrote meanwhile', () => {
     using canvas = openedCanvas([box('a', 0, 0, { width: 100, height: 33.5 })])
     drag(canvas, { x: 1, y: 0 }, () => canvas.elsewhere((map) => map.set('a', box('a', 500, 40, { width: 100, height: 300 }))))
     expect(canvas.stored('a')).toEqual(box('a', 515, 40, { width: 130, height: 300 }))
   })
 
-  it('[CONC-8] leaves the size as it is of which the handle moves no side, to the fraction', () => {
+  it('[CONC-8] a resize of the width does not round the height', () => {
     using canvas = openedCanvas([box('a', 0, 0, { width: 100, height: 33.5 })])
     drag(canvas, { x: 1, y: 0 }, () => {})
     expect(canvas.stored('a')).toEqual(box('a', 15, 0, { width: 130, height: 33.5 }))
   })
 
-  it('[CONC-8] brings no shape back that somebody else deleted', () => {
+  it('[CONC-8] a resize does not bring back a shape that somebody else deleted', () => {
     using canvas = openedCanvas([box('a', 0, 0)])
     drag(canvas, { x: 1, y: 1 }, () => canvas.elsewhere((map) => map.delete('a')))
     expect(canvas.stored('a')).toBeUndefined()
@@ -106,7 +106,7 @@ describe('resizing by a handle', () => {
 })
 
 describe('the text of a shape that is being written', () => {
-  it('[CON-22] is kept when its page is left', () => {
+  it('[CON-22] a text that is being written is kept when its page is left', () => {
     using canvas = openedCanvas(shapes)
     canvas.editor.edit('a')
     canvas.editor.type('half a wo')
@@ -114,7 +114,7 @@ describe('the text of a shape that is being written', () => {
     expect(canvas.stored('a')).toMatchObject({ label: 'half a wo' })
   })
 
-  it('[CON-22] is told to be gone when somebody else deletes the shape or the page', () => {
+  it('[CON-22] a person who writes in a shape is told when somebody else deletes the shape or the page', () => {
     using canvas = openedCanvas(shapes)
     const { editor, said } = canvas
     editor.edit('a')
@@ -130,7 +130,7 @@ describe('the text of a shape that is being written', () => {
     expect(canvas.stored('b')).toEqual(box('b', 300, 0))
   })
 
-  it('[CON-22] is not written by who typed nothing', () => {
+  it('[CON-22] a text field in which nothing was typed writes nothing', () => {
     using canvas = openedCanvas(shapes)
     const { editor } = canvas
     editor.edit('a')
@@ -142,7 +142,7 @@ describe('the text of a shape that is being written', () => {
 })
 
 describe('keys', () => {
-  it('arrows go through the shapes in reading order, and others are shown the selection', () => {
+  it('arrow keys go through the shapes in reading order, and others see the selection', () => {
     using canvas = openedCanvas(shapes)
     const { editor, keys, awareness } = canvas
     const visited = ['ArrowDown', 'ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowUp', 'Home', 'End'].map((name) => {
@@ -154,7 +154,7 @@ describe('keys', () => {
     expect(awareness.getLocalState()?.['user']).toEqual({ name: 'Ann', color: '#0969da', page: 'p', selection: ['b'] })
   })
 
-  it('moved shapes are written once, when the key that holds them goes up or after a pause', () => {
+  it('shapes moved by keys are written once, when Control or Alt goes up or after a pause', () => {
     using canvas = openedCanvas(shapes)
     const { keys } = canvas
     keys.down(key('ArrowDown'))
@@ -169,7 +169,7 @@ describe('keys', () => {
     expect(canvas.writes()).toBe(2)
   })
 
-  it('with Shift as well they resize, and the upper left corner stays', () => {
+  it('arrow keys with Control and Shift resize a shape, and its upper left corner stays', () => {
     using canvas = openedCanvas(shapes)
     const { keys } = canvas
     keys.down(key('ArrowDown'))
@@ -179,7 +179,7 @@ describe('keys', () => {
     expect(canvas.stored('a')).toMatchObject({ x: 5, y: 5, width: 110, height: 90 })
   })
 
-  it('[CON-35] with Shift as well they resize a turned shape, of which the other two sides stay where they are', () => {
+  it('[CON-35] arrow keys with Control and Shift resize a turned shape, and its other two sides stay where they are', () => {
     using canvas = openedCanvas([box('a', 0, 0, { rotation: 90 })])
     const { editor, keys } = canvas
     const corner = () => handlePoint(editor.page.boxes.get('a') as ShapeBox, { x: -1, y: -1 })
@@ -192,7 +192,7 @@ describe('keys', () => {
     expect([corner().x, corner().y]).toEqual([expect.closeTo(before.x), expect.closeTo(before.y)])
   })
 
-  it('edit the text, connect, delete, select all and put shapes to the front', () => {
+  it('keys edit the text, connect, delete, select all and bring shapes to the front', () => {
     using canvas = openedCanvas(shapes)
     const { editor, keys } = canvas
     keys.down(key('ArrowDown'))
@@ -214,7 +214,7 @@ describe('keys', () => {
     expect(keys.down(key('q'))).toBe(false)
   })
 
-  it('undo takes back own edits one by one and leaves those of others', () => {
+  it('undo takes back the edits of this person one by one, and leaves those of others', () => {
     using canvas = openedCanvas(shapes)
     const { editor, keys } = canvas
     editor.label('a', 'mine')
@@ -267,7 +267,7 @@ describe('cutting', () => {
     return kept
   }
 
-  it('[CON-35] a group takes its members from the page, so that a paste does not double them', () => {
+  it('[CON-35] a cut of a group takes its members from the page too, so that a paste does not double them', () => {
     using canvas = openedCanvas(inGroup)
     expect(cut(canvas, 'g').toSorted()).toEqual(['a', 'b', 'g'])
     expect(canvas.order()).toEqual([])
@@ -275,7 +275,7 @@ describe('cutting', () => {
     expect(canvas.order()).toHaveLength(3)
   })
 
-  it('[CON-35] leaves on the page, and does not copy, what is locked', () => {
+  it('[CON-35] a cut leaves locked shapes on the page, and does not copy them', () => {
     using canvas = openedCanvas([box('a', 0, 0, { locked: true }), box('b', 300, 0)])
     expect(cut(canvas, 'a', 'b')).toEqual(['b'])
     expect(canvas.order()).toEqual(['a'])
@@ -283,7 +283,7 @@ describe('cutting', () => {
     expect(canvas.order()).toEqual(['a'])
   })
 
-  it('[CON-35] takes nothing from the page when the clipboard does not keep it, and nothing of who may only look', () => {
+  it('[CON-35] a cut takes nothing from the page when the clipboard does not keep it, or when the person may only look', () => {
     using canvas = openedCanvas(inGroup)
     canvas.editor.select(['g'])
     canvas.editor.cut(() => false)
@@ -293,7 +293,7 @@ describe('cutting', () => {
 })
 
 describe('leaving a page', () => {
-  it('takes this person from it and keeps what else others are shown', () => {
+  it('leaving a page removes this person from it, and keeps the name and the colour that others see', () => {
     const canvas = openedCanvas(shapes)
     canvas.editor.select(['a'])
     canvas.editor.destroy()

@@ -35,18 +35,18 @@ import { fitted, showing, type Size, toPage, type View, zoomed } from './view-ar
 
 export type Tool = 'select' | 'hand' | NewShape['kind']
 
-/** What of an open document a canvas needs. */
+/** The part of an open document that a canvas needs. */
 export type CanvasDocument = Pick<LiveDocument, 'ydoc' | 'awareness' | 'level' | 'gone' | 'on' | 'undoManager'>
 
 export interface CanvasEnvironment {
   readonly announce: (text: string) => void
-  /** An id that no shape has. */
+  /** Makes an id that no shape has. */
   readonly newId: () => string
   /** Calls back when the browser is about to draw. */
   readonly onFrame: (draw: () => void) => void
 }
 
-/** About 50 ms of search, as tools have on a live document; what has no way by then is drawn directly. [CONC-13] */
+/** About 50 ms of search, as much as tools have on a live document. Connectors without a way by then are drawn directly. [CONC-13] */
 const ROUTE_STEPS = 500_000
 const NO_PLACES: ReadonlyMap<string, Place> = new Map()
 const COPY_OFFSET = 20
@@ -62,14 +62,14 @@ export class CanvasEditor {
   readonly tool: Signal<Tool> = signal('select')
   /** The shape whose text is edited. */
   readonly editing: Signal<string | null> = signal(null)
-  /** The shape for which another one is looked for to be connected to. */
+  /** The shape to connect, while the person looks for the shape at the other end. */
   readonly connecting: Signal<string | null> = signal(null)
   readonly peers: Signal<readonly Peer[]> = signal([])
   readonly readOnly: Signal<boolean> = signal(false)
   /** Raised when shapes change. */
   readonly version: Signal<number> = signal(0)
   readonly history: Signal<{ readonly canUndo: boolean; readonly canRedo: boolean }> = signal({ canUndo: false, canRedo: false })
-  /** Ids as a person would read the page. */
+  /** The ids of all shapes in the order in which a person would read the page. */
   readonly order = computed(() => (this.version.value, readingOrder(this.#state.now)))
   readonly presence: OwnPresence
   /** The group of each shape that is in one. */
@@ -85,7 +85,7 @@ export class CanvasEditor {
   readonly #undo: UndoManager
   readonly #ends: (() => void)[] = []
   readonly drawing: PageDrawing
-  /** What was typed into the text that is edited; `null`: nothing. Not in the field, which is gone before its page is. */
+  /** What was typed into the text that is edited; `null`: nothing. It is kept here because the field is removed before its page closes. */
   #typed: string | null = null
   #pastes = 0
   #fitted: View | null = null
@@ -139,12 +139,12 @@ export class CanvasEditor {
     this.drawing.destroy()
   }
 
-  /** Shows all of the page, and goes on to do so when the room for it changes, until the person looks elsewhere. */
+  /** Shows the whole page. Shows it again each time the size of the canvas changes, until the person moves or zooms the view. */
   fit(): void {
     this.view.value = this.#fitted = fitted(this.drawing.scene?.bounds() ?? null, this.size.value)
   }
 
-  /** There is more or less room to show the page. */
+  /** Takes the new size of the canvas. A view that showed the whole page still does so. */
   resize(size: Size): void {
     this.size.value = size
     if (this.view.value === this.#fitted) this.fit()
@@ -179,13 +179,13 @@ export class CanvasEditor {
     }
   }
 
-  /** Shows shapes at places where they are dragged to, here and to others; nothing is written. */
+  /** Shows dragged shapes at their new places, here and to others. Writes nothing. */
   drag(places: ReadonlyMap<string, Place>): void {
     this.drawing.drag(places)
     this.presence.show({ moving: places.size === 0 || places.size > 50 ? null : Object.fromEntries(places) })
   }
 
-  /** Writes the places that shapes were dragged to. What others changed of them meanwhile is kept. */
+  /** Writes the places to which shapes were dragged. Keeps what others changed in these shapes meanwhile. */
   drop(): void {
     const { places } = this.drawing
     if (places.size === 0) return
@@ -211,7 +211,7 @@ export class CanvasEditor {
     this.editing.value = id
   }
 
-  /** Adds a shape in the middle of what is shown, beside others that are there. */
+  /** Adds a shape in the middle of the view, or beside the shapes that are there. */
   addInView(kind: NewShape['kind']): void {
     const { width, height } = this.size.value
     const middle = toPage(this.view.value, { x: width / 2, y: height / 2 })
@@ -237,12 +237,12 @@ export class CanvasEditor {
 
   label(id: string, text: string): void {
     const { ydoc } = this.#document
-    // What is written into the shapes of a page that is gone is in no page.
+    // A text written into the shapes of a deleted page would be on no page.
     if (!this.page.shapes.has(id) || !ydoc.getMap('canvasPages').has(this.pageId)) this.#environment.announce(texts.gone)
     else this.#write(labelled(this.page, id, text))
   }
 
-  /** Who typed nothing, `null`, takes nothing back that somebody else wrote meanwhile. */
+  /** Takes what was typed so far. `null`: nothing was typed, so that nothing is written over what somebody else wrote meanwhile. */
   type(text: string | null): void {
     this.#typed = text
   }
@@ -254,7 +254,7 @@ export class CanvasEditor {
     if (id !== null && text !== null) this.label(id, text)
   }
 
-  /** Opens the text of a shape, where it may be changed. */
+  /** Opens the text of a shape, if this person may change it. */
   edit(id: string): void {
     const value = this.page.shapes.get(id)
     if (value !== undefined && isLabelled(value) && !this.readOnly.value) this.editing.value = id
@@ -275,13 +275,13 @@ export class CanvasEditor {
     this.#write(restacked(this.page, new Set([...this.#chosen()].map((id) => this.outermost(id))), layer))
   }
 
-  /** The selected shapes as plain JSON. */
+  /** Returns copies of the selected shapes. */
   copy(): readonly JsonObject[] {
     this.#pastes = 0
     return copyOf(this.#chosen(), this.page)
   }
 
-  /** Takes the selected shapes from the page, those that may be deleted, once `keep` has them. */
+  /** Deletes the selected shapes that may be deleted, after `keep` has returned true for their copies. */
   cut(keep: (copies: readonly JsonObject[]) => boolean): void {
     this.#pastes = 0
     const copies = this.readOnly.value ? [] : cutOf(this.#chosen(), this.page)
@@ -324,7 +324,7 @@ export class CanvasEditor {
     this.#environment.announce(text)
   }
 
-  /** What an action is about: the selected shapes, else the one that has the focus. */
+  /** The shapes that an action changes: the selected ones, else the active one. */
   #chosen(): ReadonlySet<string> {
     const { value: active } = this.active
     if (this.selection.value.size > 0 || active === null) return this.selection.value
@@ -339,7 +339,7 @@ export class CanvasEditor {
     return routerWithin({ steps: ROUTE_STEPS })
   }
 
-  /** `false`: there was nothing to write, or the person may not. */
+  /** Returns false when there is nothing to write, or when the person may not write. */
   #write(changes: PageChanges): boolean {
     if (this.readOnly.value || (changes.values.size === 0 && changes.order === undefined)) return false
     this.#state.write(changes)

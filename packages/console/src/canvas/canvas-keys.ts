@@ -7,7 +7,7 @@ import { canvasTexts as texts } from './canvas.en.ts'
 const STEP = 10
 const FINE_STEP = 1
 const LEAST_SIZE = 8
-/** How long after the last key a moved shape is written, while the key that holds it is still down. */
+/** A moved shape is written this long after the last arrow key, also while Control or Alt is still down. */
 const PAUSE_MS = 600
 
 const ARROWS: Readonly<Record<string, readonly [dx: number, dy: number]>> = {
@@ -34,7 +34,7 @@ export class CanvasKeys {
     this.#gestures = gestures
   }
 
-  /** Does what a key stands for; `false` when it stands for nothing here. */
+  /** Runs the action of a key. Returns false when the key has no action here. */
   down(event: Key): boolean {
     const arrow = ARROWS[event.key]
     const isMod = event.ctrlKey || event.metaKey
@@ -55,7 +55,7 @@ export class CanvasKeys {
     if (!this.#gestures.hasPanned) this.#toggle()
   }
 
-  /** Writes where keys have moved shapes to, if they have. */
+  /** Writes the places to which keys have moved shapes, if there are any. */
   settle(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
@@ -105,7 +105,7 @@ export class CanvasKeys {
     this.#gestures.isSpaceDown = true
   }
 
-  /** Asks what the active shape shall be connected to. */
+  /** Asks to which shape the active one is connected. */
   openConnect(): void {
     const { active, selection, page, readOnly, connecting } = this.#editor
     const id = active.value ?? [...selection.value][0]
@@ -132,7 +132,7 @@ export class CanvasKeys {
     this.#timer = setTimeout(() => this.settle(), PAUSE_MS)
   }
 
-  /** Moves the right and lower sides, those of the upright box, of what may change its size; the other two stay where they are. */
+  /** Moves the right and lower sides, as of the upright box, of shapes that may be resized. The other two sides stay where they are. */
   #larger(places: ReadonlyMap<string, Place>, dw: number, dh: number): ReadonlyMap<string, Place> {
     const { page } = this.#editor
     return new Map(
@@ -141,7 +141,7 @@ export class CanvasKeys {
         if (box === undefined || value === undefined || !isResizable(value)) return [id, place]
         const [w, h] = [place.w ?? box.width, place.h ?? box.height]
         const [wide, high] = [dw === 0 ? w : Math.max(LEAST_SIZE, w + dw), dh === 0 ? h : Math.max(LEAST_SIZE, h + dh)]
-        // The other side stays as it is, and as others make it meanwhile.
+        // Gives only the size that this key changes, so that the other size stays as it is or as others make it meanwhile.
         const size = dw === 0 ? { h: high } : { w: wide }
         const by = rotated({ x: (wide - w) / 2, y: (high - h) / 2 }, { x: 0, y: 0 }, box.rotation)
         return [id, { ...place, x: place.x + by.x, y: place.y + by.y, ...size }]
@@ -181,7 +181,7 @@ export class CanvasKeys {
   }
 }
 
-/** Does what a key stands for; `false` when it stands for nothing. */
+/** Runs the action of a key. Returns false when the key has none. */
 function doOneOf(key: string, actions: Readonly<Record<string, () => void>>): boolean {
   const action = Object.hasOwn(actions, key) ? actions[key] : undefined
   action?.()

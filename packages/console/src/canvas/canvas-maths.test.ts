@@ -13,30 +13,30 @@ const size = { width: 800, height: 600 }
 describe('what of a page is shown', () => {
   const view = { left: 100, top: 50, scale: 2 }
 
-  it('a place of the screen is the same place of the page and back', () => {
+  it('a point of the screen converts to a point of the page and back', () => {
     expect(toPage(view, at(20, 40))).toEqual(at(110, 70))
     expect(toScreen(view, toPage(view, at(20, 40)))).toEqual(at(20, 40))
     expect(panned(view, 10, -10)).toEqual({ left: 105, top: 45, scale: 2 })
   })
 
-  it('what is under the pointer stays there when the page is shown larger', () => {
+  it('a zoom keeps what is under the pointer there', () => {
     const larger = zoomed(view, 1.5, at(300, 200))
     expect(larger.scale).toBe(3)
     expect(toPage(larger, at(300, 200))).toEqual(toPage(view, at(300, 200)))
   })
 
-  it('nothing is shown so large or so small that a person is lost', () => {
+  it('the scale stays between 0.05 and 4', () => {
     expect(zoomed(view, 1000, at(0, 0)).scale).toBe(4)
     expect(zoomed(view, 0.0001, at(0, 0)).scale).toBe(0.05)
   })
 
-  it('all of a page fits, a small page is not enlarged, and an empty one has a view too', () => {
+  it('the whole page fits, a small page is not enlarged, and an empty page has a view too', () => {
     expect(fitted({ left: 0, top: 0, right: 7200, bottom: 100 }, size).scale).toBe(0.1)
     expect(fitted({ left: 0, top: 0, right: 100, bottom: 100 }, size)).toEqual({ left: -350, top: -250, scale: 1 })
     expect(Object.values(fitted(null, { width: 0, height: 0 })).every(Number.isFinite)).toBe(true)
   })
 
-  it('the view moves only as far as a shape is outside of it', () => {
+  it('the view moves only as far as needed to show a shape', () => {
     const here = { left: 0, top: 0, scale: 1 }
     expect(showing(here, { left: 10, top: 10, right: 90, bottom: 90 }, size)).toBe(here)
     expect(showing(here, { left: 810, top: 10, right: 900, bottom: 90 }, size)).toEqual({ left: 120, top: -10, scale: 1 })
@@ -47,7 +47,7 @@ describe('what of a page is shown', () => {
 describe('resizing', () => {
   const straight = { centre: at(100, 100), width: 100, height: 60, rotation: 0, outline: 'rectangle' } as const
 
-  it('the side opposite to the handle stays where it is, also of a turned box', () => {
+  it('the side opposite to the handle stays where it is, also when the box is turned', () => {
     for (const rotation of [0, 30, 90]) {
       const turned = { ...straight, rotation }
       for (const handle of HANDLES) {
@@ -60,7 +60,7 @@ describe('resizing', () => {
     }
   })
 
-  it('a box keeps some size, and its proportions when asked', () => {
+  it('a box keeps a size of at least 8, and its proportions when asked', () => {
     expect(resized(straight, { x: 1, y: 1 }, at(-500, -500), false)).toMatchObject({ w: 8, h: 8 })
     expect(resized(straight, { x: 1, y: 1 }, at(100, 0), true)).toMatchObject({ w: 200, h: 120 })
     expect(resized(straight, { x: 0, y: 1 }, at(0, 60), true)).toMatchObject({ w: 200, h: 120 })
@@ -68,7 +68,7 @@ describe('resizing', () => {
 })
 
 describe('the order in which a page is read', () => {
-  it('goes row by row, connectors after the shape at which they begin, and names every shape once', () => {
+  it('the reading order goes row by row, has a connector after the shape at which it begins, and names every shape once', () => {
     const page = pageOf(
       box('below', 0, 300),
       connector('c', 'right', 'below'),
@@ -80,12 +80,12 @@ describe('the order in which a page is read', () => {
     expect(readingOrder(page)).toEqual(['left', 'right', 'c', 'below', 'loose', 'empty'])
   })
 
-  it('ends for connectors that begin at each other', () => {
+  it('the reading order names connectors that begin at each other once', () => {
     const page = pageOf(connector('c', 'd', 'd'), connector('d', 'c', 'c'))
     expect(readingOrder(page).toSorted()).toEqual(['c', 'd'])
   })
 
-  it('a shape is told by its text and kind, a connector by what it connects', () => {
+  it('a shape is described by its text and kind, a connector by what it connects', () => {
     const { shapes } = pageOf(box('a', 0, 0, { label: ' A \n b ' }), box('b', 0, 0), connector('c', 'a', 'b', { label: 'to' }))
     expect(['a', 'b', 'c'].map((id) => described(id, shapes))).toEqual([
       'A b, rectangle',
@@ -117,7 +117,7 @@ describe('others on the page', () => {
     ])
   })
 
-  it('whatever others send in another form is left out', () => {
+  it('what others send in an unexpected form is left out', () => {
     const hostile = [
       null,
       7,
@@ -142,18 +142,18 @@ describe('others on the page', () => {
 describe('the clipboard', () => {
   const clipboardOf = (texts: Readonly<Record<string, string>>) => ({ getData: (type: string) => texts[type] ?? '' })
 
-  it('gives shapes back as they were copied, and their words to other programs', () => {
+  it('the clipboard gives shapes back as they were copied, and gives their words to other programs', () => {
     const copies = [box('a', 0, 0, { label: 'words' }), box('b', 0, 0)]
     expect(shapesOfClipboard(clipboardOf(clipboardText(copies)))).toEqual(copies)
     expect(clipboardText(copies)['text/plain']).toBe('words')
   })
 
-  it('[CON-35] gives back all of them, however many were copied', () => {
+  it('[CON-35] the clipboard gives back all shapes, however many were copied', () => {
     const copies = Array.from({ length: 2_500 }, (_, n) => box(`s${n}`, n, 0))
     expect(shapesOfClipboard(clipboardOf(clipboardText(copies)))).toHaveLength(2_500)
   })
 
-  it('gives nothing of what is no list of shapes', () => {
+  it('the clipboard gives no shapes when it holds no list of shapes', () => {
     for (const text of ['', '{', '{}', '[1, null, {}]', '[{"id": 5}]'])
       expect(shapesOfClipboard(clipboardOf({ 'application/x-docrelay-shapes+json': text }))).toEqual([])
     expect(shapesOfClipboard(null)).toEqual([])

@@ -4,7 +4,7 @@ import { canvasTexts as texts } from './canvas.en.ts'
 import type { CanvasEditor } from './canvas-editor.ts'
 import { nameOf } from './describe.ts'
 
-/** The page in words: every shape in reading order with the shapes that its connectors lead to. */
+/** The page in words: shapes in reading order, each with the shapes that its connectors lead to. */
 export function CanvasOutline({ editor }: { readonly editor: CanvasEditor }) {
   const { shapes } = editor.page
   const targets = new Map<string, string[]>()
@@ -21,7 +21,7 @@ export function CanvasOutline({ editor }: { readonly editor: CanvasEditor }) {
         {editor.order.value.map((id) => {
           const value = shapes.get(id)
           const leads = targets.get(id)
-          // A connector between two shapes is told with the first of them.
+          // A connector that begins at a shape has no entry of its own. The entry of that shape names the shape at the other end.
           if (value === undefined) return null
           if (kindOf(value).form === 'line' && shapes.has(stringOf(value, 'startShapeId') ?? '')) return null
           return (

@@ -10,10 +10,10 @@ import { handlePoint, HANDLES } from './resize.ts'
 import { toScreen, type View } from './view-area.ts'
 
 const SIDES: readonly Side[] = ['top', 'right', 'bottom', 'left']
-/** How far outside a shape the dots lie from which connectors are drawn. */
+/** The distance, in pixels, from a shape to the dots from which connectors are drawn. */
 const DOT_DISTANCE = 18
 const MOST_FRAMES = 200
-/** In pixels: a smaller shape would be hidden by its handles. It can be resized when it is shown larger. */
+/** In pixels. Handles would hide a smaller shape, so it has none until it is shown larger. */
 const LEAST_FOR_CORNERS = 14
 const LEAST_FOR_SIDES = 36
 
@@ -22,7 +22,7 @@ interface OverlayProps {
   readonly gestures: PointerGestures
 }
 
-/** What lies above the drawing and belongs to nobody's document: frames, handles, and where others are. In pixels, so that it stays as large when zoomed. */
+/** The layer above the drawing, which is no part of the document: frames, handles, and where others are. In pixels, so that a zoom does not scale it. */
 export function CanvasOverlay({ editor, gestures }: OverlayProps) {
   const { selection, active, view, peers, readOnly } = editor
   const chosen = [...selection.value].slice(0, MOST_FRAMES)
@@ -43,7 +43,7 @@ export function CanvasOverlay({ editor, gestures }: OverlayProps) {
   )
 }
 
-/** Has a component drawn again with each frame: what it shows of shapes is where they are shown, and no signal of its own. */
+/** Makes a component render again with each frame, because the places at which shapes are shown have no signal of their own. */
 function followDrawing({ drawing }: CanvasEditor): void {
   void drawing.frame.value
 }
@@ -141,7 +141,7 @@ function Gesture({ view, editor, gestures }: OverlayProps & { readonly view: Vie
   )
 }
 
-/** What somebody else selected, or an agent wrote, with the name; and their pointer. */
+/** The frames of the shapes that a person selected or an agent wrote, with their name and their pointer. */
 function PeerFrames({ peer, editor }: { readonly peer: Peer; readonly editor: CanvasEditor }) {
   followDrawing(editor)
   const { drawing } = editor

@@ -32,7 +32,7 @@ export function CanvasPage({ session, document: opened, pageId }: PageViewProps)
   const { editor, keys } = parts
   useEffect(() => () => (keys.settle(), editor.destroy()), [parts])
   useSignalEffect(() => {
-    // Another page would take the place of the text.
+    // Following another person could show another page, which would close the text that is edited.
     if (editor.editing.value !== null) shownOf(opened).followed.value = null
   })
   const [isOutlineOpen, setOutlineOpen] = useState(false)
@@ -67,7 +67,7 @@ interface ViewProps {
   readonly onHelp: () => void
 }
 
-/** The place in which the page is drawn, on white whatever the colours around it are. [CANVAS-26] */
+/** The area in which the page is drawn, on white in every colour scheme. [CANVAS-26] */
 function CanvasView({ editor, gestures, keys, list, focusList, onHelp }: ViewProps) {
   const place = useRef<HTMLDivElement>(null)
   const world = useRef<HTMLDivElement>(null)
@@ -84,7 +84,7 @@ function CanvasView({ editor, gestures, keys, list, focusList, onHelp }: ViewPro
   }, [editor])
   useSignalEffect(() => {
     const { left, top, scale } = editor.view.value
-    // On the element around the drawing, whose text would be laid out again at every step of a zoom if the drawing itself were scaled.
+    // Scales the element around the drawing. If the drawing itself was scaled, the browser would lay out its text again at every step of a zoom.
     if (world.current !== null) world.current.style.transform = `scale(${scale}) translate(${-left}px, ${-top}px)`
   })
 

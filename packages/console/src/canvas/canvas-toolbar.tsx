@@ -89,7 +89,7 @@ function groupsOf({ editor, keys, isOutlineOpen, onOutline, onKeys }: ToolbarPro
   })
   const make = (kind: NewShape['kind'], label: string): Action => ({
     ...pick(kind, label),
-    // Pressed by a key, there is no place to click: the shape comes into the middle.
+    // `detail` is 0 when a key pressed the button: then the shape is added in the middle of the view.
     run: (event) => (event.detail === 0 ? editor.addInView(kind) : (tool.value = tool.value === kind ? 'select' : kind)),
   })
   const view: readonly Action[] = [

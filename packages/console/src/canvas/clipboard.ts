@@ -4,13 +4,13 @@ import { labelOf } from '@docrelay/model/canvas/stored-shape'
 /** The type of copied shapes on the clipboard. */
 const TYPE = 'application/x-docrelay-shapes+json'
 
-/** Copied shapes as the clipboard takes them: as they are for a canvas, and their words for any text. */
+/** Makes the contents of the clipboard for copied shapes: JSON for a canvas, and the words of the shapes for other programs. */
 export function clipboardText(copies: readonly JsonObject[]): Readonly<Record<string, string>> {
   const words = copies.map((copy) => labelOf(copy) ?? '').filter((text) => text !== '')
   return { [TYPE]: JSON.stringify(copies), 'text/plain': words.join('\n') }
 }
 
-/** The shapes on the clipboard; none when it holds something else. */
+/** Returns the shapes on the clipboard; none when it holds something else. */
 export function shapesOfClipboard(data: Pick<DataTransfer, 'getData'> | null): readonly JsonObject[] {
   const text = data?.getData(TYPE) ?? ''
   if (text === '') return []

@@ -6,7 +6,7 @@ import { isConnectable } from './page-edits.ts'
 
 const MOST_SHOWN = 50
 
-/** Asks which shape another one shall be connected to: words filter, arrow keys choose, Enter connects. */
+/** Asks to which shape the given one is connected. Words filter the list, arrow keys choose, Enter connects. */
 export function ConnectMenu({ editor, onClosed }: { readonly editor: CanvasEditor; readonly onClosed: () => void }) {
   const from = editor.connecting.value
   const field = useRef<HTMLInputElement>(null)

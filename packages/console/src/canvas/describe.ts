@@ -6,7 +6,7 @@ import { canvasTexts as texts } from './canvas.en.ts'
 
 const MOST = 80
 
-/** How a shape is called: by its text, or by its kind where it has none. */
+/** The name of a shape: its text, or its kind when it has no text. */
 export function nameOf(id: string, shapes: ShapeValues): string {
   const value = shapes.get(id)
   if (value === undefined) return texts.freeEnd
@@ -16,13 +16,13 @@ export function nameOf(id: string, shapes: ShapeValues): string {
   return texts.untitled(kind)
 }
 
-/** The kind of a shape in words; one that only its editor knows by the name that it has there. */
+/** The kind of a shape in words. A kind that only another editor knows has the name from that editor. */
 export function kindNameOf(value: JsonObject): string {
   const { type } = kindOf(value)
   return texts.kind(type === 'unknown' ? (stringOf(value, 'type') ?? type) : type)
 }
 
-/** A shape in a sentence for who does not see it: what it is, and for a connector what it connects. */
+/** Describes a shape for people who do not see it: what it is, and for a connector what it connects. */
 export function describe(id: string, shapes: ShapeValues): string {
   const value = shapes.get(id)
   if (value === undefined) return ''

@@ -9,18 +9,18 @@ import { nameOf } from './describe.ts'
 import { toScreen } from './view-area.ts'
 
 const LEAST_WIDTH = 128
-/** Between the field and the edge of its shape. */
+/** The distance between the field and the edge of its shape. */
 const MARGIN = 8
 const MOST_LETTERS = 10_000
 
-/** The text of a shape while it is edited, over the shape. However it is left, what was typed is kept; undo takes it back. */
+/** The field over a shape in which its text is edited. What was typed is kept, however the person leaves the field; undo takes it back. */
 export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEditor; readonly onClosed: () => void }) {
   const id = editor.editing.value
   const field = useRef<HTMLTextAreaElement>(null)
   useLayoutEffect(() => {
     field.current?.focus()
     field.current?.select()
-    // The field is taken from under the person when somebody else deletes the shape.
+    // When somebody else deletes the shape, the field vanishes and leaves the focus on the body.
     return () => id !== null && document.activeElement === document.body && onClosed()
   }, [id])
   const close = (): void => {

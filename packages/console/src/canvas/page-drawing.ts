@@ -9,7 +9,7 @@ import type { Peer } from './peers.ts'
 import { Scene } from './scene.ts'
 import { surroundings } from './surroundings.ts'
 
-/** A page on the screen: its shapes as they are stored, and those that are being dragged where they are dragged to. */
+/** A page on the screen. Shapes that are being dragged are shown at their new places, all others as they are stored. */
 export class PageDrawing {
   /** Raised when something was drawn. */
   readonly frame: Signal<number> = signal(0)
@@ -18,7 +18,7 @@ export class PageDrawing {
   #scene: Scene | null = null
   #own: ReadonlyMap<string, Place> = new Map()
   #elsewhere: ReadonlyMap<string, Place> = new Map()
-  /** The part of the page around what is dragged, with that where it is dragged to. */
+  /** The part of the page around dragged shapes, with these at their new places; `null` when nothing is dragged. */
   #preview: PageGeometry | null = null
   #near: { readonly key: string; readonly page: PageGeometry } | null = null
   readonly #dirty = new Set<string>()
@@ -35,7 +35,7 @@ export class PageDrawing {
     return this.#scene
   }
 
-  /** Where this person drags shapes to. */
+  /** The places to which this person drags shapes. */
   get places(): ReadonlyMap<string, Place> {
     return this.#own
   }
@@ -50,7 +50,7 @@ export class PageDrawing {
     this.#scene = null
   }
 
-  /** These shapes have other values, or are gone. */
+  /** Marks shapes that have changed or are gone, so that the next frame draws them again. */
   changed(ids: Iterable<string>): void {
     for (const id of ids) this.#dirty.add(id)
     this.#isStale = true
@@ -68,7 +68,7 @@ export class PageDrawing {
     this.#await()
   }
 
-  /** Where a shape is shown now; `null` for a group of nothing. */
+  /** Where a shape is shown now; `null` for an empty group. */
   boundsOf(id: string): Bounds | null {
     const drawn = this.#scene?.drawnOf(id)
     if (drawn !== undefined) return drawn.bounds
@@ -106,13 +106,13 @@ export class PageDrawing {
     if (this.#isStale) scene.restack(page.order)
     this.#isStale = false
     this.frame.value++
-    // Only the last one is kept: a page may be open for days.
+    // Keeps only the last measure, because a page may be open for days.
     performance.clearMeasures('canvas-draw')
     performance.measure('canvas-draw', { start: 'canvas-draw-begins', detail: { shapes: scene.drawings - before } })
     performance.clearMarks('canvas-draw-begins')
   }
 
-  /** The shapes that are shown elsewhere than they are stored. */
+  /** The shapes that are shown with another value than the stored one. */
   #shownElsewhere(): readonly string[] {
     if (this.#preview === null) return []
     const { shapes } = this.#pageNow()

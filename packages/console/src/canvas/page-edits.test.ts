@@ -22,21 +22,21 @@ import { afterChanges, box, connector, pageOf } from './testing/page-now.ts'
 describe('moving shapes', () => {
   const page = pageOf(box('a', 100, 100), box('b', 400, 100), connector('c', 'a', 'b'))
 
-  it('changes only place and size: what somebody else wrote meanwhile stays', () => {
+  it('a move changes only the place, and keeps what somebody else wrote meanwhile', () => {
     const begun = placesOf(['a'], page)
     const meanwhile = pageOf(box('a', 150, 90, { label: 'theirs', fill: '#ff0000' }))
     const { values } = placed(meanwhile, movedPlaces(begun, 30, 20), directRouter)
     expect(values).toEqual(new Map([['a', box('a', 130, 120, { label: 'theirs', fill: '#ff0000' })]]))
   })
 
-  it('leaves out what somebody else deleted meanwhile', () => {
+  it('a move leaves out shapes that somebody else deleted meanwhile', () => {
     const begun = placesOf(['a', 'b'], page)
     expect(placed(pageOf(box('b', 400, 100)), movedPlaces(begun, 10, 0), directRouter).values).toEqual(
       new Map([['b', box('b', 410, 100)]]),
     )
   })
 
-  it('takes the ends of connectors along, and routes orthogonal ones around what is in the way', () => {
+  it('a move takes the ends of connectors along, and routes orthogonal connectors around obstacles', () => {
     const obstructed = pageOf(
       box('a', 100, 100),
       box('b', 500, 100),
@@ -49,12 +49,12 @@ describe('moving shapes', () => {
     expect(way?.['waypoints']).toHaveProperty('length', 4)
   })
 
-  it('does nothing for a connector that two other shapes hold, and for locked shapes', () => {
+  it('locked shapes do not move, and neither does a connector between two of them', () => {
     const locked = pageOf(box('a', 0, 0, { locked: true }), box('b', 300, 0, { lockedPosition: true }), connector('c', 'a', 'b'))
     expect(placesOf(['a', 'b', 'c'], locked).size).toBe(0)
   })
 
-  it('moves what a group holds, at any depth', () => {
+  it('a move of a group moves its members, at any depth', () => {
     const groups = pageOf(
       box('a', 0, 0),
       { id: 'inner', type: 'group', childIds: ['a'] },
@@ -64,19 +64,19 @@ describe('moving shapes', () => {
     expect(values).toEqual(new Map([['a', box('a', 5, 6)]]))
   })
 
-  it('moves shapes of other editors and keeps their members', () => {
+  it('a move of a shape of another editor keeps the members of the shape', () => {
     const other = pageOf({ id: 'u', type: 'umlClass', x: 1, y: 2, attributes: [{ name: 'id' }] })
     const { values } = placed(other, movedPlaces(placesOf(['u'], other), 9, 0), directRouter)
     expect(values.get('u')).toEqual({ id: 'u', type: 'umlClass', x: 10, y: 2, attributes: [{ name: 'id' }] })
   })
 
-  it('writes a size where the kind keeps it', () => {
+  it('a new size is written to the members in which the kind of the shape stores it', () => {
     const ellipse = pageOf({ id: 'e', type: 'ellipse', x: 0, y: 0, radiusX: 50, radiusY: 40 })
     const { values } = placed(ellipse, new Map([['e', { x: 10, y: 0, w: 120, h: 80 }]]), directRouter)
     expect(values.get('e')).toEqual({ id: 'e', type: 'ellipse', x: 10, y: 0, radiusX: 60, radiusY: 40 })
   })
 
-  it('a drag reads only the shapes that it can change', () => {
+  it('a drag reads only the moved shapes, their connectors and the shapes at the other ends', () => {
     const far = Array.from({ length: 50 }, (_, i) => box(`far${i}`, i, 900))
     const large = pageOf(...far, box('a', 0, 0), box('b', 300, 0), connector('c', 'a', 'b'), connector('d', 'far1', 'far2'))
     expect([...surroundings(['a'], large).shapes.keys()].toSorted()).toEqual(['a', 'b', 'c'])
@@ -91,7 +91,7 @@ describe('texts and sizes', () => {
     expect(labelled(page, 't', 'old').values.size).toBe(0)
   })
 
-  it('shapes of unknown kinds, groups and locked ones keep their size, and the first and last their text', () => {
+  it('the size of unknown kinds, groups and locked shapes cannot be changed, nor the text of unknown kinds and locked shapes', () => {
     const unknown = { type: 'umlClass', width: 10, height: 10 }
     expect([unknown, { type: 'group' }, box('l', 0, 0, { locked: true }), box('b', 0, 0)].map(isResizable)).toEqual([
       ...[false, false, false],
@@ -108,7 +108,7 @@ describe('texts and sizes', () => {
 describe('shapes that come and go', () => {
   const page = pageOf(box('a', 0, 0), box('b', 300, 0), connector('c', 'a', 'b'), { id: 'g', type: 'group', childIds: ['a'] })
 
-  it('a new one lies on top and has the members of its kind', () => {
+  it('a new shape lies on top and has the members of its kind', () => {
     const changes = added(page, { id: 'n', kind: 'ellipse', place: { x: 5, y: 6, w: 40, h: 20 }, text: 'New' })
     expect(changes.values.get('n')).toMatchObject({
       type: 'ellipse',
@@ -122,7 +122,7 @@ describe('shapes that come and go', () => {
     expect(afterChanges(page, changes).order.at(-1)).toBe('n')
   })
 
-  it('a connector is attached at the sides that face each other, or at the given one', () => {
+  it('a connector is attached at the sides that face each other, or at the given side', () => {
     const [facing, chosen] = [{}, { fromSide: 'bottom' as const }].map((sides) =>
       connected(page, { id: 'n', from: 'a', to: 'b', ...sides }, pageRouter).values.get('n'),
     )
@@ -138,11 +138,11 @@ describe('shapes that come and go', () => {
     expect(chosen).toMatchObject({ startAnchor: 'bottom', endAnchor: 'left', x: 0, y: 40 })
   })
 
-  it('a connector ends at no other connector', () => {
+  it('a connector cannot end at another connector', () => {
     expect(connected(page, { id: 'n', from: 'a', to: 'c' }, pageRouter).values.size).toBe(0)
   })
 
-  it('with a shape go its connectors and the groups that it leaves empty', () => {
+  it('a deletion of a shape deletes its connectors and the groups that it leaves empty', () => {
     const changes = deleted(page, ['a'], directRouter)
     expect(changes.values).toEqual(
       new Map([
@@ -154,7 +154,7 @@ describe('shapes that come and go', () => {
     expect(afterChanges(page, changes).order).toEqual(['b'])
   })
 
-  it('[CANVAS-22] a connector is attached to turned shapes at the sides that look at each other on the page', () => {
+  it('[CANVAS-22] a connector is attached to turned shapes at the sides that face each other on the page', () => {
     const turned = pageOf(
       box('a', 0, 0, { rotation: 90 }),
       box('b', 300, 0, { rotation: -90 }),
@@ -180,7 +180,7 @@ describe('shapes that come and go', () => {
     expect(deleted(pageOf(box('l', 0, 0, { locked: true })), ['l'], directRouter).values.size).toBe(0)
   })
 
-  it('copies are connected to copies, and lose what is not copied', () => {
+  it('a pasted connector connects the pasted copies, and ends freely where a shape was not copied', () => {
     const ids = ['n1', 'n2', 'n3', 'n4', 'n5']
     const paste = (chosen: readonly string[]) => {
       const left = [...ids]
@@ -200,7 +200,7 @@ describe('shapes that come and go', () => {
 describe('what a cut takes', () => {
   const idsOf = (copies: readonly { readonly [member: string]: unknown }[]) => copies.map(({ id }) => id)
 
-  it('[CON-35] is a group with all that it holds, and nothing that is locked or held by what is locked', () => {
+  it('[CON-35] a cut takes a group with its members, but no locked shape and no member of a locked group', () => {
     const page = pageOf(
       ...[box('a', 0, 0), box('held', 100, 0, { locked: true }), box('c', 200, 0), box('d', 300, 0)],
       { id: 'g', type: 'group', childIds: ['a', 'held'] },

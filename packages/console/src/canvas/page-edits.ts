@@ -13,11 +13,11 @@ import { centreOf, childrenOf, finite, labelOf } from '@docrelay/model/canvas/st
 
 /** The shapes of a page as they are now. */
 export interface PageNow extends PageGeometry {
-  /** Of all shapes, bottom first; members of a group follow it. */
+  /** The ids of all shapes, bottom first; members of a group follow the group. */
   readonly order: readonly string[]
 }
 
-/** What one edit changes. Everything it does not name stays as it is, also what others change meanwhile. */
+/** What one edit changes. Everything else stays as it is, also what others change meanwhile. */
 export interface PageChanges {
   /** New values by id; `null`: deleted. */
   readonly values: ReadonlyMap<string, JsonObject | null>
@@ -25,7 +25,7 @@ export interface PageChanges {
   readonly order?: readonly string[]
 }
 
-/** Where a shape shall be: the centre of a box, the start of a line; a size only where that changes too. */
+/** The new place of a shape: the centre of a box, or the start of a line. `w` and `h` are given only when they change too. */
 export interface Place extends Point {
   readonly w?: number
   readonly h?: number
@@ -55,8 +55,8 @@ export function isConnectable(value: JsonObject): boolean {
 }
 
 /**
- * Where shapes are that a person begins to move, by id. What a group holds moves with it. A locked shape stays, and so does a connector of which both ends
- * are held by shapes that stay.
+ * Returns the places, by id, of the shapes that move when a person moves `ids`. The members of a group move with it. A locked shape stays, and so does a
+ * connector with both ends attached to shapes that stay.
  */
 export function placesOf(ids: Iterable<string>, { shapes, boxes }: PageGeometry): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>()
@@ -76,12 +76,12 @@ export function placesOf(ids: Iterable<string>, { shapes, boxes }: PageGeometry)
   return places
 }
 
-/** The same places further right and down. */
+/** The places moved by (`dx`, `dy`). */
 export function movedPlaces(places: ReadonlyMap<string, Place>, dx: number, dy: number): ReadonlyMap<string, Place> {
   return new Map([...places].map(([id, place]) => [id, { ...place, x: finite(place.x + dx), y: finite(place.y + dy) }]))
 }
 
-/** Moves and resizes shapes; of their values only place and size change, and connectors follow as they do for tools. [CANVAS-14, CANVAS-21] */
+/** Moves and resizes shapes. Only their place and size change, and connectors follow as in edits of tools. [CANVAS-14, CANVAS-21] */
 export function placed(page: PageGeometry, places: ReadonlyMap<string, Place>, route: Router): PageChanges {
   const after = new Map(page.shapes)
   const written = new Map<string, { readonly isRouted: boolean }>()
@@ -96,7 +96,7 @@ export function placed(page: PageGeometry, places: ReadonlyMap<string, Place>, r
   return settled(page, after, written, route)
 }
 
-/** Gives a shape a text; an unchanged one changes nothing. [CANVAS-19] */
+/** Sets the text of a shape. An equal text changes nothing. [CANVAS-19] */
 export function labelled({ shapes }: PageGeometry, id: string, text: string): PageChanges {
   const value = shapes.get(id)
   if (value === undefined || !isLabelled(value) || (labelOf(value) ?? '') === text) return nothing
@@ -122,7 +122,7 @@ export interface NewConnector {
   readonly id: string
   readonly from: string
   readonly to: string
-  /** By the name that the side has on the upright shape. Absent: the side that faces the other shape. */
+  /** The side of the shape, named as if the shape was not turned. Absent: the side that faces the other shape. */
   readonly fromSide?: Side
 }
 
@@ -189,7 +189,7 @@ export function restacked({ shapes, order }: PageNow, ids: ReadonlySet<string>, 
   return wanted.every((id, i) => id === all[i]) ? nothing : { values: new Map(), order: wanted }
 }
 
-/** Each chosen one before the one that stands in front of it; those that stand together move together. */
+/** Moves each chosen id one place towards the start of the list. Chosen ids that stand side by side move together. */
 function steppedUp(list: readonly string[], chosen: (id: string) => boolean): string[] {
   const result = [...list]
   for (let i = 1; i < result.length; i++) {
@@ -199,7 +199,7 @@ function steppedUp(list: readonly string[], chosen: (id: string) => boolean): st
   return result
 }
 
-/** Copies of shapes, with what their groups hold. `isTaken` says of each whether it is copied, and what it holds with it. */
+/** Copies shapes, with the members of groups. Leaves out a shape, with its members, when `isTaken` returns false for it. */
 export function copyOf(
   ids: Iterable<string>,
   { shapes, order }: PageNow,
@@ -216,12 +216,12 @@ export function copyOf(
   return order.flatMap((id) => (taken.has(id) ? [{ ...(shapes.get(id) as JsonObject), id }] : []))
 }
 
-/** Copies of what a cut takes from the page: what is locked stays there, with all that it holds. [CON-35] */
+/** Copies the shapes that a cut takes from the page. A locked shape stays there, with all its members. [CON-35] */
 export function cutOf(ids: Iterable<string>, page: PageNow): readonly JsonObject[] {
   return copyOf(ids, page, isDeletable)
 }
 
-/** Adds copies beside what they were made of. Connectors between copied shapes connect the copies; other ends become free. */
+/** Adds copies, moved by (`dx`, `dy`). Connectors between copied shapes connect the copies; other ends become free. */
 export function pasted(
   { shapes, order }: PageNow,
   copies: readonly JsonObject[],

@@ -20,7 +20,7 @@ function told(state: PageState): string[][] {
 }
 
 describe('the shapes of a page in a Y.Doc', () => {
-  it('names after a change the shape and the connectors at it, and nothing else', () => {
+  it('a listener gets the id of a changed shape and, when it has moved, those of its connectors, and no others', () => {
     const doc = documentOf(box('a', 0, 0), box('b', 300, 0), box('far', 900, 0), connector('c', 'a', 'b'))
     const heard = told(new PageState(doc, 'p'))
     doc.getMap('shapes:p').set('a', box('a', 10, 0))
@@ -40,14 +40,14 @@ describe('the shapes of a page in a Y.Doc', () => {
     expect(heard).toEqual([['a', 'c']])
   })
 
-  it('reads orders as the relay does: the first of equal ids, no ids without shape, unlisted shapes last', () => {
+  it('an order is read as the relay reads it: the first of equal ids, no ids without a shape, unlisted shapes last', () => {
     const doc = documentOf(box('a', 0, 0), box('b', 0, 0))
     doc.getMap('shapes:p').set('late', box('late', 0, 0))
     doc.getArray('shapeOrder:p').insert(0, ['b', 'nobody'])
     expect(new PageState(doc, 'p').now.order).toEqual(['b', 'a', 'late'])
   })
 
-  it('leaves out entries that are no shapes', () => {
+  it('entries that are no shapes are left out', () => {
     const doc = documentOf(box('a', 0, 0))
     const state = new PageState(doc, 'p')
     doc.getMap('shapes:p').set('text', 'hello')
@@ -56,7 +56,7 @@ describe('the shapes of a page in a Y.Doc', () => {
     expect([...state.now.shapes.keys()]).toEqual(['a', 'map'])
   })
 
-  it('writes an edit as one transaction, which undo takes back as one and leaves what others did', () => {
+  it('an edit is one transaction, and undoing it keeps what others did', () => {
     const doc = documentOf(box('a', 0, 0), box('b', 0, 0))
     const state = new PageState(doc, 'p')
     const undo = new Y.UndoManager([doc.getMap('shapes:p'), doc.getArray('shapeOrder:p')], {
@@ -88,17 +88,17 @@ describe('an order that changes', () => {
     return { order: array.toArray().join(''), steps }
   }
 
-  it('is written with the fewest insertions and deletions', () => {
+  it('an order is written with the fewest insertions and deletions', () => {
     expect(write(['a', 'b', 'c', 'd'], ['b', 'c', 'd', 'a'])).toEqual({ order: 'bcda', steps: 2 })
     expect(write(['a', 'b', 'c', 'd'], ['a', 'b', 'c', 'd'])).toEqual({ order: 'abcd', steps: 0 })
     expect(write(['a', 'b', 'c'], ['c', 'x', 'b'])).toMatchObject({ order: 'cxb' })
   })
 
-  it('loses repeated ids and ids without a shape', () => {
+  it('writing an order removes repeated ids and ids that are not wanted', () => {
     expect(write(['a', 'b', 'a', 'gone'], ['a', 'b'])).toEqual({ order: 'ab', steps: 2 })
   })
 
-  it('keeps what two people move at once', () => {
+  it('an order keeps what two people move at once', () => {
     const [one, two] = [new Y.Doc(), new Y.Doc()]
     one.getArray('o').insert(0, ['a', 'b', 'c', 'd'])
     Y.applyUpdate(two, Y.encodeStateAsUpdate(one))

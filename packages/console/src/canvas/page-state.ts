@@ -31,15 +31,15 @@ export class PageState {
   }
 
   /**
-   * Adds a listener, which is told what to draw again: shapes that changed or went, and connectors at a shape whose place or size changed. The returned
-   * function removes it.
+   * Adds a listener, which gets the ids of the shapes to draw again: shapes that changed or are gone, and connectors at a shape whose place or size
+   * changed. The returned function removes the listener.
    */
   on(listener: (ids: ReadonlySet<string>) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Writes the changes as one transaction of this person, which undo takes back as one. */
+  /** Writes the changes as one transaction of this person, which is one step of undo. */
   write({ values, order }: PageChanges): void {
     this.#ydoc.transact(() => {
       for (const [id, value] of values) {
@@ -94,7 +94,7 @@ export class PageState {
   }
 }
 
-/** Changes an order to `wanted`. What need not move stays, so that others who change it at once lose nothing; repeated ids go. [YDOC-3, YDOC-4] */
+/** Changes an order to `wanted`. Moves as few ids as possible, so that others who move ids at once lose nothing. Removes repeated ids. [YDOC-3, YDOC-4] */
 export function writeOrder(array: Y.Array<unknown>, wanted: readonly string[]): void {
   const listed = array.toArray()
   const place = new Map<unknown, number>()

@@ -29,7 +29,7 @@ const MOST_NAME = 64
 const COLOUR = /^#[0-9a-f]{6}$/i
 const OTHER_COLOUR = '#59636e'
 
-/** Who else is on the page. What others send is not checked by the relay, so whatever has not the expected form is left out. */
+/** Returns who else is on the page. The relay does not check what others send, so members without the expected form are left out. */
 export function peersOn(pageId: string, states: ReadonlyMap<number, unknown>, own: number): readonly Peer[] {
   const peers: Peer[] = []
   for (const [clientId, state] of states) {
@@ -51,7 +51,7 @@ export function peersOn(pageId: string, states: ReadonlyMap<number, unknown>, ow
   return peers.toSorted((a, b) => a.clientId - b.clientId)
 }
 
-/** Shows on which page this person is, what is selected there, and what is dragged; at most ten times a second, the last state always. */
+/** Shows others the page of this person, the selection and what is dragged. Sends at most ten states in a second, and always the last one. */
 export class OwnPresence {
   readonly #awareness: Awareness
   readonly #pageId: string
@@ -75,7 +75,7 @@ export class OwnPresence {
     else this.#send()
   }
 
-  /** Takes the page back: this person is not there any more, unless another page was shown meanwhile. */
+  /** Removes this person from the page, unless they have opened another page meanwhile. */
   destroy(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     if (memberOf(this.#user(), 'page') !== this.#pageId) return

@@ -6,7 +6,7 @@ import { isConnectable, movedPlaces, type NewShape, type Place, placesOf } from 
 import { type Handle, resized } from './resize.ts'
 import { panned, toPage, zoomed } from './view-area.ts'
 
-/** What a pointer does while it is down. Places are those of the page unless they say otherwise. */
+/** What a pointer does while it is down. Points are those of the page, except `screen`, which is in pixels of the canvas. */
 type Gesture =
   | { readonly kind: 'pan'; readonly screen: Point }
   | { readonly kind: 'press'; readonly id: string; readonly from: Point; readonly screen: Point; readonly isOnlyLater: boolean }
@@ -16,12 +16,12 @@ type Gesture =
   | { readonly kind: 'connect'; readonly id: string; readonly side: Side }
   | { readonly kind: 'pinch'; readonly screen: Point; readonly apart: number }
 
-/** A connector on its way from a shape to the pointer. */
+/** A connector that a person is drawing from a shape to the pointer. */
 export interface Reaching {
   readonly from: string
   readonly side: Side
   readonly to: Point
-  /** The shape below the pointer, at which the connector would end. */
+  /** The shape below the pointer, at which the connector would end; `null`: none. */
   readonly target: string | null
 }
 
@@ -31,7 +31,7 @@ export interface Pointer extends Point {
   readonly pointerType: string
   readonly button: number
   readonly shiftKey: boolean
-  /** What of the selection's frame it is on. */
+  /** The handle or the connector dot of the selected shape that the pointer is on; `null`: neither. */
   readonly grip: { readonly handle: Handle } | { readonly side: Side } | null
 }
 
@@ -40,15 +40,15 @@ const REACH_MOUSE = 4
 const REACH_TOUCH = 14
 const LEAST_DRAWN = 8
 
-/** Turns what a pointer does on the canvas into what the editor does. */
+/** Turns pointer events on the canvas into actions of the editor. */
 export class PointerGestures {
   readonly #editor: CanvasEditor
-  /** The rectangle that is drawn to select or to add. */
+  /** The rectangle that a person draws to select shapes or to add one. */
   readonly area: Signal<Bounds | null> = signal(null)
   readonly reaching: Signal<Reaching | null> = signal(null)
   /** While the space bar is down, dragging moves the page. */
   isSpaceDown = false
-  /** The page was moved since the space bar went down. */
+  /** Whether the page was moved since the space bar went down. */
   hasPanned = false
   #gesture: Gesture | null = null
   readonly #down = new Map<number, Point>()
@@ -110,7 +110,7 @@ export class PointerGestures {
         if (gesture.isOnlyLater) this.#editor.select([gesture.id], gesture.id)
         return
       case 'resize':
-        // Of the shape as it is now: others may have changed it since the pointer moved.
+        // Resizes the shape as it is now, because others may have changed it since the pointer moved.
         if (this.#editor.drawing.places.size > 0)
           this.#resize(gesture, toPage(this.#editor.view.value, pointer), pointer.shiftKey)
         return this.#editor.drop()
@@ -126,7 +126,7 @@ export class PointerGestures {
     }
   }
 
-  /** The pointer is gone, or the person thinks better of it: nothing is written. */
+  /** Ends the gesture without writing anything, because the pointer is gone or the person does not want it. */
   cancel(): void {
     this.#down.clear()
     this.#gesture = null
@@ -148,7 +148,7 @@ export class PointerGestures {
     view.value = isZoom ? zoomed(view.value, Math.exp(-dy / 300), at) : panned(view.value, dx, dy)
   }
 
-  /** The shape below a place of the screen. */
+  /** The topmost shape at a point of the screen, or near it; `null`: none. */
   shapeAt(screen: Point, pointerType = 'mouse'): string | null {
     const { view, drawing } = this.#editor
     const reach = (pointerType === 'touch' ? REACH_TOUCH : REACH_MOUSE) / view.value.scale
@@ -261,11 +261,11 @@ export class PointerGestures {
   }
 }
 
-/** Where a new shape comes to lie: in the rectangle that was drawn for it, or around the place of a click in the size of its kind. */
+/** The place of a new shape: the rectangle that was drawn for it, or the point of a click, with the size of its kind. */
 function newPlace(kind: NewShape['kind'], at: Point, area: Bounds | null): Place {
   const [w, h] = area === null ? [0, 0] : [Math.round(area.right - area.left), Math.round(area.bottom - area.top)]
   if (area === null || w < LEAST_DRAWN || h < LEAST_DRAWN) {
-    // The text of a new one begins where the person clicked.
+    // The words of a new text shape begin where the person clicked.
     return kind === 'text'
       ? { x: Math.round(at.x + 100), y: Math.round(at.y + 12) }
       : { x: Math.round(at.x), y: Math.round(at.y) }

@@ -10,8 +10,8 @@ interface Placed {
 }
 
 /**
- * The shapes of a page as a person would read them: row by row, from the start of each; a connector follows the shape at which it begins. Shapes without a
- * place, such as groups of nothing, come last.
+ * Returns the ids of the shapes of a page in the order in which a person would read them: row by row, from the start of each. A connector follows the shape
+ * at which it begins. Shapes without a place, such as empty groups, come last.
  */
 export function readingOrder(page: PageGeometry): readonly string[] {
   const boxes: Placed[] = []
@@ -28,13 +28,13 @@ export function readingOrder(page: PageGeometry): readonly string[] {
     else boxes.push({ id, bounds })
   }
   const read = rowsOf(boxes).flatMap((row) => row.flatMap(({ id }) => [id, ...(linesAt.get(id) ?? [])]))
-  // Lines that begin at lines, or at each other, are read by nobody above.
+  // Adds the lines that begin at other lines, which are not in `read` yet.
   const known = new Set(read)
   const rest = [...page.shapes.keys()].filter((id) => !known.has(id) && !lost.includes(id))
   return [...read, ...rest, ...lost]
 }
 
-/** Shapes whose middles lie beside the first of a row are in its row. */
+/** Groups shapes into rows. A shape is in a row when its middle is not below the first shape of that row. */
 function rowsOf(shapes: readonly Placed[]): readonly (readonly Placed[])[] {
   const rows: Placed[][] = []
   let until = Number.NEGATIVE_INFINITY

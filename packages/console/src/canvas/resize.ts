@@ -23,8 +23,8 @@ export function handlePoint({ centre, width, height, rotation }: ShapeBox, { x, 
 }
 
 /**
- * A box after its handle was dragged by (`dx`, `dy`) of the page, with the size of those sides only that the handle moves. The sides opposite
- * to the handle stay where they are, also of a turned box.
+ * Returns the place of a box after its handle was dragged by `by`, in units of the page. `w` and `h` are given only when the handle changes
+ * them; `keepsRatio` changes both. The sides opposite to the handle stay where they are, also when the box is turned.
  */
 export function resized(box: ShapeBox, handle: Handle, by: Point, keepsRatio: boolean): Place {
   const { centre, rotation, width, height } = box

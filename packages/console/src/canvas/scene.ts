@@ -6,7 +6,7 @@ import { isEnclosed, isHit } from '@docrelay/model/render/hit-shape'
 import type { SvgNode } from '@docrelay/model/render/svg-node'
 
 const SVG = 'http://www.w3.org/2000/svg'
-/** So many bodies and labels share a sheet. */
+/** The most bodies and labels on one sheet. */
 const ON_SHEET = 100
 
 /** The values of shapes to draw, by id, and where they lie. */
@@ -16,8 +16,8 @@ export interface Drawing {
 }
 
 /**
- * The drawing of a page in the DOM. A shape is made anew only when it is named to `draw`; the others keep their elements. They lie on sheets
- * above each other, because a browser that paints one shape again goes through all that share an SVG element with it.
+ * The drawing of a page in the DOM. Only `draw` makes new elements, and only for the shapes that it is given. The elements lie on sheets above
+ * each other, because a browser that paints one shape again goes through all shapes in the same SVG element.
  */
 export class Scene {
   readonly #root: Element
@@ -33,7 +33,7 @@ export class Scene {
     this.#root = root
   }
 
-  /** Draws these shapes again, each in its old place; those that are gone are removed. Places of new ones: `restack`. */
+  /** Draws these shapes again, each in its old place, and removes those that are gone. A new shape is shown after `restack`. */
   draw(ids: Iterable<string>, { valueOf, boxes }: Drawing): void {
     for (const id of ids) {
       const value = valueOf(id)
@@ -60,7 +60,7 @@ export class Scene {
     return this.#drawn.get(id)
   }
 
-  /** What lies at a point, the topmost, or else what is nearer to it than `reach`, in units of the page. */
+  /** The topmost shape at a point, or else the topmost one nearer to it than `reach`, in units of the page; `null`: none. */
   at(point: Point, reach: number, isWanted: (id: string) => boolean = () => true): string | null {
     return this.#within(point, 0, isWanted) ?? this.#within(point, reach, isWanted)
   }
@@ -74,7 +74,7 @@ export class Scene {
     return null
   }
 
-  /** What lies in an area as a whole, bottom first. */
+  /** The ids of the shapes that lie wholly in an area, bottom first. */
   inside(area: Bounds): readonly string[] {
     return this.#order.filter((id) => {
       const drawn = this.#drawn.get(id)
@@ -82,14 +82,14 @@ export class Scene {
     })
   }
 
-  /** Around everything that is drawn. */
+  /** The rectangle around everything that is drawn; `null` when nothing is. */
   bounds(): Bounds | null {
     let bounds: Bounds | null = null
     for (const drawn of this.#drawn.values()) bounds = unite(bounds, roomOf(drawn))
     return bounds
   }
 
-  /** Whether anything lies near a place, for new shapes that look for one of their own. */
+  /** Whether no shape lies in an area. New shapes look for such an area. */
   isFree(area: Bounds): boolean {
     for (const drawn of this.#drawn.values())
       if (overlaps(drawn.bounds, area) || holds(area, { x: drawn.bounds.left, y: drawn.bounds.top })) return false
@@ -101,7 +101,7 @@ export class Scene {
 function fill(sheet: Element, elements: readonly Element[]): void {
   let next = sheet.firstChild
   for (const element of elements) {
-    // One that went further up would else have all others moved before it.
+    // `next` belongs further up. Without this line, all elements between the two places would be moved before it.
     if (next !== null && next !== element && next.nextSibling === element) next = element
     if (next === element) next = element.nextSibling
     else sheet.insertBefore(element, next)
@@ -128,7 +128,7 @@ function exchange(elements: Map<string, Element>, id: string, node: SvgNode | nu
   elements.set(id, made)
 }
 
-/** The element of a drawn node, made without parsing text: what a document says cannot become an element. [CANVAS-26] */
+/** Makes the element of a drawn node without parsing text, so that text of a document cannot become an element. [CANVAS-26] */
 function elementOf({ name, attributes, children }: SvgNode): Element {
   const made = document.createElementNS(SVG, name)
   for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)

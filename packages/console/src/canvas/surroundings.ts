@@ -4,8 +4,8 @@ import { kindOf } from '@docrelay/model/canvas/shape-kinds'
 import { childrenOf, stringOf } from '@docrelay/model/canvas/stored-shape'
 
 /**
- * The part of a page that moves when these shapes do: they, the connectors at them with the shapes at their other ends, and all groups with their members.
- * While a person drags, only this part is looked at, however large the page is.
+ * Returns the part of a page that a move of these shapes needs: the shapes, their connectors with the shapes at the other ends, and all groups with their
+ * members. A drag looks only at this part, however large the page is.
  */
 export function surroundings(ids: Iterable<string>, { shapes }: PageGeometry): PageGeometry {
   const near = new Set<string>()

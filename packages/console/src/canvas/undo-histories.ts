@@ -3,10 +3,10 @@ import type { UndoManager } from 'yjs'
 
 type Undoable = Pick<LiveDocument, 'undoManager'>
 
-// A document that nobody has open any more takes its entry with it.
+// A WeakMap: an entry lives as long as its document is open.
 const histories = new WeakMap<Undoable, Map<string, UndoManager>>()
 
-/** Undo of this person's own edits of a canvas, also after another page was shown. */
+/** Returns the undo history of this person on a canvas page. It is the same one after another page was shown. */
 export function undoHistoryOf(document: Undoable, pageId: string): UndoManager {
   const pages = histories.get(document) ?? new Map<string, UndoManager>()
   histories.set(document, pages)

@@ -7,7 +7,7 @@ export interface View {
   readonly scale: number
 }
 
-/** Of the place on the screen, in pixels. */
+/** The size of the canvas on the screen, in pixels. */
 export interface Size {
   readonly width: number
   readonly height: number
@@ -17,12 +17,12 @@ const LEAST_SCALE = 0.05
 const MOST_SCALE = 4
 const MARGIN = 40
 
-/** A place on the screen as one of the page. */
+/** Converts a point of the screen to a point of the page. */
 export function toPage({ left, top, scale }: View, { x, y }: Point): Point {
   return { x: left + x / scale, y: top + y / scale }
 }
 
-/** A place of the page as one on the screen. */
+/** Converts a point of the page to a point of the screen. */
 export function toScreen({ left, top, scale }: View, { x, y }: Point): Point {
   return { x: (x - left) * scale, y: (y - top) * scale }
 }
@@ -39,7 +39,7 @@ export function zoomed(view: View, factor: number, at: Point): View {
   return { scale, left: held.x - at.x / scale, top: held.y - at.y / scale }
 }
 
-/** All of the page, in the middle, no larger than it is. */
+/** The view that shows the whole page in the middle, at a scale of at most 1. */
 export function fitted(content: Bounds | null, { width, height }: Size): View {
   const { left, top, right, bottom } = content ?? { left: 0, top: 0, right: 400, bottom: 300 }
   const [across, down] = [right - left, bottom - top]
@@ -48,7 +48,7 @@ export function fitted(content: Bounds | null, { width, height }: Size): View {
   return { scale, left: left + (across - width / scale) / 2, top: top + (down - height / scale) / 2 }
 }
 
-/** The view moved as little as shows `bounds`; where they are larger than it, their left upper corner. */
+/** Moves the view as little as needed to show `bounds`. When these are larger than the view, it shows their left upper corner. */
 export function showing(view: View, bounds: Bounds, { width, height }: Size): View {
   const margin = MARGIN / 2 / view.scale
   const shift = (from: number, length: number, least: number, most: number) =>

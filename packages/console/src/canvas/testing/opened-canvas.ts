@@ -51,7 +51,7 @@ export function openedCanvas(shapes: readonly WithId[], level: 'edit' | 'view' =
     keys: new CanvasKeys(editor, gestures),
     awareness,
     said,
-    /** The editor of the next time that the page is shown. */
+    /** Closes the page and shows it again. Returns the new editor. */
     shownAgain(): CanvasEditor {
       shown.destroy()
       shown = newEditor()
@@ -61,7 +61,7 @@ export function openedCanvas(shapes: readonly WithId[], level: 'edit' | 'view' =
     order: () => ydoc.getArray('shapeOrder:p').toArray(),
     /** How many transactions this person made. */
     writes: () => writes,
-    /** What somebody else does. */
+    /** Applies an edit of somebody else. */
     elsewhere(edit: (shapes: Y.Map<unknown>, ydoc: Y.Doc) => void) {
       const other = new Y.Doc()
       Y.applyUpdate(other, Y.encodeStateAsUpdate(ydoc))

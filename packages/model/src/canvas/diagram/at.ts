@@ -1,4 +1,4 @@
-/** The value at a place that is known to be in the array; typed arrays and lists alike. */
+/** Returns the value at an index that is known to be within the array, typed or not. */
 export function at<T>(values: ArrayLike<T>, place: number): T {
   return values[place] as T
 }

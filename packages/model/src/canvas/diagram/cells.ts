@@ -3,7 +3,7 @@ import { at } from './at.ts'
 import type { DiagramEdge, DiagramNode } from './diagram.ts'
 import { reachOfLoops } from './loop.ts'
 
-/** How wide the gaps are: before the first column or row, between two of them, and behind the last one. */
+/** The widths of the gaps between columns (`across`) and rows (`down`), with one before the first and one behind the last. */
 export interface GapSizes {
   readonly across: ArrayLike<number>
   readonly down: ArrayLike<number>
@@ -13,13 +13,13 @@ export interface GapSizes {
 export interface Cells {
   readonly centres: Point[]
   readonly places: readonly CellPlace[]
-  /** Where the gap before each column and row begins, and the one behind the last. */
+  /** The coordinate at which each gap begins: the gap before each column and row, and the gap behind the last one. */
   readonly gapStarts: { readonly across: readonly number[]; readonly down: readonly number[] }
 }
 
 export type CellPlace = readonly [column: number, row: number]
 
-/** In which column and row each node of a grid is: row by row in input order or, for LR, column by column. [DIAG-8] */
+/** Returns the column and row of each node of a grid: row by row in input order or, for LR, column by column. [DIAG-8] */
 export function placesOf(count: number, direction: 'TB' | 'LR'): { places: CellPlace[]; columns: number; rows: number } {
   const columns = Math.ceil(Math.sqrt(count))
   const rows = Math.ceil(count / columns)
@@ -31,7 +31,7 @@ export function placesOf(count: number, direction: 'TB' | 'LR'): { places: CellP
   return { places, columns, rows }
 }
 
-/** Puts the nodes of a grid into their cells. Columns and rows are as wide as their widest node, and have room for loops behind it. */
+/** Puts the nodes of a grid into their cells. A column is as wide as its widest node, a row as high as its highest, with room for loops behind. */
 export function cellsOf(
   nodes: readonly DiagramNode[],
   edges: readonly DiagramEdge[],
@@ -57,7 +57,7 @@ export function cellsOf(
   return { centres, places, gapStarts: { across: across.starts, down: down.starts } }
 }
 
-/** The same gap everywhere between columns and the same between rows, and none outside. The widest and the highest label fit in. [DIAG-12] */
+/** Equal gaps between all columns and equal gaps between all rows, wide enough for every label; no gap before the first or behind the last. [DIAG-12] */
 export function evenGaps(count: number, direction: 'TB' | 'LR', gap: number, edges: readonly DiagramEdge[]): GapSizes {
   const { columns, rows } = placesOf(count, direction)
   const even = (lines: number, size: number) =>
@@ -67,7 +67,7 @@ export function evenGaps(count: number, direction: 'TB' | 'LR', gap: number, edg
   return { across: even(columns, widest), down: even(rows, highest) }
 }
 
-/** Between a label and the nodes beside it. */
+/** The distance between a label and the nodes beside it. */
 const BESIDE_LABEL = 8
 
 /** Where the middle of each row or column is, and where the gaps around it begin. */

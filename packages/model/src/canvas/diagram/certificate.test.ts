@@ -35,7 +35,7 @@ it('[AG-108] the counts of a page are overlaps, connectors through boxes, crossi
   })
 })
 
-it('[AG-108] an empty page counts nothing, and neither do shapes that only touch', () => {
+it('[AG-108] nothing is counted on an empty page or for shapes that only touch', () => {
   expect(certified(countsOf([], []))).toMatchObject({ overlaps: 0, crossings: 0, width: 0, height: 0 })
   const boxes = [box('a', 0, 0), box('b', 100, 0)]
   const lines = [{ points: [at(-50, -30), at(150, -30)], startId: null, endId: null }]
@@ -53,7 +53,7 @@ const linesOf: fc.Arbitrary<readonly CertifiedLine[]> = fc
   .array(fc.array(point, { minLength: 1, maxLength: 5 }), { maxLength: 8 })
   .map((all) => all.map((points, i) => ({ points, startId: i % 2 === 0 ? `b${i}` : null, endId: null })))
 
-it('[AG-108] the connectors through boxes are those that looking at each box for each connector finds', () => {
+it('[AG-108] the connectors through boxes are those that a comparison of each connector with each box finds', () => {
   fc.assert(
     fc.property(boxesOf, linesOf, (boxes, lines) => {
       const plain = lines.flatMap((line) =>
@@ -71,7 +71,7 @@ it('[AG-108] the connectors through boxes are those that looking at each box for
   )
 })
 
-it('[AG-108] [AG-109] the crossings are those that looking at each two pieces of connectors finds, in the order of their left ends', () => {
+it('[AG-108] [AG-109] the crossings are those that a comparison of all pairs of segments finds, in the order of their left ends', () => {
   const many = fc.array(linesOf, { maxLength: 4 }).map((all) => all.flat())
   fc.assert(
     fc.property(many, (lines) => {
@@ -97,7 +97,7 @@ describe('the time of counting crossings', () => {
   it.each([
     ['20,000 connectors that lie above each other', 20_000, wide],
     ['100,000 connectors from top to bottom that stand beside each other', 100_000, high],
-  ] as const)('[AG-108] [CONC-13] of %s does not grow with each two of them', (_, count, pointsOf) => {
+  ] as const)('[AG-108] [CONC-13] the crossings of %s are counted in less than quadratic time', (_, count, pointsOf) => {
     const lines = Array.from({ length: count }, (_unused, i) => ({ points: pointsOf(i), startId: null, endId: null }))
     const took = threadTime()
     expect([...crossingsOf(lines)]).toEqual([])

@@ -2,7 +2,7 @@ import { type Bounds, boundsOf, encloses, grown, holds, overlaps, type Point, un
 import { type Segment, segmentsOf, simplified } from '../geometry/polyline.ts'
 import { cross, passesThrough } from '../geometry/segment.ts'
 
-/** A shape with a size as a certificate sees it. */
+/** What a certificate needs of a shape with a size. */
 export interface CertifiedBox {
   readonly id: string
   readonly bounds: Bounds
@@ -17,13 +17,13 @@ export interface CertifiedLine {
   readonly endId: string | null
 }
 
-/** What a drawing is like, counted on what is stored. [AG-108] */
+/** The quality of a drawing in numbers, counted on the stored shapes. [AG-108] */
 export interface Certificate {
-  /** Pairs of boxes that cover each other; a box on a frame is no such pair. */
+  /** Pairs of boxes that overlap. A box that lies wholly on one behind it, its frame, does not count. */
   readonly overlaps: number
-  /** Pairs of a connector and a box that it passes through and that it ends neither on nor in. */
+  /** Pairs of a connector and a box that it passes through. A box at which, or in which, the connector ends does not count. */
   readonly throughNodes: number
-  /** Places where connectors cross, counted for each pair. */
+  /** Points at which two connectors cross, counted for each pair. */
   readonly crossings: number
   /** Corners of all connectors. */
   readonly bends: number
@@ -32,20 +32,20 @@ export interface Certificate {
   readonly height: number
 }
 
-/** A connector as its crossings and corners are counted: a point on a straight stretch would hide a crossing there. */
+/** Removes the points on straight stretches of a connector: a crossing exactly at such a point would not be counted. */
 export function withoutNeedlessPoints<L extends CertifiedLine>(line: L): L {
   return { ...line, points: simplified(line.points) }
 }
 
-/** What a certificate counts on a part of a page, and where that part lies; plain data. `bounds` is `null` where nothing is drawn. */
+/** The counts for a part of a page, and the bounds of that part (`null` when it is empty); plain data. */
 export interface Counts extends Omit<Certificate, 'width' | 'height'> {
   readonly bounds: Bounds | null
 }
 
 /**
- * Counts on boxes and connectors. [AG-108]
+ * Counts the faults of boxes and connectors. [AG-108]
  *
- * @param boxes back to front
+ * @param boxes from back to front
  */
 export function countsOf(boxes: readonly CertifiedBox[], lines: readonly CertifiedLine[]): Counts {
   const drawn = lines.map(withoutNeedlessPoints)
@@ -62,7 +62,7 @@ export function countsOf(boxes: readonly CertifiedBox[], lines: readonly Certifi
   }
 }
 
-/** The counts of two parts of a page as one; `null` when the parts may touch, since what they do to each other is in neither. */
+/** Adds the counts of two parts of a page. Returns `null` when the parts may touch: faults between them are in neither count. */
 export function together(a: Counts, b: Counts): Counts | null {
   if (a.bounds !== null && b.bounds !== null && touch(a.bounds, b.bounds)) return null
   return {
@@ -75,7 +75,7 @@ export function together(a: Counts, b: Counts): Counts | null {
   }
 }
 
-/** What is told of everything that was counted. [AG-108] */
+/** Makes the certificate that a caller sees, with a width and a height instead of bounds. [AG-108] */
 export function certified({ bounds, ...counts }: Counts): Certificate {
   return {
     ...counts,
@@ -88,7 +88,7 @@ function touch(a: Bounds, b: Bounds): boolean {
   return a.left <= b.right && b.left <= a.right && a.top <= b.bottom && b.top <= a.bottom
 }
 
-/** How many faults of one kind there are. */
+/** Counts the faults that a generator yields, without keeping them. */
 function countOf(found: Iterable<unknown>): number {
   let count = 0
   for (const _ of found) count++
@@ -96,9 +96,10 @@ function countOf(found: Iterable<unknown>): number {
 }
 
 /**
- * The pairs of boxes that cover each other. A box that lies wholly on one behind it covers nothing: that one is a frame. [AG-108, AG-109]
+ * Yields the pairs of boxes that overlap, the one behind first. A box that lies wholly on one behind it does not count: that one is its frame.
+ * [AG-108, AG-109]
  *
- * @param boxes back to front
+ * @param boxes from back to front
  */
 export function* overlapsOf(boxes: readonly CertifiedBox[]): Generator<readonly [CertifiedBox, CertifiedBox]> {
   const sorted = boxes.map((box, order) => ({ box, order })).sort((a, b) => a.box.bounds.left - b.box.bounds.left)
@@ -112,12 +113,12 @@ export function* overlapsOf(boxes: readonly CertifiedBox[]): Generator<readonly 
   }
 }
 
-/** Ends nearer than this to the edge of a box lie on the edge. */
+/** An end that lies at most this far inside the edge of a box counts as on the edge, not in the box. */
 const edge = 0.5
 
 /**
- * The pairs of a connector and a box that it passes through. A box that one of its ends is attached to or lies in, such as a frame around a shape, is
- * none of them. [AG-108, AG-109]
+ * Yields the pairs of a connector and a box that it passes through. A box to which an end is attached does not count; nor does a box in which an end
+ * lies, such as a frame around a shape. [AG-108, AG-109]
  */
 export function* throughNodesOf<L extends CertifiedLine>(
   boxes: readonly CertifiedBox[],
@@ -141,10 +142,10 @@ export function* throughNodesOf<L extends CertifiedLine>(
   }
 }
 
-/** Finds the places of the boxes that a segment may pass through, without looking at each box. */
+/** Makes the function that finds the indexes of the boxes that a segment may pass through, without looking at each box. */
 function boxesBySide(boxes: readonly CertifiedBox[]): (segment: Segment) => readonly number[] {
   const sorted = boxes.map(({ bounds }, place) => ({ bounds, place })).sort((a, b) => a.bounds.left - b.bounds.left)
-  // How far the boxes up to each one reach to the right: what ends before a segment is skipped at once.
+  // `reach[i]` is the rightmost side of the boxes 0 to i. A binary search skips the first boxes, which all end left of a segment.
   const reach: number[] = []
   for (const { bounds } of sorted) reach.push(Math.max(bounds.right, reach.at(-1) ?? bounds.right))
   return (segment) => {
@@ -160,7 +161,7 @@ function boxesBySide(boxes: readonly CertifiedBox[]): (segment: Segment) => read
   }
 }
 
-/** The first place in rising numbers that is above `limit`. */
+/** The index of the first number above `limit`, in numbers in ascending order. */
 function firstAbove(rising: readonly number[], limit: number): number {
   let [low, high] = [0, rising.length]
   while (low < high) {
@@ -171,12 +172,12 @@ function firstAbove(rising: readonly number[], limit: number): number {
   return low
 }
 
-/** Whether a segment may pass through a box; says so of most pairs without a calculation. */
+/** Whether a segment may pass through a box. Comparisons alone rule out most pairs. */
 function isNear([a, b]: Segment, { left, top, right, bottom }: Bounds): boolean {
   return (a.x > left || b.x > left) && (a.x < right || b.x < right) && (a.y > top || b.y > top) && (a.y < bottom || b.y < bottom)
 }
 
-/** The pairs of connectors that cross, once for each place. [AG-108, AG-109] */
+/** Yields the pairs of connectors that cross, once for each point. [AG-108, AG-109] */
 export function* crossingsOf<L extends CertifiedLine>(lines: readonly L[]): Generator<readonly [L, L]> {
   const segments = lines
     .flatMap((line) => segmentsOf(line.points).map((segment) => ({ segment, line, ...reachOf(segment) })))
@@ -191,8 +192,8 @@ export function* crossingsOf<L extends CertifiedLine>(lines: readonly L[]): Gene
 }
 
 /**
- * Into so many bands one segment may be entered on average. High segments reach through many bands; with more of these they would take room
- * and time that grows faster than their number.
+ * A segment may be in at most this many bands on average. High segments reach through many bands; with more bands, memory and time would grow faster
+ * than the number of segments.
  */
 const MOST_BANDS_OF_ONE = 8
 
@@ -223,7 +224,7 @@ function laterBeside(sorted: readonly Bounds[]): (place: number) => readonly num
       for (let i = firstAbove(own, place); i < own.length; i++) {
         const other = own[i] as number
         if ((sorted[other] as Bounds).left > right) break
-        // What lies in several bands with this one is found in the first of them.
+        // Bounds that share several bands with this one are added only in the first of these bands.
         if (band === Math.max(from, first[other] as number)) found.push(other)
       }
     }

@@ -5,35 +5,35 @@ import type { Size } from './node-size.ts'
 
 export type { Side }
 
-/** What is to be laid out: nodes with sizes, edges by places in `nodes`, and what is on the page already. */
+/** The input of a layout: nodes with sizes, edges whose ends are indexes into `nodes`, and what is on the page already. */
 export interface DiagramRequest {
   readonly nodes: readonly DiagramNode[]
   readonly edges: readonly DiagramEdge[]
   readonly layout: 'layered' | 'grid'
   readonly direction: 'TB' | 'LR'
   readonly routing: 'orthogonal' | 'straight'
-  /** The boxes of the shapes on the page but those of fixed nodes; nothing new lies on them. */
+  /** The boxes of shapes on the page that new nodes and edges must avoid. Fixed nodes are not among them. */
   readonly obstacles: readonly Bounds[]
-  /** The connectors on the page; their anchors are `<name of the shape> <side>`. */
+  /** The connectors on the page. The anchor of an attached end is `<name of the shape> <side>`, such as `s1 right`. */
   readonly taken: readonly TakenRoute[]
-  /** The shape beside which the new part belongs. [AG-107] */
+  /** The bounds of the shape beside which the new nodes are placed; `null`: no such shape. [AG-107] */
   readonly near: Bounds | null
 }
 
 export interface DiagramNode {
-  /** Its name in anchors of `taken`; of a shape on the page the shape's id. */
+  /** The name of the node in anchors of `taken`. For a shape on the page it is the shape's id. */
   readonly name: string
-  /** Of nodes that are placed even whole numbers. */
+  /** Width and height are even integers when the layout places the node. */
   readonly width: number
   readonly height: number
-  /** The centre of a node that is not moved. [AG-106] */
+  /** The centre of a fixed node; `null`: the layout places the node. [AG-106] */
   readonly at: Point | null
 }
 
 export interface DiagramEdge {
   readonly from: number
   readonly to: number
-  /** The room that its label takes; `null` without one. */
+  /** The size of its label; `null` when it has none. */
   readonly label: Size | null
 }
 
@@ -43,7 +43,7 @@ export interface DiagramLayout {
   readonly edges: readonly RoutedEdge[]
   /** The bounding box of all nodes and edges of the request. */
   readonly bounds: Bounds
-  /** False when it was to stand near a shape and there is no room within reach of that. [AG-107] */
+  /** `false`: the request names a shape in `near`, but there is no room near that shape. [AG-107] */
   readonly isNear: boolean
 }
 
@@ -52,10 +52,10 @@ export interface RoutedEdge {
   readonly endAnchor: Side
   readonly start: Point
   readonly end: Point
-  /** Interior points; `null` for a straight line, which stores none. [DIAG-14, DIAG-16] */
+  /** The points between the ends; `null` with straight routing, which stores none. [DIAG-14, DIAG-16] */
   readonly waypoints: readonly Point[] | null
-  /** It has waypoints, and there is no clear way for them. [DIAG-14] */
+  /** `false`: no clear way was found, so the waypoints are those of the direct way. Absent with straight routing. [DIAG-14] */
   readonly isClear?: false
-  /** `null`: the middle. [DIAG-12] */
+  /** Where the middle of the label lies, as a share of the way from 0 to 1; `null` is 0.5. [DIAG-12] */
   readonly labelPosition: number | null
 }

@@ -3,7 +3,7 @@ import { boundsAround, boundsOf, unite } from '../geometry/bounds.ts'
 import { at } from './at.ts'
 import type { DiagramNode, Side } from './diagram.ts'
 
-/** Nodes and routes anywhere on a page; who asked moves them to their place. */
+/** Nodes and routes at any place of a page; the caller moves them to their final place. */
 export interface Drawn {
   readonly centres: Point[]
   readonly routes: DrawnRoute[]
@@ -12,9 +12,9 @@ export interface Drawn {
 export interface DrawnRoute {
   readonly startAnchor: Side
   readonly endAnchor: Side
-  /** From end to end, without points on straight stretches. */
+  /** All points, both ends included, without points on straight stretches. */
   readonly points: readonly Point[]
-  /** There is no clear way, so that this one passes through what is in between. */
+  /** `false`: no clear way was found, so this route passes through whatever lies in between. */
   readonly isClear?: false
 }
 
@@ -28,7 +28,7 @@ export function boundsOfDrawn({ centres, routes }: Drawn, nodes: readonly Diagra
   return bounds as unknown as Bounds
 }
 
-/** The same moved. */
+/** Moves all nodes and routes by (`dx`, `dy`). */
 export function movedBy({ centres, routes }: Drawn, dx: number, dy: number): Drawn {
   const move = ({ x, y }: Point): Point => ({ x: x + dx, y: y + dy })
   return { centres: centres.map(move), routes: routes.map((route) => ({ ...route, points: route.points.map(move) })) }

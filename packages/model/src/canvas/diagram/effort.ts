@@ -1,4 +1,4 @@
-/** Thrown out of a layout whose caller no longer wants it. */
+/** Thrown when `shouldStop` says that the caller no longer wants the layout. */
 export class LayoutStopped extends Error {
   constructor() {
     super('The layout was stopped.')
@@ -6,8 +6,8 @@ export class LayoutStopped extends Error {
 }
 
 /**
- * What a layout may still spend, in counted steps of about equal cost instead of time, so that the same input always gets the same
- * drawing. Asks now and then whether to go on. [DIAG-4, DIAG-17]
+ * How much work a layout may still do. The work is counted in steps of about equal cost, not in time, so that the same input always gets the
+ * same drawing. About every 100,000 steps, calls `shouldStop`. [DIAG-4, DIAG-17]
  */
 export class Effort {
   private left: number
@@ -19,7 +19,7 @@ export class Effort {
     this.shouldStop = shouldStop
   }
 
-  /** Takes steps; `false` when none are left, and work that only makes the drawing better should end. */
+  /** Takes steps. Returns false when none are left; then work that only improves the drawing should end. Throws `LayoutStopped`. */
   spend(steps: number): boolean {
     this.left -= steps
     this.untilAsking -= steps
@@ -30,7 +30,7 @@ export class Effort {
     return this.left > 0
   }
 
-  /** A part of what is left, to be spent on its own. */
+  /** Splits off a share, from 0 to 1, of the steps that are left. */
   share(part: number): Effort {
     const steps = Math.max(0, Math.floor(this.left * part))
     this.left -= steps

@@ -3,30 +3,30 @@ import { at } from './at.ts'
 const STUB = 20
 const LANE = 12
 
-/** On which side of a gap a lane is: on the side of the column or row before it, in the middle, or on the other side. */
+/** The zones of a gap in which a lane may lie: beside the column or row before the gap, in the middle, or beside the one behind it. */
 export const [BEFORE, MIDDLE, BEHIND] = [0, 1, 2] as const
 export type Zone = 0 | 1 | 2
 
-/** A way along a gap from one place to another; places are those of `placeOfZone` and `placeOfLine` on the other axis. */
+/** A stretch of an edge along a gap, between two positions of `placeOfZone` or `placeOfLine` on the other axis. */
 export interface Stretch {
   low: number
   high: number
   lane: number
 }
 
-/** Where a zone of a gap is among all columns or rows, their gaps and the zones of these. */
+/** The position of a zone on one axis. Gap 0 has the positions 1 to 3, column or row 0 has 4, gap 1 has 5 to 7, and so on. */
 export function placeOfZone(gap: number, zone: Zone): number {
   return 4 * gap + 1 + zone
 }
 
-/** The same of the middle of a column or row. */
+/** The position of the middle of a column or row, on the scale of `placeOfZone`. */
 export function placeOfLine(line: number): number {
   return 4 * line + 4
 }
 
 /**
- * A gap between two columns or rows with all ways along it. Ways of ends at its one side stay on that side, so that no end lies on another one that
- * faces it across the gap. [DIAG-15]
+ * A gap between two columns or rows, with all stretches along it. The stretch of an end stays in the zone at that end's side of the gap, so that it
+ * does not lie on an end that faces it across the gap. [DIAG-15]
  */
 export class Gap {
   readonly #zones: readonly [Stretch[], Stretch[], Stretch[]] = [[], [], []]
@@ -38,21 +38,21 @@ export class Gap {
     return stretch
   }
 
-  /** How many ways along the middle pass some part of a stretch. */
+  /** The number of stretches in the middle zone that share some part with `low` to `high`. */
   loadBetween(low: number, high: number): number {
     let load = 0
     for (const stretch of this.#zones[MIDDLE]) if (stretch.low <= high && stretch.high >= low) load++
     return load
   }
 
-  /** How many ways along the gap pass a place. */
+  /** The number of stretches, in all zones, that pass a position. */
   passing(place: number): number {
     let count = 0
     for (const stretches of this.#zones) for (const { low, high } of stretches) if (low < place && place < high) count++
     return count
   }
 
-  /** Gives every stretch a lane; stretches that do not meet may have the same one. Returns how much room all lanes take. */
+  /** Gives every stretch a lane; stretches that do not meet may share one. Returns the width of the gap that all lanes need. */
   settle(): number {
     this.#zones.forEach((stretches, zone) => {
       const ends: number[] = []
@@ -67,7 +67,7 @@ export class Gap {
     return count === 0 ? 0 : 2 * STUB + (count - 1) * LANE
   }
 
-  /** How far behind the start of the gap a settled stretch runs. */
+  /** The distance of a stretch from the start of the gap. Call `settle` first. */
   offsetOf(zone: Zone, { lane }: Stretch): number {
     let before = lane
     for (let other = 0; other < zone; other++) before += at(this.#lanes, other)

@@ -5,18 +5,18 @@ import type { Effort } from './effort.ts'
 import { routeEdges } from './route-edges.ts'
 import { drawInGaps } from './route-in-gaps.ts'
 
-/** Five lanes fit between two stubs; the second one is tried when the edges do not fit. [DIAG-6, DIAG-15] */
+/** The gaps to try: between two stubs, 88 has room for five lanes and 136 for nine. 136 is tried when the edges do not fit into 88. [DIAG-6, DIAG-15] */
 const GAPS = [88, 136]
-/** Edges for each node above which the first gap is not tried. */
+/** With more edges than this for each node, the first gap is not tried. */
 const DENSE = 1.5
-/** More of them are never found in time. */
+/** With more edges than this, the best way of each is not searched, because the search would not end in time. */
 const MOST_EDGES = 200
-/** The part of all steps that finding the best way for each edge may take. */
+/** The share of all steps that the search for the best ways may take. */
 const SHARE = 0.3
 
 /**
- * Nodes in about as many rows as columns in input order, row by row or, for LR, column by column; edges around them on the best way there is for each.
- * There are fewer crossings then. More edges than have room, or than can be routed one by one in time, take the gaps, which grow with them.
+ * Draws nodes in about as many rows as columns, in input order: row by row or, for LR, column by column. First it searches the best way for each edge,
+ * which gives fewer crossings. When the edges have no room, or are too many to search in time, they run through gaps that grow with their number.
  * [DIAG-8, DIAG-15, DIAG-17]
  */
 export function drawGrid(

@@ -5,8 +5,8 @@ import type { DiagramEdge } from './diagram.ts'
 import type { Effort } from './effort.ts'
 
 /**
- * The positions of labels in turn, as shares of the way of an edge, for edges between the same two nodes in either direction. `null` is the middle, which is
- * not stored. [DIAG-12, DIAG-18]
+ * Returns the fixed position of the label of each edge, as a share of the edge's way. Edges between the same two nodes, in either direction, get different
+ * positions in turn. `null` is the middle, which is not stored. [DIAG-12, DIAG-18]
  */
 export function fixedPositions(edges: readonly DiagramEdge[]): readonly (number | null)[] {
   const seen = new Map<string, number>()
@@ -21,8 +21,8 @@ export function fixedPositions(edges: readonly DiagramEdge[]): readonly (number 
 const TURNS: readonly (number | null)[] = [null, 0.35, 0.65, 0.25, 0.75]
 
 /**
- * The positions of all labels: the fixed ones, except that a label which would lie on a box takes the first of some other positions where it lies on none.
- * Without such a position it stays. [DIAG-12]
+ * Returns the positions of all labels. A label has its fixed position unless it would lie on a box there. Then it takes the position nearest to the middle
+ * at which it lies on no box, or keeps the fixed one if there is none. [DIAG-12]
  */
 export function labelPositions(
   edges: readonly DiagramEdge[],
@@ -45,5 +45,5 @@ export function labelPositions(
   })
 }
 
-/** Positions of labels that cannot have the fixed one, those nearest to the middle first. */
+/** Positions for labels that cannot have their fixed one, the nearest to the middle first. */
 const OTHERS = [0.5, 0.42, 0.58, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75, 0.2, 0.8, 0.15, 0.85]

@@ -20,7 +20,7 @@ const graph = (most: number, mostEdges: number) =>
       ),
     )
 
-/** Graphs with as many edges as there may be, between few nodes or many. */
+/** Graphs with exactly `edges` edges, between few or many nodes. */
 const dense = (most: number, edges: number) =>
   fc
     .oneof(fc.integer({ min: 1, max: most }), fc.constant(most))
@@ -128,7 +128,7 @@ describe('layouts of random graphs', () => {
     )
   })
 
-  it('[DIAG-4] the same request gives the same layout, and beside existing shapes the same one moved', () => {
+  it('[DIAG-4] the same request gives the same layout, and on a page with shapes the same layout at another place', () => {
     fc.assert(
       fc.property(graph(10, 16), ([nodes, edges, direction]) => {
         const request = requestOf(nodes, edges, { direction })

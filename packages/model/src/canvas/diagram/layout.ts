@@ -10,16 +10,16 @@ import { drawLayered } from './layered/draw-layered.ts'
 import { cheapestCorner, cornerBeside, cornerOutside } from './place.ts'
 import { anchorName, routeEdges } from './route-edges.ts'
 
-/** Steps that a layout may spend on making itself better; less than a second of one core. */
+/** The steps that one layout may spend; they take less than 1 s on one core. */
 const STEPS = 20_000_000
-/** The part of the steps left over that places labels: a twentieth of a second. */
+/** The share of the remaining steps that is set aside for labels. Placing them asks whether to stop, but goes on when these steps are used up. */
 const FOR_LABELS = 0.1
-/** Of routes and of what is placed from other shapes. [DIAG-14] */
+/** The least distance between a placed node and the shapes around it. [DIAG-14] */
 const CLEARANCE = 15
 
 /**
- * Places the nodes of a diagram and routes its edges. The same request gives the same layout. `shouldStop` is asked now and then; when it says so, the
- * layout ends with `LayoutStopped`. [DIAG-3 to DIAG-18, AG-106, AG-107]
+ * Places the nodes of a diagram and routes its edges. The same request gives the same layout. Calls `shouldStop` now and then, and throws `LayoutStopped`
+ * when that returns true. [DIAG-3 to DIAG-18, AG-106, AG-107]
  */
 export function layoutDiagram(request: DiagramRequest, shouldStop: () => boolean = () => false): DiagramLayout {
   const effort = new Effort(STEPS, shouldStop)
@@ -27,13 +27,13 @@ export function layoutDiagram(request: DiagramRequest, shouldStop: () => boolean
   return finished(request, drawn, effort.share(FOR_LABELS))
 }
 
-/** Steps for fitting a layout to its page, while the page waits: less than a tenth of a second. */
+/** The steps that `refitted` may spend: less than 0.1 s, because the document waits for it. */
 const STEPS_TO_FIT = 1_000_000
 const POINTS_TO_FIT = 10_000
 
 /**
- * The same layout on a page that changed since it was made: as a whole at a free place, or around nodes that were moved. What can stay stays, and only the
- * edges of nodes with places are routed again. [AG-106, AG-107]
+ * Fits a layout to a page that has changed since the layout was made. Without fixed nodes, the whole drawing moves to a free place. With fixed nodes, the
+ * other nodes keep their places when these are still free, and only edges that end at a fixed node are routed again. [AG-106, AG-107]
  */
 export function refitted(request: DiagramRequest, layout: DiagramLayout): DiagramLayout {
   const effort = new Effort(STEPS_TO_FIT, () => false)
@@ -54,7 +54,7 @@ export function refitted(request: DiagramRequest, layout: DiagramLayout): Diagra
   return finished(request, withRest(request, parts, placed, effort, POINTS_TO_FIT), labels)
 }
 
-/** The nodes and edges of their own at their place while it is free, else below everything or beside the shape where they belong. */
+/** Keeps the placed nodes and the edges between them where they are if that place is free. Otherwise moves them beside `near` or below everything. */
 function keptOrMoved(request: DiagramRequest, { free }: Parts, drawn: Drawn, isNear: boolean): PlacedDrawing {
   const nodes = free.map((node) => at(request.nodes, node))
   const bounds = boundsOfDrawn(drawn, nodes)
@@ -73,7 +73,7 @@ function hasFixed({ nodes }: DiagramRequest): boolean {
   return nodes.some((node) => node.at !== null)
 }
 
-/** What is stored of a drawing. */
+/** Makes the layout of a drawing: adds the positions of labels, and leaves waypoints out with straight routing. */
 function finished(request: DiagramRequest, drawn: PlacedDrawing, effort: Effort): DiagramLayout {
   const boxes = [
     ...request.obstacles,
@@ -103,7 +103,7 @@ interface PlacedDrawing extends Drawn {
   readonly isNear: boolean
 }
 
-/** A drawing without fixed nodes, moved as a whole. */
+/** Moves a drawing without fixed nodes as a whole: beside `near` if there is room, else outside of everything on the page. */
 function atCorner(request: Pick<DiagramRequest, 'nodes' | 'obstacles' | 'taken' | 'near'>, drawn: Drawn): PlacedDrawing {
   const bounds = boundsOfDrawn(drawn, request.nodes)
   const room = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top }
@@ -126,7 +126,8 @@ function pageOf({ obstacles, taken }: Pick<DiagramRequest, 'obstacles' | 'taken'
 }
 
 /**
- * Lays the nodes that may be moved out on their own, puts them near the fixed ones that they have edges with, and routes the other edges around everything.
+ * Lays out the nodes that are not fixed by themselves, places them close to the fixed nodes that they have edges with, and routes the other edges around
+ * everything.
  * [AG-106]
  */
 function aroundFixed(request: DiagramRequest, effort: Effort): PlacedDrawing {
@@ -134,7 +135,7 @@ function aroundFixed(request: DiagramRequest, effort: Effort): PlacedDrawing {
   return withRest(request, parts, parts.free.length === 0 ? null : placedFree(request, parts, effort), effort)
 }
 
-/** The nodes that may be moved, the edges between two of these, and all other edges. */
+/** Indexes of the nodes that are not fixed (`free`), of the edges between two of these (`own`), and of all other edges (`rest`). */
 interface Parts {
   readonly free: readonly number[]
   readonly own: readonly number[]
@@ -150,7 +151,7 @@ function partsOf({ nodes, edges }: DiagramRequest): Parts {
   }
 }
 
-/** The whole drawing: fixed nodes, those that have their places now, and all other edges around them. */
+/** Joins fixed and placed nodes into one drawing, and routes the other edges around them. */
 function withRest(
   request: DiagramRequest,
   { free, own, rest }: Parts,
@@ -198,7 +199,7 @@ function placedFree(request: DiagramRequest, { free, own, rest }: Parts, effort:
   const room = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top }
   const fixed = fixedBoxes(request)
   const page = [...fixed, ...pageOf(request)]
-  /** The corners at which an edge to a fixed node is straight. */
+  /** Corners for the drawing: with the x, or with the y, of such a corner one edge to a fixed node is straight. */
   const straightLines = (): readonly Point[] =>
     rest.flatMap((edge) => {
       const { from, to } = at(edges, edge)
@@ -208,7 +209,7 @@ function placedFree(request: DiagramRequest, { free, own, rest }: Parts, effort:
       const own = at(drawn.centres, numberOf(one === null ? from : to))
       return [{ x: centre.x - own.x + bounds.left, y: centre.y - own.y + bounds.top }]
     })
-  /** The way that edges to fixed nodes have from a corner. */
+  /** The total length of the edges to fixed nodes, measured along the axes, when the drawing stands at a corner. */
   const cost = (corner: Point): number => {
     let sum = 0
     for (const edge of rest) {

@@ -5,12 +5,12 @@ import type { DrawnRoute } from './drawn.ts'
 const OUT = 20
 const FURTHER = 12
 
-/** How far loops reach outside the right and the bottom of their node. [DIAG-13] */
+/** How far `count` loops reach beyond the right and the bottom side of their node. [DIAG-13] */
 export function reachOfLoops(count: number): number {
   return count === 0 ? 0 : OUT + (count - 1) * FURTHER
 }
 
-/** The way of the loop that is `turn`-th at its node, from 0: out at the right, around the corner, and in at the bottom. [DIAG-13] */
+/** The route of a loop: out at the right, around the corner, and in at the bottom. `turn` counts the loops of a node from 0. [DIAG-13] */
 export function loopRoute(
   centre: Point,
   { width, height }: { readonly width: number; readonly height: number },

@@ -1,8 +1,8 @@
 import type { Effort } from './effort.ts'
 
 /**
- * A problem of places on a line: for each arc, the place of `head` is at least `gap` above that of `tail`, and the sum of weight times distance
- * over all arcs is to be least. Ranks of nodes and columns of a drawing are both such problems.
+ * A problem of places on a line. For each arc, the place of `head` must be at least `gap` above the place of `tail`. The sum of weight times
+ * distance over all arcs must be as small as possible. Both the ranks of nodes and the columns of a drawing are such a problem.
  */
 export interface Arcs {
   readonly tail: number[]
@@ -23,9 +23,9 @@ export function addArc(arcs: Arcs, tail: number, head: number, gap: number, weig
 }
 
 /**
- * Solves it by the network simplex method: a spanning tree of arcs that have no slack is changed arc by arc while that lowers the sum. The
- * arcs must have no cycle and connect all places. `start` are places that keep all gaps. When the effort ends early, the places found until
- * then keep all gaps too.
+ * Finds the places with the smallest sum by the network simplex method: it exchanges arcs in a spanning tree of arcs without slack while that
+ * lowers the sum. The arcs must have no cycle and connect all places. The places of `start` must keep all gaps. When the effort is used up,
+ * the returned places keep all gaps too, but their sum may not be the smallest.
  */
 export function leastSum(count: number, arcs: Arcs, start: Int32Array, effort: Effort): Int32Array {
   if (count < 2) return start
@@ -34,7 +34,7 @@ export function leastSum(count: number, arcs: Arcs, start: Int32Array, effort: E
   return simplex.place
 }
 
-/** The lowest places that keep all gaps and are not below `least`, which is 0 by default. */
+/** Returns the lowest places that keep all gaps and are not below `least`, which is 0 by default. */
 export function lowestPlaces(count: number, arcs: Arcs, least: Int32Array | null = null): Int32Array {
   const place = least === null ? new Int32Array(count) : least.slice()
   const missing = new Int32Array(count)
@@ -82,10 +82,10 @@ class Simplex {
   private readonly incoming: Adjacency
   private readonly inTree: Uint8Array
   private readonly cut: Float64Array
-  /** The tree as links between places: the arcs at each place. */
+  /** The arcs of the tree at each place. */
   private readonly links: number[][]
   private readonly parentArc: Int32Array
-  /** Numbers of a walk through the tree: a place's subtree are those with numbers from `low` to its own `high`. */
+  /** The numbers of a walk through the tree. The subtree of a place has the numbers from its `low` to its `high`, and the place itself has `high`. */
   private readonly low: Int32Array
   private readonly high: Int32Array
   private readonly walk: Int32Array
@@ -124,7 +124,7 @@ class Simplex {
     return (this.place[head[arc] as number] as number) - (this.place[tail[arc] as number] as number) - (gap[arc] as number)
   }
 
-  /** Joins all places to one tree of arcs without slack, and moves what is in the tree so that the next arc has none. */
+  /** Joins all places to one tree of arcs without slack. When no such arc leads out of the tree, moves the places in the tree until one does. */
   private growTree(effort: Effort): boolean {
     const { head, tail } = this.arcs
     const reached = new Uint8Array(this.count)
@@ -158,7 +158,7 @@ class Simplex {
       for (let v = 0; v < this.count; v++) {
         if (reached[v] === 0) continue
         this.place[v] = (this.place[v] as number) + delta
-        // Tight arcs may lead out of any place of the tree now.
+        // After the move, an arc without slack may lead out of any place of the tree.
         stack.push(v)
       }
     }
@@ -170,7 +170,7 @@ class Simplex {
     this.links[this.arcs.head[arc] as number]?.push(arc)
   }
 
-  /** Walks through the tree from place 0, children before their parent. */
+  /** Numbers the places in a walk through the tree from place 0, children before their parent. */
   private number(): void {
     const { head, tail } = this.arcs
     const next = new Int32Array(this.count)
@@ -202,7 +202,7 @@ class Simplex {
     return (this.low[top] as number) <= (this.high[v] as number) && (this.high[v] as number) <= (this.high[top] as number)
   }
 
-  /** The weight that moving the two halves of the tree apart would cost, for each arc of the tree. */
+  /** Sets the cut value of each arc of the tree: by how much the sum grows when the two halves that the arc joins move apart by 1. */
   private cutValues(): void {
     const { head, tail, weight } = this.arcs
     for (let i = 0; i < this.count - 1; i++) {
@@ -228,7 +228,7 @@ class Simplex {
     }
   }
 
-  /** An arc of the tree whose cut value is below zero, of the next few the lowest. */
+  /** An arc of the tree with a negative cut value: the lowest of the next 30 such arcs; -1 when there is none. */
   private leavingArc(from: number): number {
     const total = this.arcs.tail.length
     let best = -1
@@ -242,7 +242,7 @@ class Simplex {
     return best
   }
 
-  /** The arc of least slack that joins the halves again, from the half of the head to that of the tail. */
+  /** The arc of least slack that joins the two halves again. It leads from the half with the head of `leaving` to the half with its tail. */
   private enteringArc(leaving: number): number {
     const { head, tail } = this.arcs
     const [from, to] = [tail[leaving] as number, head[leaving] as number]
@@ -268,7 +268,7 @@ class Simplex {
     const top = tailIsBelow ? from : to
     const slack = this.slack(entering)
     if (slack !== 0) {
-      // The half of the tail goes down or that of the head up; the lower half of the tree is the one that is walked.
+      // Moves only the half below `leaving` in the tree: down when it has the tail of that arc, up when it has its head.
       const delta = tailIsBelow ? -slack : slack
       for (let i = this.low[top] as number; i <= (this.high[top] as number); i++) {
         const v = this.walk[i] as number
@@ -288,7 +288,7 @@ class Simplex {
     this.number()
   }
 
-  /** Changes the cut values between `v` and the first place that also has `other` below it. */
+  /** Changes the cut values from `start` up to the first place that also has `other` below it. */
   private addOnPath(start: number, other: number, value: number, fromTail: boolean): void {
     const { head, tail } = this.arcs
     for (let v = start; !this.isBelow(other, v); ) {

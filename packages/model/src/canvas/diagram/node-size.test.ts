@@ -9,7 +9,7 @@ describe('the size of a node', () => {
     expect(nodeSize('', 'rectangle')).toEqual({ width: 160, height: 72 })
   })
 
-  it('[DIAG-5] a node grows with a line up to 296 wide, then by lines, and with a long word up to 480', () => {
+  it('[DIAG-5] a node is as wide as its line up to 296 px, then gets more lines; a longer word widens it up to 480 px', () => {
     const sentence = 'Keeps the orders of the last seven years and answers questions about them to the tax office, in any format'
     const { width, height } = nodeSize(sentence, 'rectangle')
     expect(width).toBeLessThanOrEqual(296 + 24)

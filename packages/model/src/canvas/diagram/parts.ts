@@ -4,7 +4,7 @@ import { at } from './at.ts'
 const GAP = 80
 const ASPECT = 1.6
 
-/** By node the number of its connected part; parts are numbered in the order of their first nodes. [DIAG-9] */
+/** Returns for each node the number of its connected part. Parts are numbered in the order of their first nodes. [DIAG-9] */
 export function partsOf(count: number, edges: readonly { readonly from: number; readonly to: number }[]): Int32Array {
   const leader = Int32Array.from({ length: count }, (_, i) => i)
   const find = (node: number): number => {
@@ -19,7 +19,7 @@ export function partsOf(count: number, edges: readonly { readonly from: number; 
   }
   for (const { from, to } of edges) {
     const [a, b] = [find(from), find(to)]
-    // The lower number leads, so that a part is known by its first node.
+    // The lower number is the root, so that the root of a part is its first node.
     leader[Math.max(a, b)] = Math.min(a, b)
   }
   const numbers = new Map<number, number>()
@@ -31,7 +31,7 @@ export function partsOf(count: number, edges: readonly { readonly from: number; 
   })
 }
 
-/** How far each part is moved so that they stand in rows, in their order, near the aspect ratio that is wanted. [DIAG-9] */
+/** Packs parts into rows, in their order, with an overall aspect ratio near 1.6. Returns how far each part moves. [DIAG-9] */
 export function packed(parts: readonly Bounds[]): readonly { readonly dx: number; readonly dy: number }[] {
   const width = (part: Bounds) => part.right - part.left
   const widest = Math.max(...parts.map(width))

@@ -5,7 +5,7 @@ import { cornerOutside } from './place.ts'
 
 const room = { width: 1000, height: 600 }
 
-it('[DIAG-10] what has no room below everything stands right of it, above it, or left of it', () => {
+it('[DIAG-10] a drawing without room below the content is placed right of it, else above it, else left of it', () => {
   const at = (left: number, top: number, right: number, bottom: number) => cornerOutside([{ left, top, right, bottom }], room)
   expect(at(0, 0, 100, 100)).toEqual({ x: 0, y: 220, isBelow: true })
   expect(at(0, 0, 100, 999_900)).toEqual({ x: 220, y: 0, isBelow: false })
@@ -15,7 +15,7 @@ it('[DIAG-10] what has no room below everything stands right of it, above it, or
 
 const far = fc.integer({ min: -1_500_000, max: 1_500_000 })
 
-it('[DIAG-10] [CANVAS-4] whatever is on a page, the place of a new part is within the coordinates, and covers nothing where one side has room', () => {
+it('[DIAG-10] [CANVAS-4] a new drawing lies within the coordinates on any page, and covers nothing when one side has room', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ x: far, y: far }), { minLength: 1, maxLength: 3 }), (centres) => {
       const page = centres.map((centre) => boundsAround(centre, 100, 80))

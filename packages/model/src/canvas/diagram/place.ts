@@ -1,12 +1,12 @@
 import { type Bounds, grown, overlaps, type Point, unite } from '../geometry/bounds.ts'
 
-/** Where the first diagram of a page begins, and how far below what is there the next one. [DIAG-10] */
+/** x and y of a drawing on an empty page, and the distance of a drawing from the content above it. [DIAG-10] */
 const ORIGIN = 40
 const OFFSET = 120
-/** From a shape beside which something is placed. [AG-107] */
+/** The least and the greatest distance of a drawing from the shape beside which it is placed. [AG-107] */
 const BESIDE = 80
 const FARTHEST = 200
-/** The room around what is placed beside others, and the least where there is not so much. */
+/** The distance that a drawing beside a shape keeps from all others: 80, or 30 where there is no room for 80. */
 const ROOMS = [80, 30]
 
 export interface Room {
@@ -14,7 +14,7 @@ export interface Room {
   readonly height: number
 }
 
-/** Coordinates that tools write end here. [CANVAS-4] */
+/** Tools write coordinates from -LIMIT to LIMIT. [CANVAS-4] */
 const LIMIT = 1_000_000
 
 /**
@@ -38,7 +38,7 @@ export function cornerOutside(page: readonly Bounds[], { width, height }: Room):
   return { x, y: within(below, height), isBelow: false }
 }
 
-/** The nearest place from which something of a size ends within the coordinates. */
+/** Moves `from` as little as needed, so that `from` and `from + size` lie within the coordinates. */
 function within(from: number, size: number): number {
   return Math.max(Math.min(from, Math.floor(LIMIT - size)), -LIMIT)
 }
@@ -47,16 +47,16 @@ function isWithin({ x, y }: Point, { width, height }: Room): boolean {
   return x >= -LIMIT && y >= -LIMIT && x + width <= LIMIT && y + height <= LIMIT
 }
 
-/** What is better or worse among corners that are as far away. */
+/** Which one is taken of several corners at the same distance. */
 export interface Wish {
-  /** Corners whose x or y would be good. */
+  /** Corners whose x, or whose y, is worth trying. */
   readonly lines: readonly Point[]
   cost(corner: Point): number
 }
 
 const NO_WISH: Wish = { lines: [], cost: () => 0 }
 
-/** A corner right of a shape, else below it, where nothing is covered; `null` when there is no room within reach. [AG-107] */
+/** Returns a corner right of a shape, else below it, where nothing is covered; `null` when there is no room within 200. [AG-107] */
 export function cornerBeside(near: Bounds, room: Room, page: readonly Bounds[], wish: Wish = NO_WISH): Point | null {
   const isBeside = (from: number, size: number, low: number, high: number) => from <= high && from + size >= low
   const tops = [
@@ -80,7 +80,7 @@ export function cornerBeside(near: Bounds, room: Room, page: readonly Bounds[], 
   return null
 }
 
-/** Of the free corners beside boxes the one of least cost, else the one below everything or where there is room. [AG-106] */
+/** Returns the corner of least cost among the free corners beside `boxes` and the corner of `cornerOutside`. [AG-106] */
 export function cheapestCorner(
   boxes: readonly Bounds[],
   room: Room,

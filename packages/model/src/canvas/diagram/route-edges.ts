@@ -15,21 +15,21 @@ import { loopRoute } from './loop.ts'
 export interface Placed {
   readonly nodes: readonly DiagramNode[]
   readonly centres: readonly Point[]
-  /** Boxes that are no nodes. */
+  /** Boxes of other shapes than the nodes. */
   readonly obstacles: readonly Bounds[]
   readonly taken: readonly TakenRoute[]
 }
 
 interface HowToRoute {
   readonly strict: boolean
-  /** Only where edges begin and end will be drawn. */
+  /** With straight routing only the ends are drawn, so an edge without a clear way keeps its facing sides. */
   readonly endsOnly?: boolean
   readonly maxPoints?: number | undefined
 }
 
 /**
- * Routes edges between nodes that have their places, with the facing sides as anchors. With `strict` the answer is `null` unless every edge has a way
- * that keeps all distances; else an edge without a clear way takes other sides, and where these have none either, the way with the fewest corners.
+ * Routes edges between nodes that have their places, from the sides that face each other. An edge without a clear way tries its other sides; when none
+ * has a clear way, it takes the way with the fewest corners. With `strict`, returns `null` unless every edge has a way that keeps all distances.
  * [DIAG-11, DIAG-14]
  */
 export function routeEdges(
@@ -99,12 +99,12 @@ export function routeEdges(
 }
 
 const MOST_SIDES = 15
-/** Points looked at for a way from another side: an edge that is walled in must leave something for the ones after it. */
+/** The most points that a search from other sides looks at. An edge that is walled in must leave steps for the edges after it. */
 const MOST_VISITS_BESIDE = 10_000
 
 type Sides = ReturnType<typeof facingSides>
 
-/** All other sides between which a way may lead, the most direct ones first. */
+/** All other pairs of sides that an edge may use, the most direct ones first. */
 function otherSides(facing: Sides, from: Point, to: Point): readonly Sides[] {
   const starts = inTurn(facing.start, from, to)
   const ends = inTurn(facing.end, to, from)
@@ -115,7 +115,7 @@ function otherSides(facing: Sides, from: Point, to: Point): readonly Sides[] {
     .map(({ sides }) => sides)
 }
 
-/** The sides of a node: the facing one, the one across that is nearer to the other node, the other one across, the far one. */
+/** The sides of a node in the order of trial: the facing one, the two beside it (first the one nearer to the other node), the opposite one. */
 function inTurn(facing: Side, own: Point, other: Point): readonly Side[] {
   if (facing === 'left' || facing === 'right') {
     const back = facing === 'left' ? 'right' : 'left'
@@ -136,7 +136,7 @@ function elbow(from: RouteEnd, to: RouteEnd): readonly Point[] {
   return simplified([from.point, ...corners, to.point])
 }
 
-/** The name of an anchor for the router. */
+/** The name of an anchor for the router, such as `s1 right`. */
 export function anchorName({ name }: DiagramNode, side: Side): string {
   return `${name} ${side}`
 }

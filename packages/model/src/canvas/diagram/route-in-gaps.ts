@@ -10,12 +10,12 @@ import type { Effort } from './effort.ts'
 import { BEFORE, BEHIND, Gap, MIDDLE, placeOfLine, placeOfZone, type Stretch, type Zone } from './gap.ts'
 import { loopsOf } from './route-edges.ts'
 
-/** Between columns and rows, also where few edges or none pass. [DIAG-6] */
+/** The least gap between columns and between rows, also where no edge passes. [DIAG-6] */
 const LEAST = 88
 
 /**
- * A grid whose edges are led through the gaps between its rows and columns, each on lanes of its own; the gaps are as wide as that needs. It costs next to
- * nothing for each edge. [DIAG-14, DIAG-15, DIAG-17]
+ * Draws a grid whose edges run through the gaps between rows and columns, each on lanes of its own; a gap is as wide as its lanes need. This costs very
+ * little for each edge, because it searches no best way. [DIAG-14, DIAG-15, DIAG-17]
  */
 export function drawInGaps(
   nodes: readonly DiagramNode[],
@@ -23,7 +23,7 @@ export function drawInGaps(
   direction: 'TB' | 'LR',
   effort: Effort,
 ): Drawn {
-  // Wider gaps may turn an edge to other sides of its nodes, which may need other gaps. They only ever grow, and never above what all edges need.
+  // In wider gaps an edge may take other sides of its nodes, and so need other gaps. The loop ends: gaps only grow, and no further than all edges need.
   let sizes = evenGaps(nodes.length, direction, LEAST, edges)
   for (;;) {
     const cells = cellsOf(nodes, edges, direction, sizes)
@@ -44,10 +44,10 @@ function isSame(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
   return Array.from(a).every((size, i) => size === at(b, i))
 }
 
-/** 0: edges between sides that face each other across columns; 1: across rows. */
+/** 0: the edge joins a left and a right side, across columns; 1: it joins a top and a bottom side, across rows. */
 type Axis = 0 | 1
 
-/** The end of an edge in a gap; ends at the same anchor have one stretch in common. */
+/** The end of an edge, which leads into a gap. Ends at the same anchor have the same name, and one stretch in common. */
 interface End {
   readonly gap: number
   readonly zone: Zone
@@ -56,10 +56,10 @@ interface End {
   readonly name: string
 }
 
-/** How an edge gets from the gap of its start to that of its end. */
+/** How an edge gets from the gap at its start to the gap at its end. */
 type Way =
   | { readonly kind: 'straight' }
-  /** Both ends are in one gap, and the edge changes rows on the stretch of this end. */
+  /** Both ends lie in one gap, and the edge gets from the row of one to the row of the other on the stretch of `end`. */
   | { readonly kind: 'on'; readonly end: End }
   | { readonly kind: 'through'; readonly gap: number; readonly stretch: Stretch }
 
@@ -71,7 +71,7 @@ interface Planned {
   readonly way: Way
 }
 
-/** Which gaps all edges take, in which order beside each other. */
+/** Decides which gaps each edge takes, and on which lanes. */
 class Plan {
   readonly edges: readonly (Planned | null)[]
   readonly #gaps: readonly [readonly Gap[], readonly Gap[]]
@@ -93,7 +93,7 @@ class Plan {
     edges.forEach(({ from }, edge) => {
       const planned = at(ends, edge)
       if (planned !== null) for (const end of [planned.from, planned.to]) used.add(end.name)
-      // A loop takes the right and the bottom of its node. [DIAG-13]
+      // A loop uses the right and the bottom anchor of its node. [DIAG-13]
       else for (const axis of [0, 1] as const) used.add(endOf(axis, at(places, from), 1).name)
     })
     const direct = new Set<string>()
@@ -104,13 +104,13 @@ class Plan {
     })
   }
 
-  /** Gives every stretch its lane; by gap the room that it needs. */
+  /** Gives every stretch its lane. Returns the width that each gap needs. */
   settle(): GapSizes {
     const [across, down] = this.#gaps.map((gaps) => gaps.map((gap) => gap.settle())) as [number[], number[]]
     return { across, down }
   }
 
-  /** The corners of a planned edge between the points of its ends. */
+  /** The corners of a planned edge between its end points `first` and `last`. */
   cornersOf({ axis, from, to, way }: Planned, first: Point, last: Point): readonly Point[] {
     const point = (along: number, across: number): Point => (axis === 0 ? { x: along, y: across } : { x: across, y: along })
     const heightOf = ({ x, y }: Point) => (axis === 0 ? y : x)
@@ -137,7 +137,7 @@ class Plan {
 
   #wayOf({ axis, from, to }: Omit<Planned, 'way'>, used: ReadonlySet<string>, direct: Set<string>): Way {
     const pair = from.name < to.name ? `${from.name} ${to.name}` : `${to.name} ${from.name}`
-    // Of several edges between the same two anchors only one can go straight on. [DIAG-12]
+    // Of several edges between the same two anchors, only the first one can take the direct way. [DIAG-12]
     const isFirst = from.gap === to.gap && !direct.has(pair)
     if (isFirst && from.line === to.line) {
       direct.add(pair)
@@ -147,7 +147,7 @@ class Plan {
       [from, to],
       [to, from],
     ] as const) {
-      // It lies on the way out of the node beside the other end, unless nothing leaves that node there.
+      // This way crosses the gap in the row of the other end, over the anchor of the node that faces it. It is taken only when no edge uses that anchor.
       if (!isFirst || used.has(nameOf(axis, end.gap, end.zone, facing.line))) continue
       direct.add(pair)
       this.#reach(axis, end, placeOfLine(facing.line))
@@ -159,7 +159,7 @@ class Plan {
     ]
     const gaps = this.#gaps[other(axis)]
     const own = this.#gaps[axis]
-    /** What a way along a gap adds there and crosses on its way. */
+    /** The number of stretches that a way along a gap has beside it there, plus the number that it crosses. */
     const cost = (gap: number): number => {
       let sum = at(gaps, gap).loadBetween(low, high)
       for (let passed = Math.min(from.gap, to.gap); passed <= Math.max(from.gap, to.gap); passed++)
@@ -175,7 +175,7 @@ class Plan {
     return { kind: 'through', gap, stretch: at(gaps, gap).add(MIDDLE, low, high) }
   }
 
-  /** Has the stretch of an end go as far as a place. */
+  /** Extends the stretch of an end to a position. */
   #reach(axis: Axis, { gap, zone, line, name }: End, place: number): void {
     const stretch = this.#stretches.get(name)
     if (stretch === undefined) {
@@ -208,7 +208,7 @@ function endsOf(axis: Axis, from: CellPlace, to: CellPlace): { from: End; to: En
   return { from: endOf(axis, from, ahead ? 1 : -1), to: endOf(axis, to, ahead ? -1 : 1) }
 }
 
-/** The end at the side of a node that looks to higher (1) or lower (-1) columns or rows. */
+/** The end at the side of a node that faces higher (1) or lower (-1) columns or rows. */
 function endOf(axis: Axis, place: CellPlace, step: 1 | -1): End {
   const gap = place[axis] + (step === 1 ? 1 : 0)
   const zone = step === 1 ? BEFORE : BEHIND
@@ -224,7 +224,7 @@ function other(axis: Axis): Axis {
   return axis === 0 ? 1 : 0
 }
 
-/** The gaps on the way between two rows, the nearest to the first one first; for one row those at both of its sides. */
+/** The gaps between two rows, the nearest to `from` first; for the same row, the gap after it and the gap before it. */
 function gapsBetween(from: number, to: number): readonly number[] {
   if (from === to) return [from + 1, from]
   const count = Math.abs(from - to)

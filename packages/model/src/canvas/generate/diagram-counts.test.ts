@@ -40,12 +40,12 @@ describe('counts of a diagram drawn below everything', () => {
       'shapes that overlap and a connector through one',
       [rectangle('s1', 0, 0), rectangle('s2', 30, 10), joint('k', -100, 0, 500, 30)],
     ],
-    ['places that are no whole numbers', [rectangle('s1', 0.1, 0.2), joint('k', -100.3, 0.7, 500.9, 30.1)]],
+    ['coordinates that are not integers', [rectangle('s1', 0.1, 0.2), joint('k', -100.3, 0.7, 500.9, 30.1)]],
     [
       'a shape so far below that the drawing cannot stand under it',
       [rectangle('s1', 999_000, 3_000_000), rectangle('s2', 1_000_020, 1_000_030)],
     ],
-  ])('[AG-108] [DIAG-10] the counts are those of the whole page, also when the layout was made elsewhere: %s', (_, shapes) => {
+  ])('[AG-108] [DIAG-10] the counts cover the whole page, with and without a layout made before the write: %s', (_, shapes) => {
     for (const given of [call, { ...call, drawn }]) {
       const { body: edited, result } = done(page(...shapes), given)
       const { name, ...counted } = result.layout
@@ -54,7 +54,7 @@ describe('counts of a diagram drawn below everything', () => {
     }
   })
 
-  it('[DIAG-17] a layout made elsewhere carries the counts of its drawing, so that the write need not count them', () => {
+  it('[DIAG-17] a layout made before the write has the counts of its drawing, so that the write need not count them', () => {
     expect(drawn.counts).toMatchObject({ overlaps: 0, throughNodes: 0, bounds: drawn.layout.bounds })
   })
 

@@ -8,7 +8,7 @@ import { quote } from '../../quote.ts'
 import type { Point } from '../geometry/bounds.ts'
 import type { DrawnDiagram } from './draw-diagram.ts'
 
-/** The arguments of generate_diagram, as they passed its schema. */
+/** The arguments of generate_diagram, already checked against its schema. */
 export interface GenerateDiagram extends Printed {
   readonly pageId: string
   readonly nodes: readonly JsonObject[]
@@ -16,13 +16,16 @@ export interface GenerateDiagram extends Printed {
   readonly layout?: 'layered' | 'grid' | undefined
   readonly direction?: 'TB' | 'LR' | undefined
   readonly routing?: 'orthogonal' | 'straight' | undefined
-  /** The shape beside which the diagram belongs. [AG-107] */
+  /** The id of the shape beside which the diagram is placed. [AG-107] */
   readonly near?: string | undefined
-  /** The layout, made elsewhere; absent: the edit makes it. [DIAG-17] */
+  /** The layout, made before the edit; absent: the edit makes it. [DIAG-17] */
   readonly drawn?: DrawnDiagram | undefined
-  /** Whoever was to make the layout elsewhere found that the diagram is refused. The edit tells why, or is outdated where it is not so any more. [DIAG-17, CONC-13] */
+  /**
+   * The diagram was refused when its layout was to be made before the edit. The edit refuses it again, or is outdated when the reason is gone.
+   * [DIAG-17, CONC-13]
+   */
   readonly isRefused?: true | undefined
-  /** Whether a layout that was made elsewhere is fitted to the page when this changed meanwhile; else the edit is outdated then. [AG-106] */
+  /** Whether the edit fits a layout made before to a page that has changed since; otherwise the edit is outdated then. [AG-106] */
   readonly fit?: boolean | undefined
 }
 
@@ -43,11 +46,11 @@ export interface DiagramNodeInput {
   readonly kind: 'rectangle' | 'ellipse'
   /** The centre that the caller chose. [AG-106] */
   readonly at: Point | null
-  /** The shape on the page that this node is. [AG-106] */
+  /** The id of the shape on the page that this node stands for. [AG-106] */
   readonly shapeId: string | null
 }
 
-/** The ends are places in the list of nodes. */
+/** The ends are indexes into the list of nodes. */
 export interface DiagramEdgeInput {
   readonly from: number
   readonly to: number
@@ -60,7 +63,7 @@ const maxId = 128
 const maxLabel = 500
 const farthest = 1_000_000
 
-/** What is wrong with the arguments whatever the page. [DIAG-2, LIM-8, MCP-3] */
+/** Returns what is wrong with the arguments, whatever is on the page; `null` when nothing is. [DIAG-2, LIM-8, MCP-3] */
 export function diagramFlaw(args: GenerateDiagram): Refusal | null {
   const diagram = readDiagram(args)
   if (isRefusal(diagram)) return diagram
@@ -69,7 +72,7 @@ export function diagramFlaw(args: GenerateDiagram): Refusal | null {
   return needlessArgument('near', 'every node has a place of its own', 'near with a node without at and shapeId')
 }
 
-/** Reads the nodes and edges of a call; what cannot be used is left out and told. [DIAG-1 to DIAG-3] */
+/** Reads the nodes and edges of a call. Leaves unusable members out and lists them in `fixes`. [DIAG-1 to DIAG-3] */
 export function readDiagram(args: GenerateDiagram): Diagram | Refusal {
   const given = args.edges ?? noEdges
   const limit = limitFlaw(args.nodes.length, given.length)
@@ -86,7 +89,10 @@ type Items = Pick<Diagram, 'nodes' | 'edges' | 'fixes'>
 
 const noEdges: readonly JsonObject[] = []
 
-/** What was read of lists, by the list of nodes: a call is checked, laid out and written with the same ones, and they may be as long as a request. [CONC-13] */
+/**
+ * What was read before, by the list of nodes. A call is checked, laid out and written with the same lists, which may be as long as a request, so they are
+ * read only once. [CONC-13]
+ */
 const readBefore = new WeakMap<readonly JsonObject[], { readonly given: readonly JsonObject[]; readonly read: Items | Refusal }>()
 
 function readItems(givenNodes: readonly JsonObject[], given: readonly JsonObject[]): Items | Refusal {
@@ -143,7 +149,7 @@ export function nodeRefused(node: number, id: string | null, why: string): Refus
   return refused('ERR_DIAGRAM_NODE', `nodes[${node}] ${why}.`, { node, id: id === null ? null : quote(id) })
 }
 
-/** The place of the node at one end of an edge. */
+/** The index of the node at one end of an edge. */
 function edgeEnd(side: 'from' | 'to', edge: JsonObject, place: number, nodes: ReadonlyMap<string, number>): number | Refusal {
   const given = memberOf(edge, side)
   const id = typeof given === 'string' ? given.trim() : null
@@ -157,15 +163,15 @@ function edgeEnd(side: 'from' | 'to', edge: JsonObject, place: number, nodes: Re
   return refused('ERR_DIAGRAM_EDGE', `${what}${hint}.`, { edge: place, id: shown, ...(nearest.length > 0 && { nearest }) })
 }
 
-/** Fixes of one node or edge. */
+/** Takes the fixes of one node or edge. */
 interface Note {
   add(fix: Fix): void
-  /** Nobody sees what else would be told. */
+  /** Whether `maxFixes` is reached, so that more fixes would be dropped. */
   isFull(): boolean
   readonly hints: NameHints
 }
 
-/** No more are counted: an answer shows far fewer. [TOOL-18] */
+/** Further fixes are not counted. An answer shows far fewer. [TOOL-18] */
 const maxFixes = 10_000
 
 function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
@@ -202,7 +208,7 @@ function meant(name: string, known: readonly string[], what: string, hints: Name
   return likely === null ? '' : `; did you mean ${likely}?`
 }
 
-/** `null` where the call gives none that can be used. */
+/** Returns `null` when the call gives no usable label. */
 function readLabel(given: JsonObject, note: Note): string | null {
   const label = memberOf(given, 'label')
   if (label === undefined || label === null) return null
@@ -225,7 +231,7 @@ function readLabel(given: JsonObject, note: Note): string | null {
 
 function firstCharacters(text: string, most: number): string {
   if (text.length <= most) return text
-  // A character takes at most two units, so what stands behind is not looked at.
+  // A character takes at most two UTF-16 units, so the text behind `2 * most + 2` units is not looked at.
   return Array.from(text.slice(0, 2 * most + 2))
     .slice(0, most)
     .join('')
@@ -261,7 +267,7 @@ function isNumber(given: Json | undefined): given is number {
   return typeof given === 'number' && Number.isFinite(given)
 }
 
-/** Zero is added since -0 is no number that JSON keeps. */
+/** Adds 0 because that makes -0 a 0; JSON does not keep -0. */
 function within(value: number): number {
   return Math.min(Math.max(value, -farthest), farthest) + 0
 }

@@ -15,21 +15,21 @@ import { kindOf } from '../shape-kinds.ts'
 import { connectorEndFlaw } from '../write-page.ts'
 import { type Diagram, nodeRefused } from './diagram-input.ts'
 
-/** What a diagram has to keep to on its page. Of a diagram that goes below everything else this is nothing but its own nodes. */
+/** What a diagram depends on in its page. For a diagram that is placed below everything else, that is nothing but its own nodes. */
 export interface DiagramScene {
-  /** By node its box on the page, of a node that stands for a shape. */
+  /** By node, the box of the shape that it stands for; `null` for other nodes. */
   readonly fixed: readonly (ShapeBox | null)[]
   readonly obstacles: readonly Bounds[]
   readonly taken: readonly TakenRoute[]
   readonly near: Bounds | null
 }
 
-/** Whether a diagram goes below everything else, wherever that is, so that its drawing needs nothing of the page. [DIAG-10] */
+/** Whether a diagram is placed below everything else, so that its layout depends on nothing on the page. [DIAG-10] */
 export function isFree({ nodes, near }: Diagram): boolean {
   return near === null && nodes.every(({ at, shapeId }) => at === null && shapeId === null)
 }
 
-/** The diagram with the plain ids of the shapes that it names; a stamp that does not fit refuses it. [AG-6] */
+/** Replaces the names of shapes in a diagram, which may have a stamp, by plain ids. Refuses a diagram with a stamp that does not fit. [AG-6] */
 export function withPlainShapes(on: NamedShapes, diagram: Diagram): Diagram | Refusal {
   const nodes: Diagram['nodes'][number][] = []
   const places = new Map<string, number>()
@@ -37,7 +37,7 @@ export function withPlainShapes(on: NamedShapes, diagram: Diagram): Diagram | Re
     const found = node.shapeId === null ? null : plainShapeId(on, node.shapeId, `nodes[${place}].shapeId`)
     if (found !== null && isRefusal(found)) return found
     if (found !== null) {
-      // One name of a shape may have a stamp and another one not.
+      // Two different names may mean one shape: one with a stamp and one without.
       const other = places.get(found.id)
       if (other !== undefined) return nodeRefused(place, node.id, `stands for the same shape as nodes[${other}]`)
       places.set(found.id, place)
@@ -49,7 +49,7 @@ export function withPlainShapes(on: NamedShapes, diagram: Diagram): Diagram | Re
   return { ...diagram, nodes, near: near?.id ?? null }
 }
 
-/** Looks up what a diagram names and what lies around it. [AG-106, AG-107] */
+/** Looks up the shapes that a diagram names and the shapes around it. [AG-106, AG-107] */
 export function diagramScene(
   body: DocumentBody,
   page: CanvasPage,
@@ -75,7 +75,7 @@ export function diagramScene(
     const box = boxes.get(id)
     if (form === 'box' && box !== undefined && !own.has(id)) {
       const bounds = withinReach(boundsOfBox(box))
-      // A frame around a node is not in the way of what belongs to that node.
+      // A box around a kept node is its frame. It is no obstacle, because edges of that node must cross it.
       if (!kept.some((inner) => encloses(bounds, inner))) obstacles.push(bounds)
     }
     if (form === 'line') taken.push(takenBy(id, value, geometry))
@@ -83,13 +83,13 @@ export function diagramScene(
   return { fixed, obstacles, taken, near: near && withinReach(near.bounds) }
 }
 
-/** What is to be laid out. */
+/** Makes the request for the layout of a diagram. */
 export function requestOf(diagram: Diagram, { fixed, obstacles, taken, near }: DiagramScene): DiagramRequest {
   const { layout, direction, routing } = diagram
   const edges = diagram.edges.map(({ from, to, label }) => ({ from, to, label: label ? labelSize(label) : null }))
   const nodes = diagram.nodes.map(({ label, kind, at, shapeId }, place) => {
     const box = fixed[place] ?? null
-    // The name of a shape on the page is its id, and no id of a shape begins with a blank here.
+    // A shape on the page is named by its id. The name of another node begins with a blank, which no id of a shape does here.
     if (box === null) return { name: shapeId ?? ` node ${place}`, ...nodeSize(label, kind), at }
     const bounds = withinReach(boundsOfBox(box))
     return {
@@ -102,17 +102,17 @@ export function requestOf(diagram: Diagram, { fixed, obstacles, taken, near }: D
   return { nodes, edges, layout, direction, routing, obstacles, taken, near }
 }
 
-/** What of a page decided about a drawing; plain data. While it is the same the drawing fits. */
+/** What a drawing depended on in its page; plain data. While it is the same, the drawing fits the page. */
 export interface SeenOfPage {
   readonly fixed: readonly (ShapeBox | null)[]
   readonly near: Bounds | null
-  /** The boxes that reach into the drawing, in the order of the page. */
+  /** The obstacles that reach into the drawing or its clearance, in the order of the page. */
   readonly within: readonly Bounds[]
 }
 
 const clearance = 15
 
-/** A drawing with the room around it in which a shape may be in its way. [DIAG-14] */
+/** The bounds of a drawing with its clearance; a shape outside of them is not in its way. [DIAG-14] */
 export function aroundDrawing(drawing: Bounds): Bounds {
   return grown(drawing, clearance)
 }
@@ -143,13 +143,13 @@ function nearBounds(
   return bounds === null ? shapeNotFound(body, page, near) : { bounds }
 }
 
-/** The shapes that nodes stand for, with the members of groups among them. */
+/** The ids of the shapes that nodes stand for; of a group, also those of its members. */
 function ownShapes({ nodes }: Diagram, shapes: ReadonlyMap<string, JsonObject>): ReadonlySet<string> {
   const ids = nodes.flatMap(({ shapeId }) => shapeId ?? [])
   return new Set(ids.flatMap((id) => [id, ...descendantsOf(id, shapes)]))
 }
 
-/** The boxes of nodes that are not placed. */
+/** The boxes of nodes that the layout does not place: shapes on the page, and nodes with `at`. */
 function keptBoxes({ nodes }: Diagram, fixed: DiagramScene['fixed']): readonly Bounds[] {
   return nodes.flatMap(({ at, label, kind }, place) => {
     const box = fixed[place] ?? null
@@ -169,7 +169,7 @@ function takenBy(id: string, value: JsonObject, { boxes }: PageGeometry): TakenR
   }
 }
 
-/** Farther out nothing is drawn, and numbers there have too few digits for what a layout adds to them. */
+/** Coordinates are cut to this limit. Nothing is drawn further out, and numbers there are too coarse for the distances of a layout. */
 const reach = 10_000_000
 
 function reachable(value: number): number {

@@ -10,11 +10,11 @@ import { baseDefaults, creatableKind } from '../shape-kinds.ts'
 import type { ShapeInput } from '../shape-input.ts'
 import type { Diagram } from './diagram-input.ts'
 
-/** The shapes of a diagram as they are stored, without a signature. */
+/** The shapes of a diagram as they are stored, but without `provenance`. */
 export interface DiagramShapes {
-  /** By node the id of its shape, also of those that were there. */
+  /** By node, the id of its shape, whether that is new or was on the page before. */
   readonly nodes: readonly string[]
-  /** By edge the id of its connector. */
+  /** By edge, the id of its connector. */
   readonly edges: readonly string[]
   /** The shapes that the call adds: first its nodes in the order of the call, then the connectors. [DIAG-3] */
   readonly shapes: readonly Shape[]
@@ -25,7 +25,7 @@ export function newShapeCount({ nodes, edges }: Diagram): number {
   return nodes.filter(({ shapeId }) => shapeId === null).length + edges.length
 }
 
-/** By node the size that shows its label; measuring texts takes long, so it is done once. */
+/** Returns for each node the size that shows its label. Measuring texts takes long, so call it once. */
 export function sizesOf({ nodes }: Diagram): readonly Size[] {
   return nodes.map(({ label, kind }) => nodeSize(label, kind))
 }
@@ -33,7 +33,7 @@ export function sizesOf({ nodes }: Diagram): readonly Size[] {
 /**
  * Makes the shapes of a diagram.
  *
- * @param newIds for new nodes, then for edges
+ * @param newIds `newShapeCount` ids: first for the new nodes, then for the edges
  */
 export function diagramShapes(
   diagram: Diagram,
@@ -63,13 +63,13 @@ export function diagramShapes(
   return { nodes, edges, shapes }
 }
 
-/** A shape of one of the kinds that tools make, as add_shape stores it, before anything is said of it. [CANVAS-15] */
+/** A shape of a kind that tools make, with nothing but the defaults that add_shape stores. [CANVAS-15] */
 function blankOf(type: 'rectangle' | 'ellipse' | 'connector'): JsonObject {
   const bare: JsonObject = { id: '', type, x: 0, y: 0, ...baseDefaults, ...creatableKind(type)?.defaults }
   return type === 'connector' ? { ...bare, x2: 0, y2: 0 } : bare
 }
 
-/** How a connector is stored that takes a route. [DIAG-11, DIAG-12, DIAG-14, DIAG-16] */
+/** The members of a connector that store its route. [DIAG-11, DIAG-12, DIAG-14, DIAG-16] */
 function wayOf(edge: RoutedEdge, from: ShapeBox | null, to: ShapeBox | null): ShapeInput {
   const { waypoints, labelPosition } = edge
   const start = attached(edge.startAnchor, edge.start, from)
@@ -88,11 +88,11 @@ function wayOf(edge: RoutedEdge, from: ShapeBox | null, to: ShapeBox | null): Sh
 interface AttachedEnd {
   readonly anchor: string
   readonly point: Point
-  /** Where the route reaches the upright box around a shape that is turned. */
+  /** The point at which the route reaches the upright box around a turned shape; empty when that is the anchor itself. */
   readonly corner: readonly Point[]
 }
 
-/** The end of a route at a shape. A turned shape has another anchor on that side, and one that may lie further in. */
+/** The end of a route at a shape. On a turned shape, the anchor on that side has another name and may lie inside of the upright box. */
 function attached(side: Side, point: Point, box: ShapeBox | null): AttachedEnd {
   if (box === null || box.rotation % 360 === 0) return { anchor: side, point, corner: [] }
   const outward = anchorDirection({ ...box, rotation: 0 }, side)

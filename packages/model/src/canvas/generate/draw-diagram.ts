@@ -19,13 +19,13 @@ import {
 } from './diagram-scene.ts'
 import { diagramShapes, newShapeCount, sizesOf } from './diagram-shapes.ts'
 
-/** A diagram that is laid out, and what of its page that depends on; plain data. */
+/** The layout of a diagram, and what it depends on in its page; plain data. */
 export interface DrawnDiagram {
   readonly layout: DiagramLayout
   readonly seen: SeenOfPage
-  /** By node the size that its label needs. */
+  /** By node, the size that its label needs. */
   readonly sizes: readonly Size[]
-  /** The counts of the drawing alone, the same wherever it is moved by whole numbers; `null` where they depend on the page. [AG-108] */
+  /** The counts of the drawing alone; moving it by integers does not change them. `null` when they depend on the page or on rounding. [AG-108] */
   readonly counts: Counts | null
 }
 
@@ -36,8 +36,8 @@ export function dependsOnPage(args: GenerateDiagram): boolean {
 }
 
 /**
- * Lays out what a call asks for, so that the edit need not. `body` may be `null` where the page does not matter. `shouldStop` is asked now and then; when
- * it says so, this ends with `LayoutStopped`. [DIAG-17]
+ * Lays out the diagram of a call before the edit, so that the edit need not. `body` may be `null` when the layout does not depend on the page. Calls
+ * `shouldStop` now and then, and throws `LayoutStopped` when that returns true. [DIAG-17]
  */
 export function drawDiagram(
   body: DocumentBody | null,
@@ -63,7 +63,7 @@ export function drawn(diagram: Diagram, scene: DiagramScene, shouldStop?: () => 
   return { layout, seen: seenOfPage(scene, layout.bounds), sizes, counts }
 }
 
-/** Sums and products of such numbers have no error, so that moving a drawing changes no comparison. */
+/** Sums and products of such coordinates have no rounding error, so that moving a drawing changes no comparison. */
 const finest = 1 / 16
 const farthest = 2 ** 20
 

@@ -11,7 +11,7 @@ import type { GenerateDiagram } from './diagram-input.ts'
 import { drawDiagram } from './draw-diagram.ts'
 import type { GeneratedDiagram } from './generate-diagram.ts'
 
-/** The nodes may be what JSON never is: members that are not there. */
+/** The nodes may be any objects: TypeScript takes no object with optional members as a `JsonObject`. */
 type Call = Partial<Omit<GenerateDiagram, 'nodes'>> & { readonly nodes?: readonly object[] }
 
 function run(given: DocumentBody, call: Call): Edited<GeneratedDiagram> | Refusal {
@@ -138,7 +138,7 @@ describe('generating a diagram', () => {
     expect(fixes[2]?.reason).toContain('label')
   })
 
-  it('[DIAG-2] [LIM-8] no node, above 500 nodes or 1,000 edges, bad or repeated ids and ends without a node are refused', () => {
+  it('[DIAG-2] [LIM-8] a diagram without nodes, above 500 nodes or 1,000 edges, with bad or repeated ids, or with an edge to no node is refused', () => {
     const many = nodes(...Array.from({ length: 501 }, (_, i) => `n${i}`))
     const loops = edges(...Array.from({ length: 1001 }, () => ['n0', 'n0'] as const))
     expect(refusal({ nodes: [] })).toMatchObject({ code: 'ERR_DIAGRAM_LIMIT', facts: { nodes: 0, edges: 0 } })
@@ -165,7 +165,7 @@ describe('generating a diagram', () => {
     )
   })
 
-  it('[DIAG-16] [DIAG-12] [DIAG-13] straight edges have no waypoints, parallel ones separate labels, and loops three waypoints', () => {
+  it('[DIAG-16] [DIAG-12] [DIAG-13] straight edges have no waypoints, parallel edges have separate label positions, and loops have three waypoints', () => {
     const call = { nodes: nodes('a', 'b'), edges: edges(['a', 'b'], ['b', 'a'], ['a', 'b'], ['b', 'b']) }
     const routed = done(page(), call)
     const connectors = routed.result.edges.map((id) => valuesOf(routed.body).get(id) as JsonObject)
@@ -359,7 +359,7 @@ describe('a diagram laid out before its write', () => {
     expect(done(given, { ...call, drawn })).toEqual(done(given, call))
   })
 
-  it('[AG-106] [CONC-8] is fitted to the page when it has to be: nothing that was there moves, and what it draws covers nothing', () => {
+  it('[AG-106] [CONC-8] with fit, an outdated layout is fitted to the page: shapes of the page do not move, and the drawing covers none', () => {
     const given = page(rectangle('s1', 0, 0), rectangle('s2', 4000, 0))
     const more = { ...call, nodes: [...call.nodes, { id: 'c' }], edges: edges(['a', 'b'], ['b', 'c'], ['c', 'a']) }
     const drawn = drawDiagram(given, { pageId: 'c', ...more })
@@ -381,7 +381,7 @@ describe('a diagram laid out before its write', () => {
     }
   })
 
-  it('[AG-107] is moved as a whole to the shape that it belongs beside', () => {
+  it('[AG-107] with fit, a layout near a shape that has moved follows it as a whole', () => {
     const given = page(rectangle('s1', 0, 0))
     const more = { nodes: nodes('a', 'b'), edges: edges(['a', 'b']), near: 's1' }
     const drawn = drawDiagram(given, { pageId: 'c', ...more })

@@ -38,15 +38,15 @@ import { type DiagramShapes, diagramShapes, newShapeCount } from './diagram-shap
 import { type DrawnDiagram, drawn } from './draw-diagram.ts'
 
 export interface GeneratedDiagram {
-  /** By the caller's id of each node the id of its shape. */
+  /** The id of the shape of each node, by the caller's id of the node. */
   readonly nodes: { readonly [id: string]: string }
   /** The ids of the connectors in the order of the edges. */
   readonly edges: readonly string[]
-  /** What the page is like now, and which layout was chosen. [AG-108] */
+  /** The counts of the page after the call, and the name of the chosen layout. [AG-108] */
   readonly layout: Certificate & { readonly name: 'layered' | 'grid' }
   readonly direction: 'TB' | 'LR'
   readonly routing: 'orthogonal' | 'straight'
-  /** Of the nodes and edges of the call; x and y are the left upper corner. */
+  /** The box around the nodes and edges of the call; x and y are its left upper corner. */
   readonly bounds: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
 }
 
@@ -71,12 +71,12 @@ function groundOf(body: DocumentBody, args: GenerateDiagram, { seen }: EditEnvir
   return isRefusal(scene) ? scene : { page, geometry, diagram, scene }
 }
 
-/** What a call puts on top of a page. */
+/** The shapes that a call puts on top of a page, and how they were drawn. */
 interface Drawing extends Pick<DiagramShapes, 'nodes' | 'edges' | 'shapes'> {
   readonly drawn: DrawnDiagram
   readonly place: Pick<DiagramLayout, 'bounds' | 'isNear'> & { readonly isBelow: boolean }
   readonly isFitted: boolean
-  /** The places of the edges without a clear way. */
+  /** The indexes of the edges without a clear way. */
   readonly unclear: readonly number[]
 }
 
@@ -104,8 +104,8 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
 }
 
 /**
- * The drawing on a newer page. Its place is the one that was free on the older page: what it keeps to must be where it was, and nothing may have
- * come into it. [CONC-14]
+ * Puts a planned drawing on a newer page, at the place that was free on the older page. Returns `null` when the plan does not fit: a shape that the drawing
+ * depends on is not where it was, something came into its place, or one of its ids is taken. [CONC-14]
  */
 function refitDiagram(
   { before, edited }: PlannedEdit<GeneratedDiagram>,
@@ -141,7 +141,7 @@ function unclearOf({ edges }: DiagramLayout): readonly number[] {
   return edges.flatMap(({ isClear }, edge) => (isClear === false ? [edge] : []))
 }
 
-/** Puts a drawing on top of a page and tells what the page is like then. */
+/** Puts a drawing on top of a page. The result has the counts of the page with the drawing. */
 function drawnOn(body: DocumentBody, ground: Ground, drawing: Drawing): Edited<GeneratedDiagram> {
   const { page, geometry, diagram } = ground
   const { nodes, edges, shapes, place, isFitted, unclear } = drawing
@@ -180,7 +180,7 @@ const FITTED: Warning = {
   reason: 'shapes moved while the diagram was laid out; it was fitted to where they are now, and looks better when drawn again',
 }
 
-/** A drawing at its place below everything that is on the page now, or elsewhere outside of it where no room is left there. [DIAG-10] */
+/** Moves a layout below everything that is on the page now, or beside or above it when there is no room below. [DIAG-10] */
 function outside(layout: DiagramLayout, page: PageGeometry): DiagramLayout & { readonly isBelow: boolean } {
   const bounds = boundsOfPage(page)
   const { left, top, right, bottom } = layout.bounds
@@ -211,7 +211,7 @@ function movedCounts(
   return { ...counts, bounds: bounds && moved(bounds, dx, dy) }
 }
 
-/** What is told when the drawing is not where it was to be. [AG-107] */
+/** The warning when the drawing is not near the shape that `near` names. [AG-107] */
 function nearWarnings({ near }: Diagram, { isNear, bounds }: Drawing['place']): readonly Warning[] {
   if (near === null || isNear) return []
   const reason = `there is no room within 200 of "${quote(near)}", so the diagram stands elsewhere, ${fromOn(bounds)}`
@@ -228,7 +228,7 @@ function fromOn({ left, top }: Bounds): string {
   return `from x ${Math.round(left)}, y ${Math.round(top)} on as bounds tells`
 }
 
-/** What is told of nodes whose place the caller chose, where something else is. [AG-106] */
+/** The warnings for nodes whose place the caller chose when they and other shapes cover each other. [AG-106] */
 function coverWarnings({ nodes }: Diagram, ids: readonly string[], page: () => PageGeometry): readonly Warning[] {
   if (nodes.every(({ at }) => at === null)) return []
   const { shapes, boxes } = page()

@@ -35,15 +35,15 @@ function done(given: DocumentBody, call: Partial<GenerateDiagram>): Edited<Gener
   return answer as Edited<GeneratedDiagram>
 }
 
-describe('a diagram that was refused when its layout was to be made', () => {
+describe('a diagram that was refused before the write', () => {
   const call = { nodes: [{ id: 'a', shapeId: 's1' }, { id: 'b' }], isRefused: true } as const
 
-  it('[DIAG-17] [CONC-13] is refused again while the reason lasts, and is outdated when it does not, so that the write makes no layout', () => {
+  it('[DIAG-17] [CONC-13] a diagram refused before the write is refused again, or is outdated when the reason is gone: the write makes no layout', () => {
     expect(run(page(), call)).toMatchObject({ code: 'ERR_SHAPE_NOT_FOUND' })
     expect(isOutdated(run(page(box('s1', 0, 0)), call))).toBe(true)
   })
 
-  it('[DIAG-17] [AG-53] is outdated as a step too', () => {
+  it('[DIAG-17] [AG-53] a step refused before the write is outdated when the reason is gone', () => {
     const steps = {
       steps: [{ tool: 'generate_diagram', arguments: { pageId: 'c', nodes: call.nodes } }],
       prepared: [{ isRefused: true }],
@@ -52,7 +52,7 @@ describe('a diagram that was refused when its layout was to be made', () => {
   })
 })
 
-it('[AG-6] two nodes do not stand for one shape, whether or not they name it with its stamp', () => {
+it('[AG-6] two nodes that name the same shape, one of them with its stamp, are refused', () => {
   const given = page(box('s1', 0, 0))
   const stamped = `s1#${shapeStamp(box('s1', 0, 0))}`
   for (const shapeIds of [
@@ -73,7 +73,7 @@ it('[DIAG-10] [CANVAS-4] a diagram that has no room below the page stands beside
   expect(result.layout.overlaps).toBe(0)
 })
 
-it('[DIAG-14] [AG-106] an edge without a clear way is warned of by its place in the call', () => {
+it('[DIAG-14] [AG-106] a warning names an edge without a clear way by its index in the call', () => {
   const walls = [box('w1', 100, 0, 40, 120), box('w2', -100, 0, 40, 120), box('w3', 0, -60, 240, 20), box('w4', 0, 60, 240, 20)]
   const nodes = [
     { id: 'a', shapeId: 'a' },

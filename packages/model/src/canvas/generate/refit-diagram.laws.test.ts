@@ -16,7 +16,7 @@ import type { GeneratedDiagram } from './generate-diagram.ts'
 
 type Planned = PlannedEdit<GeneratedDiagram>
 
-/** Draws the same ids each time. */
+/** An environment that mints the same ids each time. */
 function environment(): EditEnvironment {
   let minted = 0
   return { nowMs, random: (count) => String(minted++).padStart(count, '0') }
@@ -112,7 +112,7 @@ const pageOf = (given: DocumentBody) => given.canvas.pages.find(({ id }) => id =
 const added = ({ before, edited }: Planned) => pageOf(edited.body).shapes.slice(pageOf(before).shapes.length)
 const countsOf = (given: DocumentBody) => certified(countsOfPage(pageGeometry(shapeValues(pageOf(given)))))
 
-/** Checks what holds of a plan that still fits; returns whether it does. */
+/** Plans a call on START, applies `doings`, and fits the plan to the result. Calls `holds` when the plan still fits; returns whether it does. */
 function check(
   args: GenerateDiagram,
   doings: readonly Doing[],
@@ -147,7 +147,7 @@ describe('a diagram that was planned before people changed the page', () => {
     expect(fits).toBeGreaterThan(RUNS.numRuns / 10)
   })
 
-  it('[CONC-14] [AG-108] the answer is that of a call on the newer body, apart from the place of a drawing that keeps to nothing', () => {
+  it('[CONC-14] [AG-108] the answer is that of a call on the newer body, except for the place of a drawing that depends on no shape of the page', () => {
     fc.assert(
       fc.property(call, meanwhile, (args, doings) => {
         check(args, doings, (planned, now, fitted) => {
@@ -166,7 +166,7 @@ describe('a diagram that was planned before people changed the page', () => {
     )
   })
 
-  it('[CONC-14] [DIAG-10] a drawing below everything lies on nothing of the newer page', () => {
+  it('[CONC-14] [DIAG-10] a drawing placed below everything covers no shape of the newer page', () => {
     fc.assert(
       fc.property(meanwhile, (doings) => {
         check(free, doings, (_, now, fitted) => {
@@ -181,7 +181,7 @@ describe('a diagram that was planned before people changed the page', () => {
     )
   })
 
-  it('[CONC-14] [AG-66] [CONC-9] the record of the call, its counts and its growth are those of the change that is made', () => {
+  it('[CONC-14] [AG-66] [CONC-9] the recorded changes and the growth are those of the change that is written', () => {
     fc.assert(
       fc.property(call, meanwhile, (args, doings) => {
         check(args, doings, ({ before, edited }, now, fitted) => {
@@ -194,7 +194,7 @@ describe('a diagram that was planned before people changed the page', () => {
     )
   })
 
-  it('[CONC-14] a page or a shape that the diagram names and that is gone or elsewhere makes the plan void', () => {
+  it('[CONC-14] a plan is void when its page is gone, or when a shape that the diagram names is gone or has moved', () => {
     const isVoid = (args: GenerateDiagram, ...doings: readonly Doing[]) => !check(args, doings, () => undefined)
     const gone = (id: string) => onPage('c', (shapes) => shapes.filter((shape) => shape.id !== id))
     const moved = (id: string) =>
@@ -206,7 +206,7 @@ describe('a diagram that was planned before people changed the page', () => {
     expect([isVoid(free, gone('a')), isVoid(free, moved('b'))]).toEqual([false, false])
   })
 
-  it('[CONC-14] [TOOL-12] an id that somebody took meanwhile makes the plan void', () => {
+  it('[CONC-14] [TOOL-12] a plan is void when somebody took one of its ids meanwhile', () => {
     const args = drawnFor(free, START)
     const planned = plan(START, args)
     const id = planned.edited.result.edges[0] as string
@@ -214,7 +214,7 @@ describe('a diagram that was planned before people changed the page', () => {
     expect(refit(planned, now, args)).toBeNull()
   })
 
-  it('[CONC-14] of all edits only generate_diagram is planned ahead', () => {
+  it('[CONC-14] generate_diagram is the only edit that is planned ahead', () => {
     expect(editNames.filter(canRefit)).toEqual(['generate_diagram'])
   })
 })

@@ -4,12 +4,12 @@ import type { ShapeBox } from './shape-box.ts'
 
 export type Side = 'top' | 'right' | 'bottom' | 'left'
 
-/** Where a connector can be attached to any shape with a size. `center` has the connector end at the edge, on the way to its other end. [CANVAS-10] */
+/** The anchors of every shape with a size. At `center`, a connector ends at the edge of the shape, on the way to its other end. [CANVAS-10] */
 export const commonAnchors = ['center', 'top', 'right', 'bottom', 'left'] as const
 
 const rowAnchor = /^attr-(?:0|[1-9]\d{0,5})-(left|right|top|bottom)$/
 
-/** Whether an anchor is on a row of a typed shape, such as `attr-2-left`. Only the editor that draws the rows knows where that is. [CANVAS-10] */
+/** Whether an anchor is on a row of a typed shape, such as `attr-2-left`. Only the editor that draws the rows knows its point. [CANVAS-10] */
 export function isRowAnchor(anchor: string): boolean {
   return rowAnchor.test(anchor)
 }
@@ -19,7 +19,7 @@ export function isAnchor(name: string): boolean {
   return (commonAnchors as readonly string[]).includes(name) || isRowAnchor(name)
 }
 
-/** The side that an anchor is on; `null` for the centre and for what is no anchor. */
+/** The side that an anchor is on; `null` for the centre and for a name that is no anchor. */
 export function sideOf(anchor: string): Side | null {
   if (anchor === 'top' || anchor === 'right' || anchor === 'bottom' || anchor === 'left') return anchor
   return (rowAnchor.exec(anchor)?.[1] as Side | undefined) ?? null
@@ -32,7 +32,7 @@ const outward: { readonly [S in Side]: Point } = {
   left: { x: -1, y: 0 },
 }
 
-/** The point of an anchor: the centre, or the middle of its side, which on an ellipse is on the curve. Row anchors are given the middle of their side. */
+/** The point of an anchor: the centre, or the middle of its side, which is on the curve of an ellipse. A row anchor gets the middle of its side. */
 export function anchorPoint({ centre, width, height, rotation }: ShapeBox, anchor: string): Point {
   const side = sideOf(anchor)
   if (side === null) return centre
@@ -41,20 +41,19 @@ export function anchorPoint({ centre, width, height, rotation }: ShapeBox, ancho
 }
 
 /**
- * The direction in which a connector leaves an anchor, as a unit vector along the axis that is nearest to it when the shape is turned; `null` for the
- * centre.
+ * The direction in which a connector leaves an anchor, as a unit vector along an axis; on a turned shape, along the nearest axis. `null` for the centre.
  */
 export function anchorDirection(box: ShapeBox, anchor: string): Point | null {
   const side = sideOf(anchor)
   return side === null ? null : outward[turnedBy(side, quartersOf(box))]
 }
 
-/** The side of a box that lies towards a side of the page: another one of the same name when the box is turned. */
+/** The side of a box that faces a side of the page. When a box is turned by 90 degrees, its left side faces the top of the page. */
 export function sideTowards(box: ShapeBox, side: Side): Side {
   return turnedBy(side, 4 - quartersOf(box))
 }
 
-/** How often a box is turned by a right angle, clockwise, 0 to 4. */
+/** The rotation of a box in right angles, clockwise, rounded: 0 to 4. */
 function quartersOf({ rotation }: ShapeBox): number {
   return Math.round((((rotation % 360) + 360) % 360) / 90)
 }

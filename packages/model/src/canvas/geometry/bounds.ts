@@ -41,12 +41,12 @@ export function boundsAround({ x, y }: Point, width: number, height: number): Bo
   return { left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 }
 }
 
-/** Halves are added, so that of the largest numbers the result is still one. */
+/** Adds halves, because the sum of the largest numbers would be Infinity. */
 export function centreOfBounds({ left, top, right, bottom }: Bounds): Point {
   return { x: left / 2 + right / 2, y: top / 2 + bottom / 2 }
 }
 
-/** The rectangle with `by` more on every side; a negative number takes away. */
+/** The rectangle grown by `by` on every side; a negative number shrinks it. */
 export function grown({ left, top, right, bottom }: Bounds, by: number): Bounds {
   return { left: left - by, top: top - by, right: right + by, bottom: bottom + by }
 }
@@ -78,7 +78,7 @@ export function rotated(point: Point, centre: Point, degrees: number): Point {
   return { x: centre.x + dx * cos - dy * sin, y: centre.y + dx * sin + dy * cos }
 }
 
-/** The cosine and sine; exact for right angles, after which sides are as straight as before. */
+/** The cosine and sine of an angle; exact for right angles, so that straight sides stay straight. */
 function turnOf(degrees: number): readonly [cos: number, sin: number] {
   const quarters = (((degrees / 90) % 4) + 4) % 4
   if (Number.isInteger(quarters)) return rightAngles[quarters] ?? [1, 0]

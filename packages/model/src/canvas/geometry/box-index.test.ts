@@ -18,7 +18,7 @@ function counted(bounds: Bounds, look: () => void) {
 }
 
 describe('rectangles by where they lie', () => {
-  it('[CONC-13] those that share some area with a rectangle are found, each once, and no others', () => {
+  it('[CONC-13] exactly the rectangles that share some area with a given one are found, each once', () => {
     fc.assert(
       fc.property(fc.array(rectangle, { maxLength: 120 }), rectangle, (all, area) => {
         const entries = all.map((bounds) => ({ bounds }))
@@ -36,7 +36,7 @@ describe('rectangles by where they lie', () => {
     )
   })
 
-  it('[CONC-13] of 10,000 rectangles few are looked at for a small part of their page, and no more when enough are found', () => {
+  it('[CONC-13] fewer than 100 of 10,000 rectangles are looked at for a small part of their page, or when the search ends early', () => {
     let looks = 0
     const entries = Array.from({ length: 10_000 }, (_, i) =>
       counted(boundsAround({ x: (i % 100) * 20, y: Math.floor(i / 100) * 20 }, 18, 18), () => looks++),

@@ -6,7 +6,7 @@ interface Indexed {
 
 /** Entries, or nodes with entries, that lie near each other. */
 interface Node<T> {
-  /** Around all of them. */
+  /** The rectangle around all of them. */
   readonly bounds: Bounds
   /** The area that all of its entries share. When they share none, two opposite sides have changed places, so that it encloses nothing. */
   readonly common: Bounds
@@ -16,7 +16,7 @@ interface Node<T> {
 
 const mostInNode = 8
 
-/** Rectangles by where they lie, so that those in a part of a page are found without looking at all of them. */
+/** An index of rectangles, a packed R-tree. It finds those in a part of a page without looking at all of them. */
 export class BoxIndex<T extends Indexed> {
   readonly #root: Node<T> | null
 
@@ -31,7 +31,7 @@ export class BoxIndex<T extends Indexed> {
     this.#root = level[0] ?? null
   }
 
-  /** Goes through the entries that share some area with a rectangle, as long as `visit` returns true, in no order that means anything. */
+  /** Calls `visit` with the entries that share some area with a rectangle, until it returns false. The order of the entries means nothing. */
   visit(area: Bounds, visit: (entry: T) => boolean): void {
     this.#visit(
       ({ bounds }) => overlaps(bounds, area),
@@ -40,7 +40,7 @@ export class BoxIndex<T extends Indexed> {
     )
   }
 
-  /** Like the above, but passes over entries that hold the whole rectangle, however many there are. */
+  /** Like `visit`, but skips entries that enclose the whole rectangle, without looking at each of them. */
   visitCut(area: Bounds, visit: (entry: T) => boolean): void {
     this.#visit(
       ({ bounds, common }) => overlaps(bounds, area) && !encloses(common, area),
@@ -59,7 +59,7 @@ export class BoxIndex<T extends Indexed> {
   }
 }
 
-/** Neighbours in groups: cut into columns, and each column into groups from top to bottom. */
+/** Groups entries that lie near each other: cuts them into columns, and each column into groups from top to bottom. */
 function packed<T extends Indexed>(entries: readonly T[]): readonly (readonly T[])[] {
   const columns = Math.ceil(Math.sqrt(Math.ceil(entries.length / mostInNode)))
   const inColumn = Math.ceil(entries.length / Math.max(columns, 1))

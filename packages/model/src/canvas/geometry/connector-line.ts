@@ -5,14 +5,14 @@ import type { ShapeBox } from './shape-box.ts'
 
 /** One end of a connector as it is stored. */
 export interface ConnectorEnd {
-  /** Where a free end lies, and one whose shape is not on the page. */
+  /** The stored point: where a free end lies, or an end whose shape is not on the page. */
   readonly stored: Point
   /** The shape that it is attached to. */
   readonly shapeId: string | null
   readonly anchor: string
 }
 
-/** What decides which way a connector takes. */
+/** The members of a connector that decide its way. */
 export interface ConnectorCourse {
   readonly start: ConnectorEnd
   readonly end: ConnectorEnd
@@ -34,12 +34,12 @@ export interface ConnectorLine {
 /** The shapes with a size that a connector may be attached to, groups included, by id. */
 export type ShapeBoxes = ReadonlyMap<string, ShapeBox>
 
-/** What a connector asks of them. */
+/** The part of `ShapeBoxes` that a connector needs. */
 export type BoxLookup = Pick<ShapeBoxes, 'get'>
 
 /**
- * The way of a connector as it is drawn, and as tools judge it. An orthogonal one without waypoints is given the fewest corners that fit its anchors.
- * [CANVAS-25]
+ * Returns the way of a connector as it is drawn, and as tools judge it. An orthogonal connector without waypoints gets the fewest corners that fit its
+ * anchors. [CANVAS-25]
  */
 export function connectorLine(course: ConnectorCourse, shapes: BoxLookup): ConnectorLine {
   const { start, end, waypoints } = course
@@ -57,18 +57,18 @@ function middleOf(end: ConnectorEnd, shapes: BoxLookup): Point {
   return (end.shapeId === null ? undefined : shapes.get(end.shapeId))?.centre ?? end.stored
 }
 
-/** Where an end touches its shape; `center` is the edge on the way to `towards`. */
+/** The point where an end touches its shape. For `center` that is where the way to `towards` leaves the shape. */
 function endPoint(end: ConnectorEnd, towards: Point, shapes: BoxLookup): Point {
   const box = end.shapeId === null ? undefined : shapes.get(end.shapeId)
   if (box === undefined) return end.stored
   if (end.anchor === 'center') return edgePoint(box, towards)
-  // On a row of a typed shape the editor that knows the rows has stored the place.
+  // The point of a row anchor is stored by the editor that knows the rows of the shape.
   return sideOf(end.anchor) === null || isRowAnchor(end.anchor) ? end.stored : anchorPoint(box, end.anchor)
 }
 
 type Axis = 'sideways' | 'upright'
 
-/** The corners of a way in right angles that leaves and arrives along these axes; `null` follows the other end, or else the longer axis. */
+/** The corners of a way in right angles that leaves and arrives along these axes. `null`: the axis of the other end, or else the longer axis. */
 export function directWay(from: Point, to: Point, start: Axis | null, end: Axis | null): readonly Point[] {
   if (from.x === to.x || from.y === to.y) return []
   const leaves = start ?? end ?? (Math.abs(to.x - from.x) >= Math.abs(to.y - from.y) ? 'sideways' : 'upright')
@@ -96,7 +96,7 @@ function facing(anchor: string): Axis | null {
 
 const stepsOfOutline = 8
 
-/** A smooth way through all points, in cubic pieces whose tangents are those of the neighbours. */
+/** A smooth way through all points: cubic pieces, whose tangent at a point is parallel to the line between the neighbours of that point. */
 function curve(straight: readonly Point[]): ConnectorLine {
   const points = straight.length === 2 ? bowed(straight[0] as Point, straight[1] as Point) : straight
   const controls: [Point, Point][] = []
@@ -113,7 +113,7 @@ function curve(straight: readonly Point[]): ConnectorLine {
   return { points, controls, outline }
 }
 
-/** Two points and one between them, a little aside, so that the way is seen to be curved. */
+/** Adds a point between two points, a little to the side, so that the way is visibly curved. */
 function bowed(a: Point, b: Point): readonly Point[] {
   const middle = between(a, b, 0.5)
   const bow = 0.15

@@ -1,8 +1,8 @@
 import { type Bounds, grown, type Point } from './bounds.ts'
 
 /**
- * Whether the way from `a` to `b` comes nearer to a box than `clearance`, measured along the axes: whether it enters the inside of the box grown by
- * `clearance`. A way along the grown box's side does not. [DIAG-14]
+ * Whether the way from `a` to `b` comes nearer to a box than `clearance`: whether it enters the inside of the box grown by `clearance` on every side. A way
+ * along a side of the grown box does not enter it. [DIAG-14]
  */
 export function passesThrough(a: Point, b: Point, box: Bounds, clearance = 0): boolean {
   const { left, top, right, bottom } = grown(box, clearance)
@@ -14,7 +14,7 @@ export function passesThrough(a: Point, b: Point, box: Bounds, clearance = 0): b
   return enters < leaves || (a.x === b.x && a.y === b.y)
 }
 
-/** Which share of the way from `from` to `to` lies between two limits, both excluded; `null` for none. */
+/** The part of the way from `from` to `to` that lies between two limits, as shares from 0 to 1; `null` when no part does. */
 function stretchInside(from: number, to: number, least: number, most: number): readonly [number, number] | null {
   if (least >= most) return null
   const length = to - from

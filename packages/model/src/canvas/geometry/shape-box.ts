@@ -7,7 +7,7 @@ export interface ShapeBox {
   readonly height: number
   /** Degrees around the centre, clockwise. */
   readonly rotation: number
-  /** What its edge is. */
+  /** The form of its edge. */
   readonly outline: 'rectangle' | 'ellipse'
 }
 
@@ -15,7 +15,7 @@ export interface ShapeBox {
 export function uprightBox(bounds: Bounds): ShapeBox {
   return {
     centre: centreOfBounds(bounds),
-    // Of numbers near the largest the difference has no number.
+    // The difference of the largest numbers would be Infinity.
     width: Math.min(bounds.right - bounds.left, Number.MAX_VALUE),
     height: Math.min(bounds.bottom - bounds.top, Number.MAX_VALUE),
     rotation: 0,

@@ -3,27 +3,27 @@ import type { Point } from '../geometry/bounds.ts'
 /** Where a route begins or ends. */
 export interface RouteEnd {
   readonly point: Point
-  /** The unit vector along which it leaves the shape; `null` for a free end, which may be left in any direction. */
+  /** The unit vector along which a route leaves the shape; `null` for a free end, which a route may leave in any direction. */
   readonly direction: Point | null
-  /** The same for all ends at one anchor of one shape: such routes may share a trunk there. A free end has a name of its own. */
+  /** The name of the anchor. It is the same for all ends at one anchor of one shape, whose routes may share a trunk. A free end has its own name. */
   readonly anchor: string
 }
 
 export interface RouteRequest {
   readonly from: RouteEnd
   readonly to: RouteEnd
-  /** Its label: the room that it takes, and where its middle is as a share of the whole way. Later routes go around it where that is not far. */
+  /** Its label: the size, and the position of its middle as a share of the whole way. Later routes go around it where that is not far. */
   readonly label?: { readonly width: number; readonly height: number; readonly share: number }
 }
 
-/** A connector that is there already, by all its points. */
+/** A connector that is on the page already, by all its points. */
 export interface TakenRoute {
   readonly points: readonly Point[]
   readonly startAnchor: string
   readonly endAnchor: string
 }
 
-/** How much room a route leaves, all in units of the page. */
+/** The distances that a route keeps, in units of the page. */
 export interface Care {
   readonly clearance: number
   readonly stub: number
@@ -32,7 +32,7 @@ export interface Care {
   readonly mindsOthers: boolean
 }
 
-/** From what the rules ask to what is still better than a line through a shape. [DIAG-14, DIAG-15] */
+/** The distances to try: first those of the rules, then less and less. The last ones are still better than a line through a shape. [DIAG-14, DIAG-15] */
 export const cares: readonly Care[] = [
   { clearance: 15, stub: 20, lane: 12, mindsOthers: true },
   { clearance: 5, stub: 20, lane: 12, mindsOthers: true },

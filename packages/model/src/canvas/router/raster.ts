@@ -1,12 +1,12 @@
 import { type Bounds, grown, type Point } from '../geometry/bounds.ts'
 import { type Care, type RouteEnd, type RouteRequest, stubOf, type TakenRoute } from './care.ts'
 
-/** Points that a raster may have unless told otherwise; beyond it lines that are near others are left out. */
+/** The most points of a raster by default. To stay below it, the raster leaves out lanes, and then lines that are near others. */
 const MAX_POINTS = 160_000
-/** Lanes beside each obstacle, at most. */
+/** The most lanes beside each obstacle. */
 const maxLanes = 5
 
-/** Of what is cheapest, how much counts as one step. */
+/** This many of the cheapest operations count as one step. */
 const TOUCHED_IN_STEP = 8
 
 /** What lies around the routes that a raster is for. */
@@ -16,14 +16,14 @@ export interface Surroundings {
   readonly taken: readonly TakenRoute[]
   /** Ends of routes that are still to come; their stubs are kept free. */
   readonly reserved?: readonly RouteEnd[]
-  /** Routes stay in here; the ends do. `null`: they may go anywhere. */
+  /** Routes stay within these bounds, in which all ends must lie. `null`: routes may go anywhere. */
   readonly within?: Bounds | null
   readonly maxPoints?: number
 }
 
 /**
- * What a search writes down by state, of which each point of a raster has twelve. It is kept between searches and between rasters, since making and
- * clearing it costs more than most searches.
+ * The memory of a search, by state; each point of a raster has twelve states. It is kept between searches and between rasters, because making and clearing
+ * it costs more than most searches.
  */
 export class Scratch {
   best = new Float64Array(0)
@@ -42,7 +42,7 @@ interface Owner {
   readonly endAnchor: string
 }
 
-/** Whose a piece of the raster is, as a certain route sees it; `either` is a route between the same two anchors. */
+/** Who uses a piece of the raster, as seen from one route: nobody, routes at its start or end anchor, routes between its two anchors (`either`), others. */
 export type Claim = 'free' | 'start' | 'end' | 'either' | 'others'
 
 const none: readonly number[] = []
@@ -63,7 +63,7 @@ export class Raster {
   private readonly acrossOwners = new Map<number, number[]>()
   private readonly downOwners = new Map<number, number[]>()
   private readonly owners: Owner[] = []
-  /** The pieces within labels: twice their number, and one more for those that lead down. */
+  /** The pieces within labels: twice the number of a piece that leads right, and one more for a piece that leads down. */
   private readonly labelled = new Set<number>()
 
   constructor(
@@ -122,7 +122,7 @@ export class Raster {
     return (across ? this.acrossOwners : this.downOwners).get(piece) ?? none
   }
 
-  /** Whose a piece is for a route between two anchors; of several owners all must share the same end with it. */
+  /** Who uses a piece, as seen from a route between two anchors. Several owners must all share the same end with the route, else it is `others`. */
   claimOf(owners: readonly number[], from: RouteEnd, to: RouteEnd): Claim {
     let claim: Claim = 'free'
     for (const owner of owners) {
@@ -147,7 +147,7 @@ export class Raster {
     return [from.anchor, to.anchor].every((anchor) => anchor !== startAnchor && anchor !== endAnchor)
   }
 
-  /** Notes a route: others may cross it, but neither lie on it nor run nearer than a lane beside it. */
+  /** Records a route. Others may cross it, but may not run nearer than a lane beside it. Only routes with a common anchor may lie on it. */
   take({ points, startAnchor, endAnchor }: TakenRoute): void {
     const owner = this.owners.push({ startAnchor, endAnchor }) - 1
     for (let i = 1; i < points.length; i++) {
@@ -178,7 +178,7 @@ export class Raster {
     }
   }
 
-  /** Nothing comes nearer to an obstacle than the clearance. */
+  /** Blocks the pieces that come nearer to an obstacle than the clearance. */
   private block(box: Bounds): void {
     this.piecesIn(grown(box, this.care.clearance), (piece, across) => {
       const blocked = across ? this.acrossBlocked : this.downBlocked
@@ -186,7 +186,7 @@ export class Raster {
     })
   }
 
-  /** Notes a label: other routes may pass through it, but rather do not. */
+  /** Records a label. Other routes may pass through it, but at a cost. */
   mark(label: Bounds): void {
     this.piecesIn(label, (piece, across) => this.labelled.add(2 * piece + (across ? 0 : 1)))
   }
@@ -266,7 +266,7 @@ function ascending(values: ReadonlySet<number>): number[] {
   return [...values].sort((a, b) => a - b)
 }
 
-/** Leaves lines out that are near others, until few enough are left; those that ends need stay. */
+/** Leaves out lines that are near others, until few enough are left. Lines that ends need stay. */
 function thinned(values: ReadonlySet<number>, needed: ReadonlySet<number>, maxPoints: number): number[] {
   const most = Math.max(Math.sqrt(maxPoints), needed.size)
   for (let apart = 4; ; apart *= 2) {

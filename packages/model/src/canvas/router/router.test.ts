@@ -30,7 +30,7 @@ describe('routes with right angles', () => {
   })
 
   it.each([380, 480])(
-    '[DIAG-12] a later route passes beside the label of an earlier one at x = %i where both ways are as long',
+    '[DIAG-12] a later route avoids the label of an earlier route at x = %i when another way is as long',
     (x) => {
       const [c, d] = [box(300, -300), box(400, 300)]
       const from = { point: at(380, -228), direction: at(0, 1), anchor: 'c bottom' }
@@ -58,7 +58,7 @@ describe('routes with right angles', () => {
     expect((second as Point).x - (first as Point).x).toBeGreaterThanOrEqual(20)
   })
 
-  it('[DIAG-14] a connector route takes a narrow gap with less clearance, and without a gap there is none', () => {
+  it('[DIAG-14] a connector route takes a narrow gap with less clearance, and is not found without a gap', () => {
     const request = { from: right(a, 'a'), to: left(b, 'b') }
     const around = (gap: number) => [box(500, -200, 20, 236 - gap / 2), box(500, 36 + gap / 2, 20, 264)]
     const rest = [box(500, -200, 400, 50), box(500, 250, 400, 50), box(880, -200, 20, 500)]

@@ -10,28 +10,28 @@ const MAX_VISITS = 100_000
 export interface RouteOptions {
   /** Only routes that keep all distances of the rules count. */
   readonly strict?: boolean
-  /** Told of the work in small steps; routes that are still open when it answers `false` are not found. May throw to end it all. */
+  /** Called with the work in small steps. When it returns false, the routes that are still open are not found. It may throw to end the routing. */
   readonly spend?: (steps: number) => boolean
-  /** How much room routes leave, from the best on. */
+  /** The distances to try, the best first. */
   readonly cares?: readonly Care[]
   /** Ends of routes that are still to come; their stubs are kept free. */
   readonly reserved?: readonly RouteEnd[]
-  /** Points looked at before a route counts as not to be found. */
+  /** How many points a search looks at before it gives up. */
   readonly maxVisits?: number
-  /** Of the raster: with fewer of them a way is found sooner, and may be a longer one. */
+  /** The most points of the raster. With fewer points a way is found sooner, but may be longer. */
   readonly maxPoints?: number | undefined
-  /** Routes stay in here. */
+  /** Routes stay within these bounds. */
   readonly within?: Bounds | null
-  /** Kept by who routes several times. */
+  /** Memory of searches, for a caller that routes several times. */
   readonly scratch?: Scratch
 }
 
-/** What routes connectors; tools take it as a value. */
 export type Router = typeof routeAll
 
 /**
- * Routes connectors in right angles around obstacles, the shapes that they end at included, one after the other: each keeps away from those before it and
- * from the ones that are taken. By request all points of its route from end to end; `null` where there is no clear way. [DIAG-14, CANVAS-21, CANVAS-22]
+ * Routes connectors in right angles around obstacles, which include the shapes that they end at. It routes the shortest first; each route keeps away from
+ * those before it and from `taken`. Returns for each request all points of its route, both ends included; `null` when there is no clear way.
+ * [DIAG-14, CANVAS-21, CANVAS-22]
  */
 export function routeAll(
   requests: readonly RouteRequest[],
@@ -91,7 +91,7 @@ function routeOne(
   return middle === null ? null : simplified([from.point, ...middle, to.point])
 }
 
-/** Whether another shape is right beside an end. */
+/** Whether an obstacle lies on the stub of an end. */
 function stubIsBlocked({ point }: RouteEnd, end: Point, obstacles: readonly Bounds[]): boolean {
   return obstacles.some((box) => passesThrough(point, end, box))
 }

@@ -2,16 +2,16 @@ import type { Point } from '../geometry/bounds.ts'
 import type { RouteEnd } from './care.ts'
 import type { Claim, Raster } from './raster.ts'
 
-/** What a corner and a crossing cost, in units of length. */
+/** The cost of a corner and of a crossing, in units of length. */
 const cornerCost = 60
 const crossingCost = 90
-/** For each piece of the way that passes through the label of another route. */
+/** The cost of each piece of the way that passes through the label of another route. */
 const labelCost = 150
-/** Above 1 the search goes for the end more directly, and finds a way that may cost a little more. */
+/** The weight of the estimated rest of a way. Above 1, the search goes to the end more directly, and finds a way that may cost a little more. */
 const EAGERNESS = 1.25
-/** After so many points it goes for the end more directly by one: where many ways are crossed, all ways cost about the same. */
+/** Each time this many points were looked at, the weight grows by 1: among many routes to cross, all ways cost about the same. */
 const IMPATIENCE = 1_000
-/** What looking at a point costs beside other work that is counted. */
+/** How many steps it costs to look at one point. */
 const STEPS_OF_VISIT = 20
 
 export interface Wanted {
@@ -20,7 +20,7 @@ export interface Wanted {
   readonly end: Point
   readonly from: RouteEnd
   readonly to: RouteEnd
-  /** Points looked at before the route counts as not to be found. */
+  /** How many points the search looks at before it gives up. */
   readonly maxVisits: number
 }
 
@@ -32,14 +32,14 @@ const steps = [
   { x: 0, y: -1 },
 ] as const
 
-/** A route first follows the trunk of its start if it likes, then goes alone, and then follows the trunk of its end if it likes. */
+/** The phases of a route. First it may follow the trunk of its start, then it runs alone, and last it may follow the trunk of its end. */
 const trunkOfStart = 0
 const alone = 1
 const trunkOfEnd = 2
 
 /**
- * The cheapest way over a raster by length, corners and crossings (A*); `null` when there is none. It never lies on a route with which it shares no
- * anchor, and joins or leaves the trunk of one with which it does only once. [DIAG-14, DIAG-15]
+ * Searches a cheap way over a raster by length, corners, crossings and labels (A*). Returns `null` when there is none, or when a limit is reached. The way
+ * never lies on a route with which it shares no anchor. It leaves the trunk of its start, and joins the trunk of its end, only once. [DIAG-14, DIAG-15]
  */
 export function search(raster: Raster, wanted: Wanted, spend: (steps: number) => boolean): readonly Point[] | null {
   const { from, to, maxVisits } = wanted
@@ -74,7 +74,7 @@ export function search(raster: Raster, wanted: Wanted, spend: (steps: number) =>
     const phase = state % 3
     const turn = ((state - phase) / 3) % 4
     const point = Math.floor(state / 12)
-    // Who never left the trunk of the start has taken the whole way of another route.
+    // A route that never leaves the trunk of its start would lie on another route all the way.
     const isTwin = phase === trunkOfStart && start !== goal
     if (point === goal && !isTwin && (lastTurn === -1 || turn === lastTurn || start !== goal)) {
       if (lastTurn === -1 || turn !== (lastTurn + 2) % 4) return finish(wayOf(raster, state, cameFrom))
@@ -117,7 +117,7 @@ interface Step {
   readonly isLabelled: boolean
 }
 
-/** The step from a point in a direction, for a route that came there with `turn`; `null` when it may not be made. */
+/** The step from a point in a direction, for a route that came there with `turn`; `null` when it is not allowed. */
 function stepFrom(
   raster: Raster,
   point: number,
@@ -140,7 +140,7 @@ function stepFrom(
   if (now === null) return null
   const lastPiece = isFirst ? null : pieceOf(raster, point, (turn + 2) % 4)
   const lastOwners = lastPiece === null ? null : raster.ownersOf(lastPiece, turn % 2 === 0)
-  // Outward on a trunk its owners get fewer, inward more; anything else would join it twice.
+  // Along the trunk of the start, pieces lose owners but get no new ones; along the trunk of the end, the other way round. Otherwise two routes meet twice.
   if (
     lastOwners !== null &&
     phase === trunkOfStart &&
@@ -181,7 +181,7 @@ function pieceOf({ width, ys }: Raster, point: number, turn: number): number | n
   }
 }
 
-/** How many routes are crossed when going straight over a point; `null` where one of them has a corner. */
+/** How many routes are crossed when going straight over a point; `null` when a route without a common anchor has a corner there. */
 function crossed(raster: Raster, point: number, turn: number, from: RouteEnd, to: RouteEnd): number | null {
   const [before, after] = [(turn + 1) % 4, (turn + 3) % 4].map((side) => {
     const piece = pieceOf(raster, point, side)
@@ -196,7 +196,7 @@ function crossed(raster: Raster, point: number, turn: number, from: RouteEnd, to
   return sum
 }
 
-/** A corner may not lie on a route with which no end is shared. */
+/** Returns 0 when a corner is allowed at a point; `null` when a route without a common anchor passes there. */
 function cornered(raster: Raster, point: number, from: RouteEnd, to: RouteEnd): number | null {
   for (let side = 0; side < 4; side++) {
     const piece = pieceOf(raster, point, side)
@@ -220,7 +220,7 @@ class Queue {
   private readonly ways: number[] = []
   private count = 0
 
-  /** @param way what the way to the state costs */
+  /** @param way the cost of the way to the state */
   push(state: number, cost: number, way: number): void {
     let i = this.states.length
     const turn = this.count++

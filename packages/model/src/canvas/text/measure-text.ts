@@ -3,17 +3,17 @@ import { advanceBlocks } from './advance-widths.ts'
 /** Families that previews have a font for. */
 export type FontFamily = 'sans-serif' | 'serif' | 'monospace'
 
-/** Of a character that neither the table nor a rule below knows. */
+/** The width of a character that is neither in the table nor covered by a rule below. */
 const otherEm = 0.636
 /** Chinese, Japanese and Korean characters, and the full-width forms of others. */
 const wideEm = 1
 const halfWideEm = 0.5
-/** The same for every emoji, as fonts of emoji have them. */
+/** The width of every emoji; fonts of emoji give all of them the same width. */
 const emojiEm = 1.25
 /** Every character of a monospaced font that is not wide. */
 const monospaceEm = 0.602
 
-/** One character as people see it, with all that belongs to it: accents, variation selectors, the parts of a joined emoji. */
+/** One character as people see it, with its accents, variation selectors and, for an emoji, all joined parts. */
 interface Character {
   readonly text: string
   /** How far it advances, in em. */
@@ -21,8 +21,8 @@ interface Character {
 }
 
 /**
- * The estimated width of one line of text in pixels at a font size in pixels, by the advance widths of the font that previews are drawn with. The fonts
- * of editors differ a little. [DIAG-5]
+ * Estimates the width of one line of text, in pixels, from the advance widths of the font that previews are drawn with. The fonts of editors differ a
+ * little. [DIAG-5]
  */
 export function measureText(text: string, fontSizePx: number, family: FontFamily = 'sans-serif'): number {
   let em = 0
@@ -30,7 +30,7 @@ export function measureText(text: string, fontSizePx: number, family: FontFamily
   return em * fontSizePx
 }
 
-/** The characters of a text as people see them, none of which may be cut. Lazy, so that who needs the start of a long text pays for no more. */
+/** Yields the characters of a text as people see them; none of them may be cut. Lazy, so that reading the start of a long text costs no more than that. */
 export function* charactersOf(text: string, family: FontFamily = 'sans-serif'): Generator<Character> {
   for (let at = 0; at < text.length; ) {
     const character = characterAt(text, at, family)
@@ -39,7 +39,7 @@ export function* charactersOf(text: string, family: FontFamily = 'sans-serif'): 
   }
 }
 
-/** Whether a line may be broken before and after a character without a space: in scripts that are written without spaces. */
+/** Whether a line may break before and after a character without a space, as in Chinese and Japanese. */
 export function isIdeograph(character: string): boolean {
   return isWide(character.codePointAt(0) ?? 0)
 }
@@ -52,7 +52,7 @@ function characterAt(text: string, start: number, family: FontFamily): Character
   let end = start + unitsOf(code)
   if ((text.codePointAt(end) ?? 0) < firstExtending) return { text: text.slice(start, end), em: emOf(code, family) }
   let isEmoji = false
-  // Flags are two letters of a range of their own.
+  // A flag is two letters of a range of their own, the regional indicators.
   if (isRegional(code) && isRegional(text.codePointAt(end) ?? 0)) end += 2
   for (;;) {
     const next = text.codePointAt(end)
@@ -83,7 +83,7 @@ function emOf(code: number, family: FontFamily): number {
   if (code >= 0xff61 && code <= 0xffdc) return halfWideEm
   if (isRegional(code) || (code >= 0x1f000 && isPictographic(code))) return emojiEm
   if (family === 'monospace') return monospaceEm
-  // Tabs and other spaces without an entry are drawn as a space.
+  // Tabs and other control characters are as wide as a space.
   const known = tableEm(code < 0x20 ? 0x20 : code)
   return known === 0 ? otherEm : known
 }
@@ -101,7 +101,7 @@ const extending = /^(?:[\p{M}\p{Emoji_Modifier}\u{e0020}-\u{e007f}]|\u200c|\u200
 const pictographic = /^\p{Extended_Pictographic}/u
 const invisible = /^\p{Default_Ignorable_Code_Point}/u
 
-/** Accents, variation selectors, skin tones, joiners and tags: they have no place of their own. */
+/** Whether a code point belongs to the character before it: accents, variation selectors, skin tones, joiners and tags. */
 function isExtending(code: number): boolean {
   return extending.test(String.fromCodePoint(code))
 }

@@ -19,7 +19,7 @@ describe('width of text', () => {
     expect(measureText('', 14)).toBe(0)
   })
 
-  it('[DIAG-5] wide characters are 1 em, half-wide ones half of it, and unknown ones have a common width', () => {
+  it('[DIAG-5] wide characters are 1 em wide, half-wide ones 0.5 em, and unknown ones have a common width', () => {
     expect(['中', 'か', '한', 'Ａ', '𠀀'].map((text) => measureText(text, 1))).toEqual([1, 1, 1, 1, 1])
     expect(measureText('ｶ', 1)).toBe(0.5)
     expect(measureText('ሀ', 1)).toBe(0.636)
@@ -42,7 +42,7 @@ describe('width of text', () => {
     expect(seen('🇪🇺🇩🇪x')).toEqual(['🇪🇺', '🇩🇪', 'x'])
   })
 
-  it('[DIAG-5] the characters of a text together are the text, and no surrogate pair is split', () => {
+  it('[DIAG-5] the characters of a text joined give the text, and no surrogate pair is split', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const characters = seen(text)
@@ -64,7 +64,7 @@ describe('wrapping of text', () => {
     expect(wrap('', 50)).toEqual([''])
   })
 
-  it('[CANVAS-25] a text without spaces is broken between its characters when its script uses none', () => {
+  it('[CANVAS-25] a text in a script without spaces is broken between its characters', () => {
     expect(wrap('日本語の文章', 30)).toEqual(['日本語', 'の文章'])
     expect(wrap('ab 日本', 30)).toEqual(['ab 日', '本'])
     expect(widestWord('日本語 ab', 10)).toBeCloseTo(measureText('ab', 10), 6)
@@ -76,7 +76,7 @@ describe('wrapping of text', () => {
     expect(wrap('e\u0301e\u0301', 7)).toEqual(['e\u0301', 'e\u0301'])
   })
 
-  it('[CANVAS-25] the last shown line ends in an ellipsis when there are more', () => {
+  it('[CANVAS-25] the last shown line ends in an ellipsis when there are more lines', () => {
     expect(wrap('one two three fourteen', 50, 2)).toEqual(['one two', 'three…'])
     expect(wrap('one two', 50, 1)).toEqual(['one two'])
     expect(wrap('iiiiiiiiiiii', 12, 1)).toEqual(['i…'])

@@ -1,11 +1,11 @@
 import { charactersOf, type FontFamily, isIdeograph, measureText } from './measure-text.ts'
 
-/** Longest text that is laid out, in UTF-16 units: nobody could read more of it in a shape. */
+/** Only this many UTF-16 units of a text are laid out: nobody could read more in a shape. */
 const maxUnits = 10_000
 
 export interface WrapOptions {
   readonly fontSizePx: number
-  /** Of a line, in pixels. */
+  /** The most width of a line, in pixels. */
   readonly maxWidth: number
   /** At least 1; the last line ends in an ellipsis when something was left out. Unlimited by default. */
   readonly maxLines?: number
@@ -15,7 +15,7 @@ export interface WrapOptions {
 
 /**
  * Breaks a label into lines of at most `maxWidth`: at line breaks, at spaces, and between characters of scripts without spaces. A word that is wider than a
- * line is broken between characters, and a line holds at least one character. Linear in the text. [DIAG-5]
+ * line is broken between characters, and a line holds at least one character. The time grows linearly with the text. [DIAG-5]
  */
 export function wrapLabel(label: string, { fontSizePx, maxWidth, maxLines, family }: WrapOptions): readonly string[] {
   const most = maxLines ?? Number.POSITIVE_INFINITY
@@ -29,7 +29,7 @@ export function wrapLabel(label: string, { fontSizePx, maxWidth, maxLines, famil
   return [...lines.slice(0, most - 1), withEllipsis(lines[most - 1] ?? '', maxWidth, fontSizePx, family)]
 }
 
-/** The width in pixels of the widest part of a label that `wrapLabel` breaks only where it has to. [DIAG-5] */
+/** The width in pixels of the widest word of a label. `wrapLabel` breaks a word only when it is wider than a line. [DIAG-5] */
 export function widestWord(label: string, fontSizePx: number, family?: FontFamily): number {
   let widest = 0
   for (const paragraph of paragraphsOf(label))
@@ -82,7 +82,7 @@ class Wrapping {
     this.#family = family
   }
 
-  /** Whether there are more lines than are shown: then no more are needed. */
+  /** Whether there are more lines than are shown, so that no more are needed. */
   isFull(): boolean {
     return this.lines.length > this.#maxLines
   }
@@ -98,11 +98,11 @@ class Wrapping {
       }
       if (this.isFull()) return
     }
-    // An empty paragraph is a line; spaces that a full line had no room for are none.
+    // An empty paragraph is a line of its own. Spaces that did not fit on a line are not.
     if (this.#line !== '' || this.lines.length === before) this.#endLine()
   }
 
-  /** A word at the start of a line, broken between characters where it is wider than a line. */
+  /** Adds a word at the start of a line; breaks it between characters when it is wider than a line. */
   #addBroken(word: Word): void {
     if (word.em <= this.#maxEm) return this.#put(word.text, word.em)
     for (const { text, em } of charactersOf(word.text, this.#family)) {
@@ -134,7 +134,7 @@ function withEllipsis(line: string, maxWidth: number, fontSizePx: number, family
   let em = 0
   for (const character of charactersOf(line, family)) {
     em += character.em
-    // Characters without a width stay with what they follow. The first one is shown whatever its width.
+    // The first character is shown whatever its width.
     if (characters.length > 0 && (em + dotsEm) * fontSizePx > maxWidth) break
     characters.push(character.text)
   }

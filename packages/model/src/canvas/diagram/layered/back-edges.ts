@@ -1,12 +1,12 @@
 import { at } from '../at.ts'
 import type { PartEdge } from './part.ts'
 
-/** How many times fewer edges another way has to turn before it is taken: a reader expects the story to begin with what was named first. */
+/** Another order is taken only when it turns less than 1/TELLING as many edges: readers expect a diagram to begin with the nodes named first. */
 const TELLING = 2
 
 /**
- * Which edges lead back, so that the others have no cycle: those that close a cycle in a search from the first nodes on, unless another way turns far fewer
- * edges. [DIAG-7]
+ * Decides which edges lead back, so that the others have no cycle. These are the edges that close a cycle in a search from the first nodes on, unless another
+ * order turns fewer than half as many edges. [DIAG-7]
  */
 export function backEdges(count: number, edges: readonly PartEdge[]): readonly boolean[] {
   const orders = [searchOrder(count, edges), inputOrder(count), greedyOrder(count, edges)]
@@ -28,7 +28,7 @@ function inputOrder(count: number): Int32Array {
   return Int32Array.from({ length: count }, (_, i) => i)
 }
 
-/** Places of the nodes such that only edges to a node that a search is still in go against them. */
+/** Orders the nodes by a depth-first search. Only an edge that closes a cycle in the search leads back to an earlier node. */
 function searchOrder(count: number, edges: readonly PartEdge[]): Int32Array {
   const next: number[][] = Array.from({ length: count }, () => [])
   const entered = new Uint8Array(count)

@@ -28,16 +28,16 @@ function joinNeighbours(levels: Levels, order: number[][], layer: number, toward
   order[layer] = kept
 }
 
-/** An item that others may join, with what decides on that and stays the same when they do. */
+/** An item that others may join, with what decides whether they may. `kind` and `origin` stay the same when others join. */
 interface Trunk {
   readonly item: number
   readonly kind: 'way' | 'side'
   readonly origin: string
-  /** Of each of its edges the two nodes. Edges between the same two nodes are not joined. [DIAG-12] */
+  /** For each of its edges, a key of the two nodes. Edges between the same two nodes are not joined. [DIAG-12] */
   readonly ends: Set<number>
 }
 
-/** `null`: nothing may join this item. */
+/** Returns `null` when nothing may join this item. */
 function trunkOf(levels: Levels, item: number, towards: 1 | -1): Trunk | null {
   const kind = at(levels.kind, item)
   if (kind === 'node' || holdsLabel(levels, item)) return null
@@ -50,7 +50,7 @@ function mayJoin(a: Trunk, b: Trunk): boolean {
   return a.kind === b.kind && a.origin === b.origin && [...b.ends].every((key) => !a.ends.has(key))
 }
 
-/** Whether the label of an edge will be about at this item: on a trunk it would not be clear which of the edges it names. [DIAG-12] */
+/** Whether the label of an edge will lie near this item. On a trunk, nobody could tell which of its edges the label belongs to. [DIAG-12] */
 function holdsLabel(levels: Levels, item: number): boolean {
   const { edgesOf, chains, part, back } = levels
   return at(edgesOf, item).some((edge) => {
@@ -71,7 +71,7 @@ function originOf(levels: Levels, item: number, towards: 1 | -1): string | null 
     const k = placeIn(levels, chain, item)
     const next = chain[k + towards]
     const own = next === undefined ? `side ${at(levels.nodeOf, item)} ${k === 0}` : `${next}`
-    // Edges that separate here may not join other edges on the far side.
+    // The edges of this item separate here, so it joins no other item.
     if (origin !== null && origin !== own) return null
     origin = own
   }
@@ -79,7 +79,7 @@ function originOf(levels: Levels, item: number, towards: 1 | -1): string | null 
   return origin
 }
 
-/** The place of an item in the chain of an edge, which has one item in each layer. */
+/** The index of an item in the chain of an edge, which has one item in each layer. */
 function placeIn({ layerOf }: Levels, chain: readonly number[], item: number): number {
   return at(layerOf, item) - at(layerOf, at(chain, 0))
 }

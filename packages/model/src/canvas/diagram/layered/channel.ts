@@ -3,17 +3,17 @@ import type { Effort } from '../effort.ts'
 import { breakCircles } from './circles.ts'
 import { LANE } from './part.ts'
 
-/** A piece of an edge, or of a bundle, that has to get from one x at the top of a channel to another at its bottom. */
+/** A piece of an edge, or of a bundle, that leads from one x at the top of a channel to another x at its bottom. */
 export interface ChannelPiece {
   readonly upperX: number
   readonly lowerX: number
-  /** Pieces with the same upper or lower pin may lie on each other there. */
+  /** The items at the upper and the lower end. Pieces with the same pin may lie on each other near it. */
   readonly upperPin: number
   readonly lowerPin: number
   readonly edges: number
-  /** The room of its label sideways; 0 without one. */
+  /** The size of its label across the direction of the layers; 0 without a label. */
   readonly label: number
-  /** The part of its way before the middle of its label, or behind it where that is less. */
+  /** The share of its way between the middle of its label and the nearer end, from 0 to 0.5. */
   readonly share: number
 }
 
@@ -27,18 +27,18 @@ export interface Run {
   readonly left: number
   readonly right: number
   readonly weight: number
-  /** By how many lanes it is below a run that must be above it. */
+  /** By how many lanes, at least, it lies below a run that must be above it. */
   readonly drop: number
 }
 
-/** Between labels of ways around. */
+/** The distance between the labels of detours. */
 const BESIDE_LABEL = 6
 
-/** Lanes between the two parts of a way around, so that it is seen as a way of its own. */
+/** By how many lanes the second part of a detour lies below the first, so that the detour is visible as a way of its own. */
 const DETOUR_DROP = 3
 
 /**
- * The pieces between two layers as runs in an order from the top to the bottom that crosses least. Pieces that do not share a pin never lie on each other.
+ * Makes runs of the pieces between two layers, ordered from top to bottom with few crossings. Pieces that do not share a pin never lie on each other.
  * [DIAG-14, DIAG-15]
  */
 export function orderedRuns(pieces: readonly ChannelPiece[], effort: Effort): readonly Run[] {
@@ -63,8 +63,8 @@ function runOf(piece: number, from: readonly [number, number], to: readonly [num
 }
 
 /**
- * The pieces that are not straight. Of several straight ones between the same pins all but one make a way around, far enough out for their labels to stand
- * side by side. The nearer a label has to be to an end of its way, the less far out that way leads. [DIAG-12]
+ * Makes runs of the pieces that are not straight. Of several straight pieces between the same pins, all but one take a detour, far enough out for their
+ * labels to stand side by side. The nearer a label is to an end of its way, the less far out its detour leads. [DIAG-12]
  */
 function runsOf(pieces: readonly ChannelPiece[], detours: Detours): Run[] {
   const groups = new Map<string, number[]>()
@@ -78,7 +78,7 @@ function runsOf(pieces: readonly ChannelPiece[], detours: Detours): Run[] {
     if (straight === undefined || others.length === 0) continue
     const { upperX, upperPin, lowerPin, label } = at(pieces, straight)
     const isLabelled = group.some((piece) => at(pieces, piece).label > 0)
-    /** How far labels reach to the right and to the left. */
+    /** The x up to which labels reach to the right and to the left. */
     const reach = [upperX + Math.ceil(label / 2), upperX - Math.ceil(label / 2)]
     others.forEach((piece, i) => {
       const half = Math.ceil(at(pieces, piece).label / 2)
@@ -95,7 +95,7 @@ function runsOf(pieces: readonly ChannelPiece[], detours: Detours): Run[] {
   return runs
 }
 
-/** Columns within a channel where nothing else is, for pieces that change their lane on the way. */
+/** Free columns within a channel, for pieces that change their lane on the way. */
 class Detours {
   private readonly taken: number[]
   private next = -1
@@ -104,7 +104,7 @@ class Detours {
     this.taken = [...new Set(pieces.flatMap(({ upperX, lowerX }) => [upperX, lowerX]))].sort((a, b) => a - b)
   }
 
-  /** The free column that is nearest to a range, and a pin of its own. */
+  /** Takes the free column nearest to a range. Returns its x and a new pin. */
   take(left: number, right: number): readonly [number, number] {
     const middle = Math.round((left + right) / 2)
     let best = (this.taken.at(-1) ?? middle) + LANE
@@ -122,7 +122,7 @@ class Detours {
   }
 }
 
-/** Whether one run must be above the other: its way down from the top would else lie on the other's way to the bottom. */
+/** Whether `a` must be above `b`. Otherwise the way of `a` down from the top would lie on the way of `b` down to the bottom. */
 export function isAbove(a: Run, b: Run): boolean {
   if (a.piece === b.piece) return a !== b && a.lowerPin === b.upperPin
   if (Math.abs(a.upperX - b.lowerX) >= LANE) return false
@@ -137,14 +137,14 @@ export function overlap(a: Run, b: Run): boolean {
   return a.left < b.right + LANE && b.left < a.right + LANE
 }
 
-/** Splits runs that would have to be above each other in a circle: such a run changes its lane in a free column. */
+/** Breaks circles of runs of which each must be above the next: splits the widest run, which then changes its lane in a free column. */
 function untied(runs: readonly Run[], detours: Detours, effort: Effort): Run[] {
   const parts = new Map<number, readonly [Run, Run]>()
   const below = belowOf(runs)
   breakCircles(
     runs.length,
     (i) => {
-      // The lower part of a run that was split leads to a column of its own, so that only the upper one can be above others.
+      // The lower part of a split run begins in a column of its own, so only the upper part must be above others.
       const found = below(parts.get(i)?.[0] ?? at(runs, i))
       effort.spend(1 + found.length)
       return found
@@ -167,7 +167,7 @@ function widthOf({ left, right }: Run): number {
   return right - left
 }
 
-/** Finds the places of the runs that a run must be above, in rising order, without looking at each: they end in its own column. */
+/** Makes the function that finds the runs that a run must be above, as indexes in ascending order. It looks only at runs that end in nearby columns. */
 function belowOf(runs: readonly Run[]): (run: Run) => readonly number[] {
   const byColumn = new Map<number, number[]>()
   runs.forEach(({ lowerX }, i) => {
@@ -183,7 +183,7 @@ function belowOf(runs: readonly Run[]): (run: Run) => readonly number[] {
   }
 }
 
-/** Crossings of two runs when `a` is above `b`. */
+/** The number of crossings of two runs when `a` is above `b`. */
 function crossingsAbove(a: Run, b: Run): number {
   let sum = 0
   if (a.left < b.upperX && b.upperX < a.right) sum++
@@ -191,7 +191,7 @@ function crossingsAbove(a: Run, b: Run): number {
   return sum * a.weight * b.weight
 }
 
-/** An order from the top to the bottom that keeps what must be above, with few crossings. */
+/** Orders runs from top to bottom with few crossings. A run that must be above another one stays above it. */
 function orderRuns(runs: readonly Run[], effort: Effort): readonly Run[] {
   const count = runs.length
   const must = 1e6
@@ -202,7 +202,7 @@ function orderRuns(runs: readonly Run[], effort: Effort): readonly Run[] {
       const [a, b] = [at(runs, i), at(runs, j)]
       if (i === j || !(overlap(a, b) || isAbove(a, b) || isAbove(b, a))) continue
       const tied = (isAbove(b, a) ? must : 0) - (isAbove(a, b) ? must : 0)
-      // What it costs more to have `a` above `b` than below it; the shorter of two equal ones goes where its pin is.
+      // How much more it costs to have `a` above `b` than below it.
       gain[i * count + j] = crossingsAbove(a, b) - crossingsAbove(b, a) + tied
     }
   }
@@ -231,7 +231,7 @@ function orderRuns(runs: readonly Run[], effort: Effort): readonly Run[] {
   return order.map((i) => at(runs, i))
 }
 
-/** Runs to the right from the rightmost on, then runs to the left from the leftmost on, each after those that must be above it. */
+/** Runs that lead right, from the rightmost on, then runs that lead left, from the leftmost on; each after the runs that must be above it. */
 function topological(runs: readonly Run[]): number[] {
   const wanted = runs
     .map((_, i) => i)

@@ -6,7 +6,7 @@ import { breakCircles } from './circles.ts'
 
 type Graph = readonly (readonly number[])[]
 
-/** The middle one, so that what is broken stands anywhere on the path. */
+/** The item to break: the middle one, so that it may stand anywhere on the path of the search. */
 const middleOf = (circle: readonly number[]): number => circle[Math.floor(circle.length / 2)] as number
 
 function brokenIn(graph: Graph): readonly number[] {
@@ -51,7 +51,7 @@ const graphs: fc.Arbitrary<Graph> = fc
   .integer({ min: 1, max: 12 })
   .chain((count) => fc.array(fc.uniqueArray(fc.nat(count - 1), { maxLength: 5 }), { minLength: count, maxLength: count }))
 
-it('[DIAG-4] [DIAG-14] circles are broken as if each was looked for anew, and none is left', () => {
+it('[DIAG-4] [DIAG-14] the items broken are those of a search that starts anew after each circle, and no circle is left', () => {
   fc.assert(
     fc.property(graphs, (graph) => {
       expect(brokenIn(graph)).toEqual(brokenOneByOne(graph))
@@ -60,7 +60,7 @@ it('[DIAG-4] [DIAG-14] circles are broken as if each was looked for anew, and no
   )
 })
 
-it('[DIAG-17] putting the edges between two layers in order is stopped with the layout', () => {
+it('[DIAG-17] ordering the edges between two layers stops when the layout is stopped', () => {
   const pieces = Array.from({ length: 9 }, (_, i) => ({
     ...{ upperX: 100 * (i % 3), lowerX: 100 * Math.floor(i / 3), upperPin: i % 3, lowerPin: 3 + Math.floor(i / 3) },
     ...{ edges: 1, label: 0, share: 0.5 },

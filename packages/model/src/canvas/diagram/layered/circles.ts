@@ -4,8 +4,8 @@ const [OPEN, ON_PATH, DONE] = [0, 1, 2]
  * Breaks all circles of a graph: finds one after the other and asks the caller which of its items to break. A part of the graph in which no
  * circle was found is not searched again.
  *
- * @param below the items that each item leads to. Of a broken one: those that its rest leads to, while nothing leads to that rest.
- * @param breakOne chooses the item of a circle that is broken.
+ * @param below returns the items that an item leads to. For a broken item, returns those that the rest of it leads to; nothing leads to that rest.
+ * @param breakOne returns the item of a circle to break.
  */
 export function breakCircles(
   count: number,
@@ -34,7 +34,7 @@ export function breakCircles(
         const from = path.findIndex((entered) => entered.item === item)
         const broken = breakOne(path.slice(from).map((entered) => entered.item))
         isBroken[broken] = 1
-        // What was entered from it on may be reached in another way.
+        // The items entered after the broken one are open again: another path may lead to them.
         const cut = path.findIndex((entered) => entered.item === broken)
         for (const entered of path.splice(cut)) state[entered.item] = OPEN
         if (path.length === 0) enter(root)

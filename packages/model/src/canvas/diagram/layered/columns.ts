@@ -5,8 +5,8 @@ import type { Levels, Piece } from './levels.ts'
 import { LANE, NODE_GAP, STUB } from './part.ts'
 
 /**
- * The x of every item: the order of the layers and the gaps are kept, long edges run straight through the layers they pass, and the sum of the sideways ways
- * of all pieces is the least, so that many of them are straight too. [DIAG-6, DIAG-15]
+ * Finds the x of every item. Keeps the order of the layers and the gaps. Long edges run straight through the layers that they pass. The sum of the sideways
+ * distances of all pieces is small, so that many pieces are straight too. [DIAG-6, DIAG-15]
  */
 export function columnsOf(levels: Levels, order: readonly (readonly number[])[], effort: Effort): Int32Array {
   const isInner = ({ upper, lower }: Piece) => levels.kind[upper] !== 'node' && levels.kind[lower] !== 'node'
@@ -25,8 +25,8 @@ export function columnsOf(levels: Levels, order: readonly (readonly number[])[],
 }
 
 /**
- * Sideways ways up to here are taken out where that is possible, for fewer corners to follow with the eye: the first of these that does not make the drawing
- * much wider.
+ * Pieces with a sideways distance of at most this become straight where that is possible, which leaves fewer corners. 100 is taken when the drawing gets at
+ * most 8% wider, otherwise 40.
  */
 const SMALL_JOGS = [100, 40]
 const WIDER = 1.08
@@ -37,7 +37,7 @@ function widthOf(xs: Int32Array): number {
   return high - low
 }
 
-/** The x of every item when items of one column have the same x; `wish` are places to begin from. */
+/** Finds the x of every item, the same x for all items of a column. The search begins at the x of `wish`. */
 function placed(
   levels: Levels,
   order: readonly (readonly number[])[],
@@ -104,7 +104,7 @@ function placed(
 
 const ROUNDS = 6
 
-/** Moves places to the middle of what they are tied to, as far as the gaps allow, so that less is left to be solved. */
+/** Moves each place to the median of the places that it is tied to, as far as the gaps allow, so that `leastSum` has less to do. */
 function settle(places: Int32Array, separations: Arcs, arcs: Arcs, firstTie: number): void {
   const count = places.length
   const lists = (): number[][] => Array.from({ length: count }, () => [])
@@ -138,7 +138,7 @@ function weightOf(levels: Levels, piece: Piece): number {
   return (isLong ? 2 : 1) * piece.edges.length
 }
 
-/** From the middle of one item to that of the next one right of it. */
+/** The least distance between the middles of an item and of the next one right of it. */
 function gapBetween({ kind, part, labelHalf }: Levels, a: number, b: number): number {
   const [aIsNode, bIsNode] = [kind[a] === 'node', kind[b] === 'node']
   const labels = (aIsNode ? 0 : at(labelHalf, a)) + (bIsNode ? 0 : at(labelHalf, b))
@@ -148,12 +148,12 @@ function gapBetween({ kind, part, labelHalf }: Levels, a: number, b: number): nu
   return right + left + Math.max(room, aIsNode && bIsNode ? NODE_GAP : aIsNode || bIsNode ? STUB : LANE)
 }
 
-/** Between a label and what stands beside it. */
+/** The distance between a label and what stands beside it. */
 const BESIDE_LABEL = 6
 
 /**
- * By item the uppermost item of its column: pieces that are wanted become straight, in each channel the ones of the lowest rating first, as long as none
- * of them crosses or touches another.
+ * Makes columns of items. Returns for each item the uppermost item of its column. Pieces that `rate` gives a rating become straight, in each channel the
+ * lowest rating first, unless a piece crosses or touches one that is straight already.
  */
 function aligned(levels: Levels, order: readonly (readonly number[])[], rate: (piece: Piece) => number | null): Int32Array {
   const place = new Int32Array(levels.kind.length)

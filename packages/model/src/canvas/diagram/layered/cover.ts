@@ -4,10 +4,10 @@ import { at } from '../at.ts'
 import type { Effort } from '../effort.ts'
 import type { Part } from './part.ts'
 
-/** What a label costs that lies on a node or on another label: it cannot be read. One on a line can. */
+/** The cost of a label on a node or on another label, because it cannot be read there. On a line it can be read, and costs 1. */
 const HIDDEN = 20
 
-/** What the labels of a part cover, as a cost. */
+/** Returns the cost of everything that the labels of a part cover. */
 export function costOfLabels(
   { boxes, edges }: Part,
   centres: readonly Point[],

@@ -57,11 +57,11 @@ interface Whole {
   readonly nodes: readonly DiagramNode[]
   readonly edges: readonly DiagramEdge[]
   readonly direction: Direction
-  /** By edge where its label is; `null` is the middle. */
+  /** By edge, the position of its label; `null` is the middle. */
   readonly labels: readonly (number | null)[]
 }
 
-/** Draws the part that has certain nodes and edges into `drawn`; answers the box around it. */
+/** Draws the connected part with these nodes and edges into `drawn`. Returns the box around it. */
 function drawOne(
   own: readonly number[],
   ownEdges: readonly number[],

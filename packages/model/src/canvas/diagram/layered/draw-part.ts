@@ -13,15 +13,15 @@ import { untangle } from './untangle.ts'
 
 export interface PartDrawing {
   readonly centres: readonly Point[]
-  /** By edge its way from end to end, without points on straight stretches. */
+  /** By edge, all points of its way, without points on straight stretches. */
   readonly routes: readonly (readonly Point[])[]
-  /** Edges that lead back: they leave and arrive at the right side of their nodes. */
+  /** By edge, whether it leads back. Such edges leave and arrive at the right side of their nodes. */
   readonly back: readonly boolean[]
 }
 
-/** How often the lanes are laid again once it is known where the labels are. */
+/** How often, at most, the lanes are laid again around the labels. */
 const ROUNDS = 3
-/** With more nodes the lanes are laid again only once, and the columns not at all. */
+/** In a part with more nodes than this, the lanes are laid again only once, and the columns stay as they are. */
 const LARGE = 150
 
 /** Draws one connected part in layers from the top down. [DIAG-6, DIAG-7, DIAG-11, DIAG-12, DIAG-14, DIAG-15] */
@@ -49,12 +49,12 @@ function ofRows({ centres, routes }: Rows, back: readonly boolean[]): PartDrawin
 }
 
 /**
- * Lays the lanes, sees where the labels come to lie, and lays the lanes again around them, which moves the labels. Returns the drawing whose labels cover
- * least; of a large part the second one, unseen.
+ * Lays the lanes, finds where the labels lie, and lays the lanes again around the labels, which moves the labels. Returns the drawing whose labels cover
+ * least. For a large part, returns the second drawing with cost 0, without counting what its labels cover.
  */
 function bestRows(levels: Levels, columns: Int32Array, isLarge: boolean, effort: Effort): { rows: Rows; cost: number } {
   const channels = channelsOf(levels, columns, effort)
-  /** Of laying the lanes once. */
+  /** What it costs to lay the lanes once. */
   const steps = channels.reduce((sum, { runs }) => sum + runs.length ** 2, 0)
   const costOf = ({ centres, routes }: Rows) => costOfLabels(levels.part, centres, routes, effort)
   const again = (rows: Rows, isFirst: boolean) =>

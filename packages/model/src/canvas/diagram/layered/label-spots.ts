@@ -6,8 +6,8 @@ import type { Levels, Piece } from './levels.ts'
 import { type Channel, piecesOf, type Rows } from './rows.ts'
 
 /**
- * In which channels, and there on what, the labels of edges are in a drawing. On a piece with one run the label may come to be before or behind that run:
- * `isFirst` chooses the side where fewer other pieces have the same pin, else it is the side where the label is. [DIAG-12]
+ * Finds the labels in each channel of a drawing: on a run, or on a stretch across the channel. On a piece with one run, a label may lie before or behind
+ * that run. With `isFirst` it gets the side where fewer pieces have the same pin; otherwise it keeps the side on which it lies now. [DIAG-12]
  */
 export function labelsIn(
   levels: Levels,
@@ -33,7 +33,7 @@ export function labelsIn(
       const layer = at(levels.layerOf, piece.upper)
       const { top, height } = at(rooms, layer)
       const runs = runsOf.get(place) as Run[]
-      // The label of a way around belongs on its outer stretch, wherever it is now.
+      // The label of a detour belongs on the outer stretch of the detour, wherever the label lies now.
       const isAround = runs.length === 2 && at(runs, 0).upperX === at(runs, 1).lowerX
       if (!isAround && (y < top || y > top + height)) continue
       const { onRuns, across } = at(found, layer)
@@ -53,7 +53,7 @@ export function labelsIn(
   return found
 }
 
-/** The label of an edge on a stretch of its piece across the channel, between some of its runs and the others. */
+/** The label of an edge on a stretch across the channel, between the runs `before` and `behind` of its piece. */
 function labelAcrossOf(
   { part, kind }: Levels,
   columns: Int32Array,
@@ -90,10 +90,10 @@ function pinCounts({ pieces }: Levels): {
   return { upper: uppers, lower: lowers }
 }
 
-/** Instead of a pin that the label's stretch does not lead to. */
+/** Stands for a pin that the stretch of the label does not reach. NaN equals no pin. */
 const NONE = Number.NaN
 
-/** Notes at the items beside which labels of long edges are how much room these take. */
+/** Records in `levels.labelHalf` how much room the labels of long edges need at the items beside which they lie. */
 export function makeRoomAtLabels(levels: Levels, columns: Int32Array, { routes, rooms }: Rows): void {
   levels.part.edges.forEach(({ labelAcross, labelAlong, labelAt }, edge) => {
     if (labelAcross === 0) return
@@ -101,7 +101,7 @@ export function makeRoomAtLabels(levels: Levels, columns: Int32Array, { routes, 
     for (const item of at(levels.chains, edge)) {
       if (levels.kind[item] === 'node') continue
       const layer = at(levels.layerOf, item)
-      // A label on a stretch straight through the layer may also be in the channel above or below it.
+      // A label in the column of the item may also lie in the channel above or below the layer.
       const isOnItsColumn = Math.abs(at(columns, item) - x) < 1
       const [above, below] = [rooms[layer - 1], at(rooms, layer)]
       const top = above === undefined ? 0 : isOnItsColumn ? above.top : above.top + above.height

@@ -2,30 +2,30 @@ import { at } from '../at.ts'
 import { isAbove, mayShare, overlap, type Run } from './channel.ts'
 import { LANE, STUB } from './part.ts'
 
-/** A label on a run: the stretch of the run that it covers, and its room along the direction of the layers. */
+/** A label on a run: the stretch of the run that it covers, and its size along the direction of the layers (`along`). */
 export interface LabelOnRun {
   readonly left: number
   readonly right: number
   readonly along: number
 }
 
-/** A label on the way of a piece across the channel, between its runs if it has some. */
+/** A label on a stretch of a piece that crosses the channel. The piece may have runs before and behind the label. */
 export interface LabelAcross {
   readonly upperPin: number
   readonly lowerPin: number
   readonly left: number
   readonly right: number
-  /** The runs of the piece itself, by whether they are before or behind the label. */
+  /** The runs of the same piece that lie before the label, and those behind it. */
   readonly before: ReadonlySet<Run>
   readonly behind: ReadonlySet<Run>
   readonly way: Way | null
 }
 
-/** The way of an edge whose nodes are above and below the channel, of which a higher channel makes only the stretches across it longer. */
+/** The way of an edge whose nodes lie directly above and below the channel. In a higher channel, only its stretches across the channel are longer. */
 export interface Way {
-  /** The part of the way before the middle of the label. */
+  /** The share of the way, from 0 to 1, before the middle of the label. */
   readonly share: number
-  /** How far it runs along the channel before and behind the label. */
+  /** The length of its runs along the channel before and behind the label. */
   readonly before: number
   readonly behind: number
   readonly along: number
@@ -44,7 +44,7 @@ export interface ChannelLabels {
   readonly across: readonly LabelAcross[]
 }
 
-/** Where each run lies: so far below the top of the channel, or above its bottom. */
+/** Where each run lies: its distance from the top of the channel (`upper`) or from the bottom (`lower`). */
 export interface Lanes {
   readonly upper: ReadonlyMap<Run, number>
   readonly lower: ReadonlyMap<Run, number>
@@ -52,12 +52,12 @@ export interface Lanes {
   readonly height: number
 }
 
-/** Between a label and a line beside it. */
+/** The distance between a label and a line beside it. */
 export const BESIDE_LABEL = 4
 
 /**
- * Gives runs, ordered from the top to the bottom, their lanes: as few as their order allows. Runs that would lie on the label of a piece across the channel
- * go up to the top or down to the bottom; a label on a run keeps other runs off. [DIAG-12, DIAG-15]
+ * Gives lanes to runs, which are ordered from top to bottom: as few lanes as the order allows. A run that would lie on the label of a piece across the
+ * channel goes to the top or to the bottom. Other runs keep their distance from a label on a run. [DIAG-12, DIAG-15]
  */
 export function lanesOf(order: readonly Run[], labels: ChannelLabels): Lanes {
   const isLower = lowerRuns(order, labels)
@@ -77,7 +77,11 @@ export function lanesOf(order: readonly Run[], labels: ChannelLabels): Lanes {
   return { upper: offsets(upper), lower: offsets(lower), height: most < 0 ? 0 : 2 * STUB + most * LANE }
 }
 
-/** The runs that go to the bottom of the channel: those that end where a label's piece ends, and all that must be below one of them. */
+/**
+ * The runs that go to the bottom of the channel. Each label that a run meets has a vote: down when the run lies behind the label or ends at the same
+ * lower pin, up when it lies before the label or begins at the same upper pin. A run with equal votes goes down when it is in the lower half of the
+ * order. A run that must be below one of the others goes down too.
+ */
 function lowerRuns(order: readonly Run[], { across }: ChannelLabels): ReadonlySet<Run> {
   const lower = new Set<Run>()
   if (across.length === 0) return lower
@@ -98,7 +102,7 @@ function lowerRuns(order: readonly Run[], { across }: ChannelLabels): ReadonlySe
   return lower
 }
 
-/** Lanes from the first run on; `upwards` when the runs come from the bottom. */
+/** Gives runs their lanes, from 0 on. `upwards`: the first run is the lowest, and lanes count from the bottom. */
 function packed(runs: readonly Run[], labels: ChannelLabels, upwards: boolean): ReadonlyMap<Run, number> {
   const lanes: number[] = []
   const byLane = new Map<number, Run[]>()
@@ -118,7 +122,7 @@ function packed(runs: readonly Run[], labels: ChannelLabels, upwards: boolean): 
   return new Map(runs.map((run, i) => [run, at(lanes, i)]))
 }
 
-/** How many lanes a run must be below another one. */
+/** By how many lanes `below` must lie under `above`. */
 function lanesBetween(above: Run, below: Run, { onRuns }: ChannelLabels): number {
   const [a, b] = [onRuns.get(above), onRuns.get(below)]
   const ofLabels = Math.max(
@@ -134,7 +138,7 @@ export function meets(a: Stretch, b: Stretch): boolean {
   return a.left < b.right && b.left < a.right
 }
 
-/** Whether a run may join others on their lane: what touches there has one pin in common, or it would look as if more were connected. */
+/** Whether a run may join others on their lane. All runs that touch there must have one pin in common; otherwise unconnected edges look connected. */
 function isClear(run: Run, onLane: readonly Run[]): boolean {
   const joined = [run]
   const left = [...onLane]

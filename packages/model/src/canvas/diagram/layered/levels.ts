@@ -2,24 +2,24 @@ import { at } from '../at.ts'
 import type { Part } from './part.ts'
 
 /**
- * The layers of a part with everything that has a place in them. An item is a node; a place where a long edge passes through a layer (`way`); or
- * the place beside a node where an edge that leads back turns up or down (`side`), which stands right of its node.
+ * The layers of a part with the items in them. An item is a `node`; a `way`, where a long edge passes through a layer; or a `side`, the place right of
+ * a node where an edge that leads back turns up or down.
  */
 export interface Levels {
   readonly part: Part
   readonly back: readonly boolean[]
   readonly kind: ('node' | 'way' | 'side')[]
   readonly layerOf: number[]
-  /** The node of a node or side, else -1. */
+  /** The node of a `node` or `side`; -1 for a `way`. */
   readonly nodeOf: number[]
-  /** The edges of a way or side; of an item of a bundle several. */
+  /** The edges of a `way` or `side`; several when they are bundled. */
   readonly edgesOf: number[][]
   readonly layers: number[][]
   /** The pieces of edges between one layer and the next. */
   readonly pieces: Piece[]
-  /** By item half the room of the labels that will be about there, when it is no node. */
+  /** By item, half the room that labels near it need; 0 for a node. */
   readonly labelHalf: number[]
-  /** By edge its items from the upper layer to the lower one. */
+  /** By edge, its items from the upper layer to the lower one. */
   readonly chains: number[][]
 }
 
@@ -57,7 +57,7 @@ export function levelsOf(part: Part, back: readonly boolean[], ranks: Int32Array
   return levels
 }
 
-/** Finds the items where labels will be: halfway along the edges that pass layers. */
+/** Sets `labelHalf` where labels will lie: at the items halfway along the edges that pass layers. */
 export function makeRoomForLabels(levels: Levels): void {
   levels.kind.forEach((_, item) => (levels.labelHalf[item] = 0))
   levels.chains.forEach((chain, edge) => {

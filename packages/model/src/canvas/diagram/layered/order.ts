@@ -2,13 +2,13 @@ import type { Effort } from '../effort.ts'
 import type { Levels } from './levels.ts'
 
 /**
- * The order of the items within their layers, as a state that can be changed and counted. A node and its sides stay together as one unit,
- * which is moved as a whole.
+ * The order of the items within their layers. It can be changed, and its crossings can be counted. A node and its sides form one unit, which
+ * moves as a whole.
  */
 export class Order {
   readonly layers: number[][]
   private readonly levels: Levels
-  /** The items of the unit of each item that leads one, itself first. */
+  /** By item, the items of the unit that it heads, itself first; empty for a side. */
   private readonly unit: number[][]
   private readonly upper: Neighbours
   private readonly lower: Neighbours
@@ -40,7 +40,7 @@ export class Order {
     this.layers.forEach((_, layer) => this.number(layer))
   }
 
-  /** What one sweep through all layers costs about. */
+  /** About what one sweep through all layers costs, in steps. */
   get cost(): number {
     return 4 * this.pieceCount + 4 * this.place.length
   }
@@ -66,7 +66,7 @@ export class Order {
     for (const head of this.layers[layer] as number[]) for (const item of this.unit[head] as number[]) this.place[item] = place++
   }
 
-  /** Puts the units of each layer in an order given by a rating of their heads. */
+  /** Orders the units of each layer by a rating of their heads, the lowest first. */
   arrange(rating: ArrayLike<number>): void {
     this.layers.forEach((units, layer) => {
       units.sort((a, b) => (rating[a] as number) - (rating[b] as number) || a - b)
@@ -74,7 +74,7 @@ export class Order {
     })
   }
 
-  /** Orders each layer by the mean place of the neighbours in the layer before it; `late` puts equal ones the other way round. */
+  /** Orders each layer by the mean place of a unit's neighbours in the layer before it. `late` reverses units with equal means. */
   sweep(down: boolean, late: boolean): void {
     const count = this.layers.length
     for (let k = 1; k < count; k++) this.sortLayer(down ? k : count - 1 - k, down ? this.upper : this.lower, late)
@@ -119,7 +119,7 @@ export class Order {
     return [sum, to - from]
   }
 
-  /** Moves every unit to the place in its layer where it crosses least; answers how many crossings that took away. */
+  /** Moves every unit to the place in its layer where it has the fewest crossings. Returns by how many all crossings have fallen. */
   sift(effort: Effort): number {
     let gained = 0
     for (let layer = 0; layer < this.layers.length; layer++) {
@@ -166,7 +166,7 @@ export class Order {
     return -best
   }
 
-  /** Crossings of two units when `a` stands left of `b`, less those when it stands right of it. */
+  /** The crossings of two units with `a` left of `b`, minus those with `a` right of `b`. */
   private difference(a: number, b: number): number {
     let sum = 0
     for (const p of this.unit[a] as number[])
@@ -189,7 +189,7 @@ export class Order {
     return sum
   }
 
-  /** Turns every layer around. */
+  /** Reverses every layer. */
   mirror(): void {
     this.layers.forEach((units, layer) => {
       units.reverse()
@@ -197,7 +197,7 @@ export class Order {
     })
   }
 
-  /** Pairs of nodes that stand in one layer against the order of the input. */
+  /** The number of pairs of nodes in one layer that stand in the opposite order of the input. */
   disorder(): number {
     let sum = 0
     for (const units of this.layers) {
@@ -237,7 +237,7 @@ export class Order {
   }
 }
 
-/** So many pairs of pieces are compared in the time of a step. */
+/** This many comparisons of pieces count as one step. */
 const PAIRS_IN_STEP = 8
 
 interface Neighbours {

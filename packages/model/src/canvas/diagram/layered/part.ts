@@ -1,13 +1,13 @@
 /**
- * One connected part of a diagram as the layered layout sees it: edges point down (TB); LR is the same with x and y exchanged. Nodes are
- * numbered in input order.
+ * One connected part of a diagram, as the layered layout sees it. Edges point down, as in TB; for LR, x and y are exchanged. Nodes are numbered
+ * in input order.
  */
 export interface Part {
   readonly boxes: readonly PartBox[]
   readonly edges: readonly PartEdge[]
 }
 
-/** How far a node reaches from its middle, loops at it included in `right` and `down`. */
+/** How far a node reaches from its middle. `right` and `down` include its loops. */
 export interface PartBox {
   readonly left: number
   readonly right: number
@@ -22,10 +22,10 @@ export interface PartBox {
 export interface PartEdge {
   readonly from: number
   readonly to: number
-  /** The room of its label sideways and along the direction; 0 without one. */
+  /** The size of its label across and along the direction of the layers; 0 without a label. */
   readonly labelAcross: number
   readonly labelAlong: number
-  /** Where on its way the middle of its label is, as a part of the whole. */
+  /** The position of the middle of its label, as a share of its way from 0 to 1. */
   readonly labelAt: number
 }
 

@@ -3,7 +3,7 @@ import type { Effort } from '../effort.ts'
 import { addArc, type Arcs, leastSum, lowestPlaces, noArcs } from '../network-simplex.ts'
 import type { PartEdge } from './part.ts'
 
-/** The layer of each node, from 0 on: edges go down by at least one, and the sum of their lengths is the least. [DIAG-7] */
+/** Finds the layer of each node, from 0 on. Edges lead down by at least one layer, back edges up; the sum of their lengths is small. [DIAG-7] */
 export function rankNodes(count: number, edges: readonly PartEdge[], back: readonly boolean[], effort: Effort): Int32Array {
   const arcs: Arcs = noArcs()
   const known = new Map<number, number>()

@@ -9,18 +9,18 @@ import { NODE_GAP, STUB } from './part.ts'
 
 /** The room between a layer and the next one. */
 export interface Channel {
-  /** The pieces of edges in it, as places in `levels.pieces`. */
+  /** The pieces of edges in it, as indexes into `levels.pieces`. */
   readonly pieces: readonly number[]
-  /** Where these run along the channel, from the top to the bottom; `piece` is a place in `pieces`. */
+  /** The runs of these pieces, from top to bottom; `piece` is an index into `pieces`. */
   readonly runs: readonly Run[]
 }
 
 /** The whole part, with its layers and channels one below the other. */
 export interface Rows {
   readonly centres: readonly Point[]
-  /** By edge its way from end to end, without points on straight stretches. */
+  /** By edge, all points of its way, without points on straight stretches. */
   readonly routes: readonly (readonly Point[])[]
-  /** By channel where it begins and how high it is. */
+  /** By channel, where it begins and how high it is. */
   readonly rooms: readonly Room[]
   readonly heightOf: ReadonlyMap<Run, number>
 }
@@ -53,7 +53,7 @@ export function channelsOf(levels: Levels, columns: Int32Array, effort: Effort):
   }))
 }
 
-/** Gives all runs their lanes, and layers and channels their heights, so that the labels in the channels lie on as little as possible. */
+/** Gives all runs their lanes, and all layers and channels their heights. The labels in the channels cover as little as possible. */
 export function drawRows(
   levels: Levels,
   columns: Int32Array,
@@ -86,7 +86,7 @@ export function drawRows(
   return { centres, routes, rooms, heightOf }
 }
 
-/** The middle line of each layer, and where the channel below it is. */
+/** The y of the middle line of each layer, and the room of the channel below it. */
 function stacked(
   levels: Levels,
   lanes: readonly Lanes[],
@@ -126,8 +126,8 @@ function stacked(
 }
 
 /**
- * How high a channel must be for a label of an edge across it to be between the upper and the lower runs. The label is at a fixed share of the way, so that a
- * higher channel moves it away from both.
+ * How high a channel must be, so that the label of an edge across it lies between the upper and the lower runs. The label lies at a fixed share of the way,
+ * so a higher channel moves it away from both.
  */
 function heightFor(
   label: LabelAcross,

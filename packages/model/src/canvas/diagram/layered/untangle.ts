@@ -3,20 +3,20 @@ import type { Effort } from '../effort.ts'
 import type { Levels } from './levels.ts'
 import { Order } from './order.ts'
 
-/** Rounds of sweeps without a better order after which a start is given up, and shakes after which the best order is good enough. */
+/** A starting order is given up after PATIENCE rounds of sweeps without a better order. The search ends after SHAKES shakes without one. */
 const PATIENCE = 4
 const SHAKES = 120
 
 /**
- * The items of each layer in an order with few crossings: sweeps from several starting orders, then the best order shaken and mended again for as long
- * as the effort lasts. [DIAG-4, DIAG-7]
+ * Orders the items of each layer with few crossings. First it sweeps from several starting orders. Then it shakes the best order and sweeps again, until
+ * nothing gets better or the effort is used up. [DIAG-4, DIAG-7]
  */
 export function untangle(levels: Levels, effort: Effort): number[][] {
   const order = new Order(levels)
   let best = order.snapshot()
   let fewest = Infinity
   let straightest = Infinity
-  /** Of orders with the same crossings the one nearest to the input counts as better, so that a small change of the input changes little. */
+  /** Keeps an order with fewer crossings, or one with as many that is nearer to the input. So a small change of the input changes little. */
   const keep = (): boolean => {
     const crossings = order.crossings()
     if (crossings > fewest) return false
@@ -43,7 +43,7 @@ export function untangle(levels: Levels, effort: Effort): number[][] {
   return order.items()
 }
 
-/** Turns the order around when that brings it nearer to the input and crosses no more; answers how far from the input it is. */
+/** Mirrors the order when it is nearer to the input then, and has no more crossings. Returns its distance from the input. */
 function nearestToInput(order: Order, crossings: number): number {
   const disorder = order.disorder()
   const before = order.snapshot()
@@ -54,7 +54,7 @@ function nearestToInput(order: Order, crossings: number): number {
   return disorder
 }
 
-/** Sweeps and sifts until nothing gets better, and leaves the best order that came up. */
+/** Sweeps and sifts until nothing gets better. Afterwards `order` is the best one found. */
 function settle(order: Order, effort: Effort): void {
   let best = order.snapshot()
   let fewest = order.crossings()
@@ -71,7 +71,7 @@ function settle(order: Order, effort: Effort): void {
   while (fewest > 0 && order.sift(effort) > 0);
 }
 
-/** Ratings of the items: as a search from the first node on meets them, downwards and upwards, and as the input has them. */
+/** Three ratings of the items: the order of a search downwards, the order of a search upwards, and the order of the input. */
 function startingOrders(levels: Levels): readonly Int32Array[] {
   const count = levels.kind.length
   const below: number[][] = Array.from({ length: count }, () => [])
@@ -116,7 +116,7 @@ function shake(order: Order, random: (below: number) => number): void {
   order.arrange(rating)
 }
 
-/** Whole numbers that are the same in every run. */
+/** Pseudo-random integers that are the same in every run. */
 function numbers(seed: number): (below: number) => number {
   let state = (seed + 1) >>> 0
   return (below) => {

@@ -1,7 +1,7 @@
 import type { Bounds, Point } from '../../geometry/bounds.ts'
 import type { DiagramLayout, DiagramRequest } from '../diagram.ts'
 
-/** What is wrong with a layout by the hard rules, in words; written without the code of the layout. */
+/** Lists where a layout breaks the hard rules, in words. It shares no code with the layout. */
 export function faultsOf({ nodes, edges }: DiagramRequest, layout: DiagramLayout): readonly string[] {
   const boxes = nodes.map(({ width, height }, i): Bounds => {
     const { x, y } = layout.centres[i] as Point
@@ -48,7 +48,7 @@ interface LabelBox {
   readonly height: number
 }
 
-/** Where the labels of a layout are; written without the code of the layout. */
+/** Finds the boxes of the labels of a layout. It shares no code with the layout. */
 function labelsOf({ edges }: DiagramRequest, layout: DiagramLayout): readonly LabelBox[] {
   return layout.edges.flatMap(({ start, waypoints, end, labelPosition }, edge) => {
     const label = edges[edge]?.label ?? null
@@ -93,7 +93,7 @@ export function linesUnderLabels(request: DiagramRequest, layout: DiagramLayout)
   )
 }
 
-/** Pairs of edges that lie on each other, or run beside each other nearer than a lane, anywhere but on a trunk. */
+/** Pairs of edges that lie on each other, or run beside each other at less than 12, outside of a common trunk. */
 export function sharedStretches({ edges }: DiagramRequest, layout: DiagramLayout): readonly string[] {
   const lines = layout.edges.map(({ start, waypoints, end }) => [start, ...(waypoints ?? []), end])
   const faults: string[] = []
@@ -132,7 +132,7 @@ function same(a: Point | undefined, b: Point | undefined): boolean {
   return a?.x === b?.x && a?.y === b?.y
 }
 
-/** The stretch of the first piece beside which the other one runs less than a lane away. */
+/** The stretch of the first piece along which the other piece runs at less than 12; `null` when there is none. */
 function besides([a, b]: Piece, [c, d]: Piece): Piece | null {
   for (const [along, across] of [
     ['x', 'y'],
@@ -148,7 +148,7 @@ function besides([a, b]: Piece, [c, d]: Piece): Piece | null {
   return null
 }
 
-/** The pieces that two ways have in common from their start on. */
+/** The pieces that two ways share from their common start on. */
 function commonStart(p: readonly Point[], q: readonly Point[]): readonly Piece[] {
   const common: Piece[] = []
   let from = p[0] as Point

@@ -1,6 +1,6 @@
 import type { DiagramRequest } from '../diagram.ts'
 
-/** A request for nodes of the least size, or of sizes of one's own, and edges by numbers. */
+/** Makes a request. `nodes`: how many nodes of 160 × 72, or the size of each node. `edges`: the indexes of the nodes at both ends. */
 export function requestOf(
   nodes: number | readonly (readonly [width: number, height: number])[],
   edges: readonly (readonly [from: number, to: number])[],
