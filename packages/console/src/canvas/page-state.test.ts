@@ -47,6 +47,24 @@ describe('the shapes of a page in a Y.Doc', () => {
     expect(new PageState(doc, 'p').now.order).toEqual(['b', 'a', 'late'])
   })
 
+  it('[YDOC-2] a change within a shape that is stored as a Y.Map is told, and so is its deletion', () => {
+    const doc = documentOf(box('b', 300, 0), connector('c', 'a', 'b'))
+    const nested = new Y.Map<unknown>(Object.entries(box('a', 0, 0)))
+    doc.getMap('shapes:p').set('a', nested)
+    const state = new PageState(doc, 'p')
+    const heard = told(state)
+    nested.set('x', 40)
+    expect(state.now.boxes.get('a')?.centre.x).toBe(40)
+    doc.getMap('shapes:p').delete('a')
+    expect(heard).toEqual([
+      ['a', 'c'],
+      ['a', 'c'],
+    ])
+    state.destroy()
+    nested.set('x', 50)
+    expect(heard).toHaveLength(2)
+  })
+
   it('entries that are no shapes are left out', () => {
     const doc = documentOf(box('a', 0, 0))
     const state = new PageState(doc, 'p')

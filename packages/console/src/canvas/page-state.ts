@@ -22,7 +22,7 @@ export class PageState {
     this.#array = ydoc.getArray(`shapeOrder:${pageId}`)
     for (const [id, stored] of this.#map) this.#read(id, stored)
     this.#now = this.#look()
-    this.#map.observe(this.#shapesChanged)
+    this.#map.observeDeep(this.#shapesChanged)
     this.#array.observe(this.#orderChanged)
   }
 
@@ -51,12 +51,13 @@ export class PageState {
   }
 
   destroy(): void {
-    this.#map.unobserve(this.#shapesChanged)
+    this.#map.unobserveDeep(this.#shapesChanged)
     this.#array.unobserve(this.#orderChanged)
     this.#listeners.clear()
   }
 
-  readonly #shapesChanged = ({ keysChanged }: Y.YMapEvent<unknown>): void => {
+  readonly #shapesChanged = (events: readonly Y.YEvent<never>[]): void => {
+    const keysChanged = new Set(events.flatMap(changedKeys))
     const before = this.#now
     const came = [...keysChanged].some((id) => this.#shapes.has(id) !== this.#map.has(id))
     const isGroup = (id: string) => kindOf(this.#shapes.get(id) ?? {}).form === 'group'
@@ -92,6 +93,12 @@ export class PageState {
   #tell(ids: ReadonlySet<string>): void {
     for (const listener of this.#listeners) listener(ids)
   }
+}
+
+/** The keys of the shapes that an event is about. Below the map, inside a shape that is stored as a Y.Map, the path begins with the key. [YDOC-2] */
+function changedKeys(event: Y.YEvent<never>): string[] {
+  const [key] = event.path
+  return key === undefined ? [...(event as unknown as Y.YMapEvent<unknown>).keysChanged] : [String(key)]
 }
 
 /** Changes an order to `wanted`. Moves as few ids as possible, so that others who move ids at once lose nothing. Removes repeated ids. [YDOC-3, YDOC-4] */
