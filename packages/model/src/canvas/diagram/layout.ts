@@ -7,7 +7,7 @@ import { Effort } from './effort.ts'
 import { drawGrid } from './grid.ts'
 import { labelPositions } from './labels.ts'
 import { drawLayered } from './layered/draw-layered.ts'
-import { cheapestCorner, cornerBeside, cornerOutside } from './place.ts'
+import { cheapestCorner, cornerBeside, cornerOutside, isBeside } from './place.ts'
 import { anchorName, routeEdges } from './route-edges.ts'
 
 /** The steps that one layout may spend; they take less than 1 s on one core. */
@@ -54,7 +54,10 @@ export function refitted(request: DiagramRequest, layout: DiagramLayout): Diagra
   return finished(request, withRest(request, parts, placed, effort, POINTS_TO_FIT), labels)
 }
 
-/** Keeps the placed nodes and the edges between them where they are if that place is free. Otherwise moves them beside `near` or below everything. */
+/**
+ * Keeps the placed nodes and the edges between them where they are if that place is free and as near to `near` as it was. Otherwise moves them beside
+ * `near` or below everything. [AG-107]
+ */
 function keptOrMoved(request: DiagramRequest, { free }: Parts, drawn: Drawn, isNear: boolean): PlacedDrawing {
   const nodes = free.map((node) => at(request.nodes, node))
   const bounds = boundsOfDrawn(drawn, nodes)
@@ -65,7 +68,8 @@ function keptOrMoved(request: DiagramRequest, { free }: Parts, drawn: Drawn, isN
       nodes.some(({ width, height }, i) => overlaps(grown(boundsAround(at(drawn.centres, i), width, height), CLEARANCE), wall)) ||
       drawn.routes.some(({ points }) => polylinePassesThrough(points, wall)),
   )
-  if (!isCovered) return { ...drawn, isNear }
+  const isLeft = isNear && request.near !== null && !isBeside(request.near, bounds)
+  if (!isCovered && !isLeft) return { ...drawn, isNear }
   return atCorner({ ...request, nodes, obstacles: walls }, drawn)
 }
 

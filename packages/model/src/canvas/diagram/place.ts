@@ -56,16 +56,21 @@ export interface Wish {
 
 const NO_WISH: Wish = { lines: [], cost: () => 0 }
 
+/** Whether a drawing stands at most 200 from the shape beside which it was placed; corners are rounded. [AG-107] */
+export function isBeside(near: Bounds, drawing: Bounds): boolean {
+  return overlaps(grown(near, FARTHEST + 1), drawing)
+}
+
 /** Returns a corner right of a shape, else below it, where nothing is covered; `null` when there is no room within 200. [AG-107] */
 export function cornerBeside(near: Bounds, room: Room, page: readonly Bounds[], wish: Wish = NO_WISH): Point | null {
-  const isBeside = (from: number, size: number, low: number, high: number) => from <= high && from + size >= low
+  const isAlong = (from: number, size: number, low: number, high: number) => from <= high && from + size >= low
   const tops = [
     ...[near.top, (near.top + near.bottom - room.height) / 2, near.bottom - room.height],
-    ...wish.lines.map(({ y }) => y).filter((y) => isBeside(y, room.height, near.top, near.bottom)),
+    ...wish.lines.map(({ y }) => y).filter((y) => isAlong(y, room.height, near.top, near.bottom)),
   ]
   const lefts = [
     ...[near.left, (near.left + near.right - room.width) / 2, near.right - room.width],
-    ...wish.lines.map(({ x }) => x).filter((x) => isBeside(x, room.width, near.left, near.right)),
+    ...wish.lines.map(({ x }) => x).filter((x) => isAlong(x, room.width, near.left, near.right)),
   ]
   const away = Array.from({ length: (FARTHEST - BESIDE) / 20 + 1 }, (_, k) => BESIDE + 20 * k)
   const rows = [

@@ -7,6 +7,7 @@ import { body, canvasPage } from '../../testing/builders.ts'
 import { shapeStamp } from '../shape-stamp.ts'
 import { now } from '../testing/shape-editing.ts'
 import type { GenerateDiagram } from './diagram-input.ts'
+import { drawDiagram } from './draw-diagram.ts'
 import type { GeneratedDiagram } from './generate-diagram.ts'
 
 const box = (id: string, x: number, y: number, width = 100, height = 80): JsonObject => ({
@@ -49,6 +50,26 @@ describe('a diagram that was refused before the write', () => {
       prepared: [{ isRefused: true }],
     }
     expect(isOutdated(run(page(box('s1', 0, 0)), steps as object, 'edit_document'))).toBe(true)
+  })
+})
+
+describe('a diagram with fixed nodes near another shape, fitted to a page on which that shape has moved', () => {
+  const call = { nodes: [{ id: 'a', shapeId: 's1' }, { id: 'b' }], edges: [{ from: 'a', to: 'b' }], near: 's9' } as const
+  const drawn = drawDiagram(page(box('s1', 0, 0), box('s9', 600, 0)), { pageId: 'c', ...call })
+  if (isRefusal(drawn)) throw new Error(drawn.code)
+  const fitted = (at: number) => {
+    const { body: edited, result } = done(page(box('s1', 0, 0), box('s9', at, 0)), { ...call, drawn, fit: true })
+    const [made] = edited.canvas.pages
+    return Number(made?.shapes.find(({ id }) => id === result.nodes['b'])?.value['x'])
+  }
+
+  it('[AG-107] [CONC-8] the new nodes follow the shape', () => {
+    expect(fitted(3000)).toBeGreaterThan(3000)
+    expect(fitted(3000)).toBeLessThan(3000 + 50 + 200 + 200)
+  })
+
+  it('[AG-107] [CONC-8] the new nodes stay where they are when they still stand within 200 of the shape', () => {
+    expect(fitted(590)).toBe(drawn.layout.centres[1]?.x)
   })
 })
 
