@@ -98,7 +98,7 @@ describe('attributes of a late block without text that are set after the block w
     expect(html).toContain('data-latex="x+y"')
   })
 
-  it.each(deliveries)('[AG-110] a formula that arrives without its attribute is written when the attribute arrives: %s', (_, deliver) => {
+  it.each(deliveries)('[AG-110] a formula that arrives without its attribute is written when that arrives: %s', (_, deliver) => {
     const scene = lateScene(quote)
     put(scene, element('mathBlock')).setAttribute('latex', 'x')
     scene.edit('<h2 id="a">one</h2>')

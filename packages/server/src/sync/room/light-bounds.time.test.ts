@@ -210,7 +210,7 @@ it('[C1] [G9] a piece of the worst update into the fullest light document takes 
   expect(best).toBeLessThan(limitHere(best, LONGEST_STEP_MS))
 })
 
-it('[C1] [C8] an edit by a tool keeps the main loop for at most 5 ms at a time in a light room', { timeout: patience(30_000) }, async () => {
+it('[C1] [C8] a call in a light room works for at most 5 ms at a time', { timeout: patience(30_000) }, async () => {
   await using storage = await openTestStorage({ thread: true })
   await using worker = new TestWorker(storage, { rooms: { ...LIGHT_OPTIONS, saveIdleMs: 600_000, saveLatestMs: 600_000 } })
   const blocks = (count: number, word: string) =>

@@ -29,7 +29,7 @@ export type Fault = { readonly atMs: number } & (
 const HOUR_MS = 3_600_000
 /**
  * The ranges of pauses in ms. Another node may take a document over after a silence of 3 s, and the lease is 15 s. The first range is shorter
- * than this silence, the second about as long, and the third reaches from there to longer than the lease.
+ * than this silence. The second and third are a little longer than it. The last one reaches from 6 s to longer than the lease.
  */
 const PAUSES = [
   [200, 2_000],
