@@ -6,16 +6,16 @@ import type { Incarnation } from './ownership.port.ts'
 export interface LinkedPair extends AsyncDisposable {
   readonly a: { readonly inc: Incarnation; readonly links: NodeLinks }
   readonly b: { readonly inc: Incarnation; readonly links: NodeLinks }
-  /** Links the two nodes, also after `cut`; resolves when both have reported the link as up. */
+  /** Links the two nodes, also after `cut`. Resolves when both have reported the link as up. */
   link(): Promise<void>
-  /** Breaks the link; resolves when both nodes have reported it as down. */
+  /** Breaks the link. Resolves when both nodes have reported it as down. */
   cut(): Promise<void>
   /** Holds back everything that `a` sends to `b` until `release`. The link stays up. */
   hold(): void
   release(): void
-  /** Resolves when the condition holds. Messages that were posted arrive meanwhile. */
+  /** Resolves when `holds` returns true. Posted messages arrive meanwhile. */
   until(holds: () => boolean): Promise<void>
-  /** About how many bytes may be on their way in one direction before a link is full. */
+  /** A link is full when about this many bytes are on their way in one direction. */
   readonly fullBytes: number
 }
 
@@ -23,11 +23,11 @@ type Value = { readonly [name: string]: unknown }
 
 const message = (kind: string, members: Value): NodeMessage => ({ kind, ...members }) as NodeMessage
 
-/** Registers what the rest of the relay may rely on with every implementation of `NodeLinks`. [LIFE-25] */
+/** Registers the tests that every implementation of `NodeLinks` must pass. The rest of the relay relies on them. [LIFE-25] */
 export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>): void {
   describe(`NodeLinks: ${name}`, () => {
     let pair: LinkedPair
-    /** What each side has heard, in order. */
+    /** The events and messages that each side has got, in order. */
     let atA: unknown[]
     let atB: unknown[]
 
@@ -56,7 +56,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(await through(message('note', { n: 2 }))).toEqual([{ kind: 'note', n: 2 }])
     })
 
-    it('[LIFE-25] both sides of a link are told that it is up, before its first message', async () => {
+    it('[LIFE-25] both sides of a link get the event that it is up, before its first message', async () => {
       pair.b.links.onUp((peer) => pair.b.links.post(peer, message('greeting', {})))
       await pair.link()
       await pair.until(() => atA.length > 1)
@@ -64,7 +64,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect([pair.a.links.peers(), pair.b.links.peers()]).toEqual([[pair.b.inc], [pair.a.inc]])
     })
 
-    it('[LIFE-25] messages arrive in order, each once, whatever their sizes, in both directions', async () => {
+    it('[LIFE-25] messages of any size arrive in order and once each, in both directions', async () => {
       await pair.link()
       const sizes = [3, 400_000, 0, 1_500_000, 10, 2_000_000, 7, 70_000]
       const count = 400
@@ -110,7 +110,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atB[1]).toEqual({ kind: 'note', list: [1], bytes: Uint8Array.of(1) })
     })
 
-    it('[LIFE-25] a value that is not plain throws at the caller and harms no other message', async () => {
+    it('[LIFE-25] a value that is not plain makes `post` throw, and other messages still arrive', async () => {
       await pair.link()
       const post = (members: Value) => () => pair.a.links.post(pair.b.inc, message('note', members))
       for (const value of [Number.NaN, Number.POSITIVE_INFINITY, () => 1, new Map(), new Date(0), 1n, [undefined]])
@@ -131,7 +131,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atA).toEqual(['up', { kind: 'answer' }])
     })
 
-    it('[LIFE-25] each side is told once that a link is down, and no message of that link comes afterwards', async () => {
+    it('[LIFE-25] each side gets one event that a link is down, and no message of that link afterwards', async () => {
       await pair.link()
       for (let n = 0; n < 50; n++) pair.a.links.post(pair.b.inc, message('note', { n }))
       await pair.cut()
@@ -143,13 +143,13 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atA.filter((each) => typeof each === 'string')).toEqual(['up', 'down', 'up'])
       expect(atB.filter((each) => typeof each === 'string')).toEqual(['up', 'down', 'up'])
       expect([whenDown[0]?.at(-1), whenDown[1]?.at(-1)]).toEqual(['down', 'down'])
-      // The messages that arrived over the first link are the first ones that were posted, without a gap.
+      // The messages that arrived over the first link are the first posted messages, without a gap.
       const first = atB.slice(1, atB.indexOf('down')).map((each) => (each as { n: number }).n)
       expect(first).toEqual(Array.from(first, (_, n) => n))
       expect(atB).not.toContainEqual({ kind: 'lost' })
     })
 
-    it('[LIFE-25] a listener that is told that a link is down no longer sees the peer', async () => {
+    it('[LIFE-25] a listener to links that go down no longer sees the peer, and its messages to it are dropped', async () => {
       await pair.link()
       const seen: unknown[] = []
       pair.a.links.onDown((peer) => {
@@ -160,7 +160,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(seen).toEqual([[], false])
     })
 
-    it('[LIFE-25] a link is full when much is on its way, and tells once that it has room again', async () => {
+    it('[LIFE-25] a link is full when many bytes are on their way, and reports once that it has room again', async () => {
       await pair.link()
       const drained: Incarnation[] = []
       pair.a.links.onDrained((peer) => drained.push(peer))
@@ -175,7 +175,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       }
       expect(posted * piece).toBeGreaterThan(pair.fullBytes / 2)
       expect(drained).toEqual([])
-      // Nothing that is posted to a full link is lost.
+      // A message that is posted to a full link is not lost.
       pair.a.links.post(pair.b.inc, message('note', { n: posted }))
       pair.release()
       await pair.until(() => drained.length > 0 && atB.length > posted + 2)
@@ -200,7 +200,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
   })
 }
 
-/** What one side hears of one peer: `up`, `down` and messages. */
+/** Returns a list that gets what one side hears from one peer: `up`, `down` and messages. */
 function heardBy(links: NodeLinks, from: Incarnation): unknown[] {
   const heard: unknown[] = []
   links.onUp((peer) => peer === from && heard.push('up'))

@@ -15,23 +15,23 @@ export interface NodeStores {
   readonly recovery: RecoveryStore
 }
 
-/** A store that nodes share. Heartbeats happen only as the tests say. */
+/** A store that nodes share. No heartbeats happen except by these methods. */
 export interface OpenNodes extends AsyncDisposable {
-  /** Registers a node with a heartbeat of this moment. */
+  /** Registers a node whose last heartbeat is now. */
   join(): Promise<NodeStores>
-  /** Makes the last heartbeat of a node older. */
+  /** Sets the last heartbeat of a node to `ms` ago. */
   silence(inc: Incarnation, ms: number): Promise<void>
-  /** Removes the row of a node, as a clean end does. */
+  /** Removes the row of a node, as the node itself does when it ends normally. */
   leave(inc: Incarnation): Promise<void>
-  /** How many documents others have taken from a node. */
+  /** Returns how many documents other nodes have taken from a node. */
   robbedOf(inc: Incarnation): Promise<number>
-  /** Makes the last takeover of a document older. */
+  /** Makes the last takeover of a document `ms` older. */
   dateBackTakeover(key: number, ms: number): Promise<void>
 }
 
 const LEASE_MS = 15_000
 
-/** Registers what every driver of `Ownership` keeps to, together with the stores that compare the owner. */
+/** Registers the tests that every driver of `Ownership` must pass, together with the stores that compare the owner. */
 export function describeOwnershipContract(name: string, open: () => Promise<OpenNodes>): void {
   describe(`Ownership: ${name}`, () => {
     let store: OpenNodes
@@ -99,14 +99,14 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect(await store.robbedOf(a.inc)).toBe(0)
       })
 
-      it('[LIFE-26] the owner acquires its own document anew with the next epoch, after which the former epoch is fenced', async () => {
+      it('[LIFE-26] the owner can acquire its own document again with the next epoch, and then the former epoch is fenced', async () => {
         await acquire(a)
         expect(await acquire(a)).toMatchObject({ epoch: 2, takeovers: 0 })
         expect(await append(a, 0, 1)).toBe('fenced')
         expect(await append(a, 0, 2)).toBe('appended')
       })
 
-      it('[LIFE-26] a document is taken from a node whose lease is over, and the row of that node counts it', async () => {
+      it('[LIFE-26] a document is taken from a node whose lease is over, and is counted in the row of that node', async () => {
         await acquire(a)
         expect(await takeFromDead(b, a)).toEqual({ owner: b.inc, epoch: 2, takeovers: 1 })
         expect(await store.robbedOf(a.inc)).toBe(1)
@@ -168,7 +168,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
       }
     })
 
-    it('[LIFE-26] an acquiring node learns whether the document was taken from another node, and whether that node was silent or had ended', async () => {
+    it('[LIFE-26] the answer to acquire says whether the document was taken from a node that was silent or had ended', async () => {
       const how = async (node: NodeStores, seen?: Tenure) => {
         const outcome = await node.ownership.acquire(key, seen)
         return outcome.kind === 'acquired' ? (outcome.taken ?? 'from nobody') : outcome.kind
@@ -184,7 +184,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
       expect(await how(b)).toBe('from nobody')
     })
 
-    it('[LIFE-26] five takeovers in a row are all counted, as happen to a document that ends its owners', async () => {
+    it('[LIFE-26] five takeovers in a row, as of a document that ends its owners, are all counted', async () => {
       await acquire(a)
       const counts: number[] = []
       for (const [taker, dead] of [
@@ -217,7 +217,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect(await b.ownership.release(key, 2)).toBe('fenced')
       })
 
-      it('[LIFE-28] a document that was handed over is written by the new owner alone', async () => {
+      it('[LIFE-28] only the new owner can write a document that was handed over', async () => {
         await acquire(a)
         expect(await a.ownership.handOver(key, 1, b.inc)).toBe(2)
         expect((await headNow()).owner).toEqual({ owner: b.inc, epoch: 2 })
@@ -260,14 +260,14 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect((await headNow()).bodyAhead).toBe(true)
       })
 
-      it('[LIFE-26] an append of a former owner is refused, while one of another document in the same call is stored', async () => {
+      it('[LIFE-26] an append of a former owner is refused, and an append to another document in the same call is stored', async () => {
         const other = written(await a.documents.write(creation({ workspaceId: randomUUID(), id: 'other' })))
         await a.ownership.acquire(other.key)
         const outcomes = await a.updates.append([record(1, 1), { ...record(0, 1), key: other.key }, record(2, 1)])
         expect(outcomes).toEqual([{ kind: 'fenced' }, { kind: 'appended', seq: 1 }, { kind: 'fenced' }])
       })
 
-      it('[LIFE-26] a save of a former owner is refused, also when the version has changed since', async () => {
+      it('[LIFE-26] a save of a former owner is refused, even when the version has changed since', async () => {
         const save = (head: DocumentHead) => a.documents.write(change(head, '{"zombie":1}', live(1, 1)))
         expect(await save(document)).toEqual({ kind: 'fenced', current: await headNow() })
         const saved = written(await b.documents.write(change(document, '{"n":2}', live(1, 2))))
@@ -310,7 +310,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
     })
 
     describe('cold writes', () => {
-      it('[LIFE-25] a cold write to a document of another live node answers owned with the tenure', async () => {
+      it('[LIFE-25] a cold write to a document of another live node is answered owned, with the tenure', async () => {
         await acquire(a)
         expect(await b.documents.write(change(document, '{"n":2}'))).toEqual({
           ...{ kind: 'owned', by: { owner: a.inc, epoch: 1 }, current: await headNow() },
@@ -325,7 +325,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect(written(await b.documents.write(change({ ...second, owner: null }, '{"n":3}'))).version).toBe(3)
       })
 
-      it('[LIFE-26] a cold write to a document of a dead node is unsettled until the document is acquired', async () => {
+      it('[LIFE-26] a cold write to a document of a dead node is answered unsettled until the document is acquired', async () => {
         await acquire(a)
         await store.silence(a.inc, LEASE_MS + 1000)
         expect((await b.documents.write(change(document, '{"n":2}'))).kind).toBe('unsettled')

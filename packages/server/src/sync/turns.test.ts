@@ -15,13 +15,13 @@ const turn = ({ workspaceId, connection, tookMs }: Piece, estimateMs = tookMs): 
   work: { workspaceId, connection, tookMs },
 })
 
-/** One processor that does one turn after another. */
+/** A simulated processor that runs one turn after another. */
 class Processor {
   readonly turns = new Turns<Piece>()
   nowMs = 0
   readonly usedMs = new Map<string, number>()
 
-  /** Does the next turn; `null` when none waits. */
+  /** Runs the next turn and returns its work, or `null` when no turn waits. */
   step(): Piece | null {
     const taken = this.turns.take(this.nowMs)
     if (taken === null) return null
@@ -38,7 +38,7 @@ class Processor {
   }
 }
 
-/** Runs until `untilMs` with everybody always having `deep` turns waiting. */
+/** Runs the processor until `untilMs`. Each connection in `everybody` has `deep` waiting turns all the time. */
 function alwaysBusy(processor: Processor, everybody: readonly Piece[], untilMs: number, deep = 3): void {
   for (let i = 0; i < deep; i++) for (const piece of everybody) processor.turns.add(turn(piece))
   while (processor.nowMs < untilMs) processor.turns.add(turn(processor.step() as Piece))
@@ -47,7 +47,7 @@ function alwaysBusy(processor: Processor, everybody: readonly Piece[], untilMs: 
 const ms = fc.double({ min: 1, max: 8, noNaN: true })
 
 describe('sharing a processor between workspaces', () => {
-  it('[WS-12] workspaces that always have work get equal shares, whatever their number of connections and length of turns', () => {
+  it('[WS-12] workspaces that always have work get equal shares, for any number of connections and any length of turns', () => {
     const workspace = fc.record({ connections: fc.integer({ min: 1, max: 12 }), tookMs: ms })
     fc.assert(
       fc.property(fc.array(workspace, { minLength: 2, maxLength: 6 }), (workspaces) => {
@@ -81,7 +81,7 @@ describe('sharing a processor between workspaces', () => {
     )
   })
 
-  it('[WS-12] a waiting turn is always taken at some time, whatever it owes and whoever arrives meanwhile', () => {
+  it('[WS-12] a waiting turn is always taken at some time, even with a large debt and while other turns keep arriving', () => {
     const others = fc.array(fc.record({ tookMs: ms, estimateMs: ms }), { minLength: 1, maxLength: 20 })
     fc.assert(
       fc.property(others, fc.double({ min: 0, max: 5_000, noNaN: true }), (given, owedMs) => {
@@ -101,7 +101,7 @@ describe('sharing a processor between workspaces', () => {
     )
   })
 
-  it('[WS-12] a workspace that uses little waits at most for the running turn, however busy the others are', () => {
+  it('[WS-12] a workspace that uses little waits at most for the running turn, no matter how busy the others are', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 }), ms, (workspaces, connections, tookMs) => {
         const processor = new Processor()
@@ -162,13 +162,13 @@ describe('sharing a processor between workspaces', () => {
     expect(turns.connectionOwesMs(1, 60_000)).toBe(0)
   })
 
-  it('[WS-12] taking a turn charges its estimate at once, so that many turns taken together are not all free', () => {
+  it('[WS-12] taking a turn charges its estimate at once, so many turns that are taken together are not free', () => {
     const turns = new Turns<null>()
     for (const workspaceId of ['a', 'a', 'a', 'b']) turns.add({ workspaceId, connection: 1, estimateMs: 100, work: null })
     expect([0, 0, 0, 0].map(() => turns.take(0)?.workspaceId)).toEqual(['a', 'b', 'a', 'a'])
   })
 
-  it('[WS-12] a connection that returns under another number finds the debt of its workspace', () => {
+  it('[WS-12] a connection that returns under another number still has the debt of its workspace', () => {
     const turns = new Turns<null>()
     turns.charge('noisy', 1, 2_000, 0)
     turns.add({ workspaceId: 'noisy', connection: 2, estimateMs: 1, work: null })

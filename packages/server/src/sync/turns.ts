@@ -1,18 +1,18 @@
-/** How long it takes until half of what somebody used of a processor no longer counts. */
+/** After this time, used processor time counts only half. */
 const HALF_LIFE_MS = 1_000
 /** Debts below this are forgotten. */
 const NOTHING_MS = 0.01
 
-/** A piece of work that waits for a processor. Whoever gives it keeps it short: a few milliseconds, or one step that cannot be cut. */
+/** A piece of work that waits for a processor. It must be short: a few milliseconds, or one step that cannot be cut. */
 export interface Turn<Work> {
   readonly workspaceId: string
   readonly connection: number
-  /** Processor time that it is expected to take. */
+  /** The processor time that the work is expected to take. */
   readonly estimateMs: number
   readonly work: Work
 }
 
-/** Processor time that each of many has used lately, in ms; what was used a second ago counts half. */
+/** The processor time that each key has used lately, in ms. Time that was used a second ago counts half. */
 class Debts<Key> {
   readonly #debts = new Map<Key, { ms: number; atMs: number }>()
 
@@ -33,7 +33,7 @@ class Debts<Key> {
     return this.#debts.has(key)
   }
 
-  /** Whether anybody owes more than nothing and at most `mostMs`. */
+  /** Returns whether a key has a debt of at most `mostMs`. A debt below `NOTHING_MS` does not count. */
   anyBetween(mostMs: number, nowMs: number): boolean {
     for (const key of this.#debts.keys()) {
       const ms = this.of(key, nowMs)
@@ -48,11 +48,13 @@ class Debts<Key> {
 }
 
 /**
- * Whose turn it is at one processor: that of the workspace which used the least of it lately, and within it that of the connection which used the
- * least; between equals, that of who has waited longest. Nobody's work is dropped, and the processor does not rest while work waits. [G9, C1]
+ * Decides which turn comes next at one processor. The workspace that used the least processor time lately comes first, and within it the
+ * connection that used the least. Among equals, the one that has waited longest comes first. No work is dropped, and the processor is never
+ * idle while work waits. [G9, C1]
  *
- * A turn is charged by its estimate when it is taken and by its measured time when it is done. Debts belong to workspaces, so a connection that
- * comes back has not got rid of what its workspace owes. Pure: knows no thread and no clock, times are given by the caller and never go back.
+ * A turn is charged its estimate when it is taken, and the difference to its measured time when it is done. The workspace has a debt too, so
+ * a connection that closes and opens again does not get rid of it. Pure: it uses no thread and no clock. The caller passes times, which never
+ * go back.
  */
 export class Turns<Work> {
   readonly #waiting = new Map<string, Map<number, Turn<Work>[]>>()
@@ -63,7 +65,7 @@ export class Turns<Work> {
   #mostSpentMs = 0
   #size = 0
 
-  /** How many turns wait. */
+  /** The number of waiting turns. */
   get size(): number {
     return this.#size
   }
@@ -80,18 +82,18 @@ export class Turns<Work> {
     else turns.push(turn)
   }
 
-  /** What the workspace owes whose turn is next; `null` when none waits. */
+  /** Returns the debt of the workspace whose turn comes next, or `null` when no turn waits. */
   nextOwesMs(nowMs: number): number | null {
     const workspaceId = leastOwing(this.#waiting.keys(), this.#workspaces, nowMs)
     return workspaceId === null ? null : this.#workspaces.of(workspaceId, nowMs)
   }
 
-  /** Whether some workspace used a processor lately, and less of it than `owedMs`. */
+  /** Returns whether a workspace used a processor lately and owes at most `owedMs`. */
   lighterWorks(owedMs: number, nowMs: number): boolean {
     return this.#workspaces.anyBetween(owedMs, nowMs)
   }
 
-  /** Takes the next turn and charges its estimate; `null` when none waits. */
+  /** Takes the next turn and charges its estimate. Returns `null` when no turn waits. */
   take(nowMs: number): Turn<Work> | null {
     const workspaceId = leastOwing(this.#waiting.keys(), this.#workspaces, nowMs)
     if (workspaceId === null) return null
@@ -100,7 +102,7 @@ export class Turns<Work> {
     const turns = connections.get(connection) as Turn<Work>[]
     const turn = turns.shift() as Turn<Work>
     this.#size--
-    // Taken out and put in again at the end: between equals it is the others' turn.
+    // The connection and the workspace move to the end, so that among equals the others come first.
     connections.delete(connection)
     if (turns.length > 0) connections.set(connection, turns)
     this.#waiting.delete(workspaceId)
@@ -109,26 +111,26 @@ export class Turns<Work> {
     return turn
   }
 
-  /** Says how long a taken turn really took. */
+  /** Ends a taken turn that really took `tookMs`. */
   done({ workspaceId, connection, estimateMs }: Turn<Work>, tookMs: number, nowMs: number): void {
     this.#owe(workspaceId, connection, tookMs - estimateMs, nowMs)
     this.#note(workspaceId, tookMs)
   }
 
-  /** Charges work that was done outside a turn. `connection` 0: that of no connection. */
+  /** Charges work that was done outside a turn. With `connection` 0, the work belongs to no connection. */
   charge(workspaceId: string, connection: number, tookMs: number, nowMs: number): void {
     this.#owe(workspaceId, connection, tookMs, nowMs)
     this.#note(workspaceId, tookMs)
   }
 
-  /** Charges what workspaces used of other processors. */
+  /** Charges the time that workspaces used on other processors. */
   spentElsewhere(spent: Iterable<readonly [string, number]>, nowMs: number): void {
     for (const [workspaceId, ms] of spent) this.#workspaces.add(workspaceId, ms, nowMs)
   }
 
-  /** What workspaces used here and was not answered before, for the other processors; sums below `leastMs` wait until they have grown. */
+  /** Returns the time that workspaces used here since it was last returned, for the other processors. Sums below `leastMs` are returned later. */
   takeSpent(leastMs = 0): readonly (readonly [string, number])[] {
-    // This runs after every turn, and mostly no workspace has used enough.
+    // This check keeps the call fast: it runs after every turn, and usually no workspace has used enough.
     if (this.#mostSpentMs < leastMs) return []
     const told = [...this.#spent].filter(([, ms]) => ms >= leastMs)
     for (const [workspaceId] of told) this.#spent.delete(workspaceId)
@@ -136,7 +138,7 @@ export class Turns<Work> {
     return told
   }
 
-  /** What every workspace owes, for a processor that is new. */
+  /** Returns the debt of every workspace, for a new processor. */
   workspaceDebts(nowMs: number): readonly (readonly [string, number])[] {
     return this.#workspaces.all(nowMs)
   }
@@ -149,7 +151,7 @@ export class Turns<Work> {
     return this.#connections.of(connection, nowMs)
   }
 
-  /** Forgets who owes nothing any more. */
+  /** Forgets the workspaces and connections that owe nothing any more. */
   sweep(nowMs: number): void {
     this.#workspaces.sweep(nowMs)
     this.#connections.sweep(nowMs)
@@ -168,7 +170,7 @@ export class Turns<Work> {
   }
 }
 
-/** The first of those that owe the least; `null` of none. */
+/** Returns the first key with the smallest debt, or `null` when there are no keys. */
 function leastOwing<Key>(keys: Iterable<Key>, debts: Debts<Key>, nowMs: number): Key | null {
   let best: Key | null = null
   let least = Number.POSITIVE_INFINITY

@@ -4,7 +4,7 @@ import type { OpenDocumentStore } from '../documents/document-store.contract.ts'
 import { change, creation, update, written } from '../documents/testing/document-writes.ts'
 import type { AppendRecord, LogRecord } from './update-log.port.ts'
 
-/** Registers what every driver of `UpdateLog` keeps to. */
+/** Registers the tests that every driver of `UpdateLog` must pass. */
 export function describeUpdateLogContract(name: string, open: () => Promise<OpenDocumentStore>): void {
   describe(`UpdateLog: ${name}`, () => {
     let store: OpenDocumentStore
@@ -42,7 +42,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect(await store.updates.append([record(key, 3, 4)])).toEqual([{ kind: 'appended', seq: 4 }])
     })
 
-    it('[AG-110] what rooms remember of removed blocks is loaded with the log, also when a snapshot holds the records, for the last minute of it', async () => {
+    it('[AG-110] the removals of the last minute are loaded with the log, also when a snapshot contains their records', async () => {
       const { key } = await newDocument()
       const other = await newDocument()
       const remembering = (of: number, afterSeq: number, atMs: number, removals: string) => ({
@@ -70,7 +70,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect((await loaded(other.key)).removals).toEqual(['other'])
     })
 
-    it('[AG-110] of what rooms remember of one document the newest thousand records are kept, and the newest 4 MiB of long ones', async () => {
+    it('[AG-110] of the removals of one document the newest thousand are kept, and of long ones the newest 4 MiB', async () => {
       const [{ key }, long] = [await newDocument(), await newDocument()]
       const remembering = (of: number, afterSeq: number, removals: string) => ({ ...record(of, afterSeq), removals })
       await store.updates.append(Array.from({ length: 1_002 }, (_, i) => remembering(key, i, String(i + 1))))
@@ -129,7 +129,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect((await loaded(ahead.key)).records).toEqual([])
     })
 
-    it('[LIFE-5] in one call records of a reset room answer conflict and those of the reloaded room are appended', async () => {
+    it('[LIFE-5] in one call the records of a reset room are answered conflict, and the records of the reloaded room are appended', async () => {
       const { key } = await newDocument()
       const reset = [record(key, 1, 2), record(key, 2, 3)]
       const anew = [record(key, 0, 4), record(key, 1, 5)]
@@ -142,7 +142,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect((await loaded(key)).records.map((r) => r.update)).toEqual([update(4), update(5)])
     })
 
-    it('[LIFE-26] of two simultaneous writers at one sequence exactly one appends', async () => {
+    it('[LIFE-26] when two writers append after the same sequence at the same time, exactly one of them succeeds', async () => {
       const { key } = await newDocument()
       const both = await Promise.all([1, 2].map((n) => store.updates.append([record(key, 0, n), record(key, 1, n)])))
       expect(both.map((outcomes) => outcomes.map(({ kind }) => kind)).sort()).toEqual([
@@ -159,7 +159,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect(state).toEqual({ kind: 'document', head: { ...document, lastSeq: 1, coveredSeq: 0, bodyAhead: true } })
     })
 
-    it('[LIFE-15] [YDOC-8] of two rooms that catch up with the same cold write exactly one appends it', async () => {
+    it('[LIFE-15] [YDOC-8] when two rooms catch up with the same cold write, exactly one of them appends it', async () => {
       const document = await newDocument()
       const catchUp = { version: 1 }
       const both = await Promise.all([1, 2].map((n) => store.updates.append([{ ...record(document.key, 0, n), catchUp }])))
@@ -168,7 +168,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect((await loaded(document.key)).records).toHaveLength(1)
     })
 
-    it('[LIFE-15] a catch-up with an older version than the stored one answers conflict, a current one is appended in order', async () => {
+    it('[LIFE-15] a catch-up with an older version than the stored one is answered conflict, and a current one is appended in order', async () => {
       const document = await newDocument()
       const { key } = document
       written(await store.documents.write(change(document, '{"b":1}')))
@@ -221,7 +221,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
         expect((await loaded(key)).records).toEqual([expect.objectContaining({ seq: 5 })])
       })
 
-      it('[LIFE-7] an older or equal snapshot changes nothing, one beyond the end of the log is refused', async () => {
+      it('[LIFE-7] an older or equal snapshot changes nothing, and a snapshot beyond the end of the log is refused', async () => {
         const { key } = await newDocument()
         await store.updates.append([1, 2, 3].map((n) => record(key, n - 1, n)))
         await store.updates.compact(key, snapshot(2))

@@ -11,7 +11,7 @@ import type { WorkerPool } from './worker-pool.port.ts'
 /** Opens homes on the storage of the suite. */
 export type OpenHomes = (storage: Storage) => WorkerPool & AsyncDisposable
 
-/** Registers what the gateway may rely on, whatever the home of a room is. [C2, C8] */
+/** Registers the tests that every `WorkerPool` must pass. The gateway relies on them for every home of a room. [C2, C8] */
 export function workerPoolContract(name: string, openHomes: OpenHomes): void {
   describe(`WorkerPool: ${name}`, () => {
     let storage: Storage
@@ -124,7 +124,7 @@ export function workerPoolContract(name: string, openHomes: OpenHomes): void {
       expect(await stored(head)).toBe('good')
     })
 
-    it('[LIFE-17] a room is evicted only when nobody is joined, and its tasks fail afterwards', async () => {
+    it('[LIFE-17] a room is evicted only when no connection is joined, and its tasks fail afterwards', async () => {
       const at = await open(await createDocument(storage.documents))
       expect(await run(at, { kind: 'evict' })).toEqual({ kind: 'busy' })
       homes.post(at.home, { kind: 'leave', room: at.room, connection: at.room })
@@ -132,7 +132,7 @@ export function workerPoolContract(name: string, openHomes: OpenHomes): void {
       expect(await run(at, { kind: 'settle' })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
     })
 
-    it('[C8] a room hands its document over when every edit is durable, and a connection that resumes in the next home gets no step1', async () => {
+    it('[C8] a room is handed over when every edit is durable, and a connection that resumes in the next home gets no step1', async () => {
       const head = await createDocument(storage.documents)
       const at = await open(head)
       const { doc, type } = textEditor()

@@ -34,7 +34,7 @@ export class ProjectionCache {
   private html = new WeakMap<object, string>()
   private readonly canonicals = new Map<string, readonly Canonical[]>()
 
-  /** Listens to the projected document. Clears the cache when that is another document than before. */
+  /** Listens to the document that is projected. Clears the cache when it listened to another document before. */
   attach(ydoc: Y.Doc): void {
     if (this.ydoc === ydoc) return
     this[Symbol.dispose]()
@@ -72,7 +72,7 @@ export class ProjectionCache {
     return out
   }
 
-  /** HTML of one block of a prose page. An untouched block is the same object in every reading. */
+  /** Returns the HTML of one block of a prose page, cached by the block: an untouched block is the same object in every reading. */
   block(block: object, compute: () => string): string {
     const known = this.html.get(block)
     if (known !== undefined) return known
@@ -81,12 +81,12 @@ export class ProjectionCache {
     return html
   }
 
-  /** Canonical form of a page's stored HTML. */
+  /** Returns the canonical form of a page's stored HTML, computed or cached. */
   canonical(root: string, content: string, compute: (content: string) => string): string {
     const known = this.canonicals.get(root) ?? []
     const found = known.find((each) => each.content === content || each.html === content)
     const entry = found ?? { content, html: compute(content) }
-    // Keeps two entries per page, because the stored body may lag behind: its HTML is asked for as well as the newest.
+    // Keeps two entries per page: the HTML of the stored body, which may be older, and the newest HTML. Both are asked for in turn.
     this.canonicals.set(root, [entry, ...known.filter((each) => each !== entry).slice(0, 1)])
     return entry.html
   }

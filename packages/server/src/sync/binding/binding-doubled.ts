@@ -27,7 +27,7 @@ function isDoubled(fragment: Y.XmlFragment): boolean {
   return true
 }
 
-/** A node as text; two nodes are equal exactly when their texts are. */
+/** Returns a node as text. Two nodes are equal exactly when their texts are equal. */
 function likeness(node: unknown): string {
   if (node instanceof Y.XmlText) return JSON.stringify(['text', node.toDelta()])
   if (!(node instanceof Y.XmlElement)) return String(node)

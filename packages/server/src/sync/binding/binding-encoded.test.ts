@@ -13,7 +13,7 @@ const shape = fc.tuple(fc.uuid(), wildExtras, json).map(([id, wild, value]) => (
 const shapes = fc.uniqueArray(shape, { selector: ({ id }) => id, maxLength: 40 })
 const bodyOf = (...all: Parameters<typeof canvasPage>[1][]) => body({ pages: [canvasPage('c', ...all), canvasPage('d')] })
 
-/** Writes a change; returns the document, the updates that it told of, and how its entries are held. */
+/** Writes a change. Returns the document with its state, the updates that it emitted, and the content classes of its entries. */
 function written(before: DocumentBody, after: DocumentBody, isEncoded: boolean) {
   const doc = new Y.Doc()
   doc.clientID = 7
@@ -25,7 +25,7 @@ function written(before: DocumentBody, after: DocumentBody, isEncoded: boolean) 
   return { doc, updates, contents, state: Y.encodeStateAsUpdate(doc) }
 }
 
-it('[CONC-14] [YDOC-2] shapes that were encoded ahead make the same update and the same document, whatever they hold', () => {
+it('[CONC-14] [YDOC-2] shapes with any content that were encoded ahead make the same update and the same document', () => {
   fc.assert(
     fc.property(shapes, shapes, (old, added) => {
       const known = new Set(old.map(({ id }) => id))
@@ -46,13 +46,13 @@ it('[CONC-14] [YDOC-2] shapes that were encoded ahead make the same update and t
   )
 })
 
-it('[CONC-14] what is encoded is what the transaction writes, for an update longer than the buffers of Yjs', () => {
+it('[CONC-14] the transaction writes the bytes that were encoded ahead, even in an update that is longer than the buffers of Yjs', () => {
   const long = Array.from({ length: 300 }, (_, i) => ({ id: `s${i}`, type: 'text', text: 'é'.repeat(i * 7) }))
   const [before, after] = [bodyOf(), bodyOf(...long)]
   const encoded = encodeAdded(before, after)
   expect(encoded.size).toBe(300)
   expect(written(before, after, true).updates).toEqual(written(before, after, false).updates)
-  // Other bytes show in the update, so what was encoded ahead is what is written.
+  // Other encoded bytes change the length of the update, which proves that the encoded bytes are written.
   const other = new Map([...encoded].map(([value]) => [value, Uint8Array.of(126)] as const))
   const doc = new Y.Doc()
   seed(doc, before, 'test')

@@ -3,7 +3,7 @@ import type { Json } from '@docrelay/model/json'
 import * as Y from 'yjs'
 import { isUntouched, shapeRoots } from './binding-roots.ts'
 
-/** What an update says of values, by the value itself: made ahead, so that the transaction that writes them need not make it. [CONC-14] */
+/** By value object: its bytes in an update. They are encoded ahead, to save this time in the transaction that writes the values. [CONC-14] */
 export type EncodedValues = ReadonlyMap<Json, Uint8Array>
 
 /** Encodes the shapes that an edit adds to pages. */
@@ -27,8 +27,8 @@ function encode(value: Json): Uint8Array {
 }
 
 /**
- * Lets the transaction in progress write what is already encoded of the shapes that it added. Returns a function that gives them their own content
- * back: call it after the transaction, so that nothing of this stays in memory.
+ * Makes the transaction in progress write the encoded bytes of the shapes that it added. Returns a function that restores the normal content
+ * of these shapes. Call it after the transaction, so that the bytes do not stay in memory.
  */
 export function useEncoded(ydoc: Y.Doc, { canvas }: DocumentBody, encoded: EncodedValues): () => void {
   const ends: (() => void)[] = []
@@ -40,7 +40,7 @@ export function useEncoded(ydoc: Y.Doc, { canvas }: DocumentBody, encoded: Encod
       const bytes = encoded.get(value)
       const item = bytes === undefined ? undefined : entries.get(id)
       const content = item?.content
-      // Any other content is a value that is not written as it is.
+      // With any other content, `wireValue` has changed the value, and the encoded bytes do not fit.
       if (item === undefined || bytes === undefined || !(content instanceof Y.ContentAny) || content.arr[0] !== value) continue
       item.content = new EncodedContent(content.arr, bytes)
       ends.push(() => {

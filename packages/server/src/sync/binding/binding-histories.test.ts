@@ -90,7 +90,7 @@ const step = fc.record({
 })
 type Step = ReturnType<typeof step.generate>['value']
 
-/** All editable parts of a page. */
+/** Returns all editable parts of a page. */
 function partsOf(fragment: Y.XmlFragment) {
   const parts = [...fragment.createTreeWalker(() => true)] as (Y.XmlElement | Y.XmlText)[]
   return {
@@ -101,7 +101,7 @@ function partsOf(fragment: Y.XmlFragment) {
 
 const pick = <T>(list: readonly T[], at: number): T | undefined => list[at % list.length]
 
-/** One random edit; it need not make sense. */
+/** Makes one random edit, which need not make sense. */
 function edit(fragment: Y.XmlFragment, { kind, at, to, letters, marks, name, attr, value, block }: Step): void {
   const { texts, elements } = partsOf(fragment)
   const text = pick(texts, at)
@@ -174,7 +174,7 @@ class Room {
     else copy.transact(() => [each, { ...each, at: each.to, to: each.at }].forEach((one) => edit(page(copy), one)))
   }
 
-  /** Delivers some waiting updates, in any order, all at once or one by one. */
+  /** Delivers some waiting updates in any order, in one transaction or one by one. */
   #receive({ who, at, to, isOneTransaction }: Step): void {
     const [copy, list] = [this.#copies[who] as Y.Doc, this.#waiting[who] as Uint8Array[]]
     const updates = Array.from({ length: to % 6 }, () => list.splice(at % 2 === 0 ? 0 : at % Math.max(1, list.length), 1)).flat()

@@ -198,7 +198,7 @@ const oddValue: fc.Arbitrary<() => unknown> = fc.oneof(
   ),
 )
 
-/** Any edit of a client; it need not make sense. */
+/** Any edit of a client. It need not make sense. */
 const clientEdit: fc.Arbitrary<(ydoc: Y.Doc) => void> = fc.oneof(
   fc.tuple(root, recordId, oddValue).map(
     ([name, id, made]) =>
@@ -239,12 +239,12 @@ const clientEdit: fc.Arbitrary<(ydoc: Y.Doc) => void> = fc.oneof(
     ),
 ) as fc.Arbitrary<(ydoc: Y.Doc) => void>
 
-/** As text, without the names that Yjs cannot transfer. */
+/** Returns a value as JSON text, without the member names that Yjs cannot transfer. */
 function stripped(given: Json): string {
   return JSON.stringify(given, (name, member: unknown) => (name === '__proto__' || name === 'constructor' ? undefined : member))
 }
 
-/** An equal body made of other objects. */
+/** Returns an equal body made of other objects. */
 function structuredCopy(body: DocumentBody): DocumentBody {
   return { ...body, canvas: { ...body.canvas, pages: body.canvas.pages.map((page) => ({ ...page, shapes: [...page.shapes] })) } }
 }

@@ -3,8 +3,8 @@ import type * as Y from 'yjs'
 /**
  * Applies the moves, additions and removals between `before` and `after` to the live order. [YDOC-3]
  *
- * Items that others moved meanwhile stay where they put them. Only ids that this edit moved or added are placed, each after the id that it
- * follows in `after`. Ids without a record (`has`) are not added back. When `live` equals `before`, the result is `after`.
+ * Items that others moved meanwhile stay where the others put them. Only ids that this edit moved or added are placed, each behind the id
+ * that it follows in `after`. Ids without a record (`has`) are not added back. When `live` equals `before`, the result is `after`.
  */
 export function mergeOrder(
   live: readonly string[],
@@ -44,7 +44,7 @@ export function writeOrder(array: Y.Array<unknown>, target: readonly string[], r
     if (steady.has(id)) anchor = first.get(id) as number
     else pushTo(inserts, anchor, id)
   }
-  // From the end, so that indexes of items still to be edited stay valid.
+  // The loop runs from the end, so that the indexes of the items before it stay valid.
   for (let index = raw.length - 1; index >= -1; index--) {
     const insert = inserts.get(index)
     if (insert !== undefined) array.insert(index + 1, insert)
@@ -62,7 +62,7 @@ function pushTo<K>(lists: Map<K, string[]>, key: K, id: string): void {
   else list.push(id)
 }
 
-/** Indexes of a longest strictly increasing subsequence, in order. */
+/** Returns the indexes of a longest strictly increasing subsequence, in order. */
 export function longestRise(numbers: readonly number[]): readonly number[] {
   const tails: number[] = []
   const previous: number[] = []

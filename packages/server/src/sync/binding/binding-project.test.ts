@@ -103,7 +103,7 @@ describe('projecting a live document to a body', () => {
     expect(Y.encodeStateAsUpdate(ydoc)).toEqual(before)
   })
 
-  it('[YDOC-4] [CANVAS-17] members of a live group are read directly after their group, wherever the order lists them', () => {
+  it('[YDOC-4] [CANVAS-17] members of a live group are read directly after their group, even if the order lists them elsewhere', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('shapes:p').set('g', group('g', 's3', 's1'))
     ydoc.getArray('shapeOrder:p').insert(0, ['g'])

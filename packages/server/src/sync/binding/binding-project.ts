@@ -86,7 +86,7 @@ function projectCanvas(reading: Reading, base: DocumentBody): CanvasContainer {
   return sameItems(pages, base.canvas.pages) ? base.canvas : { ...base.canvas, pages }
 }
 
-/** Members of a page from its live entry, which has no shapes. Members that only the body has are kept. [YDOC-1] */
+/** Returns the members of a page from its live entry, which has no shapes. Keeps the members that only the body has. [YDOC-1] */
 function canvasMembers(id: string, value: Json, base: JsonObject | undefined): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined
   const live = withId(omitMembers(value, 'shapes', 'shapeOrder'), id)
@@ -138,7 +138,7 @@ function projectProse(reading: Reading, base: DocumentBody): ProseContainer {
   return sameItems(pages, base.prose.pages) ? base.prose : { ...base.prose, pages }
 }
 
-/** A page without `order` in the body gets none from its live entry, which always has one. [BODY-7] */
+/** Returns the members of a page from its live entry. Its `order`, which every live entry has, is left out when the body has none. [BODY-7] */
 function proseMembers(id: string, value: Json, base: JsonObject | undefined): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined
   const live = withId(omitMembers(value, 'content'), id)
@@ -171,7 +171,7 @@ function projectFields(reading: Reading, base: DocumentBody['fields']): Document
   return reading.cache === null ? read() : reading.cache.part('fields', [FIELDS.map, FIELDS.order], base, read)
 }
 
-/** Creates a container only when the live document has content for it. [BODY-3] */
+/** Projects `references` or `fields`. A missing container is created only when the live document has content for it. [BODY-3] */
 function projectContainer<T extends References | Fields>(
   reading: Reading,
   roots: RecordRoots,
@@ -204,7 +204,7 @@ function inOldOrder(
   return new Map([...kept, ...added].map((id) => [id, items.get(id) as JsonObject]))
 }
 
-/** Records of a map root, converted by `read`, which compares them with `base`. Entries that are not records are left out. */
+/** Returns the records of a map root, converted by `read`, which compares them with `base`. Leaves out entries that are not records. */
 function readRecords<T>(
   { ydoc, cache }: Reading,
   root: string,
@@ -224,7 +224,7 @@ function readRecords<T>(
   return records
 }
 
-/** Page ids in order: from the live list when it is not empty, else from the stored body. [YDOC-4, YDOC-5] */
+/** Returns the page ids in order: from the live list when it is not empty, else from the stored body. [YDOC-4, YDOC-5] */
 function readIds(
   ydoc: Y.Doc,
   roots: RecordRoots,
@@ -234,7 +234,7 @@ function readIds(
   return listed.size === 0 ? [...base.keys()] : healOrder(readArray(ydoc, roots.order), listed)
 }
 
-/** The raw items of an order array. Items that are not ids are skipped later, when the order is healed. */
+/** Returns the raw items of an order array. Items that are not ids are skipped later, when the order is healed. */
 export function readArray(ydoc: Y.Doc, root: string): readonly unknown[] {
   return isUntouched(ydoc, root) ? [] : ydoc.getArray(root).toArray()
 }

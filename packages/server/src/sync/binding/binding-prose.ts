@@ -18,15 +18,15 @@ export interface Hints {
   readonly words?: readonly TextChange[]
   /** The cache that is attached to this document. */
   readonly cache?: ProjectionCache
-  /** What an update says of shapes that are new in `after`. */
+  /** The encoded bytes of shapes that are new in `after`. */
   readonly encoded?: EncodedValues
 }
 
 const EMPTY_PAGE = '<p></p>'
 
 /**
- * The HTML of a prose page. Returns the body's string while the live tree has the same content, else canonical HTML. [BODY-9] A page that
- * exists only in the live document and was never filled is `<p></p>`.
+ * Returns the HTML of a prose page: the string of the body while the live tree has the same content, else canonical HTML. [BODY-9] A page
+ * that exists only in the live document and was never filled is `<p></p>`.
  */
 export function projectContent(ydoc: Y.Doc, pageId: string, base: string | undefined, cache: ProjectionCache | null): string {
   const root = proseRoot(pageId)
@@ -36,7 +36,7 @@ export function projectContent(ydoc: Y.Doc, pageId: string, base: string | undef
     if (base === undefined || html === base) return html
     const canonical = cache === null ? canonicalHtml(base) : cache.canonical(root, base, canonicalHtml)
     if (html === canonical) return base
-    // The returned HTML is the base of the next projection, and it is canonical already.
+    // The returned HTML is canonical already. Noting this saves computing it when the HTML is the base of the next projection.
     cache?.canonical(root, html, () => html)
     return html
   }
@@ -48,12 +48,12 @@ function fragmentHtml(fragment: Y.XmlFragment, cache: ProjectionCache | null): s
   const tree = readFragment(fragment, cache.prose)
   if (tree.length === 0) return EMPTY_PAGE
   const html = tree.map((block) => cache.block(block, () => serialiseHtml([block]))).join('')
-  // An edit of the projected page then starts from the same node objects as the live page.
+  // So an edit of the projected page starts from the same node objects as the live page.
   keepTree(html, tree)
   return html
 }
 
-/** The tree of a stored page; white space in text blocks is significant. [PROSE-15] */
+/** Parses the HTML of a stored page. White space in text blocks is significant. [PROSE-15] */
 export function contentTree(content: string): ProseTree {
   return storedTree(content).tree
 }
@@ -62,7 +62,7 @@ export function canonicalHtml(content: string): string {
   return serialiseHtml(contentTree(content))
 }
 
-/** Whether stored HTML has content with which a live page would have to be filled. [PROSE-9] */
+/** Whether stored HTML has content, so that a live page has to be filled with it. [PROSE-9] */
 export function hasContent(content: string): boolean {
   return content !== '' && content !== EMPTY_PAGE && !isEmptyPage(contentTree(content))
 }
@@ -74,8 +74,8 @@ export function reconcileContent(ydoc: Y.Doc, pageId: string, before: string, af
 }
 
 /**
- * Writes a page that the caller has not seen. With `keep`, live content stays, because others have just added it; blocks that both have
- * occur once. Without `keep`, live content left from an earlier page with this id is replaced. [LIFE-14, YDOC-5]
+ * Writes a page whose live content the caller has not seen. With `keep`, live content stays, because others have just added it; blocks that
+ * both sides have occur once. Without `keep`, live content of an earlier page with this id is replaced. [LIFE-14, YDOC-5]
  */
 export function fillContent(ydoc: Y.Doc, pageId: string, after: string, keep: boolean): void {
   writeContent(ydoc, pageId, after, (live, tree) => (keep ? sharedBlocks(live, tree) : live))
@@ -96,7 +96,7 @@ function writeContent(
   else reconcileFragment(fragment, before(readFragment(fragment, cache?.prose), tree), tree, cache?.prose, moved, words)
 }
 
-/** Blocks of `tree` that `live` also has, in the same order. */
+/** Returns the blocks of `tree` that `live` has too, in the same order. */
 function sharedBlocks(live: ProseTree, tree: ProseTree): ProseTree {
   const places = new Map<string, number[]>()
   for (const [place, block] of live.entries()) {

@@ -42,11 +42,11 @@ interface Work {
  * bodies are skipped, so the code that makes `after` must reuse unchanged parts. Members without a counterpart in the live document are
  * ignored: the caller keeps them by projecting over `after`. [YDOC-6]
  *
- * Runs as one Yjs transaction with this `origin` and never awaits. When nothing differs, there is no transaction event. A change of title
+ * Runs as one Yjs transaction with this `origin` and never awaits. When nothing differs, the document emits no update. A change of title
  * or tags is dated `titleChangedAtMs` when given, so that older live titles lose against it. [YDOC-7]
  *
- * `hints.moved` names blocks by id: where two blocks of a page changed places, the named one is created anew and the other one stays.
- * `hints.words` says which words of a text block were replaced, so that no others are touched. [AG-48] `hints.encoded` spares the
+ * `hints.moved` names blocks by id: when two blocks of a page changed places, the named one is created anew and the other one stays.
+ * `hints.words` names the words of a text block that were replaced, so that no others are touched. [AG-48] `hints.encoded` saves the
  * transaction the time of encoding new shapes. [CONC-14]
  *
  * Without concurrent changes the result is exact: `project(ydoc, after)` equals `after`. A record deleted since `before` is not restored:
@@ -103,7 +103,7 @@ function reconcileCanvas(work: Work, before: CanvasContainer, after: CanvasConta
     const old = known.get(page.id)
     if (!live.has(page.id) || old?.shapes === page.shapes) continue
     const roots = shapeRoots(page.id)
-    // A page that this edit lists may find shapes that an earlier page with its id left in the live document.
+    // An earlier page with the same id may have left shapes in the live document. A page that this edit lists replaces them.
     const left = live.get(page.id) === 'new' ? liveRecords(work.ydoc, roots) : NO_RECORDS
     reconcileRecords(work, roots, old === undefined ? left : shapeRecords(old), shapeRecords(page))
   }
@@ -152,7 +152,7 @@ function reconcileRecords({ ydoc, seeded }: Work, roots: RecordRoots, given: Rec
   for (const [id, value] of after.items) {
     const old = before.items.get(id)
     if (old === value || equalJson(old, value)) continue
-    // Changed here and deleted by somebody else: the deletion wins.
+    // Another person deleted the record that is changed here: the deletion wins.
     if (old !== undefined && !map.has(id)) continue
     setEntry(map, id, value)
   }
@@ -163,7 +163,7 @@ function reconcileRecords({ ydoc, seeded }: Work, roots: RecordRoots, given: Rec
   writeOrder(ydoc.getArray(roots.order), target, new Set(before.order.filter((id) => !kept.has(id))))
 }
 
-/** The current records and order of a pair of roots. Members of groups are in the order only when the live order lists them. */
+/** Returns the current records and order of a pair of roots. Members of groups are in the order only when the live order lists them. */
 function liveRecords(ydoc: Y.Doc, roots: RecordRoots): Records {
   const items = new Map<string, JsonObject>()
   for (const [id, value] of ydoc.getMap(roots.map).entries()) {
@@ -176,7 +176,7 @@ function liveRecords(ydoc: Y.Doc, roots: RecordRoots): Records {
   return { items, order: healOrder(listed, items).filter((id) => !unlisted.has(id)) }
 }
 
-/** Sets an entry, or deletes it when `value` is `undefined`. Does nothing when that is already so. */
+/** Sets an entry, or deletes it when `value` is `undefined`. Writes nothing when the entry already is as wanted. */
 export function setEntry(map: Y.Map<unknown>, name: string, value: Json | undefined): void {
   if (value === undefined) {
     if (map.has(name)) map.delete(name)

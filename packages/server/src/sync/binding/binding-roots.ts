@@ -54,7 +54,7 @@ export function canvasEntry(members: JsonObject): JsonObject {
   return omitMembers(members, 'shapes', 'shapeOrder')
 }
 
-/** Entries of prose pages. Editors need `order`; an entry whose body has none gets its index. [YDOC-1] */
+/** Returns the entries of prose pages. Editors need `order`, so a page without one in the body gets its index. [YDOC-1] */
 export function proseEntries(pages: readonly ProsePage[]): Records {
   const entry = (page: ProsePage, place: number): JsonObject => ({
     ...proseEntry(page.members),
@@ -67,19 +67,19 @@ export function proseEntry(members: JsonObject): JsonObject {
   return omitMembers(members, 'content')
 }
 
-/** Shapes of a page. Members of groups are not in the order. [CANVAS-17] */
+/** Returns the shapes of a page. Members of groups are not in the order. [CANVAS-17] */
 export function shapeRecords(page: CanvasPage): Records {
   return { items: new Map(page.shapes.map((shape) => [shape.id, shape.value])), order: rootShapes(page) }
 }
 
-/** Items and order of `references` or `fields`; none when the value is carried verbatim. [BODY-3] */
+/** Returns the items and the order of `references` or `fields`; none when the value is kept verbatim. [BODY-3] */
 export function containerRecords(container: DocumentBody['references'] | DocumentBody['fields']): Records {
   return container === undefined || container.kind === 'opaque' ? NO_RECORDS : container
 }
 
 const CITATION_STYLES: ReadonlySet<unknown> = new Set(['apa', 'mla', 'chicago', 'vancouver'])
 
-/** Values of the body for the members of `metadata` that have a counterpart in it. [YDOC-1, YDOC-6] */
+/** Returns the values of the body for those members of `metadata` that have a counterpart in the body. [YDOC-1, YDOC-6] */
 export function metadataOf(body: DocumentBody): ReadonlyMap<'title' | 'tags' | 'citationStyle', Json> {
   const found = new Map<'title' | 'tags' | 'citationStyle', Json>()
   const title = storedTitle(body)

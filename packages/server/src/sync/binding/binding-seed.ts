@@ -23,7 +23,7 @@ import {
 import { wireValue } from './binding-values.ts'
 import { fillFragment } from '../prose/prose-fragment.ts'
 
-/** A root that the body has content for. */
+/** A root for which the body has content. */
 interface Seed {
   readonly root: string
   /** Text that contains everything the root gets, in the order of writing. */
@@ -47,7 +47,7 @@ export function seed(ydoc: Y.Doc, body: DocumentBody, origin: unknown = null, ti
 function plant(ydoc: Y.Doc, missing: Seed): void {
   const own = ydoc.clientID
   const drawn = seedClientId(missing.root, missing.content)
-  // Yjs gives new structs the client id that the document has at that moment.
+  // Yjs gives new structs the current client id of the document.
   if (!ydoc.store.clients.has(drawn)) ydoc.clientID = drawn
   try {
     missing.fill(ydoc)
@@ -56,7 +56,7 @@ function plant(ydoc: Y.Doc, missing: Seed): void {
   }
 }
 
-/** First eight bytes, little-endian, of SHA-256(root name, 0x1F, content), masked to 53 bits. [YDOC-9] */
+/** Returns the first eight bytes, little-endian, of SHA-256(root name, 0x1F, content), masked to 53 bits. [YDOC-9] */
 export function seedClientId(root: string, content: string): number {
   const digest = createHash('sha256').update(root, 'utf8').update('\x1f').update(content, 'utf8').digest()
   return Number(digest.readBigUInt64LE(0) & 0x1f_ffff_ffff_ffffn)

@@ -2,8 +2,8 @@ import { equalJson, isJsonObject, type Json, type JsonObject, memberOf, omitMemb
 import * as Y from 'yjs'
 
 /**
- * A value of the live document as JSON. Returns the value itself when it already is JSON, else a converted copy, or `undefined` when there
- * is none. A nested Y type becomes its content, a number that JSON lacks becomes `null`, bytes become a list of numbers. [YDOC-2]
+ * Returns a value of the live document as JSON: the value itself when it already is JSON, else a converted copy, or `undefined` when it has
+ * no JSON form. A nested Y type becomes its content, a number that JSON lacks becomes `null`, bytes become a list of numbers. [YDOC-2]
  */
 export function readValue(value: unknown): Json | undefined {
   if (isJson(value)) return value
@@ -46,9 +46,9 @@ function fromEntries(entries: Iterable<[string, unknown]>): JsonObject {
 }
 
 /**
- * The value as it may be put into the live document. Removes members named `__proto__`, because decoding them would replace a prototype in
- * other clients, and an outermost `constructor`, because Yjs uses it to recognise types. Returns the same object when there is nothing to
- * remove. Removed members stay in the stored body: see `keepHidden`. [BODY-7, BODY-8]
+ * Returns a value in the form that the live document may hold. Removes members named `__proto__`, because decoding them would replace a
+ * prototype in other clients, and an outermost `constructor`, because Yjs uses it to recognise types. Returns the same object when there is
+ * nothing to remove. Removed members stay in the stored body: see `keepHidden`. [BODY-7, BODY-8]
  */
 export function wireValue<T extends Json>(value: T): T
 export function wireValue(value: Json): Json {
@@ -56,7 +56,7 @@ export function wireValue(value: Json): Json {
   return isJsonObject(value) ? withoutProto(omitMembers(value, 'constructor')) : withoutProto(value)
 }
 
-/** Whether a member has to be removed; nearly no value has one, and looking is faster than copying. */
+/** Whether a value has a member `__proto__` at any depth. Nearly no value has one, and this check is faster than a copy. */
 function holdsHidden(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some(holdsHidden)
@@ -77,13 +77,13 @@ function withoutProto(value: Json): Json {
   return clean ? value : Object.fromEntries(kept)
 }
 
-/** Whether a live value is what writing `base` would store. */
+/** Whether a live value equals the value that writing `base` would store. */
 export function isWireOf(live: Json | undefined, base: Json | undefined): boolean {
   return live === base || equalJson(live, base) || (base !== undefined && equalJson(live, wireValue(base)))
 }
 
 /**
- * `live` with the members that `wireValue` removed from `base`, wherever the live value still has the object that contained them. [BODY-7]
+ * Returns `live` with the members that `wireValue` removed from `base`, as far as `live` still has the objects that contained them. [BODY-7]
  */
 export function keepHidden(base: Json | undefined, live: Json): Json {
   if (base === undefined || wireValue(base) === base) return live

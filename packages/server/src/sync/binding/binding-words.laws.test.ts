@@ -10,7 +10,7 @@ import * as Y from 'yjs'
 import { liveDocument } from '../testing/live-document.ts'
 import { project, reconcile } from './binding.ts'
 
-/** A page, and some of its words with others for them. */
+/** A page, and edits that replace some of its words. */
 const editing = fc
   .tuple(
     anyTree,
@@ -33,7 +33,7 @@ const editing = fc
     return { body, edits }
   })
 
-/** The characters of the live page that are not deleted, as one name each. */
+/** Returns the names of all characters of the live page that are not deleted. */
 function characters(doc: Y.Doc): ReadonlySet<string> {
   const names = new Set<string>()
   const walk = (type: Y.XmlFragment | Y.XmlText): void => {
@@ -51,7 +51,7 @@ const without = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => [...
 const wordsOf = ({ textChanges = [] }: Edited<object>) => textChanges.flatMap(({ steps }) => steps.flat())
 
 describe('words of a live page', () => {
-  it('[AG-48] the live page says what the edit says, and of other characters none is deleted or inserted', () => {
+  it('[AG-48] after an edit of words the live page equals the edited page, and no other character was deleted or inserted', () => {
     let touched = 0
     fc.assert(
       fc.property(editing, ({ body, edits }) => {
@@ -59,14 +59,14 @@ describe('words of a live page', () => {
         const doc = liveDocument(body)
         const before = project(doc, body)
         const edited = editText(before, { edits }, countingEnvironment())
-        // What an edit replaces may be gone for the next one, and some texts are no words.
+        // An edit may have removed the text that the next one replaces, and some texts cannot be replaced.
         if (isRefusal(edited)) return
         const kept = characters(doc)
         reconcile(doc, before, edited.body, 'test', undefined, { words: edited.textChanges ?? [] })
         expect(contentOf(project(doc, edited.body))).toBe(contentOf(edited.body))
         const words = wordsOf(edited)
         if (words.some(({ insert }) => insert.includes('\n')) || edits.some(({ find }) => find.includes('\n'))) return
-        // What an edit puts in, a later one may take out.
+        // With several edits the counts below do not hold, because one may remove text that another inserted.
         if (edits.length > 1) return
         touched++
         const now = characters(doc)

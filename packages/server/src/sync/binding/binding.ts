@@ -26,7 +26,7 @@ export function catchUp(ydoc: Y.Doc, stored: DocumentBody, origin: unknown, titl
 }
 
 /**
- * Writes the body's title and tags into the live document when the live ones are older than the last title change made elsewhere. Called
+ * Writes the body's title and tags into the live document when the live ones are older than the last title change made elsewhere. Call it
  * before projecting. Returns whether it wrote. [YDOC-7]
  */
 export function refuseStaleTitle(ydoc: Y.Doc, stored: DocumentBody, titleChangedAtMs: number, origin: unknown): boolean {

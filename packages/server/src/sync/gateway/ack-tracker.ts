@@ -1,12 +1,12 @@
 /**
- * A write-bearing message that was handed to a worker and is not settled yet. When the worker ends, it is handed over
- * again. [C6]
+ * A write-bearing message that was sent to the home of its room and is not settled yet. When that home ends, the message is sent to
+ * the next one. [C6]
  */
 export interface KeptFrame {
   readonly ordinal: number
   /** The SYNC message, sub-type first. */
   readonly payload: Uint8Array
-  /** Number in the order of everything that this process handed over. */
+  /** Place in the order of all messages that this process sent to rooms. */
   readonly order: number
   /** The SYNC_CHUNK_ACK of a chunked message, sent after the message was handled. [WS-37] */
   chunkAck?: Uint8Array
@@ -14,12 +14,12 @@ export interface KeptFrame {
 
 /**
  * Counts the write-bearing messages of one binding and records how far they are settled. [WS-39, WS-40] Ordinals are
- * counted on arrival, also for refused messages. A message is outstanding while a shared bucket is asked for its token and while
- * its room has it, so everything below the oldest outstanding ordinal is durable, a proven no-op, or refused.
+ * counted on arrival, also for refused messages. A message is outstanding while it waits for a token of a shared bucket and while
+ * its room has it. So every message before the oldest outstanding one is durable, a proven no-op, or refused.
  */
 export interface AckTracker {
   received: number
-  /** The ordinal of the message whose token is asked for, 0 for none: messages of a connection wait for the one before. [WS-11] */
+  /** The ordinal of the message that waits for its token, 0 for none. At most one waits, because messages are handled in order. [WS-11] */
   asking: number
   /** Highest acknowledged ordinal; never decreases. [WS-41] */
   acked: number
@@ -41,7 +41,7 @@ export function keepFrame(tracker: AckTracker, frame: KeptFrame): void {
   tracker.keptBytes += frame.payload.length
 }
 
-/** Marks everything handed over up to `ordinal` as settled; returns the frames that are no longer outstanding. */
+/** Marks every message up to `ordinal` as settled. Returns the frames that are no longer outstanding. */
 export function settleThrough(tracker: AckTracker, ordinal: number): readonly KeptFrame[] {
   let settled = 0
   for (const frame of tracker.kept) {
@@ -54,7 +54,7 @@ export function settleThrough(tracker: AckTracker, ordinal: number): readonly Ke
 
 const NONE: readonly KeptFrame[] = []
 
-/** Removes one frame: a worker ended while it handled that frame. */
+/** Removes the frame that a worker was handling when it ended. */
 export function dropKept(tracker: AckTracker, ordinal: number): void {
   const at = tracker.kept.findIndex((frame) => frame.ordinal === ordinal)
   if (at < 0) return

@@ -1,4 +1,4 @@
-/** Bytes of SYNC messages that a workspace may send at once, and per second. [W4] */
+/** Bytes of SYNC messages that a workspace may send in one burst, and per second. [W4] */
 const CAPACITY_BYTES = 1024 * 1024 * 1024
 const REFILL_BYTES_PER_SEC = 2 * 1024 * 1024
 

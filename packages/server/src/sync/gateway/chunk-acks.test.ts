@@ -3,7 +3,7 @@ import { TAG } from '@docrelay/protocol/frames'
 import { expect, it } from 'vitest'
 import { headOf, startBench } from '../testing/gateway-bench.ts'
 
-it('[WS-37] a chunked step1 is acknowledged when it is handled, and a chunked write before it when that is settled', async () => {
+it('[WS-37] a chunked step1 is acknowledged when it is handled, and a chunked write only when it is settled', async () => {
   await using bench = await startBench()
   const { workers } = bench
   bench.store.put(headOf('doc'))

@@ -44,7 +44,7 @@ export function newChunkBox(): ChunkBox {
   return { unfinished: new Map(), refused: [], bytes: 0, progressMs: 0 }
 }
 
-/** Takes in one piece. Pieces are copied, so that a piece does not keep the whole received buffer in memory. */
+/** Adds one piece. The piece is copied, so that it does not keep the whole received buffer in memory. */
 export function addChunk(box: ChunkBox, budget: ChunkBudget, chunk: ChunkFrame, nowMs: number): ChunkOutcome {
   const id = idOf(chunk)
   if (box.refused.includes(id)) return { kind: 'ignored' }
@@ -74,7 +74,7 @@ export function addChunk(box: ChunkBox, budget: ChunkBudget, chunk: ChunkFrame, 
   return { kind: 'complete', frame: Buffer.concat(message.pieces as Uint8Array[], message.bytes) }
 }
 
-/** Whether a message is unfinished and no piece came for too long. */
+/** Whether a message is unfinished and no new piece arrived for `idleMs` (10 s). */
 export function chunksExpired(box: ChunkBox, nowMs: number): boolean {
   return box.unfinished.size > 0 && nowMs - box.progressMs >= CHUNK_LIMITS.idleMs
 }
@@ -92,7 +92,7 @@ function refuse(box: ChunkBox, budget: ChunkBudget, id: string, fault: 'client' 
   return { kind: 'refused', fault }
 }
 
-/** Whether this piece is the first one of a message that is refused in any case; its other pieces are ignored. */
+/** Whether this piece is the first one of a message that is refused anyway. Notes the message, whose other pieces are ignored. */
 export function isFirstRefused(refused: string[], chunk: ChunkFrame): boolean {
   const id = idOf(chunk)
   if (refused.includes(id)) return false

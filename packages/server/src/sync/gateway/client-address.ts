@@ -27,7 +27,7 @@ export function clientAddress(peer: string, forwardedFor: string | undefined, tr
   for (const entry of entries) {
     if (!trusted.has(address)) break
     const next = plain(entry.trim())
-    // An entry that is no address does not identify the client.
+    // An entry that is not an address does not identify the client.
     if (isIP(next) === 0) break
     address = next
   }

@@ -50,13 +50,13 @@ export interface Binding {
   announced: Level
   readonly acks: AckTracker
   /**
-   * True once the client was sent the step1 that it is due, for its join or for a later resync. Otherwise a room that moves sends
-   * it. [C8]
+   * True once the client has got the step1 of its join or of a later resync. While it is false, a room that moves sends the step1
+   * in its next home. [C8]
    */
   isAsked: boolean
   /** True until the first step1 after a JOIN, which takes no token. [WS-28] */
   stepOneFree: boolean
-  /** A step1 that is not answered yet. When the worker ends, it is handed over again. [C6] */
+  /** A step1 that is not answered yet. When the home of the room ends, the step1 is sent to the next one. [C6] */
   stepOne: Uint8Array | null
   /**
    * A step1 was sent because writes were dropped, and the token for the answering step2 is already taken. Until that step2 arrives, but at
@@ -66,7 +66,7 @@ export interface Binding {
   /** True once the first edit without permission is in the audit log; later ones are not logged again. [OPS-7] */
   editRefused: boolean
   chunks: ChunkBox | null
-  /** The newest states of its own, which the next home of the room gets when this one ends. [C6] */
+  /** The newest presence states of this client. The next home of the room gets them when this one ends. [C6] */
   presence: OwnPresence | null
 }
 
@@ -141,7 +141,7 @@ export class Connection {
   /** True while the connection waits for the end of the turn. */
   marked = false
   held: HeldUpdates | null = null
-  /** Bytes of one large answer that may exceed the limit when it is alone. [WS-55] */
+  /** Bytes of the largest answer that waits for the socket. They raise the limit of waiting bytes. [WS-55] */
   exemptBytes = 0
   /** Number of the turn that is being written, when this connection sent something in it. */
   turn = 0

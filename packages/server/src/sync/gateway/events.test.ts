@@ -75,7 +75,7 @@ describe('rights of joined connections', () => {
     expect(dropped).toHaveLength(2)
     expect(bench.workers.of('job').map((job) => job.task.kind)).toContain('drop')
     const tombstone = { workspaceId: 'default', id: 'doc', deletedAtMs: 1, lastServerVersion: 1, ownerId: 'ann' }
-    // A connection that was joined gets the event, even if its right to read is gone by now.
+    // A connection that was joined gets the event, even if its caller may not read the document any more.
     bench.events.publish({
       kind: 'deleted',
       ref: head,
@@ -131,7 +131,7 @@ describe('rights of joined connections', () => {
     expect(client.of(TAG.error)).toHaveLength(1)
   })
 
-  it('[PERM-2] a share list that changes during a join makes the gateway decide the rights again', async () => {
+  it('[PERM-2] the gateway decides the rights of a joining connection again when the share list changes during the join', async () => {
     await using bench = await startBench(SETTINGS)
     const head = bench.store.put(headOf('doc', { ownerId: 'ann', sharedWith: [{ userId: 'sam', permission: 'edit' }] }))
     bench.workers.openOutcome = 'hang'

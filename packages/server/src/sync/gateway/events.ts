@@ -15,8 +15,8 @@ export interface DocumentEventsDeps {
 }
 
 /**
- * Sends DOC_EVENTs to every connection whose caller may read the document now, once per change, the author of the
- * change included. [WS-51..WS-53]
+ * Sends one DOC_EVENT per change to every connection whose caller may read the document now, including the author of the
+ * change. [WS-51..WS-53]
  */
 export function createDocumentEvents(deps: DocumentEventsDeps): DocumentEvents {
   return {
@@ -68,8 +68,8 @@ function eventOf(event: DocumentEvent, level: Level, sub: string): DocEventFrame
 }
 
 /**
- * Whether this connection was joined to the document when it was deleted: it gets the event once, whatever its rights
- * now.
+ * Whether this connection was joined to the document when the document was deleted. Such a connection gets the event once,
+ * even if its caller may not read the document any more.
  */
 function takeEventDue(connection: Connection, key: number): boolean {
   const { state } = connection

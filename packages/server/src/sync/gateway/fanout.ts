@@ -10,7 +10,7 @@ interface TurnFrames {
   readonly offsets: readonly number[]
 }
 
-/** Up to this many senders are compared one by one. */
+/** Up to this many senders, a list is searched; for more, a set is built. */
 const FEW = 8
 
 /**
@@ -40,7 +40,7 @@ export class Fanout {
     if (receivers === 0) return
 
     const frames = turnFrames(updates)
-    // Runs from the end: closing a slow member moves the last one into its place.
+    // The loop runs from the end, because closing a slow member moves the last member into its place.
     for (let at = members.length - 1; at >= 0; at--) {
       const member = members[at]
       if (member === undefined) continue

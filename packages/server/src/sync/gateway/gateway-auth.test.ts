@@ -255,7 +255,7 @@ describe('repeatedly refused AUTHs', () => {
     return Promise.race([client.next(TAG.heartbeat).then(() => true), client.closed.then(() => false)])
   }
 
-  it('[WS-16] refused AUTHs are answered at once, and repeated ones are closed 0.5, 1 and 2 s later', async () => {
+  it('[WS-16] refused AUTHs are answered at once, and the sockets of repeated ones are closed 0.5, 1 and 2 s later', async () => {
     const { time, knock, end } = await refusing()
     expect(await (await knock('203.0.113.1')).closed).toEqual({ code: 4409, reason: 'editor-limit' })
     for (const waitMs of [500, 1_000, 2_000]) {

@@ -125,7 +125,7 @@ describe('reading frames', () => {
 })
 
 describe('frames that wait for asynchronous work', () => {
-  it('[WS-12] [W3] with 64 frames waiting the server stops reading the socket, and drops none', async () => {
+  it('[WS-12] [W3] the server stops reading a socket when 64 of its frames wait, and drops none', async () => {
     const held: ((verification: Verification) => void)[] = []
     const bench = await startBench({
       settings: { writes: { ratePerSec: null, burst: 0 } },

@@ -76,7 +76,7 @@ describe(`F-1 frame decoder, seed ${SEED}`, () => {
   })
 })
 
-/** A socket that accepts everything. */
+/** A socket that accepts every write and discards it. */
 function sink(): Wire {
   const raw = { writableLength: 0, destroyed: false, write: () => true, cork() {}, uncork() {}, once: () => raw }
   return { raw, close() {}, terminate() {}, ping() {}, pause() {}, resume() {} }

@@ -63,7 +63,7 @@ describe('the gateway with real document workers and a real store', () => {
     return made
   }
 
-  it('[WS-23] [WS-31] [WS-40] two editors converge, acks cover every write, and a JOIN_DOC after eviction gets all of it', async () => {
+  it('[WS-23] [WS-31] [WS-40] two editors converge, acks cover every write, and a JOIN_DOC after eviction gets all edits', async () => {
     await create('doc')
     const editors = [await editor('doc', ['ack']), await editor('doc'), await editor('doc')]
     for (let at = 0; at < 60; at++) {
@@ -95,7 +95,7 @@ describe('the gateway with real document workers and a real store', () => {
     expect(good.client.socket.readyState).toBe(good.client.socket.OPEN)
   })
 
-  it('[C8] [WS-40] a document that moves from worker to worker while two people type and calls come loses no edit and doubles none', async () => {
+  it('[C8] [WS-40] a document that moves between workers during typing and calls loses no edit and doubles none', async () => {
     await create('moving')
     const ref = { workspaceId: 'default', id: 'moving' }
     const editors = [await editor('moving', ['ack']), await editor('moving', ['ack'])]

@@ -78,7 +78,7 @@ describe('opening a socket', () => {
     expect((await bench.refused('', { headers: { Authorization: 'Basic eA==' } })).status).toBe(401)
   })
 
-  it('[AUTH-10] [REST-14] an upgrade with a bearer while there are no keys answers 401 that says when to try again', async () => {
+  it('[AUTH-10] [REST-14] an upgrade with a bearer while there are no keys answers 401 with a retry time', async () => {
     await using keyless = await startBench({
       deps: { verifyToken: async () => ({ kind: 'refused', reason: 'jwks unavailable' }) },
     })
@@ -91,7 +91,7 @@ describe('opening a socket', () => {
     })
   })
 
-  it('[REST-14] [WS-5] an upgrade whose bearer cannot be checked now answers 503 that says when to try again', async () => {
+  it('[REST-14] [WS-5] an upgrade whose bearer cannot be checked now answers 503 with a retry time', async () => {
     await using silent = await startBench({ deps: { verifyToken: () => Promise.reject(new Error('no answer')) } })
     const { status, headers, body } = await silent.refused('', bearer(bench.issuer.token()))
     expect([status, headers['retry-after']]).toEqual([503, '1'])

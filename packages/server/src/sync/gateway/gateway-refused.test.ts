@@ -3,7 +3,7 @@ import { TAG } from '@docrelay/protocol/frames'
 import { expect, it } from 'vitest'
 import { headOf, startBench } from '../testing/gateway-bench.ts'
 
-it('[WS-68] [WS-9] ERR_DOC_FULL names the bound and its limit, and however often it comes the socket stays open', async () => {
+it('[WS-68] [WS-9] ERR_DOC_FULL names the bound and its limit, and repeated ERR_DOC_FULL leave the socket open', async () => {
   await using bench = await startBench({ settings: { writes: { ratePerSec: null, burst: 0 }, maxConnectionsPerWorkspace: null } })
   bench.store.put(headOf('doc'))
   const client = await bench.joined('doc', {}, ['ack'])

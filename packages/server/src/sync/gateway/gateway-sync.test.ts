@@ -242,7 +242,7 @@ describe('write rate limit', () => {
     let looked = 0
     let has = 0
     for (let step = 1; step <= 4 * 120; step++) {
-      // The step1 of the resync takes a moment to reach the client.
+      // The client gets the step1 of the resync only a moment after the gateway has sent it.
       const asked = bench.workers.of('resync').length
       await time.advance(1_000 / 120)
       if (asked > answered) {
@@ -255,7 +255,7 @@ describe('write rate limit', () => {
       for (const { payload } of bench.workers.of('sync').slice(looked)) {
         looked++
         const brought = payload.at(-1) ?? 0
-        // An update that follows a dropped one is a gap; a step2 contains everything.
+        // An update after a dropped one has a gap, so it brings no text. A step2 contains all text.
         if (payload[0] !== 1 && brought !== has + 1) continue
         has = brought
         arrivals.push(step)

@@ -26,31 +26,31 @@ import {
 
 /** A SYNC_CHUNK may exceed the payload limit by its header. [WS-13] */
 const CHUNK_HEADER_BYTES = 25
-/** Most fragments of one message, and most chunks that were read and not parsed yet. [W1] */
+/** The maximum number of fragments of one message, and of chunks that were read and are not parsed yet. [W1] */
 const MAX_FRAGMENTS = 256
 const MAX_BUFFERED_CHUNKS = 1024
 /** How long the peer may take to answer a close frame. */
 const CLOSE_TIMEOUT_MS = 3_000
 /** How long a drain waits for close frames before it ends the sockets. */
 const DRAIN_MS = 2_000
-/** The pace of closes that are spread over a time, as long as there is time for it: 0.2 s for a hundred sockets. */
+/** The pace of closes that are spread over time: 0.2 s for 100 sockets. It is faster when the given time is too short for it. */
 const CLOSE_EVERY_MS = 2
 const CLOSE_TURN_MS = 20
 
 export interface Gateway extends AsyncDisposable {
-  /** Handles the `upgrade` event of the HTTP server. Never throws. `common`: headers of an answer that refuses it. [REST-9..REST-11] */
+  /** Handles the `upgrade` event of the HTTP server. Never throws. `common`: headers of an answer that refuses the upgrade. [REST-9..REST-11] */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, common?: CommonHeaders): void
   /**
-   * From now on every upgrade answers 503. Live sockets close with 1012 and are gone when the promise resolves. May be called
-   * again. [WS-6, LIFE-28]
+   * Answers every later upgrade with 503 and closes all live sockets with 1012. They are gone when the promise resolves. May be
+   * called again. [WS-6, LIFE-28]
    *
    * @param overMs for one node of several: the closes are spread over this time at most and carry a short retry-after, since
    *   other nodes can serve the clients. When absent, all sockets close at once. [WS-57]
    */
   drain(overMs?: number): Promise<void>
   /**
-   * Sends all clients to other nodes, which can serve them at once: closes all sockets with 1012 and a short retry-after, spread
-   * over `overMs` at most. Resolves when all were closed. New sockets are accepted. [WS-57, OPS-2]
+   * Sends all clients to other nodes, which can serve them at once. Closes all sockets with 1012 and a short retry-after, spread
+   * over at most `overMs`. Resolves when all are closed. New sockets are accepted. [WS-57, OPS-2]
    */
   sendElsewhere(overMs: number): Promise<void>
   readonly sessions: Sessions
@@ -64,9 +64,9 @@ class RelaySocket extends WebSocket {
   sessions: Sessions | null = null
 
   /**
-   * Closes of the relay always have a reason. The library itself closes after its peer, and with a bare code when it
-   * cannot read on, for example after an oversized message. In both cases the connection ends before the close frame,
-   * so that nothing is written after it. [WS-58, W7]
+   * The relay always closes with a reason. The library also calls this method: without a reason when it cannot read on, for
+   * example after an oversized message, and to answer the close of its peer. In both cases the connection is ended here first, so
+   * that nothing is written after the close frame. [WS-58, W7]
    */
   override close(code?: number, data?: string | Buffer): void {
     const fault = code !== undefined && data === undefined ? code : null
@@ -191,7 +191,7 @@ export function createGateway(deps: SessionDeps): Gateway {
 }
 
 /**
- * Keeps only the subprotocol that is echoed: the library would refuse an offer in which a value occurs twice. [WS-3]
+ * Keeps only the offered subprotocol that is echoed, because the library refuses an offer in which a value occurs twice. [WS-3]
  */
 function keepFirstProtocol(request: IncomingMessage): void {
   const offer = request.headers['sec-websocket-protocol']
@@ -203,7 +203,7 @@ function destroySelf(this: Duplex): void {
   this.destroy()
 }
 
-/** All sockets share these listeners, which find the connection on the socket: so a socket costs no closures. */
+/** Attaches listeners that all sockets share. They find the connection on the socket, so a socket needs no closures of its own. */
 function listen(socket: RelaySocket, listeners: Listeners): void {
   socket.on('message', listeners.message)
   socket.on('ping', listeners.heard)
@@ -245,7 +245,7 @@ type CheckedBearer =
   | { readonly kind: 'refused'; readonly refusal: UpgradeRefusal; readonly reason: string }
 
 /**
- * Checks the bearer in the header. A bad bearer is answered over HTTP; when the store does not answer, with 503. [WS-5]
+ * Checks the bearer in the header. A bad bearer is refused over HTTP. When the store does not answer, the refusal is 503. [WS-5]
  */
 async function checkBearer(deps: SessionDeps, token: string, namedWorkspace: string | undefined): Promise<CheckedBearer> {
   let verification: Verification

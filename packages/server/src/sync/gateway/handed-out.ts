@@ -1,7 +1,7 @@
 import type { Timers } from '../../kernel/timers.ts'
 import type { Room } from './room-table.ts'
 
-/** An event waits this long at most. [WS-53] */
+/** An event waits at most this long. [WS-53] */
 export const LONGEST_MS = 2_000
 
 interface Waiter {
@@ -10,8 +10,8 @@ interface Waiter {
 }
 
 /**
- * Remembers how far the log of each open room was given to its members, so that an event of a change can follow the frames of
- * that change, wherever the change was made. [WS-53]
+ * Remembers, for each open room, through which sequence its members have got the log. So the event of a change can be sent after
+ * the frames of the change, even if another node made the change. [WS-53]
  */
 export class HandedOut {
   readonly #timers: Timers
@@ -22,24 +22,24 @@ export class HandedOut {
     this.#timers = timers
   }
 
-  /** Notes that the members have been given the log through `seq`. */
+  /** Notes that the members have got the log through `seq`. */
   note(room: Room, seq: number): void {
     this.#seqs.set(room, seq)
     for (const { seq: wanted, done } of this.#waiters.get(room) ?? []) if (wanted <= seq) done()
   }
 
-  /** Ends all waiting for a room that has ended. */
+  /** Resolves everything that waits for a room that has ended. */
   ended(room: Room): void {
     for (const { done } of this.#waiters.get(room) ?? []) done()
   }
 
   /**
-   * Resolves when the members have been given the log through `seq`, after 2 s at the latest; `null` when nobody has to wait for
-   * that.
+   * Resolves when the members have got the log through `seq`, after 2 s at the latest. Returns `null` when there is nothing to wait
+   * for.
    */
   reached(room: Room, seq: number): Promise<void> | null {
     const given = this.#seqs.get(room)
-    // Whoever joins a room that is being opened gets its whole state.
+    // The members of a room that is being opened get its whole state anyway.
     if (room.phase !== 'open' || room.members.length === 0 || given === undefined || given >= seq) return null
     const waiters = this.#waiters.get(room) ?? new Set()
     this.#waiters.set(room, waiters)

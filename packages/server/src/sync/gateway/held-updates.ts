@@ -2,7 +2,7 @@ import { awarenessFrame, readAwareness } from '@docrelay/protocol/codec'
 import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 import * as Y from 'yjs'
 
-/** The time of `Y.mergeUpdates` is quadratic in the number of updates; with at most this many it does not matter. */
+/** `Y.mergeUpdates` takes time quadratic in the number of updates. For this many the time is still short. */
 const MERGE_FAN_IN = 200
 /** Merged pieces above this size are not merged again, since that would block the main thread. */
 const MERGE_PIECE_BYTES = 256 * 1024
@@ -10,8 +10,8 @@ const MERGE_PIECE_BYTES = 256 * 1024
 const MERGE_ALL_BYTES = 2 * 1024 * 1024
 
 /**
- * Updates that wait for one slow socket, merged in groups as they come, so that neither their number nor the final
- * merge grows without limit; and the newest awareness state of every client id. [WS-55]
+ * Updates that wait for one slow socket, and the newest awareness state of every client id. The updates are merged in groups as
+ * they arrive, so that neither their number nor the time of the last merge grows without limit. [WS-55]
  */
 export interface HeldUpdates {
   merged: Uint8Array[]
@@ -32,7 +32,7 @@ export function holdUpdate(held: HeldUpdates, update: Uint8Array): void {
   if (held.recent.length >= MERGE_FAN_IN || held.recentBytes >= MERGE_PIECE_BYTES) mergeRecent(held)
 }
 
-/** Takes in the states of one AWARENESS frame; an older clock of a client id is ignored. */
+/** Adds the states of one AWARENESS frame. A state with an older clock than the held one is ignored. */
 export function holdAwareness(held: HeldUpdates, frame: Uint8Array): void {
   const update = readAwareness(frame.subarray(1))
   if (update === null) return

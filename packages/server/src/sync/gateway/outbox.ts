@@ -40,8 +40,8 @@ export class Outbox {
   }
 
   /**
-   * Sends the frames of one answer of a room. A whole document among them may exceed the limit, but only alone. [WS-55,
-   * WS-26]
+   * Sends the frames of one answer of a room. The answer may be a whole document, so its bytes raise the limit of waiting bytes until
+   * the socket has caught up. [WS-55, WS-26]
    */
   sendAll(connection: Connection, messages: readonly Uint8Array[]): void {
     const bytes = messages.reduce((sum, message) => sum + message.length, 0)
@@ -61,7 +61,7 @@ export class Outbox {
     this.#mark(connection)
   }
 
-  /** Sends framed bytes, which sockets share and nobody changes afterwards. */
+  /** Sends framed bytes. Several sockets may share them, so they must not be changed afterwards. */
   put(connection: Connection, bytes: Uint8Array): void {
     const { out } = connection
     if (out === null) {
@@ -105,7 +105,7 @@ export class Outbox {
     this.#slow.delete(connection)
   }
 
-  /** Bytes that wait for this socket: handed to it and not written, and held. */
+  /** Bytes that wait for this socket: those it has not written yet and those that are held for it. */
   bufferedBytes(connection: Connection): number {
     return connection.wire.raw.writableLength + (connection.held?.bytes ?? 0)
   }

@@ -13,7 +13,7 @@ function update(states: Told): Uint8Array {
   return writeAwareness(states.map(([client, clock, state]) => ({ client, clock, state: bytes(state) })))
 }
 
-/** What a gateway knows after connections have sent something and their room has told of something. */
+/** What a gateway knows of presence. `sends` gives it a frame of a connection, `tells` a frame of the room. */
 function gateway() {
   const shown = new Map<number, number>()
   const kept = new Map<number, OwnPresence | null>()
@@ -40,7 +40,7 @@ function gateway() {
 }
 
 describe('what the next home of a room gets of the presence of a connection', () => {
-  it('[WS-44] [C6] is its newest states, with their ids once the room has shown them', () => {
+  it('[WS-44] [C6] contains its newest states, and their ids once the room has shown them', () => {
     const { sends, tells, replays } = gateway()
     sends(ANN, [7, 1, { at: 1 }])
     expect(replays(ANN)).toEqual({ ids: [], states: [[7, 1, { at: 1 }]] })
@@ -103,7 +103,7 @@ describe('what the next home of a room gets of the presence of a connection', ()
     expect(replays(VIC)).toEqual({ ids: [], states: [[7, 9, { name: 'Vic' }]] })
   })
 
-  it('[WS-43] [C6] is a state of up to 16 KiB; the room ignores a larger one, and so the one before is kept', () => {
+  it('[WS-43] [C6] contains a state of up to 16 KiB, and for a larger one, which the room ignores, the state before it', () => {
     const { sends, tells, replays } = gateway()
     const large = { note: 'x'.repeat(15_000) }
     sends(ANN, [7, 1, {}])
@@ -113,7 +113,7 @@ describe('what the next home of a room gets of the presence of a connection', ()
     expect(replays(ANN).states).toEqual([[7, 2, large]])
   })
 
-  it('[WS-43] is four ids at most, and those that the room has shown before others', () => {
+  it('[WS-43] contains at most four ids, and prefers those that the room has shown', () => {
     const { sends, tells, replays } = gateway()
     sends(ANN, ...[1, 2, 3, 4, 5].map((id) => [id, 1, {}] as const))
     expect(replays(ANN).states.map(([id]) => id)).toEqual([1, 2, 3, 4])

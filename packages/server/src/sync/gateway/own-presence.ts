@@ -7,15 +7,17 @@ export type OwnPresence = Map<number, Uint8Array>
 /** A room takes no more ids of one connection, and no larger states. [WS-43] */
 const MOST_OWN = 4
 const MOST_STATE_BYTES = 16 * 1024
-/** A connection's own states come first in its frames; what comes after so many entries repeats what it has received. [WS-44] */
+/** A connection's own states come first in its frames. Entries after this many are echoes of what it has received. [WS-44] */
 const MOST_READ = 64
-/** As many ids as a room remembers. */
+/** The same number of ids as a room remembers. */
 const MOST_SHOWN = 2_048
 
 /**
- * Notes whose states a room tells of in a frame. The room has accepted them, so this is where it is known here who introduced an
- * id. `connection`: the one that set them, or that left; 0 when the frame does not say, as of a state that was not renewed, or when it
- * belongs to another node. An id without a state stays that of a connection that is joined, as it does in the room. [WS-44]
+ * Notes to which connection the ids in an AWARENESS frame of a room belong. The room has accepted these states, so the gateway learns
+ * from them who introduced an id. An id without a state stays with its connection while that is joined, as in the room. [WS-44]
+ *
+ * `connection`: the connection that set the states or left. It is 0 when the frame does not name one, for example for a state that was
+ * not renewed, and when the connection belongs to another node.
  */
 export function noteShown(
   shown: Map<number, number>,
@@ -26,7 +28,7 @@ export function noteShown(
   for (const { client, isRemoved } of entriesIn(readAwareness(frame.subarray(1)) ?? NOTHING)) {
     const known = shown.get(client)
     const owner = connection === 0 ? (known ?? 0) : connection
-    // What was told of last is forgotten last.
+    // Setting the key again makes it the newest entry, which is forgotten last.
     shown.delete(client)
     if (!isRemoved || (owner !== 0 && isJoined(owner))) shown.set(client, owner)
   }
@@ -37,8 +39,8 @@ export function noteShown(
 }
 
 /**
- * Keeps what an AWARENESS update of a connection may say of itself: states under ids that it has introduced, and, as long as it has
- * introduced none, under those of its first update, which the room may accept. Other states repeat what it has received. [WS-44]
+ * Keeps the states of an AWARENESS update that belong to the connection itself. These are states under ids that it has introduced.
+ * While it has introduced none, these are the states of its first update, which the room may accept. All others are echoes. [WS-44]
  */
 export function keptPresence(
   kept: OwnPresence | null,
@@ -53,7 +55,7 @@ export function keptPresence(
   let read = 0
   for (const { client, isRemoved, stateBytes, bytes } of entriesIn(update)) {
     if (++read > MOST_READ) break
-    // The room ignores it too, and goes on to show the state before.
+    // The room ignores such a state too, and continues to show the state before it.
     if (stateBytes > MOST_STATE_BYTES) continue
     if (!isOwn(client) && !kept?.has(client) && !(isFirst && !isRemoved)) continue
     own ??= new Map()
@@ -67,7 +69,7 @@ export function keptPresence(
   return own
 }
 
-/** What the next home of a room gets of the presence of a connection. */
+/** The presence of one connection, as the next home of its room gets it. */
 export interface Replayed {
   /** The ids that the connection has introduced. */
   readonly ids: readonly number[]
@@ -75,7 +77,7 @@ export interface Replayed {
   readonly update: Uint8Array | null
 }
 
-/** Leaves out the ids that another connection has introduced. [WS-44, C6] */
+/** Returns what the next home gets of the kept presence. Leaves out the ids that another connection has introduced. [WS-44, C6] */
 export function replayed(own: OwnPresence | null, shown: ReadonlyMap<number, number>, connection: number): Replayed {
   const entries = [...(own ?? [])].filter(([client]) => (shown.get(client) ?? connection) === connection)
   const ids = entries.flatMap(([client]) => (shown.has(client) ? [client] : []))
@@ -101,7 +103,7 @@ interface Entry {
 const NOTHING = new Uint8Array()
 const NULL = 'null'
 
-/** Reads the entries of an AWARENESS update; of a broken one those before the damage. */
+/** Reads the entries of an AWARENESS update. Of a broken update it reads those before the damage. */
 function* entriesIn(update: Uint8Array): Generator<Entry> {
   const reader = new Reader(update)
   for (let left = reader.varUint(); left > 0; left--) {

@@ -5,7 +5,7 @@ import { clocksIn, noteClocks } from './presence-clocks.ts'
 
 const state = new TextEncoder().encode('{"user":{}}')
 
-it('[WS-47] the clocks of all states in a frame are read, also of removed states, and of a broken frame the clocks before the damage', () => {
+it('[WS-47] the clocks of all states in a frame are read, including removed states, and those before the damage in a broken frame', () => {
   const frame = awarenessFrame(
     writeAwareness([
       { client: 7, clock: 3, state },
@@ -19,7 +19,7 @@ it('[WS-47] the clocks of all states in a frame are read, also of removed states
   for (let length = 0; length < frame.length; length++) expect(clocksIn(frame.subarray(0, length)).length).toBeLessThan(2)
 })
 
-it('[WS-47] a clock that was seen never falls, and of more than 2,048 ids those that were seen last are kept', () => {
+it('[WS-47] a noted clock never falls, and only the 2,048 ids that were seen last are kept', () => {
   const seen = new Map<number, number>()
   noteClocks(seen, [
     [1, 5],

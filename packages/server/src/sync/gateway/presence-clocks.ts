@@ -2,7 +2,7 @@ import { Reader } from '@docrelay/protocol/bytes'
 import { readAwareness } from '@docrelay/protocol/codec'
 import type { PresenceClocks } from '../worker-messages.ts'
 
-/** As many clocks as a room remembers. */
+/** The same number of clocks as a room remembers. */
 const MOST_CLOCKS = 2_048
 
 /**
@@ -21,7 +21,7 @@ export function noteClocks(seen: Map<number, number>, clocks: PresenceClocks): v
   }
 }
 
-/** The clocks in an AWARENESS frame of a room. */
+/** Returns the clocks in an AWARENESS frame of a room. */
 export function clocksIn(frame: Uint8Array): PresenceClocks {
   const reader = new Reader(readAwareness(frame.subarray(1)) ?? new Uint8Array())
   const clocks: (readonly [number, number])[] = []

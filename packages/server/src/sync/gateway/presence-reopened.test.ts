@@ -17,7 +17,7 @@ function presence(client: number, clock: number, name: string): Uint8Array {
   return awarenessFrame(writeAwareness([{ client, clock, state }]))
 }
 
-/** The last state that this client was told of an id. */
+/** Returns the last state of an id that this client received. */
 function shownTo(client: TestClient, id: number): unknown {
   const entries = client
     .of(TAG.awareness)
@@ -26,7 +26,7 @@ function shownTo(client: TestClient, id: number): unknown {
   return last === undefined ? undefined : JSON.parse(new TextDecoder().decode(last.json))
 }
 
-it('[WS-44] [WS-45] [C6] after a worker ended everybody shows what they showed, and who forged the presence of another one is not believed', async () => {
+it('[WS-44] [WS-45] [C6] after a worker ended, everybody shows the same presence as before, and a forged presence is not accepted', async () => {
   await using storage = await openTestStorage()
   await using homes = new HomesHere(storage)
   const { documents: store } = storage

@@ -5,8 +5,8 @@ const LONGEST_WAIT_MS = 10_000
 const KEPT = 10_000
 
 /**
- * Decides how long the close after a failed AUTH is delayed: 0 s the first time, then 0.5 s, doubling up to 10 s, because some clients
- * reconnect at once whatever the close code. Pure: the caller passes address, subject and time. [WS-16]
+ * Decides how long the close after a failed AUTH is delayed: 0 s the first time, then 0.5 s, doubling up to 10 s. The delay is needed
+ * because some clients reconnect at once after any close code. Pure: the caller passes address, subject and time. [WS-16]
  */
 export class RefusedSignIns {
   readonly #refused = new Map<string, { readonly count: number; readonly atMs: number }>()

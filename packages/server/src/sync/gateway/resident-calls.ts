@@ -6,7 +6,7 @@ import type { Room } from './room-table.ts'
 import { failed, notWritten } from './room-jobs.ts'
 import type { RoomTasks } from './room-tasks.ts'
 
-/** The calls of `documents` into live documents, wherever their rooms run. [LIFE-11, LIFE-13, REST-31] */
+/** The calls of `documents` into live documents, in rooms of any home. [LIFE-11, LIFE-13, REST-31] */
 export class ResidentCalls {
   readonly #tasks: RoomTasks
   readonly #log: Logger

@@ -4,10 +4,10 @@ import type { SessionContext } from './session-context.ts'
 
 /** Least time between two checks of waiting resyncs; no timer runs while none waits. */
 const TICK_MS = 25
-/** A resync is sent at most this long after the drop, and its step2 is awaited for as long. [WS-29] */
+/** A resync is sent at most this long after the drop. Its step2 is then awaited for at most the same time. [WS-29] */
 const LATEST_MS = 5_000
 
-/** The step1 messages that connections must get because their writes were dropped. */
+/** Sends step1 messages to connections whose writes were dropped, so that they send these writes again. */
 export class Resyncs {
   readonly #context: SessionContext
   readonly #waiting = new Set<Connection>()
@@ -17,7 +17,7 @@ export class Resyncs {
     this.#context = context
   }
 
-  /** `drops`: until the client has answered, its updates are dropped, because the answer contains them. */
+  /** Requests a step1 after `afterMs`. `drops`: updates of the client are dropped until it answers, because the answer contains them. */
   request(connection: Connection, afterMs: number, drops: boolean): void {
     const nowMs = this.#context.clock.monotonicMs()
     if (connection.resync !== null) return
@@ -47,7 +47,7 @@ export class Resyncs {
     })
   }
 
-  /** Keeps a resync waiting until a bucket that is shared with other nodes answers whether a token was taken for it. */
+  /** Lets a resync wait for the answer of a bucket that is shared with other nodes: whether a token was taken. */
   #askLater(connection: Connection, take: Promise<Taking>): void {
     const { resync } = connection
     if (resync === null) return
@@ -62,7 +62,7 @@ export class Resyncs {
     })
   }
 
-  /** Sends the step1 when it is due. The token taken here also covers the step2 that answers it. */
+  /** Sends the step1 when it is due and a token is free. Returns true when the resync is done. The token also covers the answering step2. */
   #settled(connection: Connection, nowMs: number): boolean {
     const binding = bindingOf(connection)
     const identity = identityOf(connection)

@@ -14,21 +14,21 @@ const EDGES = [
 const target = (linked: readonly number[], draining: readonly number[] = []) =>
   handOverTarget(EDGES, linked, (node) => draining.includes(node))
 
-it('[LIFE-28] a document goes to the linked node with most connections in it', () => {
+it('[LIFE-28] a document goes to the linked node that has most connections in it', () => {
   expect([target([2, 3, 4]), target([2, 4]), target([])]).toEqual([3, 4, null])
 })
 
-it('[LIFE-28] a node that is ending as well gets a document only when every linked one is ending', () => {
+it('[LIFE-28] an ending node gets a document only when every linked node is ending', () => {
   expect(target([2, 3, 4], [3])).toBe(4)
   expect(target([2, 3, 4, 5], [2, 3, 4])).toBe(5)
   expect(target([2, 3, 4], [2, 3, 4])).toBe(3)
 })
 
-it('[LIFE-28] a document without a connection of a linked node goes to nobody', () => {
+it('[LIFE-28] a document goes to no node when no linked node has a connection in it', () => {
   expect(target([5])).toBeNull()
 })
 
-it('[LIFE-27] a node that gives its documents up also gives up those that it cannot store, so that another node can open them', async () => {
+it('[LIFE-27] a node that gives up its documents also gives up those that it cannot store, so that another node can open them', async () => {
   const table = new RoomTable()
   const room = table.create({ workspaceId: 'w', id: 'doc' }, 1, 0, { ownerId: 'ann', shares: [] }, 0)
   opened(room)

@@ -16,7 +16,7 @@ export interface RoomDeparturesDeps {
   readonly openings: RoomOpenings
   readonly store: Pick<DocumentStore, 'state'>
   readonly post: (home: number, message: ToWorker) => void
-  /** `null`: the relay is alone. */
+  /** `null` in a relay of one node. */
   readonly links: Pick<NodeLinks, 'peers'> | null
   /** Whether another node is ending as well. */
   readonly isDraining: (node: Incarnation) => boolean
@@ -26,25 +26,25 @@ export interface RoomDeparturesDeps {
   readonly log: Logger
 }
 
-/** How often a room is asked to go to another node when calls are under way in it. */
+/** How often a hand-over of a room is tried when calls run in it. */
 const HAND_OVER_TRIES = 3
 const HAND_OVER_EVERY_MS = 50
 const END_AGENTS_MS = 500
 
-/** Ends rooms of this node before the node ends, and when it may not own documents any more. [LIFE-27, LIFE-28] */
+/** Ends the rooms of this node before the node ends, and when it may not own documents any more. [LIFE-27, LIFE-28] */
 export class RoomDepartures {
   readonly #deps: RoomDeparturesDeps
 
-  /** True once this node is ending: then it opens no more documents for other nodes. */
+  /** True once this node is ending. From then on it opens no documents for other nodes. */
   isLeaving = false
-  /** How long each hand-over took since `takeHandOverSeconds` was called last. */
+  /** The duration of each hand-over since the last call of `takeHandOverSeconds`. */
   readonly #handOverSeconds: number[] = []
 
   constructor(deps: RoomDeparturesDeps) {
     this.#deps = deps
   }
 
-  /** Removes the presence of agents from all rooms before connections are closed. Does not wait long for a busy room. [PRES-3] */
+  /** Removes the presence of agents from all rooms before connections are closed. Waits at most 500 ms for busy rooms. [PRES-3] */
   async endAgents(): Promise<void> {
     const joined = [...this.#deps.table.all()].filter(({ members }) => members.length > 0)
     const ended = Promise.all(joined.map((room) => this.#deps.jobs.run(room, { kind: 'end-agents' })))
@@ -52,8 +52,8 @@ export class RoomDepartures {
   }
 
   /**
-   * Hands every document in which other nodes have connections over to another node, see `handOverTarget`. Those connections stay
-   * open, and so do the ones of this node. Resolves when each document was handed over or could not be. [LIFE-28]
+   * Hands over every document in which other nodes have connections, to the node of `handOverTarget`. Those connections stay open,
+   * and so do the connections of this node. Resolves when each document is handed over or the attempts for it failed. [LIFE-28]
    */
   async handOver(): Promise<void> {
     this.isLeaving = true
@@ -74,12 +74,12 @@ export class RoomDepartures {
     )
   }
 
-  /** Returns how long each hand-over since the last call took. */
+  /** Returns the duration of each hand-over since the last call. */
   takeHandOverSeconds(): readonly number[] {
     return this.#handOverSeconds.splice(0)
   }
 
-  /** Repeats `handOver` until `done`, because connections that close here come back through other nodes meanwhile. [LIFE-28] */
+  /** Repeats `handOver` until `done`, because clients whose connections close here return through other nodes meanwhile. [LIFE-28] */
   async handOverUntil(done: Promise<unknown>): Promise<void> {
     let isDone = false
     const ended = done.finally(() => {
@@ -98,7 +98,7 @@ export class RoomDepartures {
     await this.release()
   }
 
-  /** Does what `drain` does, for a node that goes on but may own no document for now. [OPS-2] */
+  /** Stores, closes and gives up every document of a node that goes on running but may own no document for now. [OPS-2] */
   async release(): Promise<void> {
     await Promise.all([...this.#deps.table.all()].map((room) => this.#release(room)))
   }
@@ -109,13 +109,13 @@ export class RoomDepartures {
   }
 
   /**
-   * Called when other nodes have taken documents of this one: opens those documents at their new owners. Never rejects. [LIFE-26]
+   * Called when other nodes have taken documents of this node. Opens those documents at their new owners. Never rejects. [LIFE-26]
    */
   async robbed(): Promise<void> {
     for (const room of Array.from(this.#deps.table.all())) await this.#lookUpOwner(room)
   }
 
-  /** Does what `robbed` does for one document, which another node writes. Never rejects. [LIFE-26] */
+  /** Does the same as `robbed` for one document, which another node has written. Never rejects. [LIFE-26] */
   async lostTo(ref: DocumentRef): Promise<void> {
     const room = this.#deps.table.of(ref)
     if (room !== undefined) await this.#lookUpOwner(room)
@@ -134,7 +134,7 @@ export class RoomDepartures {
   async #release(room: Room): Promise<void> {
     while (room.phase === 'opening' || room.phase === 'evicting') await room.turning
     if (room.phase === 'closed') return
-    // A connection that joins meanwhile waits. Then the document is opened again, if this node may.
+    // A connection that joins meanwhile waits. Afterwards the document is opened again for it, if this node may open it.
     room.phase = 'evicting'
     const released = this.#evict(room)
     room.turning = released.then(() => 'gone')
@@ -147,7 +147,7 @@ export class RoomDepartures {
     if (outcome.kind !== 'evicted' && outcome.kind !== 'gone') {
       const text = 'A live document was not stored when this node gave it up; its log has every edit.'
       log.warn('room.drain.failed', text, { docId: room.ref.id })
-      // The document is given up all the same, since another node may need it while this one goes on.
+      // The document is given up nevertheless, because another node may need it while this one goes on running.
       this.#drop(room)
       return openings.release(room)
     }
@@ -156,7 +156,7 @@ export class RoomDepartures {
     table.forget(room)
   }
 
-  /** Forgets a document without storing it. Nobody waits for the answer of its home. */
+  /** Forgets a document without storing it, and does not wait for its home. */
   #drop(room: Room): void {
     const { table, jobs, openings, post } = this.#deps
     const { home } = room
@@ -169,9 +169,10 @@ export class RoomDepartures {
 }
 
 /**
- * Returns the node to which a document is handed over: of the nodes with connections in it that are not ending, the one with most
- * connections; else any node that is not ending, since the connections follow; else the one with most connections. Only linked
- * nodes count. `null` when no linked node has connections in it.
+ * Returns the node to which a document is handed over. Only linked nodes count. Returns `null` when none of them has connections in it.
+ *
+ * The first choice is the node with most connections among those that are not ending. The second is any node that is not ending, because
+ * the connections will follow. The last is the node with most connections.
  */
 export function handOverTarget(
   edges: readonly Pick<RoomEdge, 'edge' | 'members'>[],

@@ -6,11 +6,11 @@ import type { Room } from './room-table.ts'
 
 /** Another node that has connections or calls in a room which runs here. `remote/edges.ts` implements it. [LIFE-25] */
 export interface RoomEdge {
-  /** Whether somebody at that node wants to know who changes what. [AG-20] */
+  /** Whether somebody at that node watches who changes what. [AG-20] */
   readonly isWatching: boolean
   /** The node that is the edge. */
   readonly edge: Incarnation
-  /** How many connections the node has in the room. */
+  /** The number of connections that the node has in the room. */
   readonly members: number
   updates(message: Extract<FromWorker, { kind: 'updates' }>): void
   awareness(message: Extract<FromWorker, { kind: 'awareness' }>): void
@@ -29,11 +29,11 @@ export type EdgeEnd =
   | Pick<Extract<FromWorker, { kind: 'reset' }>, 'kind' | 'writers'>
   | { readonly kind: 'deleted' }
 
-/** Connections of all edges, which are members of rooms here under numbers of this node. */
+/** The connections of all edges. They are members of rooms here, under connection numbers of this node. */
 export interface EdgeConnections {
   /** Whether this number is that of a connection at an edge. */
   owns(connection: number): boolean
-  /** Sends a message on to the edge that has its connection; false when no edge has it. */
+  /** Forwards a message to the edge that has its connection. Returns false when no edge has it. */
   deliver(message: ConnectionMessage): boolean
 }
 
@@ -44,27 +44,27 @@ export type Hosted =
   | { readonly kind: 'gone' }
   | { readonly kind: NotLoaded }
 
-/** What edges need of the rooms of this node. */
+/** What edges need from the rooms of this node. */
 export interface HostedRooms {
-  /** From now on, connections of edges may be members. */
+  /** Allows connections of edges to be members of rooms. */
   serve(connections: EdgeConnections): void
   /** Opens a document for an edge, when this node owns it or nobody does. Never rejects. */
   host(ref: DocumentRef, key: number): Promise<Hosted>
-  /** Keeps the room resident and tells the edge what happens in it; false when it has been closed or moved meanwhile. */
+  /** Keeps the room resident and reports to the edge what happens in it. Returns false when the room was closed or moved meanwhile. */
   addEdge(room: Room, edge: RoomEdge): boolean
-  /** Takes an edge that no longer needs the room out of it. Does nothing when the room has ended. */
+  /** Removes an edge that no longer needs the room. Does nothing when the room has ended. */
   removeEdge(room: Room, edge: RoomEdge): void
   /** Sends a message of an edge to its room. */
   post(room: Room, message: ToWorker): void
   /** Called when an edge has started or stopped watching. */
   edgeWatches(room: Room): void
   /**
-   * Runs a task for an edge, once the room is open. `moved`: the task was not done, because another node owns the document by
-   * now. Never rejects.
+   * Runs a task for an edge once the room is open. `moved`: the task was not done, because another node owns the document now.
+   * Never rejects.
    */
   run(room: Room, task: RoomTask): Promise<TaskOutcome>
-  /** Settles a document that is live here; false when it is not, or cannot be settled. Opens nothing. Never rejects. [LIFE-11] */
+  /** Settles a document that is live here. Returns false when it is not live here or cannot be settled. Opens no room. Never rejects. [LIFE-11] */
   settleOwned(ref: DocumentRef, key: number): Promise<boolean>
-  /** Closes the room of a document that an edge has deleted; does nothing while the document is there. */
+  /** Closes the room of a document that an edge has deleted. Does nothing while the document exists. */
   dropDeleted(room: Room): Promise<void>
 }

@@ -46,7 +46,7 @@ describe('documents among the homes of rooms', () => {
       timers: systemTimers,
       random: systemRandom,
       log: silentLogger,
-      // With `light` the main loop never counts as full, although that of a test runs clients and assertions as well.
+      // With `light`, the main loop never counts as full, although in a test it also runs clients and assertions.
       placement: 'light',
     })
     const post: WorkerPool['post'] = (home, message) => {
@@ -86,7 +86,7 @@ describe('documents among the homes of rooms', () => {
     return made
   }
 
-  /** Expects the text at every editor, and at a new editor that gets it from the store once nobody has the document open. */
+  /** Expects the text in every editor, and in a new editor that opens the document from the store after all others have left. */
   async function expectStored(docId: string, editors: readonly TextEditor[], text: string): Promise<void> {
     for (const one of editors) {
       await until(() => one.text.toString() === text)
@@ -100,7 +100,7 @@ describe('documents among the homes of rooms', () => {
     late.client.socket.close()
   }
 
-  it('[C1] [C8] a small document is on the main loop, and what two people type is stored', async () => {
+  it('[C1] [C8] a small document has its room on the main loop, and the text of two people is stored', async () => {
     await create('small')
     const [ann, bob] = [await editor('small'), await editor('small')]
     for (let i = 0; i < 40; i++) {
@@ -121,10 +121,10 @@ describe('documents among the homes of rooms', () => {
     expect(homesOf('large')[0]).not.toBe(LIGHT_HOME)
   })
 
-  it('[C8] a document whose live state would be large is opened in a document worker after a look at its log', async () => {
+  it('[C8] a document with a small body but a large log is opened in a document worker', async () => {
     await create('history')
     const [ann, bob] = [await editor('history'), await editor('history')]
-    // Letters that are typed in turn at both ends make a large state of many parts, while the body stays small.
+    // Letters typed alternately at both ends make a large state of many structs, while the body stays small.
     for (let i = 0; i < 1_200; i++) ann.text.insert(i % 2 === 0 ? 0 : ann.text.length, `${i % 10}`)
     await until(() => bob.text.length === ann.text.length)
     await expectStored('history', [ann, bob], ann.text.toString())
@@ -133,7 +133,7 @@ describe('documents among the homes of rooms', () => {
     expect(homes.at(-1)).not.toBe(LIGHT_HOME)
   })
 
-  it('[C8] [WS-40] a document that grows over the bounds while two people type moves, and nothing is lost or doubled', async () => {
+  it('[C8] [WS-40] a document that exceeds the bounds while two people type moves, and no edit is lost or doubled', async () => {
     await create('growing')
     const editors = [await editor('growing'), await editor('growing')]
     const typed: string[] = []
@@ -154,7 +154,7 @@ describe('documents among the homes of rooms', () => {
     await expectStored('growing', editors, editors[0]?.text.toString() ?? '')
   })
 
-  it('[C8] a large paste into a small document and the words typed right after it arrive in their order', async () => {
+  it('[C8] a large paste into a small document and the words typed right after it arrive in order', async () => {
     await create('paste')
     const [ann, bob] = [await editor('paste'), await editor('paste')]
     ann.text.insert(0, 'before ')
@@ -167,7 +167,7 @@ describe('documents among the homes of rooms', () => {
     await expectStored('paste', [ann, bob], ann.text.toString())
   })
 
-  it('[C8] [WS-46] what a person pastes just before leaving is kept, and the others see that the person left', async () => {
+  it('[C8] [WS-46] a paste just before leaving is kept, and the others see that the person left', async () => {
     const pasted = 'x'.repeat(LIGHT_BOUNDS.messageBytes + 1)
     for (const id of ['leave-1', 'leave-2', 'leave-3', 'leave-4', 'leave-5']) {
       await create(id)
@@ -184,7 +184,7 @@ describe('documents among the homes of rooms', () => {
     }
   })
 
-  it('[C8] [WS-47] after a move, the next presence of a person who had reconnected has a newer clock than all that others have seen', async () => {
+  it('[C8] [WS-47] after a move, the next presence of a reconnected person has a newer clock than any that others have seen', async () => {
     await create('clocks')
     const [ann, bob] = [await editor('clocks'), await editor('clocks')]
     const clocksSeen = () => bob.client.of(TAG.awareness).map((frame) => clockOf(frame))
@@ -203,7 +203,7 @@ describe('documents among the homes of rooms', () => {
     await expectStored('clocks', [again, bob], bob.text.toString())
   })
 
-  it('[C8] a small edit by a tool runs on the main loop, and one that may take long makes the document move first', async () => {
+  it('[C8] a small edit by a tool runs on the main loop, and for an edit that may take long the document moves first', async () => {
     const head = await create('tools')
     const one = await editor('tools')
     const edit = async (value: string) => {
@@ -232,7 +232,7 @@ function presenceOf({ doc }: TextEditor, clock: number): Uint8Array {
   return awarenessFrame(writeAwareness([{ client: doc.clientID, clock, state }]))
 }
 
-/** The clock of the first state of a frame. */
+/** Returns the clock of the first state in a frame. */
 function clockOf(frame: Uint8Array): number {
   const reader = new Reader(readAwareness(frame.subarray(1)) ?? frame)
   reader.varUint()

@@ -7,7 +7,7 @@ import type { RoomTasks } from './room-tasks.ts'
 
 const OTHER = 2
 
-/** A node with a room that is being opened at `home`. `placed` is called when the owner of its document is looked for again. */
+/** A node with a room that is being opened at `home`. `placed` is called when the node searches for the owner of its document again. */
 function hosting(home: number, placed: (room: Room) => void) {
   const table = new RoomTable()
   const head = headOf('doc')
@@ -42,7 +42,7 @@ function open(room: Room): void {
   room.settleOpen('opened')
 }
 
-it('[LIFE-28] two nodes that open a document at each other do not wait for each other: the node that is asked looks for the owner again', async () => {
+it('[LIFE-28] a node that opens a document at the node that asks it for this document searches for the owner again', async () => {
   const { rooms, room, head, asked } = hosting(homeOfNode(OTHER), (placed) => {
     placed.home = 0
     open(placed)
@@ -51,7 +51,7 @@ it('[LIFE-28] two nodes that open a document at each other do not wait for each 
   expect(asked).toEqual(['place again'])
 })
 
-it('[LIFE-6] a node that is asked for a document while it opens that document itself waits until it is open', async () => {
+it('[LIFE-6] a node that is asked for a document while it opens the document itself answers when it is open', async () => {
   const { rooms, room, head, asked } = hosting(0, () => undefined)
   const hosted = rooms.host(head, head.key)
   open(room)

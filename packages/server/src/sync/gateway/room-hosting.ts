@@ -15,7 +15,7 @@ export interface RoomHostingDeps {
   readonly enter: (head: DocumentHead) => Promise<Entered>
   /** The room of a document that is resident. */
   readonly resident: (ref: DocumentRef) => Room | undefined
-  /** Finds out again who owns a document whose room is being opened. */
+  /** Searches again for the owner of a document whose room is being opened. */
   readonly placeAgain: (room: Room) => void
   readonly post: (room: Room, message: ToWorker) => void
   readonly drop: (ref: DocumentRef) => Promise<unknown>
@@ -23,7 +23,7 @@ export interface RoomHostingDeps {
   readonly isLeaving: () => boolean
   /** Gives up a document that this node owns without having it open. Never rejects. */
   readonly release: (key: number, epoch: number) => Promise<void>
-  /** Tells a room anew whether somebody wants to know who changes what. */
+  /** Notifies a room again whether somebody watches who changes what. */
   readonly watch: (room: Room) => void
 }
 
@@ -44,10 +44,10 @@ export class RoomHosting implements HostedRooms {
   async host(ref: DocumentRef, key: number): Promise<Hosted> {
     const opening = this.#deps.resident(ref)
     if (opening?.key === key && opening.phase === 'opening') {
-      // The node that asks takes this one for the owner, while this one may be opening the document there: the two would wait for
-      // each other.
+      // The node that asks assumes that this node is the owner. This node may be opening the document at the asking node, and the two
+      // would wait for each other.
       if (isElsewhere(opening)) this.#deps.placeAgain(opening)
-      // Waits before the store is asked, which may not answer until this node has the document open again.
+      // Waits for the opening first, because the store may not answer until this node has the document open again.
       if ((await opening.turning) === 'opened' && isOpen(opening))
         return isElsewhere(opening) ? { kind: 'moved' } : { kind: 'open', room: opening }
     }
@@ -61,17 +61,17 @@ export class RoomHosting implements HostedRooms {
     if (state.kind !== 'document' || state.head.key !== key) return { kind: 'gone' }
     if (this.#deps.isLeaving() && this.#deps.table.of(ref) === undefined) return this.#declined(state.head)
     const entered = await this.#deps.enter(state.head)
-    // The node that asked may reach nodes that this one cannot, so it does not get the answer `unreachable`.
+    // The asking node may reach nodes that this one cannot, so `unreachable` would be wrong for it.
     if (entered.kind === 'unreachable') return { kind: 'unavailable' }
     return entered.kind !== 'open' || !isElsewhere(entered.room) ? entered : { kind: 'moved' }
   }
 
   /**
-   * Opens no document for another node, because this node is ending. The other node can own the document itself once nobody does.
-   * [LIFE-28]
+   * Declines to open a document for another node, because this node is ending. Gives the document up, so that the other node can become
+   * its owner. [LIFE-28]
    */
   async #declined({ key, owner }: DocumentHead): Promise<Hosted> {
-    // Nothing is released when the owner is another node: the store compares the owner and the epoch.
+    // When another node is the owner, this releases nothing, because the store compares the owner and the epoch.
     if (owner !== null) await this.#deps.release(key, owner.epoch)
     return { kind: 'moved' }
   }
@@ -101,7 +101,7 @@ export class RoomHosting implements HostedRooms {
   async run(room: Room, task: RoomTask): Promise<TaskOutcome> {
     if (room.phase !== 'open') await room.turning
     if (room.phase === 'closed') return { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document was closed.' }
-    // A task of an edge is not sent on to a third node: the edge asks the owner itself.
+    // A task of an edge is not forwarded to a third node. After `moved`, the edge asks the owner itself.
     if (room.home === null || isElsewhere(room)) return { kind: 'moved' }
     const { epoch } = room
     const outcome = await this.#deps.tasks.run(room, task)

@@ -11,7 +11,7 @@ function openAlone() {
   return { time, workers, rooms: openRooms({ workers, store: new TestStore(), ...time, log: silentLogger }) }
 }
 
-it('[LIFE-17] a document whose home closes it only after the eviction counted as failed is loaded again, and so is its next JOIN_DOC', async () => {
+it('[LIFE-17] a document that its home closes after the eviction has timed out is loaded again, and a later JOIN_DOC finds it open', async () => {
   const { rooms, time, workers } = openAlone()
   const head = headOf('doc')
   await rooms.enter(head)
@@ -19,7 +19,7 @@ it('[LIFE-17] a document whose home closes it only after the eviction counted as
   await time.advance(31_000)
   const evictions = () => workers.of('job').filter(({ task }) => task.kind === 'evict')
   expect(evictions()).toHaveLength(1)
-  // The store answers nothing for more than 30 s.
+  // The store does not answer for more than 30 s.
   await time.advance(30_000)
   expect(rooms.isResident(head)).toBe(true)
   expect(workers.of('open')).toHaveLength(1)
@@ -28,7 +28,7 @@ it('[LIFE-17] a document whose home closes it only after the eviction counted as
   expect(workers.of('open')).toHaveLength(2)
 })
 
-it('[LIFE-17] an eviction that fails after it counted as failed leaves the document as it is', async () => {
+it('[LIFE-17] an eviction that fails after it has timed out leaves the document in memory', async () => {
   const { rooms, time, workers } = openAlone()
   await rooms.enter(headOf('doc'))
   workers.jobs.set('evict', 'hang')

@@ -17,18 +17,18 @@ export interface RoomJobsDeps {
   readonly timers: Timers
   readonly timeoutMs: number
   readonly post: (home: number, message: ToWorker) => void
-  /** Called when a home has closed a room for an eviction that counted as failed, because it took too long. */
+  /** Called when a home has closed a room for an eviction that had already timed out and counted as failed. */
   readonly closedLate: (room: Room) => void
 }
 
 /**
- * Calls into rooms. An outcome is always what the worker reported. A call whose worker ended or did not answer in time
- * fails as not persisted when it may have written. [C7]
+ * Runs tasks in rooms. The outcome is the one that the home reports. When the home ends or does not answer in time, a task fails,
+ * with NOT_PERSISTED if it may have written. [C7]
  */
 export class RoomJobs {
   readonly #deps: RoomJobsDeps
   readonly #waiting = new Map<number, Waiting>()
-  /** The rooms of evictions that took too long, by job: their homes may still close them. */
+  /** By job number: the rooms of evictions that have timed out. Their homes may still close them. */
   readonly #late = new Map<number, Room>()
   #next = 1
 
@@ -37,8 +37,8 @@ export class RoomJobs {
   }
 
   /**
-   * Runs a task in the home of a room. Never rejects. `signal` tells a home with which no memory is shared that the caller has
-   * given up. [MCP-15]
+   * Runs a task in the home of a room. Never rejects. `signal` aborts when the caller gives up; it is forwarded to a home on another
+   * node, with which no memory is shared. [MCP-15]
    */
   run(room: Room, task: RoomTask, signal?: AbortSignal): Promise<TaskOutcome> {
     const { home } = room
@@ -71,7 +71,7 @@ export class RoomJobs {
     if (outcome.kind === 'evicted' || outcome.kind === 'gone') this.#deps.closedLate(room)
   }
 
-  /** Fails all calls of a room whose worker ended, or which no longer exists. */
+  /** Fails all tasks of a room whose home ended, or which no longer exists. */
   failAll(room: Room): void {
     for (const [job, waiting] of this.#waiting) if (waiting.room === room) this.#finish(job, failure(waiting.task, 'ended'))
     for (const [job, late] of this.#late) if (late === room) this.#late.delete(job)
@@ -86,7 +86,7 @@ export class RoomJobs {
   }
 }
 
-/** The outcome of a call into a room whose owner is not known now. */
+/** The outcome of a task in a room whose owner is not known now. */
 export const NOT_DONE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document is not open now.' }
 
 function failure(task: RoomTask['kind'], what: string): TaskOutcome {

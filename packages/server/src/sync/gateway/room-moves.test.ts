@@ -10,7 +10,7 @@ import { openRooms } from './rooms.ts'
 
 const EDIT = syncFrame(2, Uint8Array.of(0, 0))
 
-/** Rooms without a gateway, and a document that is open in worker 0. */
+/** Rooms without sockets, and a document that is open in worker 0. */
 async function openAlone() {
   const time = manualTime()
   const workers = new ScriptedWorkers()
@@ -21,7 +21,7 @@ async function openAlone() {
   return { time, workers, rooms, head, number: entered.room.number }
 }
 
-it('[C8] a misplaced room moves to the best worker, with its connections and the writes that are not acknowledged, while calls wait', async () => {
+it('[C8] a misplaced room moves to the best worker with its connections and unacknowledged writes, while calls wait', async () => {
   await using bench = await startBench()
   const { workers, rooms } = bench
   const head = bench.store.put(headOf('doc'))
@@ -114,7 +114,7 @@ it('[C8] a message over the bounds of its home makes the room move first, and th
   expect(workers.of('sync').at(2)?.payload).toEqual(large.subarray(1))
 })
 
-it('[C8] a room that must move is asked again until it does, and no call comes in between', async () => {
+it('[C8] a room that must move is asked again until it moves, and no call runs in between', async () => {
   const { rooms, workers, time, head, number } = await openAlone()
   workers.jobs.set('hand-over', { kind: 'busy' })
   workers.misplace(number, 'must')
@@ -149,7 +149,7 @@ it('[C8] a room that must move while its document loads moves when it is loaded'
   expect(workers.of('job').map(({ task }) => task.kind)).toEqual(['hand-over'])
 })
 
-it('[C8] a task that its home does not run is run in the home to which the room moves', async () => {
+it('[C8] a task that its home refuses runs in the home to which the room moves', async () => {
   const { rooms, workers, time, head, number } = await openAlone()
   workers.jobs.set('settle', { kind: 'elsewhere' })
   workers.jobs.set('hand-over', { kind: 'evicted' })
@@ -178,7 +178,7 @@ it('[C8] a document that exceeds the bounds of the home in which it was to be op
   expect(workers.openedIn).toEqual([0, 4])
 })
 
-it('[C8] [WS-46] when a connection leaves while its room moves, the next home gets what the connection sent and then that it left', async () => {
+it('[C8] [WS-46] when a connection leaves while its room moves, the next home gets its messages and then its leave', async () => {
   await using bench = await startBench()
   const { workers } = bench
   bench.store.put(headOf('doc'))
@@ -217,7 +217,7 @@ it('[C8] a connection that left before a move is not reported to the next home',
   expect([workers.of('join').length, workers.of('leave').length]).toEqual([3, 1])
 })
 
-it('[C8] [AG-20] after a move, the next home is told to report who changes what before it gets any write', async () => {
+it('[C8] [AG-20] after a move, the next home gets the watch message before any write', async () => {
   const records = createChangeRecords()
   await using bench = await startBench({ rooms: { records } })
   const { workers } = bench
@@ -234,7 +234,7 @@ it('[C8] [AG-20] after a move, the next home is told to report who changes what 
   expect(workers.posted.slice(before).map(({ kind }) => kind)).toEqual(['open', 'watch', 'join', 'sync'])
 })
 
-it('[C8] [WS-29] a client that was to be asked for its dropped writes while its room moved is asked by the next home', async () => {
+it('[C8] [WS-29] a resync that is due while a room moves is sent by the next home', async () => {
   await using bench = await startBench({ settings: { writes: { ratePerSec: 20, burst: 1 } } })
   const { workers } = bench
   bench.store.put(headOf('doc'))
@@ -250,7 +250,7 @@ it('[C8] [WS-29] a client that was to be asked for its dropped writes while its 
   expect([again?.resumes, other?.resumes]).toEqual([false, true])
 })
 
-it('[C1] [C6] a kept write that exceeds the bounds of the home in which its room is opened again makes the room move first', async () => {
+it('[C1] [C6] a room that is opened again moves before a kept write that exceeds the bounds of its home', async () => {
   await using bench = await startBench()
   const { workers } = bench
   bench.store.put(headOf('doc'))

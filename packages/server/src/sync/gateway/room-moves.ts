@@ -3,12 +3,12 @@ import type { MoveReason } from '../worker-pool.port.ts'
 import type { RoomJobs } from './room-jobs.ts'
 import { beginOpening, opened, type Room } from './room-table.ts'
 
-/** A room that must move but could not, for example because a call ran, is asked again after this time. */
+/** A room that must move but cannot yet, for example because a call runs, is asked again after this time. */
 const AGAIN_MS = 20
 
 /**
- * Lets rooms move to the home where their documents belong. Joins and calls wait meanwhile, and connections keep their edits
- * until these are acknowledged. [C8]
+ * Moves rooms to the homes where their documents belong. Meanwhile joins and calls wait, and the gateway keeps the edits of the
+ * connections until they are acknowledged. [C8]
  */
 export class RoomMoves {
   readonly #jobs: RoomJobs
@@ -22,8 +22,8 @@ export class RoomMoves {
   }
 
   /**
-   * Asks an open room to hand its document over. When it does, its message `reload` follows. A room that must move is asked again
-   * until it does, and no call runs in between. A room that may move stays as it is when it cannot move now.
+   * Asks a room to hand its document over. When the room does so, its message `reload` follows. With reason `must`, the room is asked
+   * again until it moves, and no call runs in between. With any other reason, a room that cannot move now stays where it is.
    */
   begin(room: Room, reason: MoveReason): void {
     if (room.mustMove) return

@@ -8,7 +8,7 @@ import { TAG } from '@docrelay/protocol/frames'
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-it('[PERM-2] news of the sharing that is older than the sharing with which the room was opened changes no right, newer news does', async () => {
+it('[PERM-2] news of the sharing changes rights only when it is newer than the sharing with which the room was opened', async () => {
   await using bench = await startBench()
   const shared = headOf('doc', { version: 5, sharedWith: [{ userId: 'vic', permission: 'edit' }] })
   bench.store.put(shared)
@@ -24,7 +24,7 @@ it('[PERM-2] news of the sharing that is older than the sharing with which the r
   bench.rooms.sharingChanged(shared)
 })
 
-it('[WS-22] [PERM-2] who was just given access keeps it when older news of the sharing come after the JOIN that read the newest', async () => {
+it('[WS-22] [PERM-2] a person with new access keeps it when older news of the sharing arrives after a JOIN that read the newest', async () => {
   await using bench = await startBench()
   const head = bench.store.put(headOf('doc', { version: 1 }))
   await bench.joined('doc', { sub: 'ann' })
@@ -37,7 +37,7 @@ it('[WS-22] [PERM-2] who was just given access keeps it when older news of the s
   expect((await vic.nextJson(TAG.error))['error']).toMatch(/^ERR_VIEW_FORBIDDEN/)
 })
 
-it('[WS-22] [PERM-2] a JOIN that read an older sharing than the room knows reads the document again and goes by the newest', async () => {
+it('[WS-22] [PERM-2] a JOIN that read an older sharing than the room knows reads the document again and uses the newest', async () => {
   await using bench = await startBench()
   const shared = bench.store.put(headOf('doc', { version: 1, sharedWith: [{ userId: 'vic', permission: 'edit' }] }))
   await bench.joined('doc', { sub: 'ann' })
@@ -51,7 +51,7 @@ it('[WS-22] [PERM-2] a JOIN that read an older sharing than the room knows reads
   expect([asked, bench.workers.of('join').length]).toEqual([2, 1])
 })
 
-it('[WS-54] news of a deletion drops that life of a document, and no later life under the same id', async () => {
+it('[WS-54] news of a deletion drops the deleted document, and no later document with the same id', async () => {
   const workers = new ScriptedWorkers()
   const rooms = openRooms({ workers, store: new TestStore(), ...manualTime(), log: silentLogger })
   const head = headOf('doc')
@@ -65,14 +65,14 @@ it('[WS-54] news of a deletion drops that life of a document, and no later life 
   expect(workers.of('job').map(({ task }) => task.kind)).toEqual(['drop'])
 })
 
-it('[WS-53] an event of a change waits until the frames of the change went to the members, and for nothing else', async () => {
+it('[WS-53] an event of a change waits only until the frames of the change were sent to the members', async () => {
   await using bench = await startBench()
   const head = headOf('doc', { lastSeq: 7 })
   bench.store.put(head)
   expect(bench.rooms.news.handedOut(head, 9)).toBe(null)
   await bench.joined('doc')
   const { room } = bench.workers.of('open')[0] as { readonly room: number }
-  // A relay that is alone is told no sequence, and events of its documents wait for nothing.
+  // In a relay of one node the rooms report no sequence, and events of its documents do not wait.
   expect(bench.rooms.news.handedOut(head, 9)).toBe(null)
   const updates = (durableSeq: number) =>
     bench.workers.emit({ kind: 'updates', room, updates: [Uint8Array.of(0, 0)], senders: [0], durableSeq })

@@ -8,7 +8,7 @@ import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
 /** One life of a document, from its creation to its deletion. */
 export type DocumentLife = DocumentRef & { readonly key: number }
 
-/** Tells the rooms of this node about changes that any node has stored. [PERM-2, WS-53, WS-54] */
+/** Applies changes that any node has stored to the rooms of this node. [PERM-2, WS-53, WS-54] */
 export class RoomNews {
   readonly #table: RoomTable
   readonly #handedOut: HandedOut
@@ -39,15 +39,15 @@ export class RoomNews {
   sharingChanged(head: DocumentHead): void {
     this.#sharing.changed(head)
     const room = this.#table.of(head)
-    // News of another node may be older than what the room was opened with.
+    // News from another node may be older than the sharing with which the room was opened.
     if (room?.key !== head.key || room.sharingVersion > head.version) return
     this.#takeSharing(room, head)
     this.#onSharing(room)
   }
 
   /**
-   * Called with what a JOIN has read of the document of a room, which may be newer than all news until now. Version and list
-   * rise together, or older news that come later would take the rights of those who have just been given them. [WS-22]
+   * Called with the head that a JOIN has read, which may be newer than all news so far. Takes version and share list together.
+   * Otherwise older news that arrives later would take rights away from people who have just got them. [WS-22]
    */
   sharingRead(room: Room, head: DocumentHead): void {
     if (room.sharingVersion >= head.version) return
@@ -62,26 +62,26 @@ export class RoomNews {
     room.sharing = sharingOf(head)
   }
 
-  /** Drops one life of a document; does nothing when another one is open, or none. [WS-54] */
+  /** Drops one life of a document. Does nothing when the open document is another life, or none is open. [WS-54] */
   async dropLife(document: DocumentLife): Promise<readonly string[]> {
     return this.#table.of(document)?.key === document.key ? this.#drop(document) : []
   }
 
   /**
-   * Called when the log of a document was replaced and ended at `seq` then. A room that was opened later has the new log already.
+   * Called when the log of a document was replaced by one that ends at `seq`. A room that was opened later has the new log already.
    * [CFG-11]
    */
   async repaired(document: DocumentLife, seq: number): Promise<void> {
     const room = this.#table.of(document)
     if (room?.key !== document.key) return
     await room.turning
-    // Only the owner acts: it tells the edges.
+    // Only the owner acts, and it notifies the edges.
     if (room.phase === 'open' && room.epoch !== null && room.since !== null && room.since < seq) this.#replaced(room)
   }
 
   /**
-   * Resolves when the members have been given the log of the document through `seq`, after 2 s at the latest; `null` when nobody
-   * has to wait for that. [WS-53]
+   * Resolves when the members have got the log of the document through `seq`, after 2 s at the latest. Returns `null` when there is
+   * nothing to wait for. [WS-53]
    */
   handedOut(document: DocumentLife, seq: number): Promise<void> | null {
     const room = this.#table.of(document)
@@ -89,7 +89,7 @@ export class RoomNews {
   }
 
   /**
-   * Notes that the members of a room have been given the log through `seq`; `undefined` when its home does not tell the sequence.
+   * Notes that the members of a room have got the log through `seq`; `undefined` when its home does not report a sequence.
    */
   given(room: Room, seq: number | undefined): void {
     if (seq !== undefined) this.#handedOut.note(room, seq)

@@ -14,7 +14,7 @@ import { openRooms } from './rooms.ts'
 const [HERE, OTHER] = [1, 2]
 const EDIT = syncFrame(2, Uint8Array.of(0, 0))
 
-/** A node that owns a document and hands it over to another one, which has connections in it. Two people are joined here. */
+/** A node that owns a document and hands it over to another node, which has connections in it. Two people are joined here. */
 async function handingOver() {
   const ownership = new MemoryOwnership({ clock: systemClock })
   const homes = { onLost() {}, isFull: () => false, onDrained() {} }
@@ -79,7 +79,7 @@ it('[LIFE-28] a document that was closed for its hand-over is opened at the next
   expect(workers.openedIn.map((home) => home < 0)).toEqual([false, true])
 })
 
-it('[LIFE-28] a document that is not handed over, because calls are under way in it, stays open here', async () => {
+it('[LIFE-28] a document that is not handed over, because calls run in it, stays open here', async () => {
   const { bench, workers, ends, handing, job, owner } = await handingOver()
   await using _ = bench
   workers.jobs.set('hand-over', { kind: 'busy' })
@@ -88,7 +88,7 @@ it('[LIFE-28] a document that is not handed over, because calls are under way in
   expect([owner(), ends, workers.of('open')]).toEqual([HERE, [], []])
 })
 
-it('[LIFE-8] [LIFE-25] a document that was deleted and created again has one room, also when two open it while the room of the former one is closed', async () => {
+it('[LIFE-8] [LIFE-25] a document that was deleted and created again gets one room, even if two callers open it while the old room closes', async () => {
   const time = manualTime()
   const workers = new ScriptedWorkers()
   const rooms = openRooms({ workers, store: new TestStore(), ...time, log: silentLogger })

@@ -24,7 +24,7 @@ export interface RoomOpeningsDeps {
   readonly moves: RoomMoves
   readonly recovery: RoomRecovery
   readonly records: RoomRecords
-  /** `null`: the relay is alone, and every document is opened here. */
+  /** `null` in a relay of one node, which opens every document here. */
   readonly places: RoomPlaces | null
   /** `null`: everything is allowed. */
   readonly may: NodePermits | null
@@ -36,24 +36,24 @@ export interface RoomOpeningsDeps {
   readonly edges: () => EdgeConnections | null
 }
 
-/** A document that was taken over this often within ten minutes may have ended its owners: it is opened apart from others. */
+/** A document that was taken over this often within ten minutes may have ended its owners, so it is opened apart from others. */
 const TAKEOVERS_APART = 3
 /** A document that was taken over this often is not opened for a while. */
 const TAKEOVERS_BARRED = 5
 
-/** How long after a failed load the document is opened again. */
+/** The time after a failed load until the document is opened again. */
 const AGAIN_MS = 300
 
 type Reload = Extract<FromWorker, { kind: 'reload' }>
 
-/** What is already known of a document when its place is looked for; see `RoomPlaces.find`. */
+/** What is already known of a document when the search for its place begins; see `RoomPlaces.find`. */
 interface Known {
   readonly owner?: DocumentHead['owner']
   readonly sizeBytes?: number
   readonly patienceMs?: number
 }
 
-/** The former home of the room has closed it or ended, and the room resumes nothing from there. */
+/** The room is loaded anew and takes over nothing from its former home. */
 const ANEW: Reopening = { without: 0, resumes: false }
 
 /**
@@ -62,22 +62,23 @@ const ANEW: Reopening = { without: 0, resumes: false }
  */
 export class RoomOpenings {
   readonly #deps: RoomOpeningsDeps
-  /** Rooms that are being handed over to another node, and how their homes have closed them since. */
+  /** Rooms that are being handed over to another node, with the `reload` message if their home has closed them since. */
   readonly #handedOver = new Map<Room, Reload | null>()
-  /** How often a room here found that another node owns its document. */
+  /** Counts how often a room here found that another node owns its document. */
   fencedTimes = 0
 
   constructor(deps: RoomOpeningsDeps) {
     this.#deps = deps
   }
 
-  /** See `Rooms.enter`. `turned` waits until the room that is entered has been opened or evicted. */
+  /** See `Rooms.enter`. `turned` waits until the entered room has been opened or evicted. */
   async enter(head: DocumentHead, turned: (room: Room) => Promise<OpenOutcome>): Promise<Entered> {
     const { table, clock, may, drop } = this.#deps
     for (;;) {
       if (may?.own() === false) return { kind: may.othersServe?.() === true ? 'unreachable' : 'unavailable' }
       const known = table.of(head)
-      // The id was deleted and created again: nobody may join the earlier document. Somebody else may open the new one meanwhile.
+      // The id was deleted and created again, and nobody may join the earlier document. Another caller may open the new one during the
+      // drop, so the loop looks again.
       if (known && known.key !== head.key) {
         await drop(head)
         continue
@@ -105,7 +106,7 @@ export class RoomOpenings {
     return room
   }
 
-  /** Called when the home of a room has loaded its document, or could not. */
+  /** Called when the home of a room has loaded its document or failed to load it. */
   opened(
     room: Room,
     {
@@ -152,10 +153,11 @@ export class RoomOpenings {
   }
 
   /**
-   * Called when the log refused a write, or its answer was lost. A relay that is alone closes the sockets of the room. One node
-   * of several acquires the document anew, after which nothing of the former epoch can be stored any more, and loads it. Writes
-   * that were not acknowledged are handed over again, without effect where the log has them. So no socket is closed, unless this
-   * happens too often or something else has changed the log. [LIFE-6]
+   * Called when the log refused a write, or its answer was lost. A relay of one node closes the sockets of the room. [LIFE-6]
+   *
+   * One node of several acquires the document anew, so that nothing of the former epoch can be stored any more, and loads it. Then it
+   * sends the unacknowledged writes to the room again, which have no effect if the log has them already. So no socket is closed, unless
+   * this happens too often or something other than the room has changed the log.
    */
   reset(room: Room, { writers, clocks }: Pick<Extract<FromWorker, { kind: 'reset' }>, 'writers' | 'clocks'>): void {
     const { table, jobs, sink, clock } = this.#deps
@@ -177,18 +179,18 @@ export class RoomOpenings {
     room.settleOpen('unavailable')
   }
 
-  /** Called when another process has replaced the log of a document that is open here: all members have to join anew. [CFG-11] */
+  /** Called when another process has replaced the log of a document that is open here. All members have to join anew. [CFG-11] */
   replaced(room: Room): void {
     if (room.home !== null) this.#deps.workers.post(room.home, forgetting(room))
     this.reset(room, { writers: [] })
   }
 
-  /** Called when the home of a room has closed it to have it opened again. When that home is another node, jobs go on there. */
+  /** Called when the home of a room has closed it so that it is opened again. When that home is another node, jobs go on there. */
   reload(room: Room, message: Reload): void {
     const { without, clocks = [], resumes = false } = message
     const { moves, jobs, recovery } = this.#deps
     noteClocks(room.clocks, clocks)
-    // `handOver` goes on from here: it knows whether its own task has closed the room.
+    // `handOver` continues from here, because it knows whether its own task has closed the room.
     if (this.#handedOver.has(room)) return void this.#handedOver.set(room, message)
     if (isElsewhere(room)) {
       if (room.phase !== 'closed') recovery.reopen(room, { without, resumes })
@@ -200,7 +202,7 @@ export class RoomOpenings {
     if (room.phase !== 'closed') this.#openAgain(room, { without, resumes: isMoving })
   }
 
-  /** Called when a document worker ended, and lost all that it had. */
+  /** Called when a document worker ended and lost its rooms. */
   workerEnded(home: number, running: EndedRun | null): void {
     const { table, jobs, recovery, edges, sink } = this.#deps
     const rooms = [...table.all()].filter((room) => room.home === home)
@@ -213,33 +215,33 @@ export class RoomOpenings {
         else sink()?.connection(message)
       }
     }
-    // The edge is told first. Once its room has ended, it is no longer known here whose connection this was.
+    // The edge is notified first. Once its room has ended, this node no longer knows to which edge the connection belongs.
     if (isOfEdge) expel()
     for (const room of rooms) {
       jobs.failAll(room)
       this.endEdges(room, { kind: 'reload', without: running?.room === room.number ? running.connection : 0, resumes: false })
-      // A drop or an eviction in progress has failed and reports that to its caller.
+      // The document of this room is being dropped. The task for that has just failed, and `drop` goes on without it.
       if (room.phase === 'closed') continue
-      // Before anything is posted: the home would keep the room, and run once more what ended the worker.
+      // This check comes before any message is posted. Otherwise the home would get the room and run the harmful message again.
       if (recovery.isBarred(room.ref)) {
         this.#bar(room, room.number === running?.room ? expel : undefined)
         continue
       }
       if (running !== null) recovery.dropRunning(room, running)
-      // Records of the ended home may still be on their way to the log. Under a new epoch they are refused, and the kept frames
-      // bring them back.
+      // Records of the ended home may still be on their way to the log. A new epoch makes the store refuse them, and the kept frames
+      // contain the same edits.
       if (room.epoch === null) this.#openAgain(room, ANEW)
       else this.#place(room, { owner: null })
     }
     expel()
   }
 
-  /** Called when another node owns the document: opens the room there. No connection is closed. [LIFE-26] */
+  /** Called when another node owns the document. Opens the room there and closes no connection. [LIFE-26] */
   fenced(room: Room): void {
     if (room.epoch !== null) this.fencedTimes++
     this.endEdges(room, { kind: 'moved' })
     if (room.phase === 'closed') return
-    // Nobody is joined. Whoever waits for the eviction opens the document again.
+    // Nobody is joined. A caller that waits for the eviction opens the document again.
     if (room.phase === 'evicting') this.#deps.table.forget(room)
     else this.#place(room)
   }
@@ -252,7 +254,7 @@ export class RoomOpenings {
     this.fenced(room)
   }
 
-  /** Called when the node for which this home stands cannot be reached any more. [LIFE-25] */
+  /** Called when the other node that is this home cannot be reached any more. [LIFE-25] */
   lost(home: number): void {
     for (const room of Array.from(this.#deps.table.all())) {
       if (room.home !== home) continue
@@ -267,8 +269,8 @@ export class RoomOpenings {
   }
 
   /**
-   * Makes another node the owner of a document, with all its edits durable; connections stay joined there. False when a call was
-   * under way, or the room was closed or moved to another owner meanwhile. [LIFE-28]
+   * Makes another node the owner of a document when all edits are durable. Connections stay joined. Returns false when a call runs in
+   * the room, or when the room was closed or got another owner meanwhile. [LIFE-28]
    */
   async handOver(room: Room, to: Incarnation): Promise<boolean> {
     const { jobs, places, table } = this.#deps
@@ -299,7 +301,7 @@ export class RoomOpenings {
       table.forget(room)
       room.settleOpen('unavailable')
     }
-    // Nobody may own the document now, or this node still, which then opens it for others.
+    // When false, the document has no owner now, or still this node, which then opens it for others.
     return isHandedOver
   }
 
@@ -335,8 +337,8 @@ export class RoomOpenings {
   }
 
   /**
-   * Begins a tenure of this node. `diverged`: the database has lost the end of the log, which members have, and will give its
-   * sequences to other records. So the members have to join anew and send what they hold. [LIFE-25]
+   * Begins a tenure of this node. `diverged`: the database has lost the end of the log. Members have that end, but its sequences will be
+   * given to other records. So the members have to join anew and send the edits that they hold. [LIFE-25]
    */
   #begins(room: Room, { tenure, lastSeq }: Extract<Place, { kind: 'here' }>): 'diverged' | 'continued' {
     room.epoch = tenure.epoch
@@ -346,7 +348,7 @@ export class RoomOpenings {
   }
 
   /**
-   * After a failed append, has the document loaded again later, until that succeeds or 12 s have passed; false when it does not.
+   * Schedules another load after a failed append, until a load succeeds or 12 s have passed. Returns false when it schedules none.
    */
   #isTriedAgain(room: Room): boolean {
     const { clock, timers, recovery } = this.#deps
@@ -355,7 +357,7 @@ export class RoomOpenings {
     return true
   }
 
-  /** Acquires anew a document that this node has owned, and waits for the store until `resets.untilMs`. */
+  /** Acquires a document of this node anew, and waits for the store until `resets.untilMs`. */
   #placeAgain(room: Room): void {
     this.#place(room, { owner: null, patienceMs: room.resets.untilMs - this.#deps.clock.monotonicMs() })
   }
@@ -368,8 +370,8 @@ export class RoomOpenings {
   }
 
   /**
-   * Gives up a room without a home whose document is not loaded for a while. Its members and whoever waits are told. Before them
-   * `expel` tells the sender of the message that ended the home, who would otherwise only hear what the others do. [C6]
+   * Closes a room whose document is not loaded for a while. First `expel` answers the sender of the message that ended the home;
+   * otherwise this sender would get the same answer as all others. Then the members and all waiting callers are notified. [C6]
    */
   #bar(room: Room, expel?: () => void): void {
     this.#deps.moves.end(room)
@@ -384,7 +386,7 @@ export class RoomOpenings {
   }
 }
 
-/** Returns the message that makes a home forget a room without storing it. Nobody waits for the answer. */
+/** Returns the message that makes a home forget a room without storing it. Its answer is ignored. */
 function forgetting({ number }: Room): ToWorker {
   return { kind: 'job', job: 0, room: number, task: { kind: 'drop' } }
 }

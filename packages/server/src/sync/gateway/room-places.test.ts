@@ -29,7 +29,7 @@ async function searching() {
   return { time, ownership, linked, heard, found }
 }
 
-/** Lets time pass in small steps; `each` after every one. */
+/** Advances the clock in small steps and calls `each` after every step. */
 async function pass(time: ManualTime, forMs: number, each: () => void = () => undefined): Promise<void> {
   for (let passedMs = 0; passedMs < forMs; passedMs += 100) {
     await time.advance(100)
@@ -38,7 +38,7 @@ async function pass(time: ManualTime, forMs: number, each: () => void = () => un
 }
 
 describe('the search for the owner of a document', () => {
-  it('[LIFE-25] the search ends after 2 s for an owner whose heartbeats go on and that has no link to this node', async () => {
+  it('[LIFE-25] the search ends after 2 s when the owner sends heartbeats but has no link to this node', async () => {
     const { time, heard, found } = await searching()
     const beats = (): void => {
       heard.beatMs = time.clock.monotonicMs()
@@ -49,7 +49,7 @@ describe('the search for the owner of a document', () => {
     expect(found).toEqual([{ kind: 'unreachable' }])
   })
 
-  it('[LIFE-25] the search goes on when the owner may hang after its newest heartbeat, and finds the owner when its link is back', async () => {
+  it('[LIFE-25] the search goes on when the owner may have stopped after its newest heartbeat, and finds the owner when its link is back', async () => {
     const { time, heard, linked, found } = await searching()
     heard.beatMs = time.clock.monotonicMs() + 499
     await pass(time, 3_500)

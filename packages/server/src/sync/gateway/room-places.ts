@@ -6,7 +6,7 @@ import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../ownershi
 import { homeOfNode } from '../worker-pool.port.ts'
 import type { KnownNodes, NodePermits } from './rooms-deps.ts'
 
-/** Where the room of a document is to run. */
+/** Where the room of a document has to run. */
 export type Place =
   /** At this node, which owns the document in this tenure. `lastSeq` and `takeovers` as in `AcquireOutcome`. */
   | { readonly kind: 'here'; readonly tenure: Tenure; readonly lastSeq: number; readonly takeovers: number }
@@ -27,16 +27,16 @@ export interface RoomPlacesDeps {
 }
 
 /**
- * How long the owner of a document is looked for when it cannot be reached. A node that ended is taken for dead 3 s after its last
- * heartbeat, and a node sends one every second. A document that was just taken from another node is not taken again for 5 s.
+ * How long the search for an owner that cannot be reached goes on. A node that ended counts as dead 3 s after its last heartbeat, and
+ * a node sends one every second. A document that was just taken from another node is not taken again for 5 s.
  */
 const PATIENCE_MS = 5_000
-/** How long an owner is looked for that is known to live: only its link is missing, so nobody will take the document from it. */
+/** How long the search goes on for an owner that is known to live. Only its link is missing, so nobody will take its document. */
 const UNREACHABLE_MS = 2_000
 /**
- * A heartbeat shows that an owner lives when it was sent at least this long after the search began. Heartbeats go on for 2 s
- * after the main thread of a node has stopped running, and a link goes down after 2 s of silence. So an earlier heartbeat may
- * come from a node that only hangs for a moment, and whose link will come up again.
+ * A heartbeat proves that an owner lives when it was sent at least this long after the search began. An earlier heartbeat may come
+ * from a node whose main thread has stopped: heartbeats go on for 2 s after that, and its link goes down after 2 s of silence. Such a
+ * node may stop only for a moment, and then its link comes up again.
  */
 const LIVES_AFTER_MS = 500
 const AGAIN_MS = 300
@@ -47,7 +47,7 @@ export const NO_TAKEOVERS = { silent: 0, ended: 0 }
 export class RoomPlaces {
   readonly #deps: RoomPlacesDeps
 
-  /** How many documents were taken from another node, by what was known of that node. */
+  /** The number of documents taken from other nodes: `silent` ones without heartbeats, and `ended` ones. */
   readonly takeovers = { ...NO_TAKEOVERS }
 
   constructor(deps: RoomPlacesDeps) {
@@ -55,9 +55,10 @@ export class RoomPlaces {
   }
 
   /**
-   * Searches until the place is found, until nobody wants it any more (`null`), or until the owner has been out of reach for too
-   * long: 2 s for an owner that is known to live, `patienceMs` for any other. `read`: the owner as it was read with the document,
-   * `null` when there was none or it was this node; absent when it was not read.
+   * Searches until the place is found or `isWanted` returns false (result `null`). Gives up when the owner cannot be reached for 2 s,
+   * if it is known to live, and otherwise after `patienceMs`.
+   *
+   * @param read the owner that was read with the document; `null` when there was none or it was this node; absent when it was not read
    */
   async find(key: number, isWanted: () => boolean, read?: Tenure | null, patienceMs = PATIENCE_MS): Promise<Place | null> {
     const { links, clock, timers, may } = this.#deps
@@ -65,7 +66,7 @@ export class RoomPlaces {
     const beganMs = clock.monotonicMs()
     let seen: Tenure | undefined
     for (;;) {
-      // Right after an outage of the database all nodes look dead, until their heartbeats work again.
+      // Right after an outage of the database all nodes seem dead until their heartbeats work again, so nothing may be taken then.
       const isAllowed = read === null || may?.takeOver() !== false
       const outcome = isAllowed ? await this.#acquire(key, seen) : null
       if (outcome?.kind === 'acquired') {
@@ -90,7 +91,7 @@ export class RoomPlaces {
     return this.#deps.known?.hasBeatSince(owner, sinceMs + LIVES_AFTER_MS) === true
   }
 
-  /** `null`: the store did not answer. */
+  /** Asks the store for the document. Returns `null` when the store does not answer. */
   async #acquire(key: number, seen: Tenure | undefined): Promise<AcquireOutcome | null> {
     try {
       return await this.#deps.ownership.acquire(key, seen)
@@ -99,7 +100,7 @@ export class RoomPlaces {
     }
   }
 
-  /** Makes another node the owner; false when this node was not the owner any more, or that is not known. Never rejects. */
+  /** Makes another node the owner. Returns false when this node was no longer the owner, or when the store did not answer. Never rejects. */
   async handOver(key: number, epoch: number, to: Incarnation): Promise<boolean> {
     try {
       return typeof (await this.#deps.ownership.handOver(key, epoch, to)) === 'number'

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 import type { Room, RoomTable } from './room-table.ts'
 
-/** Has rooms tell who changes what, as long as a record of their document is held, and writes it down. [AG-20] */
+/** Makes rooms report who changes what while a record of their document is held, and writes the changes into the record. [AG-20] */
 export class RoomRecords {
   readonly #given: {
     readonly records: ChangeRecords | undefined
@@ -28,7 +28,7 @@ export class RoomRecords {
     })
   }
 
-  /** A room begins without a record, also after its worker has ended. */
+  /** Called when a room is open. It begins without reporting, also when it was opened again after its worker had ended. */
   opened(room: Room): void {
     if (this.#given.records?.isHeld(room.ref) === true) this.#tell(room, true)
   }
@@ -39,7 +39,7 @@ export class RoomRecords {
     for (const { who, ...change } of changes) records?.note(ref, { who, caller: null }, [change], nowMs)
   }
 
-  /** Called when an edge starts or stops asking who changes what in a room. */
+  /** Called when an edge starts or stops watching who changes what in a room. */
   watch(room: Room): void {
     this.#tell(room, this.#given.records?.isHeld(room.ref) === true)
   }

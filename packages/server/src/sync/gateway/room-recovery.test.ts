@@ -13,7 +13,7 @@ import { RoomRecovery } from './room-recovery.ts'
 const MINUTE_MS = 60_000
 const EDIT = syncFrame(2, Uint8Array.of(0, 0))
 
-it('[LIFE-26] a document that seems to end nodes is not opened for 60 s, once in ten minutes, and other documents are not affected', async () => {
+it('[LIFE-26] a document that seems to end nodes is not opened for 60 s, at most once in ten minutes, and other documents are not affected', async () => {
   const time = manualTime()
   const recovery = new RoomRecovery({ post: () => {}, clock: time.clock, log: silentLogger, isWatched: () => false })
   const [bad, good] = ['bad', 'good'].map((id) => ({ workspaceId: 'w', id })) as [Ref, Ref]
@@ -68,7 +68,7 @@ it('[C6] the sender of the write that ends a worker for the third time gets ERR_
   expect(bench.gateway.metrics().counters.badUpdates).toBe(3)
 })
 
-it('[C6] the write that ended a worker is not handed over again either when the store answers only at a later try', async () => {
+it('[C6] the write that ended a worker is not sent to a room again, even if the store answers only at a later try', async () => {
   const time = manualTime()
   let isDown = false
   const owned = new MemoryOwnership({ clock: systemClock }).of(1)
@@ -90,7 +90,7 @@ it('[C6] the write that ended a worker is not handed over again either when the 
   await client.settled()
   const [running] = workers.of('sync')
   if (running === undefined) throw new Error('nothing was handed over')
-  // An append fails, and before the room is open again the worker ends and the store is silent.
+  // An append fails. Before the room is open again, the worker ends and the store stops answering.
   workers.openOutcome = 'hang'
   workers.emit({ kind: 'reset', room: running.room, writers: [], clocks: [] })
   await until(() => workers.of('open').length === 2)

@@ -11,30 +11,30 @@ import type { EndedRun } from '../worker-pool.port.ts'
 
 /** How a document is opened again. */
 export interface Reopening {
-  /** A connection that is being closed, 0 for none: its messages are not handed over again. */
+  /** A connection that is being closed, 0 for none. Its messages are not sent to the room again. */
   readonly without: number
-  /** The room moved with everything that it had of its connections. */
+  /** The room moved with everything that it had of its connections, so they are not asked for their edits again. */
   readonly resumes: boolean
 }
 
 export interface RoomRecoveryDeps {
-  /** Sends a message to the home of a room; a write that this home must not get makes the room move first. [C8] */
+  /** Sends a message to the home of a room. When this home must not get the message, the room moves first. [C8] */
   readonly post: (room: Room, message: ToWorker) => void
   readonly clock: Clock
   readonly log: Logger
-  /** Whether it is being recorded who changes what in a document. [AG-20] */
+  /** Whether a record is held of who changes what in a document. [AG-20] */
   readonly isWatched: (ref: DocumentRef) => boolean
 }
 
-/** Ends of workers because of one document within this time are counted together. */
+/** Ends of workers that one document caused within this time are counted together. */
 const ENDS_WINDOW_MS = 10 * 60_000
 /** After this many ends, joins of the document are refused for a while. */
 const ENDS_BARRED = 3
 const BARRED_MS = 60_000
 
 /**
- * Restores the rooms of an ended worker: loads the document, joins the connections with their presence, then hands over
- * the kept frames in order. [C6]
+ * Restores rooms in their next home: loads the document, joins the connections with their presence, then sends the kept frames in
+ * order. [C6]
  */
 export class RoomRecovery {
   readonly #deps: RoomRecoveryDeps
@@ -57,7 +57,7 @@ export class RoomRecovery {
     this.#ends.set(nameOf(ref), ends)
   }
 
-  /** Whether a document has ended workers so often that it is not loaded for now. */
+  /** Whether a document has ended so many workers that it is not loaded for now. */
   isBarred(ref: DocumentRef): boolean {
     const ends = this.#ends.get(nameOf(ref))
     if (!ends || ends.length < ENDS_BARRED) return false
@@ -65,8 +65,8 @@ export class RoomRecovery {
   }
 
   /**
-   * Bars a document that seems to have ended several nodes, for 60 s. False when it was barred already in the last ten minutes:
-   * then it may be opened. [LIFE-26]
+   * Bars a document that seems to have ended several nodes, for 60 s. Returns false when it was already barred in the last ten
+   * minutes. Then it may be opened. [LIFE-26]
    */
   bar(ref: DocumentRef): boolean {
     const nowMs = this.#deps.clock.monotonicMs()
@@ -80,8 +80,8 @@ export class RoomRecovery {
   }
 
   /**
-   * Forgets the frame that the home of a room was handling when it ended. Done at once and not at the next opening, which may fail
-   * and be followed by others that know nothing of it. [C6]
+   * Forgets the frame that the home of a room was handling when it ended. This is done at once: the next opening may fail, and the
+   * openings after it would not know the frame. [C6]
    */
   dropRunning(room: Room, { connection, join, ordinal }: EndedRun): void {
     for (const joined of [...room.members.map(joinedOf), ...room.left]) {
@@ -101,10 +101,10 @@ export class RoomRecovery {
       ...(room.since !== null && room.members.length > 0 && { since: room.since }),
       ...(room.sinceTenure !== null && { sinceTenure: room.sinceTenure }),
     })
-    // Sent before the kept frames, since their changes would otherwise not be recorded.
+    // This message comes before the kept frames, whose changes would otherwise not be recorded.
     if (this.#deps.isWatched(room.ref)) this.#deps.post(room, { kind: 'watch', room: room.number, isOn: true })
     const members = room.members.map(joinedOf).filter((joined) => joined !== null)
-    // For good, since its message would end the home of the room at the next opening as well.
+    // This connection is dropped for good, because its message would end the home of the room at the next opening too.
     room.left = room.left.filter(({ id }) => id !== without)
     // A connection that has joined again is a member, and its earlier join no longer counts.
     const left = room.left.filter(({ id }) => !members.some((member) => member.id === id))
@@ -130,7 +130,7 @@ export class RoomRecovery {
       if (binding.stepOne !== null) kept.push({ id, binding, frame: { ordinal: 0, payload: binding.stepOne, order: 0 } })
       for (const frame of binding.acks.kept) kept.push({ id, binding, frame })
     }
-    // After all joins, by which the home knows who has introduced which id. [WS-44]
+    // The presence comes after all joins, which tell the home who has introduced which id. [WS-44]
     for (const { id, update } of presence)
       this.#deps.post(room, { kind: 'awareness', room: room.number, connection: id, payload: update })
     kept.sort((a, b) => a.frame.order - b.frame.order)
@@ -142,7 +142,7 @@ export class RoomRecovery {
   }
 }
 
-/** Returns the answer to the connection whose message the worker was handling when it ended. [C6] */
+/** Returns the answers to the connection whose message the worker was handling when it ended. [C6] */
 export function expulsion({ connection, join, ordinal }: EndedRun): readonly ConnectionMessage[] {
   const code = 'ERR_BAD_UPDATE'
   const text = 'The update could not be applied in the time an update may take.'

@@ -1,14 +1,14 @@
 import type { Room } from './room-table.ts'
 
-/** What is known of the failed appends of a room, in a relay of several nodes. */
+/** The history of the failed appends of a room, in a relay of several nodes. */
 export interface RoomResets {
   /** Monotonic times of the resets of the last minute. */
   readonly atMs: readonly number[]
-  /** How many resets came one after the other, with nothing stored between them. */
+  /** The number of resets in a row with nothing stored between them. */
   readonly inRow: number
   /** The sequence through which the log was durable at the last reset. */
   readonly since: number | null
-  /** Monotonic time until which the document is opened again although the store does not answer. */
+  /** Monotonic time until which opening is tried again while the store does not answer. */
   readonly untilMs: number
 }
 
@@ -16,14 +16,14 @@ export const NO_RESETS: RoomResets = { atMs: [], inRow: 0, since: null, untilMs:
 
 const WINDOW_MS = 60_000
 const MOST = 20
-/** Few resets in a row are allowed, since a write that the store always refuses comes back with each replay. */
+/** Only few resets in a row are allowed, because a write that the store always refuses is sent again after each of them. */
 const MOST_IN_ROW = 3
-/** Longer than the 10 s after which a node without the database gives everything up by itself. [LIFE-27] */
+/** Longer than the 10 s after which a node without the database gives up its documents by itself. [LIFE-27] */
 export const REOPEN_MS = 12_000
 
 /**
- * Counts one more reset. `null` when there were too many: then replaying does not help, and the sockets of the room have to be
- * closed. [LIFE-6]
+ * Counts one more reset. Returns `null` when there were too many. Then sending the writes again does not help, and the sockets of
+ * the room have to be closed. [LIFE-6]
  */
 export function oneMore({ resets: before, since }: Pick<Room, 'resets' | 'since'>, nowMs: number): RoomResets | null {
   const atMs = [...before.atMs.filter((one) => nowMs - one < WINDOW_MS), nowMs]

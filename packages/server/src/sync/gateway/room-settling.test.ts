@@ -9,7 +9,7 @@ const behind = { lastSeq: 2, coveredSeq: 1 }
 const ownedBy = (owner: number) => ({ owner: { owner, epoch: 1 } })
 
 describe('the place where documents are settled', () => {
-  it('[LIFE-11] [LIFE-25] a document is settled here, at the node that has its room or else owns it, or singly when that node cannot be asked', () => {
+  it('[LIFE-11] [LIFE-25] a document is settled here, at the node that has its room or owns it, or singly when that node cannot be asked', () => {
     const heads = {
       open: headOf('open'),
       cold: headOf('cold', behind),
@@ -66,7 +66,7 @@ function settling(here: () => Promise<void>) {
 }
 
 describe('documents of several nodes that are settled for one reader', () => {
-  it('[LIFE-8] [LIFE-25] a reader waits 1 s in all for nodes that are silent, and gets the count of the documents at other nodes', async () => {
+  it('[LIFE-8] [LIFE-25] a reader waits 1 s in total for silent nodes, and the documents of other nodes are counted', async () => {
     const { time, counts, ask } = settling(() => Promise.resolve())
     ask()
     await time.advance(999)

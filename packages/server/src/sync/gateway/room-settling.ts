@@ -9,11 +9,11 @@ export type KeyedRef = Pick<DocumentHead, 'workspaceId' | 'id' | 'key'>
 
 /** Asks another node to settle many documents with one message. `remote/settling.ts` implements it. [LIFE-25] */
 export interface NodeSettling {
-  /** Whether a node understands the question; a node of the previous version does not. [LIFE-29] */
+  /** Whether a node understands the message. A node of the previous version does not. [LIFE-29] */
   isUnderstood(node: Incarnation): boolean
   /**
-   * Resolves with how many the node has settled, once it has tried all; with 0 when its link goes down. Never rejects. Documents
-   * that are not live at that node are not counted.
+   * Resolves with the number of documents that the node has settled, once it has tried all; with 0 when its link goes down. Never
+   * rejects. Documents that are not live at that node are not counted.
    */
   settle(node: Incarnation, documents: readonly KeyedRef[]): Promise<number>
 }
@@ -24,25 +24,25 @@ export interface RoomSettlingDeps {
   readonly settle: (ref: DocumentRef) => Promise<void>
   /** Nodes that are linked now. */
   readonly linked: () => readonly Incarnation[]
-  /** `null`: the relay is alone. */
+  /** `null` in a relay of one node. */
   readonly nodes: NodeSettling | null
 }
 
-/** A reader of many documents waits this long for other nodes at most, however many of them are silent. [LIFE-8, LIFE-25] */
+/** A reader of many documents waits at most this long for all other nodes together, even if several are silent. [LIFE-8, LIFE-25] */
 const ELSEWHERE_MS = 1_000
 
 /** Where documents are settled. */
 export interface SettlingPlan {
   readonly here: readonly KeyedRef[]
-  /** What each node is asked for with one message. */
+  /** The documents that each node is asked to settle with one message. */
   readonly byNode: ReadonlyMap<Incarnation, readonly KeyedRef[]>
-  /** Settled one by one, although another node owns them: it is not linked, or does not understand the question. */
+  /** Documents that are settled one by one, because their owner is not known, not linked, or does not understand the message. */
   readonly single: readonly KeyedRef[]
-  /** How many documents are live at another node, with a stored body that has everything that is durable. */
+  /** The number of documents that are live at another node and whose stored body already has every durable edit. */
   readonly covered: number
 }
 
-/** Decides where each document is settled. The room of a document knows its owner better than `head`, which was read earlier. */
+/** Decides where each document is settled. A room knows the owner of its document better than `head`, which was read earlier. */
 export function settlingPlan(
   heads: readonly DocumentHead[],
   roomOf: (ref: DocumentRef) => Pick<Room, 'home'> | undefined,

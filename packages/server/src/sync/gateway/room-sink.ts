@@ -8,14 +8,14 @@ export interface RoomSink {
   awareness(room: Room, frame: Uint8Array, except: number): void
   /** Messages for one connection. */
   connection(message: ConnectionMessage): void
-  /** Closes the room's sockets: the log refused a write, or the document could not be loaded again. [LIFE-6] */
+  /** Closes the room's sockets, because the log refused a write or the document could not be loaded again. [LIFE-6] */
   ended(room: Room, why: 'reset' | NotOpen, writers: readonly { readonly connection: number; readonly ordinal: number }[]): void
   /** Counts a write that the log refused while everybody stays joined. [LIFE-6] */
   notStored(): void
   /** Unbinds one connection from a deleted document. [WS-54] */
   deleted(room: Room, connection: Connection): void
   sharingChanged(room: Room): void
-  /** Reads again from members whose reading was paused because the link to the owner of the document was full. [WS-12] */
+  /** Resumes reading from members that were paused because the link to the owner of the document was full. [WS-12] */
   resume(room: Room): void
   flush(connection: Connection): void
 }

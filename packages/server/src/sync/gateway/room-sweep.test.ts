@@ -44,7 +44,7 @@ it('[LIFE-17] [CFG-10] above doc_cache_max_bytes the documents that nobody has j
     numbers.push((await enter(id)).number)
     await time.advance(1_500)
   }
-  // Asked for again, so it is idle for less time than the others.
+  // Document `a` is entered again, so it has been idle for less time than the others.
   await enter('a')
   await time.advance(1_500)
   report(
@@ -56,7 +56,7 @@ it('[LIFE-17] [CFG-10] above doc_cache_max_bytes the documents that nobody has j
   expect(resident('a', 'b', 'c', 'd')).toEqual(['a', 'd'])
 })
 
-it('[LIFE-17] documents within doc_cache_max_bytes stay for 30 s, and without a limit of any size', async () => {
+it('[LIFE-17] documents within doc_cache_max_bytes stay for 30 s, and without that limit documents of any size do', async () => {
   for (const limit of [10 * MIB, null]) {
     const { time, workers, enter, resident } = openAlone(limit)
     const numbers = [(await enter('a')).number, (await enter('b')).number]
@@ -69,7 +69,7 @@ it('[LIFE-17] documents within doc_cache_max_bytes stay for 30 s, and without a 
   }
 })
 
-it('[LIFE-17] a document that was opened less than a second ago is not evicted, whatever its size', async () => {
+it('[LIFE-17] a document of any size is not evicted within a second of its opening', async () => {
   const { time, workers, enter, resident } = openAlone(MIB)
   await time.advance(500)
   const { number } = await enter('big')
@@ -80,7 +80,7 @@ it('[LIFE-17] a document that was opened less than a second ago is not evicted, 
   expect(resident('big')).toEqual([])
 })
 
-it('[LIFE-17] a document that somebody has joined is not evicted and does not count, whatever its size', async () => {
+it('[LIFE-17] a joined document of any size is not evicted and does not count', async () => {
   await using bench = await startBench({ rooms: { cacheMaxBytes: MIB } })
   bench.store.put(headOf('joined'))
   await bench.joined('joined')

@@ -21,14 +21,15 @@ export interface RoomSweepDeps extends Pick<RoomsDeps, 'idleMs' | 'cacheMaxBytes
 const SWEEP_MS = 1_000
 const IDLE_MS = 30_000
 /**
- * How long one node of several keeps the edits of a connection that has left: before they are durable, the owner of the document
- * may end, or its append fail.
+ * How long one node of several keeps the edits of a connection that has left. Before these edits are durable, the owner of the
+ * document may end or an append may fail, and then the edits are sent again.
  */
 const LEFT_KEPT_MS = 5_000
 
 /**
- * Evicts documents that nobody needs, once a second, until it is disposed: those that nobody has joined for 30 s, and before
- * that the ones that are idle longest, while those that nobody has joined take more memory than they may. [LIFE-17]
+ * Evicts documents that nobody needs, once a second, until it is disposed. [LIFE-17] A document is evicted when nobody has joined it
+ * for 30 s. It is evicted earlier when the documents without connections take more memory than `cacheMaxBytes`; the longest idle
+ * ones go first.
  */
 export class RoomSweep implements Disposable {
   readonly #deps: RoomSweepDeps
@@ -60,7 +61,7 @@ export class RoomSweep implements Disposable {
     this.#cancel = timers.after(SWEEP_MS, () => this.#sweep())
   }
 
-  /** Evicts of these free rooms the longest idle ones until the others take no more memory than they may. */
+  /** Evicts the longest idle ones of these free rooms until the others take at most `cacheMaxBytes`. */
   #evictAbove(free: readonly Room[], nowMs: number): void {
     const { cacheMaxBytes = null, reports } = this.#deps
     if (cacheMaxBytes === null) return
@@ -72,7 +73,7 @@ export class RoomSweep implements Disposable {
     for (const room of free.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)) {
       if (bytes <= cacheMaxBytes) return
       const own = bytesOf.get(room.number) ?? 0
-      // Whoever has just opened a room is about to join it or asks something of it, and edits of those who left are kept for a while.
+      // A room that was just opened is about to be used. A room with `left` still keeps edits of connections that have left.
       if (own === 0 || nowMs - room.idleSinceMs < SWEEP_MS || room.left.length > 0) continue
       bytes -= own
       this.#evict(room)
@@ -95,7 +96,7 @@ export class RoomSweep implements Disposable {
     })
   }
 
-  /** Gives up and forgets a document that was evicted. Whoever opens it meanwhile waits. */
+  /** Gives up and forgets a document that was evicted. A caller that opens it meanwhile waits. */
   async #givenUp(room: Room): Promise<'gone'> {
     await this.#deps.openings.release(room)
     this.#deps.table.forget(room)
@@ -108,7 +109,7 @@ function isFree(room: Room): boolean {
   return room.phase === 'open' && room.members.length === 0 && room.edges.length === 0
 }
 
-/** The bytes of rooms by their number. A room that has moved may be in two reports, of which each is an estimate. */
+/** Returns the bytes of rooms by their number. A room that has moved may be in two reports; either estimate will do. */
 function bytesByRoom(reports: RoomSweepDeps['reports']): ReadonlyMap<number, number> {
   const bytes = new Map<number, number>()
   for (const { roomBytes } of reports.values()) {

@@ -11,11 +11,11 @@ import { NO_RESETS, type RoomResets } from './room-resets.ts'
 export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outcome'], 'elsewhere' | 'fenced'> | 'unreachable'
 
 /**
- * Why a document is not open here. `unreachable`: this node cannot reach the node that serves the document, but other nodes may.
+ * Why a document is not open here. `unreachable`: this node cannot reach the owner of the document, but other nodes may reach it.
  */
 export type NotOpen = NotLoaded | 'unreachable'
 
-/** A connection of a room as its home has to know it. */
+/** What the home of a room needs to know of a connection. */
 export interface Joined {
   readonly id: number
   readonly binding: Binding
@@ -25,8 +25,8 @@ export interface Joined {
 }
 
 /**
- * A resident document as the gateway knows it. `opening`: its home loads it. `evicting`: a JOIN waits for the
- * outcome. `closed`: the entry is forgotten and the document must be looked up again.
+ * A resident document as the gateway knows it. The phases: `opening`: its home loads it, or its owner is being searched. `evicting`: its
+ * home stores and closes it, and a JOIN waits for the outcome. `closed`: the entry is forgotten, and the document must be looked up again.
  */
 export interface Room {
   readonly number: number
@@ -37,13 +37,13 @@ export interface Room {
   home: number | null
   /** The epoch by which this node owns the document; `null` when it does not, and always in a relay that is alone. [LIFE-26] */
   epoch: number | null
-  /** Counts the times that the owner of the document was looked for. */
+  /** Counts the searches for the owner of the document. */
   placings: number
   /**
-   * The members have the log through this sequence, and all of it is durable; `null` when the sequence is not known. [LIFE-25]
+   * The members have the log through this sequence, and it is durable through it; `null` when the sequence is not known. [LIFE-25]
    */
   since: number | null
-  /** The tenure in which the owner told `since`; `null` when it is not known. */
+  /** The tenure in which the owner reported `since`; `null` when it is not known. */
   sinceTenure: Tenure | null
   /** The newest tenure of this node; `null` when there was none. [LIFE-26] */
   tenure: Tenure | null
@@ -61,16 +61,15 @@ export interface Room {
   hasGap: boolean
   readonly members: Connection[]
   /**
-   * Connections that left before their writes were handled or durable: the next home gets what they sent, and that they left.
-   * [C8]
+   * Connections that left before their writes were handled or durable. The next home gets their messages and then their leave. [C8]
    */
   left: Joined[]
   /**
-   * The presence clocks that others have seen: those that the last home told when it closed the room, and those in frames from
-   * another node that runs the room. [WS-47]
+   * The presence clocks that others have seen. A home of this node reports them when it closes the room. When another node runs the room,
+   * they are read from its frames. [WS-47]
    */
   readonly clocks: Map<number, number>
-  /** Which connection each shown state of presence belongs to; see `noteShown`. [WS-44] */
+  /** By client id: the connection to which the shown presence belongs; see `noteShown`. [WS-44] */
   readonly shown: Map<number, number>
   /** How often the log refused a write while everybody stayed joined. [LIFE-6] */
   resets: RoomResets
@@ -152,22 +151,22 @@ export function isElsewhere({ home }: Pick<Room, 'home'>): boolean {
 }
 
 /**
- * Whether the document is live in a relay of several nodes. There it is loaded again when its owner ends or an append fails, and
- * everybody stays joined.
+ * Whether the document is live in a relay of several nodes. Such a document is loaded again when its owner ends or an append fails,
+ * and everybody stays joined.
  */
 export function isShared(room: Pick<Room, 'home' | 'epoch'>): boolean {
   return room.epoch !== null || isElsewhere(room)
 }
 
 /**
- * Whether this is the tenure in which this node has the room open. After a failover of the database another owner may have got
- * the same epoch. [LIFE-26]
+ * Whether `owner` is the tenure in which this node has the room open. The epoch alone is not enough: after a failover of the database
+ * another owner may have got the same epoch. [LIFE-26]
  */
 export function isHeld({ epoch, tenure }: Pick<Room, 'epoch' | 'tenure'>, owner: Tenure | null): boolean {
   return epoch !== null && owner?.epoch === epoch && owner.owner === tenure?.owner
 }
 
-/** Starts an opening; everyone who asks waits for the next `opened`. */
+/** Starts an opening. Joins and calls wait until it is settled by `settleOpen`. */
 export function beginOpening(room: Room): void {
   room.phase = 'opening'
   room.turning = new Promise((resolve) => {
@@ -176,8 +175,8 @@ export function beginOpening(room: Room): void {
 }
 
 /**
- * Notes that a room is open in its home. Connections that left are forgotten, unless the room has to move before their writes are
- * handled, or may be opened again before these are durable.
+ * Notes that a room is open in its home. Forgets the connections that have left. Keeps them when the room has to move before their
+ * writes are handled, and in a relay of several nodes, where the room may be opened again before their writes are durable.
  */
 export function opened(room: Room): void {
   room.phase = 'open'
@@ -206,7 +205,7 @@ export function removeMember(room: Room, connection: Connection): boolean {
   return true
 }
 
-/** Returns what a home has to know of a connection; `null` when it is joined to nothing. */
+/** Returns what a home needs to know of a connection; `null` when the connection is joined to nothing. */
 export function joinedOf(connection: Connection): Joined | null {
   const binding = bindingOf(connection)
   const identity = identityOf(connection)
@@ -219,9 +218,9 @@ export function sharingOf(head: Pick<DocumentHead, 'ownerId' | 'sharedWith'>): S
 }
 
 /**
- * Returns the level to announce to a joined caller: `view` for a document whose log has a gap, since nobody may edit it, not even its
- * owner. Writes are still decided by the real level, because the worker accepts the update of an editor that closes the gap. [WS-61,
- * LIFE-5]
+ * Returns the level to announce to a joined caller. For a document whose log has a gap this is `view`, because nobody may edit it, not
+ * even its owner. Writes are still decided by the real level, because the room accepts an update of an editor that closes the gap.
+ * [WS-61, LIFE-5]
  */
 export function announcedLevel<L extends Level>(room: Pick<Room, 'hasGap'>, level: L): L | 'view' {
   return room.hasGap && reaches(level, 'edit') ? 'view' : level

@@ -12,7 +12,7 @@ import { RoomTasks } from './room-tasks.ts'
 const OWNER = 2
 const SETTLE: RoomTask = { kind: 'settle' }
 
-/** Rooms whose owner is another node. `answers`: what happens during each task in turn, and how the owner answers it. */
+/** Rooms whose owner is another node. `answers` runs during each task in turn and returns the answer of the owner. */
 function tasksOver(answers: readonly ((room: Room, table: RoomTable) => TaskOutcome)[]) {
   const table = new RoomTable()
   const head = headOf('doc', { lastSeq: 2, coveredSeq: 1 })
@@ -53,13 +53,13 @@ function evicted(room: Room, table: RoomTable): TaskOutcome {
   return { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document ended.' }
 }
 
-it('[LIFE-11] when a room is evicted before it was settled for a reader, the next room is settled, and the reader does not get what is stored', async () => {
+it('[LIFE-11] when a room is evicted before it was settled for a reader, the next room of the document is settled', async () => {
   const { tasks, head, asked } = tasksOver([evicted])
   expect(await tasks.runOpened(head, SETTLE, () => true)).toEqual({ kind: 'settled', version: 1 })
   expect(asked).toEqual([1, 2])
 })
 
-it('[LIFE-11] when a room that is closed by then answers a reader that the document has moved, the next room is settled', async () => {
+it('[LIFE-11] when a closed room answers a reader that the document has moved, the next room of the document is settled', async () => {
   const { tasks, head, asked } = tasksOver([
     (room, table) => {
       evicted(room, table)
@@ -70,7 +70,7 @@ it('[LIFE-11] when a room that is closed by then answers a reader that the docum
   expect(asked).toEqual([1, 2])
 })
 
-it('[LIFE-11] a reader of a document that cannot be opened again gets UNAVAILABLE, and no answer that there is no document', async () => {
+it('[LIFE-11] a reader of a document that cannot be opened again gets UNAVAILABLE and is not told that the document does not exist', async () => {
   const unavailable = (room: Room, table: RoomTable): TaskOutcome => {
     const outcome = evicted(room, table)
     room.turning = Promise.resolve('unavailable')
@@ -80,7 +80,7 @@ it('[LIFE-11] a reader of a document that cannot be opened again gets UNAVAILABL
   await expect(tasks.runOpened(head, SETTLE, () => true)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('[WS-22] a write whose room was closed before the write was done takes nobody out of the room that is open by then', async () => {
+it('[WS-22] a write that finds its room closed removes nobody from the next room of the document', async () => {
   const { tasks, head, dropped } = tasksOver([evicted])
   expect(await tasks.runWrite(head, { kind: 'body-changed', version: 2 })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
   expect(dropped).toEqual([])

@@ -15,7 +15,7 @@ export interface RoomTasksDeps {
   readonly store: Pick<DocumentStore, 'state'>
   readonly clock: Clock
   readonly timers: Timers
-  /** `opened` waits for the room that is entered. */
+  /** Enters a document. `opened` waits for its room. */
   readonly enter: (head: DocumentHead, opened: (room: Room) => Promise<OpenOutcome>) => Promise<Entered>
   /** Closes the room of a document that is gone. */
   readonly drop: (ref: DocumentRef) => Promise<unknown>
@@ -23,17 +23,18 @@ export interface RoomTasksDeps {
   readonly taken: (room: Room) => void
 }
 
-/** How long a call waits, from its beginning, for an owner of its document that can be reached. [LIFE-25] */
+/** How long a call waits, from its beginning, until the owner of its document can be reached. [LIFE-25] */
 const OWNER_MS = 2_000
 /**
- * How long a call waits at least when its owner is lost late. By then another node may own the document, or the link be up again.
+ * How long a call waits at least when the owner is lost late in the call. Within this time another node may become the owner, or the
+ * link may come up again.
  */
 const LOST_OWNER_MS = 500
 
-/** Outcomes of tasks after which a reader relies on what is stored. [LIFE-11] */
+/** Outcomes on which readers rely, so that they must not come from a node that has lost the document. [LIFE-11] */
 const READINGS: ReadonlySet<TaskOutcome['kind']> = new Set(['settled', 'encoded'])
 
-/** Runs tasks in the rooms of documents, in whichever homes these rooms are. */
+/** Runs tasks in the rooms of documents, in any home. */
 export class RoomTasks {
   readonly #deps: RoomTasksDeps
 
@@ -42,8 +43,8 @@ export class RoomTasks {
   }
 
   /**
-   * Runs a task in the room of a document. When there is no room, opens one if `opens` returns true for the document; else
-   * returns `null`.
+   * Runs a task in the room of a document. When there is no room, opens one if `opens` returns true for the document. Returns `null`
+   * when no room is opened or the document is gone.
    */
   async runOpened(ref: DocumentRef, task: RoomTask, opens: (head: DocumentHead) => boolean): Promise<TaskOutcome | null> {
     const beganMs = this.#deps.clock.monotonicMs()
@@ -77,24 +78,25 @@ export class RoomTasks {
 
   /**
    * Runs a task in an open room. When the home of the room must not run the task, the room moves, and the next home runs it. [C8]
-   * When the task was not done because another node became the owner, that node runs it. [LIFE-25] `beganMs`: when the call began
-   * to which this task belongs.
+   * When the task was not done because another node became the owner, that node runs it. [LIFE-25]
+   *
+   * @param beganMs the monotonic time at which the call of this task began
    */
   async run(room: Room, task: RoomTask, signal?: AbortSignal, beganMs = this.#deps.clock.monotonicMs()): Promise<TaskOutcome> {
     for (;;) {
       const { turning } = room
       const outcome = await this.#deps.jobs.run(room, task, signal)
       if (outcome.kind === 'elsewhere') this.#deps.moves.begin(room, 'must')
-      // A node that was paused learns only from the row of the document that its tenure is over.
+      // A node that was paused may have lost the document without noticing. Only the row of the document shows that.
       else if (READINGS.has(outcome.kind) && (await this.#isTaken(room))) this.#deps.taken(room)
       else if (room.placings === 0 || room.turning === turning || !isUndone(outcome)) return outcome
-      // Not `gone`: a document whose room was closed may still exist, with edits that only its owner has. A reader looks it up
-      // again. [LIFE-11]
+      // The answer is not `gone`, because a document whose room was closed may still exist, with edits that only its owner has. A
+      // reader looks it up again. [LIFE-11]
       if ((await this.#opened(room, beganMs)) !== 'opened') return NOT_DONE
     }
   }
 
-  /** Waits until a room is open. `unreachable` when no owner that can be reached was found for as long as a call waits. */
+  /** Waits until a room is open. Returns `unreachable` when no owner could be reached within the waiting time of a call. */
   async #opened(room: Room, beganMs: number): Promise<OpenOutcome> {
     const { clock, timers } = this.#deps
     const { turning } = room
@@ -112,8 +114,8 @@ export class RoomTasks {
   }
 
   /**
-   * Whether another node has taken a document that this one owned. False when the store does not answer: then a reader gets no
-   * answer from it either.
+   * Whether another node has taken a document of this node. False when the store does not answer; then a reader gets no answer from
+   * the store either.
    */
   async #isTaken({ ref, key, epoch, tenure }: Room): Promise<boolean> {
     if (epoch === null) return false

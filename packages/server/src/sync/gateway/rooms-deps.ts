@@ -8,7 +8,7 @@ import type { Incarnation, Ownership } from '../ownership.port.ts'
 import type { NodeHomes, WorkerPool } from '../worker-pool.port.ts'
 import type { NodeSettling } from './room-settling.ts'
 
-/** What live documents need of the relay. */
+/** What live documents need from the rest of the relay. */
 export interface RoomsDeps {
   readonly workers: WorkerPool
   readonly store: Pick<DocumentStore, 'state'>
@@ -17,14 +17,14 @@ export interface RoomsDeps {
   readonly log: Logger
   /** How long a document stays resident when no connection is joined. [LIFE-17] */
   readonly idleMs?: number
-  /** Most bytes of resident documents that nobody has joined; `null` or absent: unlimited. [LIFE-17] */
+  /** The maximum bytes of resident documents that nobody has joined; `null` or absent: unlimited. [LIFE-17] */
   readonly cacheMaxBytes?: number | null
   readonly jobTimeoutMs?: number
   /** Called at once for every turn of edits of a live document, before they are durable. */
   readonly edited?: (ref: DocumentRef) => void
-  /** How documents are shared between nodes; absent: the relay is alone. [LIFE-25] */
+  /** How documents are shared between nodes; absent in a relay of one node. [LIFE-25] */
   readonly nodes?: RoomNodes
-  /** Where what people change is written down; absent: nowhere. [AG-20] */
+  /** The records of what people change; absent: nothing is recorded. [AG-20] */
   readonly records?: ChangeRecords
 }
 
@@ -32,13 +32,13 @@ export interface RoomsDeps {
 export interface NodePermits {
   /** Whether it may open documents. */
   own(): boolean
-  /** Whether it may take documents from a node that is taken for dead. */
+  /** Whether it may take documents from a node that counts as dead. */
   takeOver(): boolean
-  /** Whether other nodes serve what this one may not open now; absent: no. */
+  /** Whether other nodes serve the documents that this node may not open now; absent: no. */
   othersServe?(): boolean
 }
 
-/** What this node knows of the other nodes apart from its links to them. */
+/** What this node knows of other nodes, apart from its links to them. */
 export interface KnownNodes {
   /** Whether a node is ending. Documents are not handed over to it while another node could have them. [LIFE-28] */
   isDraining(node: Incarnation): boolean
@@ -46,7 +46,7 @@ export interface KnownNodes {
   hasBeatSince(node: Incarnation, monotonicMs: number): boolean
 }
 
-/** What a relay of several nodes needs of the others. */
+/** What a node needs to know of the other nodes and to ask of them. */
 export interface RoomNodes {
   /** What the health of this node allows now; absent: everything. [LIFE-27] */
   readonly may?: NodePermits
@@ -54,7 +54,7 @@ export interface RoomNodes {
   readonly known?: KnownNodes
   readonly ownership: Ownership
   readonly links: Pick<NodeLinks, 'peers'>
-  /** Asks other nodes to settle many documents at once; absent: they are asked for each. */
+  /** Asks other nodes to settle many documents at once; absent: they are asked for each document. */
   readonly settling?: NodeSettling
   /** The homes of `workers`, of which some are other nodes. */
   readonly homes: Pick<NodeHomes, 'onLost' | 'isFull' | 'onDrained'>
@@ -65,8 +65,8 @@ export interface RoomCounts {
   readonly owned: number
   /** Live documents whose room another node runs. */
   readonly edge: number
-  /** How often a room of this node found that another node had taken its document. */
+  /** Number of times that a room of this node found that another node had taken its document. */
   readonly fenced: number
-  /** How often this node took a document from one without a heartbeat for 3 s, or from one that had ended. */
+  /** Number of documents that this node took from a node without a heartbeat for 3 s (`silent`) or from one that had ended. */
   readonly takeovers: { readonly silent: number; readonly ended: number }
 }

@@ -55,7 +55,7 @@ describe('keeping documents in memory', () => {
     expect(workers.of('open')).toHaveLength(2)
   })
 
-  it('[LIFE-27] a JOIN_DOC while a node gives its documents up waits, and the document is then loaded again', async () => {
+  it('[LIFE-27] a JOIN_DOC waits while a node gives up its documents, and the document is then loaded again', async () => {
     const { rooms, workers } = openAlone()
     const head = headOf('doc')
     await rooms.enter(head)
@@ -252,7 +252,7 @@ describe('failing workers and stores', () => {
     expect((await good.next(TAG.syncAck))[1]).toBe(2)
   })
 
-  it('[C6] [WS-45] after a worker ends, the new worker gets the newest presence of every connection after its join, not what it repeated', async () => {
+  it('[C6] [WS-45] after a worker ends, the new worker gets the newest own presence of every connection after its join, without echoes', async () => {
     await using bench = await startBench()
     bench.store.put(headOf('doc'))
     const client = await bench.joined('doc')

@@ -40,7 +40,7 @@ export type Entered =
 
 /** Live documents: the home of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
-  /** Takes news of stored changes. */
+  /** Receives news of stored changes. */
   readonly news: Pick<RoomNews, 'dropLife' | 'handedOut' | 'repaired' | 'sharingRead'>
   attach(sink: RoomSink): void
   /** Makes the document resident; waits for a load or an eviction in progress. Never rejects. [LIFE-17] */
@@ -48,17 +48,17 @@ export interface Rooms extends Residents, AsyncDisposable {
   /** Adds a connection whose state is already `joined`; `false` when the room was closed meanwhile. [WS-23] */
   join(room: Room, connection: Connection): boolean
   leave(room: Room, connection: Connection): void
-  /** Observes, until it is disposed, whether the sharing of this document changes: an earlier look-up may then be outdated. */
+  /** Observes, until it is disposed, whether the sharing of this document changes. If it does, an earlier look-up may be outdated. */
   watchSharing(ref: DocumentRef): SharingWatch
   /** Sends a message of a joined connection to its room. */
   post(room: Room, message: ToWorker): void
   /** The rooms of this node, for other nodes. [LIFE-25] */
   readonly hosted: HostedRooms
-  /** Whether the link to the owner of the document is full: then sockets that send to it are not read. [WS-12] */
+  /** Whether the link to the owner of the document is full. Sockets that send to a full link are not read. [WS-12] */
   isFull(room: Room): boolean
   /** Ends rooms of this node before it ends, or when it may own nothing any more. [LIFE-27, LIFE-28] */
   readonly departures: RoomDepartures
-  /** How many documents this node owns or has open at other nodes, and how often it lost or took some. */
+  /** The number of documents that this node owns or has open at other nodes, and that it lost or took. */
   counts(): RoomCounts
   /** Number of documents with a joined connection. */
   activeDocuments(): number
@@ -217,7 +217,7 @@ class OpenRooms implements Rooms {
   leave(room: Room, connection: Connection): void {
     if (!removeMember(room, connection)) return
     const joined = joinedOf(connection)
-    // What this connection sent may be lost: the home may be closed before handling it, or has not been given it.
+    // The messages of this connection may be lost: the home may close before it handles them, or they were not sent to it yet.
     const isUnsure = room.phase === 'opening' || (isShared(room) && (joined?.binding.acks.kept.length ?? 0) > 0)
     if (isUnsure && joined !== null) room.left.push({ ...joined, leftMs: this.#deps.clock.monotonicMs() })
     room.idleSinceMs = this.#deps.clock.monotonicMs()
@@ -226,10 +226,10 @@ class OpenRooms implements Rooms {
 
   post(room: Room, message: ToWorker): void {
     const { home } = room
-    // No home is known yet. Once the owner is found, the room is opened there with all writes that connections keep.
+    // No home is known yet. Once the owner is found, the room is opened there and gets all kept writes of its connections.
     if (home === null) return
     if (!room.mustMove && !this.#deps.workers.takes(home, message)) this.#moves.begin(room, 'must')
-    // Connections keep what they sent until it is settled, and the home to which the room moves gets it in order.
+    // Every write is kept until it is settled, and the home to which the room moves gets the kept writes in order.
     if (room.mustMove && message.kind === 'sync') return
     this.#deps.workers.post(home, message)
   }
@@ -280,18 +280,18 @@ class OpenRooms implements Rooms {
   async drop(ref: DocumentRef): Promise<readonly string[]> {
     const room = this.#table.of(ref)
     if (!room) return []
-    // From here on a JOIN looks the document up again; messages that the worker sent before still reach the members.
+    // From here on a JOIN looks the document up again. Messages that the home sent before still reach the members.
     this.#table.detach(room)
     this.news.ended(room)
     room.settleOpen('gone')
     const joined = room.members.map(({ id }) => String(id))
     await this.#jobs.run(room, { kind: 'drop' })
-    // When the room is at another node, its message `deleted` may already have taken the members out.
+    // When the room is at another node, its message `deleted` may already have removed the members.
     const dropped = this.#dropped(room)
     return isElsewhere(room) ? joined : dropped
   }
 
-  /** Takes everybody out of the room of a deleted document. */
+  /** Removes everybody from the room of a deleted document. */
   #dropped(room: Room): readonly string[] {
     const dropped = [...room.members]
     for (const connection of dropped) {
@@ -339,7 +339,7 @@ class OpenRooms implements Rooms {
         return this.#withRoom(home, message.room, (room) => this.#updates(room, message))
       case 'awareness':
         return this.#withRoom(home, message.room, (room) => {
-          // A home of this node tells the clocks itself when it closes the room.
+          // A home of this node reports the clocks itself when it closes the room.
           if (isElsewhere(room)) noteClocks(room.clocks, clocksIn(message.frame))
           this.#sink?.awareness(room, message.frame, message.except)
           for (const edge of room.edges) edge.awareness(message)
@@ -390,7 +390,7 @@ class OpenRooms implements Rooms {
     this.#deps.edited?.(room.ref)
   }
 
-  /** Finds the room of a message. Ignores what a node says of a room that no longer runs there. */
+  /** Finds the room of a message. Ignores a message of another node about a room that no longer runs there. */
   #withRoom(home: number, number: number, use: (room: Room) => void): void {
     const room = this.#table.get(number)
     if (room && (nodeOfHome(home) === null ? !isElsewhere(room) : room.home === home)) use(room)

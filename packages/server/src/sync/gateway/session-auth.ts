@@ -182,8 +182,8 @@ async function takeSeat(
 }
 
 /**
- * Answers at once; the close waits when the same caller was refused recently. `sub`: the subject of the token, when it
- * was verified. [WS-16]
+ * Answers a failed first AUTH at once. The close waits when the same caller was refused recently. `sub`: the subject of the token, when
+ * the token was verified. [WS-16]
  */
 function refuseFirst(context: SessionContext, connection: Connection, failure: AuthFailure, sub: string | undefined): void {
   refuseRenewal(context, connection, failure)

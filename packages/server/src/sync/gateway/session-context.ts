@@ -36,7 +36,7 @@ export interface GatewaySettings {
   readonly configuredLimits: ConfiguredLimits
   readonly writes: Bucket
   readonly accessPolicy: AccessPolicy
-  /** Part of the seat names, so that those of several nodes differ. */
+  /** Part of the seat names, so that the seats of different nodes have different names. */
   readonly nodeId: string
 }
 
@@ -50,13 +50,13 @@ export interface SessionDeps {
   readonly store: Pick<DocumentStore, 'state'>
   readonly rooms: Rooms
   /**
-   * Returns the number of the next connection, when connections of other nodes get numbers from it as well; absent: sessions
-   * count by themselves.
+   * Returns the number of the next connection. Needed when connections of other nodes get numbers from the same counter; absent:
+   * sessions count by themselves.
    */
   readonly nextConnection?: () => number
-  /** Asks for early news of a workspace with connections, until the returned function is called. */
+  /** Subscribes to early news of a workspace with connections, until the returned function is called. */
   readonly follow?: (workspaceId: string) => () => void
-  /** Sessions make them when absent. */
+  /** Absent: sessions create their own. */
   readonly byteBuckets?: ByteBuckets
   readonly clock: Clock
   readonly timers: Timers
@@ -73,7 +73,7 @@ export interface SessionContext extends SessionDeps {
   readonly refusedSignIns: RefusedSignIns
   /** Delays the close of a refused socket. Returns false when too many sockets of its address wait already. [WS-16] */
   holdRefused(connection: Connection): boolean
-  /** Returns the next number in the order of everything handed over. */
+  /** Returns the next number in the order of all messages sent to rooms. */
   nextOrder(): number
   readonly close: CloseConnection
   /** `ordinal` of a refused write-bearing message, 0 for none. [WS-9] */

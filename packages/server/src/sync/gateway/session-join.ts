@@ -56,7 +56,7 @@ export async function handleJoin(context: SessionContext, connection: Connection
 }
 
 /**
- * Looks the document up and loads it once. Returns `again` when the document changed meanwhile in a way that matters.
+ * Tries the join once. Returns `again` when the document was deleted or its sharing changed meanwhile.
  */
 async function tryJoin(
   context: SessionContext,
@@ -103,7 +103,7 @@ async function tryJoin(
   const { room } = entered
   rooms.news.sharingRead(room, decision.head)
   const level = decideLevel(access, room.sharing, settings.accessPolicy)
-  // The room has newer news than what was read here, by which the caller may not read the document any more.
+  // The room knows a newer sharing than the one read here. By that sharing, the caller may not read the document any more.
   if (level === 'none') return 'again'
   const announced = announcedLevel(room, level)
   const join = ++connection.joins
@@ -143,7 +143,7 @@ function sendJoined(
   outbox.send(connection, jsonFrame(TAG.joined, joined))
 }
 
-/** A store that did not answer is never reported as an absent document. [WS-22, C9] */
+/** Looks up a document. A store that does not answer is never reported as an absent document. [WS-22, C9] */
 async function lookUp(context: SessionContext, workspaceId: string, id: string): Promise<DocumentState | NotLoaded> {
   try {
     return await context.store.state({ workspaceId, id })
@@ -158,7 +158,7 @@ async function lookUp(context: SessionContext, workspaceId: string, id: string):
   }
 }
 
-/** Says why a document cannot be loaded, and closes the connection. */
+/** Sends the reason why a document cannot be loaded, and closes the connection. */
 export function unavailable(context: SessionContext, connection: Connection, id: string, why: NotOpen): 'settled' {
   const part = damagedPart(why)
   context.sendError(connection, 'ERR_UNAVAILABLE', part === null ? 'the document cannot be loaded now' : damageText(part, id))
@@ -166,7 +166,7 @@ export function unavailable(context: SessionContext, connection: Connection, id:
   return 'settled'
 }
 
-/** Another node has the document open, so a client that comes back through another node can go on at once. [WS-57] */
+/** Returns a short time when another node has the document open, because a client that returns through that node can go on at once. [WS-57] */
 function retryMs({ random }: SessionContext, why: NotOpen): number | undefined {
   return why === 'unreachable' ? retryElsewhereMs(random) : undefined
 }

@@ -16,11 +16,10 @@ export interface PulseDeps extends SessionContext {
 }
 
 /**
- * Does everything that is due by time: AUTH deadlines, token ends, pings, silent peers, unfinished chunks, reading
- * rates.
+ * Checks all connections for timed work: AUTH deadlines, token ends, pings, silent peers, unfinished chunks, reading rates.
  */
 export class Pulse {
-  /** Monotonic time of the last beat: exact enough for signs of life. */
+  /** Monotonic time of the last beat. It is exact enough to note signs of life. */
   nowMs: number
   readonly #deps: PulseDeps
   #cancel: () => void
@@ -83,8 +82,8 @@ export class Pulse {
   }
 
   /**
-   * With `ack`, client and relay must count messages alike, so the connection is closed. Without `ack`, the relay asks for the lost
-   * content. [WS-36, WS-39]
+   * Handles chunks that expired. With `ack`, client and relay would count messages differently afterwards, so the connection is closed.
+   * Without `ack`, the relay asks for the lost content. [WS-36, WS-39]
    */
   #chunks(connection: Connection): void {
     const binding = bindingOf(connection)

@@ -17,7 +17,7 @@ export interface RoomSinkDeps {
   resume(connection: Connection, reason: number): void
 }
 
-/** Carries reports of rooms to the connections. */
+/** Creates the sink that sends reports of rooms to the connections. */
 export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): RoomSink {
   return {
     updates: (room, updates, senders) => deps.fanout.updates(room.members, updates, senders),
@@ -46,7 +46,7 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
   if (message.kind === 'violation') return context.violation(connection)
   if (message.kind === 'expel') return context.close(connection, message.code, message.word)
   const { state } = connection
-  // A report about an earlier binding does not concern the client any more.
+  // A report about an earlier binding no longer matters to the client.
   if (state.kind !== 'joined' || state.binding.join !== message.join) return
   const { binding, identity } = state
   switch (message.kind) {
@@ -75,8 +75,8 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
 }
 
 /**
- * Notes what a member saw when it joined a room at another node: the clocks, since the next owner has to send newer ones, and
- * that these states belong to others where this node does not know better. [WS-44, WS-47]
+ * Notes the presence that a member got when it joined a room at another node. Notes the clocks, because the next owner has to send
+ * newer ones. Notes that these ids belong to others, except those that this node knows as ids of its own connections. [WS-44, WS-47]
  */
 function noteSnapshot(room: Room, frame: Uint8Array): void {
   if (!isElsewhere(room)) return
@@ -91,7 +91,7 @@ function countRefusal({ counters }: SessionContext, code: Extract<ConnectionMess
   else if (code === 'ERR_SYNC_GAP') counters.syncGaps++
 }
 
-/** The room is gone: writers learn what was lost, and every client reconnects. [LIFE-6] */
+/** Closes the sockets of a room that is gone. First each writer gets ERR_NOT_PERSISTED with the ordinal of its last lost edit. [LIFE-6] */
 function endRoom(
   context: SessionContext,
   deps: RoomSinkDeps,

@@ -6,7 +6,7 @@ import type { DocumentHead, DocumentState } from '../../documents/document-store
 import type { OwnBucket } from './connection.ts'
 import { sharingOf } from './room-table.ts'
 
-/** Frames or bytes that may wait on one connection before reading stops. [WS-12] */
+/** The number of frames, and of payloads of maximum size, that may wait on one connection before reading stops. [WS-12] */
 export const QUEUE_FRAMES = 64
 export const QUEUE_PAYLOADS = 4
 /** Time within which violations are counted together. [WS-56] */

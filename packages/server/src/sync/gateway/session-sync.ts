@@ -8,7 +8,7 @@ import { keptPresence } from './own-presence.ts'
 import type { SessionContext } from './session-context.ts'
 import { QUEUE_FRAMES, QUEUE_PAYLOADS, syncKind, takeOwn } from './session-rules.ts'
 
-/** Above this many unsettled bytes of one connection reading stops, whatever the messages are. */
+/** Above this many unsettled bytes of one connection reading stops, even if a single message has them all. */
 const UNSETTLED_BYTES = 8 * 1024 * 1024
 
 /** A step1 waits at most this long for the answer to an earlier one and for a full socket. */
@@ -82,7 +82,7 @@ function handleTaken(
   return null
 }
 
-/** Refuses a write whose binding the relay ended while the token was asked for. [WS-54] */
+/** Refuses a write whose binding the relay ended while the write waited for its token. [WS-54] */
 function refuseLate(context: SessionContext, connection: Connection, { kind, ordinal }: Arrived): void {
   const { state } = connection
   if (state.kind !== 'authenticated' || state.ended === null || kind === 'step1') return
@@ -109,8 +109,8 @@ function refuseEnded(context: SessionContext, connection: Connection, ended: End
 }
 
 /**
- * Hands over a step1: one at a time, and not while the socket is full, since the answer may be the whole document.
- * [G12]
+ * Sends a step1 to the room. Only one step1 is unanswered at a time, and none is sent while the socket is full, because the answer may
+ * be the whole document. [G12]
  */
 function askState(context: SessionContext, connection: Connection, binding: Binding, message: Uint8Array): Promise<void> | null {
   const mustWait = (): boolean =>
@@ -190,8 +190,8 @@ export function handleChunk(context: SessionContext, connection: Connection, mes
 }
 
 /**
- * Acknowledges the pieces of a chunked message. While its room has it, that waits until the message is settled, so that it follows an
- * ERROR of the room. `ordinal`: 0 for a message that is not write-bearing. [WS-37]
+ * Acknowledges the pieces of a chunked message. When the room has the message, the acknowledgement waits until the message is settled,
+ * so that it follows an ERROR of the room. `ordinal`: 0 for a message that is not write-bearing. [WS-37]
  */
 function acknowledgeChunks(
   context: SessionContext,
@@ -228,7 +228,8 @@ function takeToken(
   const { workspaceId } = identity.access
   if (kind === 'update' && isResyncOwed(connection, binding, nowMs)) return false
   const bytesWaitMs = context.byteBuckets.take(workspaceId, bytes, nowMs)
-  // Counted where there is room, but never refused: a client does not repeat it, and would wait for its document for ever.
+  // The first step1 takes bytes if there are any, but is never refused: a client does not repeat it, and would wait for its document
+  // for ever.
   if (kind === 'step1' && binding.stepOneFree) {
     binding.stepOneFree = false
     return true
@@ -249,7 +250,7 @@ function takeToken(
   return take instanceof Promise ? take.then(known) : known(take)
 }
 
-/** Whether a step2 is due that contains what an update contains, so that the update needs no token of its own. [WS-29] */
+/** Whether a step2 is due that will contain the content of this update. Then the update is dropped without taking a token. [WS-29] */
 function isResyncOwed(connection: Connection, binding: Binding, nowMs: number): boolean {
   return connection.resync?.drops === true || nowMs < (binding.stepTwo?.dropsUntilMs ?? 0)
 }
@@ -290,8 +291,8 @@ export function isHalfEmpty(context: SessionContext, acks: AckTracker): boolean 
 }
 
 /**
- * Returns the share of its allowance that a connection's unsettled messages use; at 1 its reading stops. The oldest message does not count
- * up to 8 MiB, so that heartbeats after it are still read while it is applied. [WS-12, WS-49]
+ * Returns the share of its allowance that a connection's unsettled messages use. At 1 its reading stops. The oldest message counts only
+ * for the limit of 8 MiB, so that heartbeats behind it are still read while it is applied. [WS-12, WS-49]
  */
 function unsettledShare({ settings }: SessionContext, { kept, keptBytes }: AckTracker): number {
   const behindBytes = keptBytes - (kept[0]?.payload.length ?? 0)

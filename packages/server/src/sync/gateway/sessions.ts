@@ -19,12 +19,12 @@ import { frameKind, isTooLarge, noteViolation, PLAIN_FORM, QUEUE_FRAMES, QUEUE_P
 import { handleAwareness, handleChunk, handleSync } from './session-sync.ts'
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
-/** Refused sockets of one address whose close may wait; further ones are closed at once. [WS-16] */
+/** The number of refused sockets of one address whose close may wait. Further ones are closed at once. [WS-16] */
 const REFUSED_OF_ADDRESS = 4
 
 /**
- * Every connection of this process. Handles the frames of each strictly in order; the asynchronous work of a frame is
- * finished before the next frame is handled. [WS-11]
+ * All connections of this process. Handles the frames of each connection strictly in order: the asynchronous work of a frame ends
+ * before the next frame is handled. [WS-11]
  */
 export class Sessions implements AsyncDisposable {
   readonly counters: GatewayCounters = newGatewayCounters()
@@ -91,8 +91,8 @@ export class Sessions implements AsyncDisposable {
   }
 
   /**
-   * Whether a new socket of this address gets a place. Makes room, where the rule allows it, by closing the oldest
-   * socket of the address with the most. [WS-6]
+   * Whether a new socket of this address gets a place. May close the oldest socket of the address with the most sockets to make
+   * room. [WS-6]
    */
   admits(address: string): boolean {
     const place = this.#unauthenticated.place(address)
@@ -157,7 +157,7 @@ export class Sessions implements AsyncDisposable {
     return code === 1012 || code === 1013 ? retryMs(this.#deps.random) : undefined
   }
 
-  /** The socket closes by itself: by its peer (`null`), or by the frame parser with a code of its own. */
+  /** Called when the socket closes by itself. `fault`: the code of the frame parser; `null` when the peer closed the socket. */
   closing(connection: Connection, fault: number | null): void {
     if (isClosed(connection)) return
     this.outbox.flush(connection)
@@ -166,7 +166,7 @@ export class Sessions implements AsyncDisposable {
     if (fault !== null) countIn(this.counters.closes, fault)
   }
 
-  /** The socket has ended. */
+  /** Called when the socket has ended. */
   gone(connection: Connection): void {
     this.#end(connection)
     this.#connections.delete(connection.id)
@@ -307,7 +307,7 @@ export class Sessions implements AsyncDisposable {
     if (connection.state.kind !== 'joined') return
     const { binding } = connection.state
     if (binding.chunks !== null) clearChunks(binding.chunks, this.#chunkBudget)
-    // Messages that were handed over are still handled, but their acknowledgements are sent now, because nothing more is sent for this
+    // The room still handles the messages that it got. Their chunk acknowledgements are sent now, because nothing more is sent for this
     // binding.
     for (const { chunkAck } of binding.acks.kept) if (chunkAck) this.outbox.send(connection, chunkAck)
     this.#deps.rooms.leave(binding.room, connection)
@@ -350,7 +350,7 @@ export class Sessions implements AsyncDisposable {
     releaseSeat(this.#deps, connection, seat)
   }
 
-  /** An exception while handling a frame ends the connection and affects no other. [OPS-8] */
+  /** Ends a connection after an exception in the handling of its frame. No other connection is affected. [OPS-8] */
   #panic(connection: Connection, error: unknown): void {
     this.counters.panics++
     this.#deps.log.error('ws.panic', 'A frame could not be handled.', {

@@ -58,7 +58,7 @@ describe('a write bucket that answers later', () => {
     expect(taken.filter((taking) => taking.taken)).toHaveLength(2)
   })
 
-  it('[WS-54] answers a write whose document was deleted while its token was asked for with ERR_DELETED and the number of the write', async () => {
+  it('[WS-54] answers a write with ERR_DELETED and its ordinal when the document was deleted while the write waited for its token', async () => {
     let answer = (): void => undefined
     const rateLimiter: RateLimiter = {
       left: () => 0,
@@ -81,7 +81,7 @@ describe('a write bucket that answers later', () => {
     expect(bench.workers.of('sync')).toEqual([])
   })
 
-  it('[WS-40] [WS-41] a write whose token is still asked for is not acknowledged with the ones before it, and when there is no token, its ERROR comes first', async () => {
+  it('[WS-40] [WS-41] does not acknowledge a write that waits for its token together with earlier ones, and without a token its ERROR comes first', async () => {
     const asked: ((taking: Taking) => void)[] = []
     const rateLimiter: RateLimiter = {
       left: () => 0,

@@ -1,12 +1,12 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { documentKey } from './room-table.ts'
 
-/** Tells one JOIN about changes to the sharing of its own document. */
+/** Shows one JOIN whether the sharing of its document has changed meanwhile. */
 export interface SharingWatch extends Disposable {
   readonly changed: boolean
 }
 
-/** The JOINs in progress, by document. Holds nothing of a document that nobody is joining. */
+/** The JOINs in progress, by document. A document that nobody is joining has no entry. */
 export class SharingWatches {
   readonly #watched = new Map<string, Set<{ changed: boolean }>>()
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { RefusedSignIns } from './refused-sign-ins.ts'
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
-/** Sockets are numbers. Admits each socket as the rule says and records which are inside. */
+/** Admits sockets, which are numbers here, and records which ones have a place. */
 class Door {
   readonly sockets: UnauthenticatedSockets<number>
   readonly inside = new Map<number, string>()
@@ -59,7 +59,7 @@ describe('places for sockets without AUTH', () => {
     expect([door.sockets.total, door.knock('quiet')]).toEqual([64, null])
   })
 
-  it('[WS-6] a new address always gets a place while another one holds more than its share', () => {
+  it('[WS-6] a new address always gets a place while another address holds more than its share', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ address: fc.integer({ min: 0, max: 5 }), leaves: fc.boolean() }), { maxLength: 300 }),
@@ -78,7 +78,7 @@ describe('places for sockets without AUTH', () => {
     )
   })
 
-  it('[WS-16] a refused socket keeps its place until it closes but no longer counts for its address, for at most four sockets of one', () => {
+  it('[WS-16] up to four refused sockets of an address keep their places until they close, and do not count in the share of the address', () => {
     const door = new Door(32)
     const sockets = Array.from({ length: 17 }, () => door.knock('noisy') as number)
     expect(door.knock('noisy')).toBeNull()
@@ -91,7 +91,7 @@ describe('places for sockets without AUTH', () => {
 })
 
 describe('repeatedly refused sign-ins', () => {
-  it('[WS-16] the first close does not wait, the next ones wait 0.5 s, doubling up to 10 s', () => {
+  it('[WS-16] the first close does not wait, the second waits 0.5 s, and each further one twice as long, up to 10 s', () => {
     const refused = new RefusedSignIns()
     expect(Array.from({ length: 9 }, (_, i) => refused.waitMs('a', 'sub ann', i * 1_000))).toEqual([
       0, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000,

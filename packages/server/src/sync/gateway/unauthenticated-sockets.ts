@@ -1,10 +1,10 @@
-/** Whether one more socket may wait for AUTH. `evict`: after the named socket has been closed. */
+/** Whether one more socket may wait for AUTH. `evict`: it may once the named socket is closed. */
 export type Place<Socket> =
   | { readonly kind: 'free' }
   | { readonly kind: 'none' }
   | { readonly kind: 'evict'; readonly socket: Socket }
 
-/** An address may always hold this many places; above that, at most this part of all places. */
+/** The share of an address: a sixteenth of all places, but at least 16. */
 const LEAST_SHARE = 16
 const SHARE = 1 / 16
 
@@ -16,8 +16,8 @@ interface Holder<Socket> {
 }
 
 /**
- * The places of unauthenticated sockets, by address. When half of them are taken, no address gets more than a share;
- * when all are taken, the address with the most, above its share, makes room. Pure: the caller closes. [WS-6]
+ * The places of unauthenticated sockets, by address. When more than half of all places are taken, no address gets more than its share.
+ * When all are taken, the address with the most sockets, if it has more than its share, makes room. Pure: the caller closes. [WS-6]
  */
 export class UnauthenticatedSockets<Socket> {
   readonly #holders = new Map<string, Holder<Socket>>()
@@ -50,7 +50,7 @@ export class UnauthenticatedSockets<Socket> {
   }
 
   /**
-   * Lets the close of a refused socket wait. Returns false when too many of its address wait. A waiting socket keeps
+   * Lets the close of a refused socket wait. Returns false when too many sockets of its address wait already. A waiting socket keeps
    * its place and does not count in the share of its address.
    */
   hold(address: string, socket: Socket, mostOfOneAddress: number): boolean {

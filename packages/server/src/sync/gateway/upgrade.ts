@@ -21,7 +21,7 @@ export interface UpgradeRequest {
   readonly protocolVersion: string | null
   readonly namedWorkspace: string | undefined
   readonly origin: string | undefined
-  /** `undefined`: no Authorization header. `null`: a header that is no bearer. */
+  /** `undefined`: no Authorization header. `null`: a header that contains no bearer. */
   readonly bearer: string | null | undefined
 }
 
@@ -65,7 +65,7 @@ export function refuseUpgrade(request: UpgradeRequest, rules: UpgradeRules): Upg
   return null
 }
 
-/** The answer to an upgrade without a bearer when there is no place. [WS-6] */
+/** The answer to an upgrade without a bearer when no place is free. [WS-6] */
 export const NO_PLACE = busy('Too many sockets wait for AUTH, of all addresses together or of yours.')
 
 /** Headers that every answer to one request has. [REST-9..REST-11] */

@@ -24,7 +24,7 @@ const STEP_MS = 20e-6
 const RANGE_MS = 0.002
 const DELETED_MS = 0.0003
 
-/** What the cost estimate needs from an inspected update and from the room. */
+/** The data of an inspected update and of its room from which the cost is estimated. */
 export interface CostView {
   readonly table: UpdateTable
   readonly doc: Y.Doc
@@ -51,7 +51,7 @@ export function worstMs(view: CostView): number {
 
 class Walks {
   private readonly view: CostView
-  /** How many structs of this update use the same place, by row of the update; `itemUses` counts them by item of the room. */
+  /** How many structs are placed next to each row of this update. `itemUses` counts the same for each item of the room. */
   private readonly rowUses: Uint32Array
   private readonly itemUses = new Map<string, number>()
   /** Structs counted so far whose place may have to be searched for. */
@@ -129,8 +129,8 @@ class Walks {
   }
 
   /**
-   * Steps for a struct placed next to an item of the room. Few when the struct's other neighbour is still the current one, since then
-   * nobody else inserted there.
+   * Returns the steps for a struct placed next to an item of the room. They are few when the struct's other neighbour is still the
+   * current one, because then nobody else has inserted there.
    */
   private besideItem(at: number, client: number, clock: number, side: 'left' | 'right'): number {
     const key = `${side}${client}:${clock}`

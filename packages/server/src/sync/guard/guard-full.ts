@@ -1,4 +1,4 @@
-/** An update would bring a document above a bound of its content, which nothing but deletions can undo. [WS-68] */
+/** The refusal of an update that would bring a document above a limit of its content. The document still accepts deletions. [WS-68] */
 export interface FullDocument {
   readonly kind: 'full'
   readonly bound: 'structs' | 'clientIds'
@@ -12,7 +12,7 @@ export function full(bound: FullDocument['bound'], limit: number): FullDocument 
 const CURE =
   'To go on writing, take a recovery point of it and restore that: the document that takes its place has the same content and begins to count anew'
 
-/** What the document has reached, what it still takes, and what helps. */
+/** Returns the text for people and log lines: which limit the document has reached, what it still accepts, and how to go on writing. */
 export function fullText({ bound, limit }: FullDocument): string {
   return bound === 'structs'
     ? `the document may have ${limit} structs, and this update would bring more; it takes deletions. ${CURE}`

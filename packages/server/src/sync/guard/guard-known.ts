@@ -2,7 +2,8 @@ import * as Y from 'yjs'
 import type { KnownContent } from './guard-table.ts'
 
 /**
- * Looks up what a document already has, for the table of an update. Ranges that are queried in ascending order need no full search each.
+ * Looks up for the table of an update what a document already has. Queries in ascending order are fast, because each search starts where
+ * the previous one ended.
  */
 export class KnownDoc implements KnownContent {
   readonly clients: number

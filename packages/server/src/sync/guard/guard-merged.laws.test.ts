@@ -85,7 +85,7 @@ describe('a document that was built from accepted updates', () => {
     },
   )
 
-  it('[WS-34] [G7] an update that uses a root of another type is refused also when that root came in the same turn', () => {
+  it('[WS-34] [G7] an update that uses a root with the wrong type is refused even when the root appeared in the same turn', () => {
     const doc = indexedDoc()
     const element = new UpdateWriter().block(5, 0, 1, (w) => w.raw([7]).uint(1).text('prose:p1').uint(3).text('paragraph'))
     const beside = new UpdateWriter().block(9, 0, 1, (w) => w.stringAfter(5, 0, 'x')).deletes([])
@@ -120,7 +120,7 @@ describe('a document that was built from accepted updates', () => {
     expect(verdict(guard, doc, Y.encodeStateAsUpdate(doc))).toMatchObject({ kind: 'ok', noop: true, structs: 0 })
   })
 
-  it('[G7] in a full document deletions that split structs pass up to the struct limit of one update; deletions of whole structs always pass', () => {
+  it('[G7] a full document accepts deletions that split structs up to the struct limit of one update, and deletions of whole structs always', () => {
     const guard = new UpdateGuard({ ...SMALL, roots: 10 })
     const doc = loaded(new UpdateWriter().block(1, 0, 1, (w) => w.string('any', 'x'.repeat(200))).deletes([]))
     const every = (from: number, count: number) =>

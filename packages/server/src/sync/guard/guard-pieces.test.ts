@@ -70,7 +70,7 @@ describe('estimate of the longest time an update may take', () => {
     return Y.encodeStateAsUpdate(doc, before)
   }
 
-  it('[G9] the estimate grows with the square of the structs that must search their place, for both costly shapes', () => {
+  it('[G9] the estimate grows with the square of the number of structs that must search for their place, for both costly shapes', () => {
     for (const make of [(n: number) => costlyUpdate(n, 7), (n: number) => quadratic(n)]) {
       expect(worstOf([], make(12_000))).toBeGreaterThan(500)
       expect(worstOf([], make(12_000)) / worstOf([], make(3_000))).toBeGreaterThan(10)

@@ -1,4 +1,4 @@
-/** Thrown by the reader and caught by `inspectUpdate`: the bytes violate `rule`. Never thrown out of the guard. */
+/** The reader throws this when the bytes violate `rule`. The guard catches it and never throws it itself. */
 export class BadBytes {
   readonly rule: GuardRule
 
@@ -7,7 +7,7 @@ export class BadBytes {
   }
 }
 
-/** Names of refusals, for counters and log lines. The G numbers are the update guard's rules. */
+/** The names of refusals, for counters and log lines. */
 export type GuardRule =
   | 'truncated'
   | 'trailing'

@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
 
-/** Where a struct is: the nesting depth of its parent type below a root, and whether that type is itself a prose fragment. */
+/** The type that a struct is in: its nesting depth below a root, and whether the type itself is a prose fragment. */
 export interface Container {
   readonly depth: number
   readonly fragment: boolean
@@ -13,7 +13,7 @@ const ENOUGH = 130
 const MAP_ROOTS = new Set(['metadata', 'canvasPages', 'prosePages', 'references', 'fields'])
 const ARRAY_ROOTS = new Set(['canvasPageOrder', 'prosePageOrder', 'referenceOrder', 'fieldOrder'])
 
-/** Which type a root of the document layout must have; `null` for an unknown root, which may have any. [YDOC-1, WS-34] */
+/** Returns the type that a root of the document layout must have, or `null` for an unknown root, which may have any type. [YDOC-1, WS-34] */
 export function rootUse(name: string): 'map' | 'array' | 'fragment' | null {
   if (MAP_ROOTS.has(name) || name.startsWith('shapes:')) return 'map'
   if (ARRAY_ROOTS.has(name) || name.startsWith('shapeOrder:')) return 'array'
@@ -52,7 +52,7 @@ export function typeRoots(doc: Y.Doc): void {
   }
 }
 
-/** Where a struct of the document is. */
+/** Returns the type that a struct of the document is in. */
 export function roomPlace(doc: Y.Doc, client: number, clock: number, roots: RootUses): Container {
   const struct = structAt(doc, client, clock)
   if (!(struct instanceof Y.Item)) return NOWHERE
@@ -68,7 +68,7 @@ export function roomPlace(doc: Y.Doc, client: number, clock: number, roots: Root
   return { depth, fragment: false }
 }
 
-/** The struct of a document that holds this clock of a client. */
+/** Returns the struct of a document that contains this clock of a client. */
 export function structAt(doc: Y.Doc, client: number, clock: number): Y.Item | Y.GC | undefined {
   const structs = doc.store.clients.get(client)
   if (structs === undefined) return undefined

@@ -83,17 +83,17 @@ const REFERENCES = [
 const SMALL_ROWS = 256
 const KEEP_ROWS = 16_384
 
-/** What a document already has. The table leaves it out, so that a client may send the whole of a document of any size. [WS-30, WS-34] */
+/** The content that a document already has. The table leaves it out, so a client may send the whole of a document of any size. [WS-30, WS-34] */
 export interface KnownContent {
   /** Number of client ids in the document. */
   readonly clients: number
   /** Next clock of a client in the document, 0 when it has none. */
   state(client: number): number
-  /** Whether the document has all these clocks and all are deleted. */
+  /** Returns whether the document has all these clocks and has deleted them all. */
   isDeleted(client: number, clock: number, length: number): boolean
   /**
-   * Whether a reference to this clock splits no struct: a struct begins here, the clock is not known yet, or its content has been garbage
-   * collected.
+   * Returns whether a reference to this clock splits no struct. This is so when a struct begins here, when the document does not have the
+   * clock yet, and when the content of the clock has been garbage collected.
    */
   beginsAt(client: number, clock: number): boolean
 }
@@ -183,8 +183,8 @@ export class UpdateTable {
   }
 
   /**
-   * Whether Yjs ignores the last row, which the document already has. Even for such a struct, Yjs looks up its references, splits structs
-   * there and waits for missing ones.
+   * Returns whether Yjs ignores the last row, which the document already has. Yjs does not ignore every such struct: it looks up the
+   * references of the struct, splits structs there and waits for missing ones.
    */
   private isSettled(client: number): boolean {
     const { cells, known } = this
@@ -330,7 +330,7 @@ export class UpdateTable {
 
 const EMPTY = new Uint8Array(0)
 
-/** Setting a length to 0 drops the array's store; popping a few entries keeps it for the next update. */
+/** Empties an array. Setting its length to 0 frees its memory. Popping a few entries keeps the memory for the next update. */
 export function empty(numbers: number[]): void {
   if (numbers.length > 64) numbers.length = 0
   else while (numbers.length > 0) numbers.pop()

@@ -18,7 +18,7 @@ function inspect(doc: Y.Doc, update: Uint8Array): Inspection {
   return new UpdateGuard().inspect(update, { doc, structCount: countStructs(doc) })
 }
 
-/** The guard's verdict as text; also checks that the inspection left the document unchanged. */
+/** Returns the guard's verdict as text, and checks that the inspection leaves the document unchanged. */
 function verdict(doc: Y.Doc, update: Uint8Array): string {
   const before = Y.encodeStateAsUpdate(doc)
   const roots = doc.share.size
@@ -273,7 +273,7 @@ describe('updates that the guard accepts', () => {
 describe('structs of which the room has a part', () => {
   const rest = (clock: number, root: string) => new UpdateWriter().block(1, clock, 1, (w) => w.string(root, 'abcdef')).deletes([])
 
-  it('[WS-32] [WS-33] [G8] an update that overlaps known structs is answered as a gap, because the known part may be deleted or belong to another parent', () => {
+  it('[WS-32] [WS-33] [G8] an update with a struct that the room has in part is answered as a gap', () => {
     const doc = new Y.Doc()
     doc.clientID = 1
     const fragment = doc.getXmlFragment('prose:p1')

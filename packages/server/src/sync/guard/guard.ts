@@ -33,7 +33,7 @@ import {
 export type { GuardRule } from './guard-reader.ts'
 
 const MAX_NESTING = 128
-/** What the guard needs to know of a room; it only reads the document. */
+/** The data of a room that the guard uses. The guard only reads the document. */
 export interface RoomView {
   readonly doc: Y.Doc
   /** Approximate number of structs in the document. */
@@ -44,18 +44,18 @@ export type Inspection =
   | FullDocument
   | {
       readonly kind: 'ok'
-      /** The update adds no struct and deletes nothing that is not deleted yet: applying it changes nothing. [WS-30] */
+      /** True when applying the update changes nothing: it adds no struct, and all that it deletes is deleted already. [WS-30] */
       readonly noop: boolean
-      /** Upper bound on the structs added to the document: new ones, and those that are split in two. */
+      /** The update adds at most this many structs to the document. A struct that it splits in two counts as one more. */
       readonly structs: number
       /** Client ids that the document does not have yet. [G4] */
       readonly newClients: number
-      /** Longest time that applying it may take, in ms. [G9] */
+      /** The longest time that applying the update may take, in ms. [G9] */
       readonly worstMs: number
     }
   /**
-   * The update depends on content that the room does not have. `skips`: the update itself declares the gap, as the step2 of a client with
-   * pending structs does. [WS-32]
+   * The update depends on content that the room does not have. `skips` is true when the update itself declares the gap. The step2 of a
+   * client with pending structs does so. [WS-32]
    */
   | { readonly kind: 'gap'; readonly skips: boolean }
   /** The update contains content of Y clients that wrote in an earlier lineage of the document id. [WS-62] */
@@ -83,7 +83,7 @@ export class UpdateGuard {
   private readonly reached: number[] = []
   private readonly cursor: number[] = []
   private readonly before: number[] = []
-  /** Rows in an order in which they can be integrated. */
+  /** The rows in an order in which they can be integrated. */
   private readonly sequence: number[] = []
   private view: RoomView | null = null
   private skips = false
@@ -93,7 +93,7 @@ export class UpdateGuard {
     this.table = new UpdateTable(limits)
   }
 
-  /** `former`: Y clients whose content is refused. */
+  /** Inspects an update. Content of the Y clients in `former` is refused. */
   inspect(update: Uint8Array, view: RoomView, former: ReadonlySet<number> = NOBODY): Inspection {
     // The empty update, which a client with nothing to add sends as its step2.
     if (update.length === 2 && update[0] === 0 && update[1] === 0) return EMPTY_UPDATE
@@ -115,7 +115,7 @@ export class UpdateGuard {
     return blockClient.some((client, block) => clients.has(client) && (blockEnd[block] as number) > stateOf(view.doc, client))
   }
 
-  /** The update that was inspected last and accepted, in pieces. */
+  /** Splits the update into pieces. It must be the update that was inspected last, and the inspection must have accepted it. */
   pieces(update: Uint8Array): UpdatePieces {
     return new UpdatePieces(update, this.table, this.sequence)
   }
@@ -346,7 +346,7 @@ export class UpdateGuard {
     return count
   }
 
-  /** Whether everything that the update deletes is in the room or in the update itself. */
+  /** Returns whether everything that the update deletes is in the room or in the update itself. */
   private hasDeleted(view: RoomView): boolean {
     const { ranges } = this.table
     for (let i = 0; i < ranges.length; i += 3) {
@@ -358,7 +358,7 @@ export class UpdateGuard {
     return true
   }
 
-  /** Upper bound on how many structs, of the room or of the update, are split in two when the update is applied. */
+  /** Returns how many structs, of the room or of the update, applying the update splits in two at most. */
   private cuts(known: KnownDoc): number {
     const { cells, ranges, blockClient } = this.table
     let cuts = 0
@@ -382,7 +382,7 @@ export class UpdateGuard {
     return cuts
   }
 
-  /** Whether a clock is inside a struct but not its first clock. */
+  /** Returns whether a clock is inside a struct and is not its first clock. */
   private isInside(client: number, clock: number, known: KnownDoc): boolean {
     if (clock < known.state(client)) return !known.beginsAt(client, clock)
     const block = this.blockOf.get(client) ?? NO_BLOCK

@@ -1,23 +1,23 @@
 import * as Y from 'yjs'
 import { type CharId, nameOf } from './block-text.ts'
 
-/** What an update brings: letters in a row, or one other item. */
+/** One insertion of an update: letters in a row, or one other item. */
 export interface Arrival extends CharId {
-  /** How many arrivals come before it in its update. */
+  /** The number of arrivals before this one in its update. */
   readonly at: number
   readonly length: number
   readonly origin: CharId | null
   readonly rightOrigin: CharId | null
   readonly parent: Y.Item['parent']
-  /** Empty for what is no text, as a change of formatting. */
+  /** The letters; empty for an item that is not text, such as a change of formatting. */
   readonly text: string
-  /** Its text was thrown away by the sender, after it was deleted. */
+  /** The sender deleted its text and then discarded it, so that only the length is known. */
   readonly isGone: boolean
-  /** The node that it brings. */
+  /** The node that it inserts; `null` for any other item. */
   readonly type: Y.AbstractType<unknown> | null
-  /** The attribute that it gives a value, where the update names it; see `AttributeNames`. */
+  /** The attribute whose value it sets, when the update names the attribute; see `AttributeNames`. */
   readonly attribute: Attribute | null
-  /** The value that it brings, as of an attribute; `undefined` for one that the sender has thrown away, and for text. */
+  /** The value that it inserts, for example of an attribute; `undefined` for text and for a value that the sender has discarded. */
   readonly value: unknown
 }
 
@@ -28,13 +28,13 @@ export interface Attribute {
 }
 
 /**
- * Attributes by the items that gave them values. An item that replaces the value of another one names only that one, so this is where the name
- * of its attribute is known.
+ * Finds the attribute of an item that replaces an earlier value. Such an item names only the item of the earlier value and not the
+ * attribute, so the attributes of earlier items are remembered here.
  */
 export class AttributeNames {
   private readonly byLast = new Map<string, Attribute>()
 
-  /** Notes the attribute of an item; the next item of it names the last clock of this one. */
+  /** Notes the attribute of an item, under the last clock of the item: the next item of the same attribute names this clock. */
   note({ client, clock, length }: CharId & { readonly length: number }, attribute: Attribute): void {
     this.byLast.set(nameOf({ client, clock: clock + length - 1 }), attribute)
   }
@@ -46,13 +46,13 @@ export class AttributeNames {
 
 type OpenArrival = Arrival & { length: number; text: string }
 
-/** The deletions of an update: by client, runs of characters in the order of their clocks, which do not touch. */
+/** The deletions of an update: by client, ranges of clocks in ascending order with gaps between them. */
 export type DeletedRanges = Y.Transaction['deleteSet']
 type Ranges = readonly { readonly clock: number; readonly len: number }[]
 
 /**
- * Reads an update. Letters of which each was typed behind the one before are one arrival, although an update may bring each of them as an item of
- * its own: what follows costs time for each arrival.
+ * Reads an update. Letters that were typed one behind the other become one arrival, even if the update has an item for each letter,
+ * because every later step takes time for each arrival.
  */
 export function readArrivals(update: Uint8Array): { readonly arrivals: readonly Arrival[]; readonly deleted: DeletedRanges } {
   const { structs, ds } = Y.decodeUpdate(update)
@@ -89,14 +89,14 @@ function follows({ client, clock }: CharId, origin: CharId | null, last: Arrival
   return client === last.client && clock === last.clock + last.length && origin?.client === client && origin.clock === clock - 1
 }
 
-/** Some characters of a row, by their clocks. */
+/** A part of a row of characters, by their clocks: `from` inclusive, `to` exclusive. */
 export interface Part {
   readonly from: number
   readonly to: number
   readonly isDeleted: boolean
 }
 
-/** The characters `from` to `to` of a client, cut where those begin and end that an update deletes. */
+/** Splits the clocks `from` (inclusive) to `to` (exclusive) into parts that `ranges` delete and parts that they keep. */
 export function partsOf(from: number, to: number, ranges: Ranges = []): readonly Part[] {
   const parts: Part[] = []
   let at = from
@@ -111,7 +111,7 @@ export function partsOf(from: number, to: number, ranges: Ranges = []): readonly
   return parts
 }
 
-/** How many entries, which are in the order of clocks, begin at `clock` or before. */
+/** Returns how many entries begin at `clock` or before. The entries are in the order of their clocks. */
 export function placeOf(entries: readonly { readonly clock: number }[], clock: number): number {
   let low = 0
   let high = entries.length

@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
 
-/** The name of one character, or of one item, of a Y.Doc: its client and the client's clock. */
+/** The name of one character or item of a Y.Doc: its Y client and the clock of that client. */
 export interface CharId {
   readonly client: number
   readonly clock: number
@@ -11,7 +11,7 @@ export interface LiveType {
   readonly _item: Y.Item | null
 }
 
-/** Characters with names that follow each other. `offset` is where the first stands in its block; tombstones take no room. */
+/** Characters with consecutive clocks. `offset` is the place of the first one in its block, without counting deleted characters. */
 export interface CharRun extends CharId {
   readonly length: number
   readonly offset: number
@@ -27,7 +27,7 @@ export interface BlockChild {
   readonly runs: readonly CharRun[]
 }
 
-/** What a text block says, and the names of its characters. */
+/** The text of a text block, and the names of its characters. */
 export interface BlockText {
   readonly text: string
   readonly children: readonly BlockChild[]
@@ -56,18 +56,18 @@ export function readBlockText(block: Y.XmlElement | Y.XmlText, visible: (item: Y
   return { text, children }
 }
 
-/** The name of a type that stands in another one. */
+/** Returns the name of a type that stands inside another type. Throws for a root. */
 export function idOf(type: LiveType): CharId {
   if (type._item === null) throw new Error('a root has no id')
   return type._item.id
 }
 
-/** One text for each name of a character. */
+/** Returns a `CharId` as text, such as `7:42`, for use as a key. */
 export function nameOf({ client, clock }: CharId): string {
   return `${client}:${clock}`
 }
 
-/** How much of two texts is equal at both ends, without counting a character twice. */
+/** The lengths of the equal parts at the start and at the end of two texts. No character counts for both parts. */
 export interface CommonEnds {
   readonly start: number
   readonly end: number
@@ -82,7 +82,7 @@ export function commonEnds(a: string, b: string): CommonEnds {
   return { start, end }
 }
 
-/** Where an offset of the old text lies in the new one. Behind something that was replaced is behind what replaced it. */
+/** Returns where an offset of the old text lies in the new one. An offset inside or behind a replaced part maps to behind its replacement. */
 export function mapOffset(offset: number, oldLength: number, newLength: number, { start, end }: CommonEnds): number {
   if (offset <= start) return offset
   return newLength - Math.min(end, oldLength - offset)

@@ -5,8 +5,8 @@ import { lateScene, textsIn, type } from '../testing/late-scene.ts'
 
 const paragraph = (words: string): Y.XmlElement => element('paragraph', {}, plain(words))
 
-describe('a client that knows of a removal and writes beside what is gone', () => {
-  it('[AG-110] letters typed into a paragraph that an agent emptied are there once', () => {
+describe('a client that writes beside a removed block', () => {
+  it('[AG-110] letters typed into a paragraph that an agent emptied appear once', () => {
     const { page, edit, send } = lateScene('<p id="a">one</p>')
     edit('<p id="a"></p>')
     send()
@@ -16,7 +16,7 @@ describe('a client that knows of a removal and writes beside what is gone', () =
     expect(send()).toBe('<p id="a">xy</p>')
   })
 
-  it('[AG-110] a first block that becomes a heading below a deleted title has its words once', () => {
+  it('[AG-110] the words of a first block that becomes a heading after an agent deleted the title above it appear once', () => {
     const { page, edit, send } = lateScene('<p id="t">Title</p><p id="b">Body</p>')
     edit('<p id="b">Body</p>')
     send()
@@ -35,7 +35,7 @@ describe('a client that knows of a removal and writes beside what is gone', () =
       '<table><tr><td><p id="b">two</p></td></tr></table>',
       'tableRow',
     ],
-  ])('[AG-110] a first %s written where an agent deleted the first one is there once', (_, before, after, name) => {
+  ])('[AG-110] a first %s that is written after an agent deleted the first one appears once', (_, before, after, name) => {
     const { page, edit, send } = lateScene(before)
     edit(after)
     send()
@@ -44,7 +44,7 @@ describe('a client that knows of a removal and writes beside what is gone', () =
     expect(send().split('new')).toHaveLength(2)
   })
 
-  it('[AG-110] a block that a client writes behind one that an agent retypes meanwhile stays where it is, once', () => {
+  it('[AG-110] a block that a client writes behind a block that an agent retypes meanwhile appears once', () => {
     const { page, edit, send } = lateScene('<p id="z">first</p><p id="a">one</p>')
     page.insert(2, [paragraph('hello')])
     type(textsIn(page)[2] as Y.XmlText, 5, ' you')
@@ -52,7 +52,7 @@ describe('a client that knows of a removal and writes beside what is gone', () =
     expect(send().split('hello you')).toHaveLength(2)
   })
 
-  it('[AG-110] what is written beside a removed block is late where what is around both was removed too', () => {
+  it('[AG-110] a block written beside a removed block is late when the container of both was removed too', () => {
     const { page, edit, send } = lateScene('<ul><li><p id="a">one</p><p id="b">two</p></li></ul>')
     const item = (page.get(0) as Y.XmlElement).get(0) as Y.XmlElement
     item.insert(0, [paragraph('new')])

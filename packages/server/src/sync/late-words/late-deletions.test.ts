@@ -6,7 +6,7 @@ import { UpdateWriter } from '../testing/update-writer.ts'
 import { LateWords } from './late-words.ts'
 import { RemovedBlocks } from './removed-blocks.ts'
 
-/** Types "teh", takes two letters back, and types "he". */
+/** Types "teh", deletes two letters, and types "he". */
 function mistype(text: Y.XmlText, at: number): void {
   type(text, at, 'teh')
   text.delete(at + 2, 1)
@@ -15,14 +15,14 @@ function mistype(text: Y.XmlText, at: number): void {
 }
 
 describe('letters that were typed late and deleted again', () => {
-  it('[AG-110] late letters that their writer deleted again are gone', () => {
+  it('[AG-110] late letters that their writer deleted again are not on the page', () => {
     const { page, edit, send } = lateScene('<p id="a">one </p>')
     mistype(textsIn(page)[0] as Y.XmlText, 4)
     edit('<h2 id="a">one </h2>')
     expect(send()).toBe('<h2 id="a">one the</h2>')
   })
 
-  it('[AG-110] late letters that their writer deleted again are gone, also when one update brings all, with what was deleted', () => {
+  it('[AG-110] late letters that one update both inserts and deletes are not on the page', () => {
     const { ann, page, edit, receive, relay, held } = lateScene('<p id="a">one </p>')
     ann.gc = false
     mistype(textsIn(page)[0] as Y.XmlText, 4)
@@ -33,7 +33,7 @@ describe('letters that were typed late and deleted again', () => {
     expect(shown(relay)).toBe('<h2 id="a">one the</h2>')
   })
 
-  it('[AG-110] what an undo manager keeps of late letters that were deleted again is not written', () => {
+  it('[AG-110] deleted late letters that an undo manager still keeps are not written', () => {
     const { ann, page, edit, receive, relay, held } = lateScene('<p id="a">one </p>')
     const text = textsIn(page)[0] as Y.XmlText
     const undo = new Y.UndoManager(text, { captureTimeout: 0 })
@@ -45,7 +45,7 @@ describe('letters that were typed late and deleted again', () => {
     expect(shown(relay)).toBe('<h2 id="a">one the</h2>')
   })
 
-  it('[AG-110] the latin letter that an input method replaces is not left beside what replaced it', () => {
+  it('[AG-110] a late latin letter that an input method replaces does not stay beside its replacement', () => {
     const { page, edit, send } = lateScene('<p id="a">one </p>')
     const text = textsIn(page)[0] as Y.XmlText
     edit('<h2 id="a">one </h2>')
@@ -57,7 +57,7 @@ describe('letters that were typed late and deleted again', () => {
     expect(send()).toBe('<h2 id="a">one か</h2>')
   })
 
-  it('[AG-110] a late letter that is deleted after its new block was replaced too is gone', () => {
+  it('[AG-110] a late letter that is deleted after its new block was replaced too is not on the page', () => {
     const { page, edit, receive, send, held, at } = lateScene('<p id="a">one two</p>')
     const text = textsIn(page)[0] as Y.XmlText
     edit('<h2 id="a">one two</h2>')
@@ -69,7 +69,7 @@ describe('letters that were typed late and deleted again', () => {
     expect(send()).toBe('<pre id="a"><code>so onex two</code></pre>')
   })
 
-  it('[AG-110] late letters stay in their order when one is taken back where formatting changes', () => {
+  it('[AG-110] late letters stay in order when a letter is deleted where the formatting changes', () => {
     const { page, edit, receive, relay, held } = lateScene('<p id="a"><strong>one</strong> two</p>')
     const text = textsIn(page)[0] as Y.XmlText
     const format = text._start?.right?.right as Y.Item
@@ -78,13 +78,13 @@ describe('letters that were typed late and deleted again', () => {
     type(text, 4, 'y')
     text.delete(4, 1)
     for (const update of held.splice(0)) receive(update)
-    // Yjs has taken the place behind the end of the bold letters for the next one.
+    // Yjs places the next letter behind the end of the bold formatting.
     const { client, clock } = format.id
     receive(new UpdateWriter().block(text.doc?.clientID as number, 2, 1, (w) => w.stringAfter(client, clock, 'z')).deletes([]))
     expect(shown(relay)).toBe('<h2 id="a"><strong>onexz</strong> two</h2>')
   })
 
-  it('[AG-110] late letters stay when their writer hears of the removal and tells all that is deleted', () => {
+  it('[AG-110] late letters stay when their writer gets the removal and sends it back with its whole state', () => {
     const { ann, page, edit, receive, relay, send } = lateScene('<p id="a">one</p>')
     type(textsIn(page)[0] as Y.XmlText, 3, '!')
     edit('<h1 id="a">one</h1>')
@@ -93,7 +93,7 @@ describe('letters that were typed late and deleted again', () => {
     expect(shown(relay)).toBe('<h1 id="a">one!</h1>')
   })
 
-  it('[AG-110] late letters are deleted again by a relay that started meanwhile and reads what was stored', () => {
+  it('[AG-110] a relay that was restarted meanwhile deletes late letters with the help of the stored notes', () => {
     const { page, edit, receive, relay, held, at } = lateScene('<p id="a">one</p>')
     const text = textsIn(page)[0] as Y.XmlText
     edit('<h1 id="a">one</h1>')
@@ -106,10 +106,10 @@ describe('letters that were typed late and deleted again', () => {
   })
 })
 
-describe('the half of a block that Enter moves into a new one', () => {
+describe('the half of a block that Enter moves into a new block', () => {
   const list = (inner: string) => `<ul><li><p id="a">${inner}</p></li></ul><p id="z">end</p>`
 
-  /** Breaks the first item at an offset, as an editor does, which writes the second half anew. */
+  /** Breaks the first item at an offset as an editor does: deletes the second half and writes it into a new item. */
   function enter(page: Y.XmlFragment, at: number, half: Y.XmlText): void {
     const text = textsIn(page)[0] as Y.XmlText
     page.doc?.transact(() => {
@@ -126,7 +126,7 @@ describe('the half of a block that Enter moves into a new one', () => {
   })
 
   it.each([10, 2_400])(
-    '[AG-110] of a block of more than 2,000 characters a half of %i that Enter moved is not doubled',
+    '[AG-110] a half of %i characters that Enter moved out of a block of more than 2,000 characters is not doubled',
     (half) => {
       const words = `${'lorem ipsum '.repeat(300)}end`
       const { page, edit, send } = lateScene(list(words))
@@ -136,7 +136,7 @@ describe('the half of a block that Enter moves into a new one', () => {
     },
   )
 
-  it('[AG-110] a new block with other words than the half that was deleted is written', () => {
+  it('[AG-110] a new block whose words differ from the deleted half is written', () => {
     const words = `${'lorem ipsum '.repeat(300)}end`
     const { page, edit, send } = lateScene(list(words))
     enter(page, words.length - 6, plain('um End'))

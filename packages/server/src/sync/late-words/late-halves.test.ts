@@ -6,10 +6,10 @@ import { UpdateWriter } from '../testing/update-writer.ts'
 import { LateWords } from './late-words.ts'
 import { RemovedBlocks } from './removed-blocks.ts'
 
-describe.each(deliveries)('Enter in a block of the page that the relay replaced meanwhile, told %s', (_, deliver) => {
+describe.each(deliveries)('Enter in a block of the page that the relay replaced meanwhile, sent %s', (_, deliver) => {
   const page = (inner: string) => `${inner}<p id="z">end</p>`
 
-  /** Breaks the first block at an offset, as an editor does, which writes the second half anew. */
+  /** Breaks the first block at an offset as an editor does: deletes the second half and writes it into a new block. */
   function enter({ page: shownToAnn }: ReturnType<typeof lateScene>, at: number, half: Y.XmlText): void {
     const text = textsIn(shownToAnn)[0] as Y.XmlText
     shownToAnn.doc?.transact(() => {
@@ -18,14 +18,14 @@ describe.each(deliveries)('Enter in a block of the page that the relay replaced 
     })
   }
 
-  it('[AG-110] the second half stands in its new block only', () => {
+  it('[AG-110] the second half stands only in its new block', () => {
     const scene = lateScene(page('<p id="a">one two</p>'))
     enter(scene, 3, plain(' two'))
     scene.edit(page('<h2 id="a">one two</h2>'))
     expect(deliver(scene)).toBe(page('<h2 id="a">one</h2><p> two</p>'))
   })
 
-  it('[AG-110] a second half with formatted words, in which its writer types on, stands in its new block only', () => {
+  it('[AG-110] a formatted second half in which its writer goes on typing stands only in its new block', () => {
     const scene = lateScene(page('<p id="a">one two <strong>three</strong></p>'))
     enter(scene, 3, formatted({ insert: ' two ' }, { insert: 'three', attributes: { bold: {} } }))
     type(textsIn(scene.page)[1] as Y.XmlText, 4, ' and')
@@ -33,7 +33,7 @@ describe.each(deliveries)('Enter in a block of the page that the relay replaced 
     expect(deliver(scene)).toBe(page('<h2 id="a">one</h2><p> two and <strong>three</strong></p>'))
   })
 
-  it('[AG-110] words typed in front of the break stay in the first half, and those behind it in the second', () => {
+  it('[AG-110] words typed before the break stay in the first half, and words typed after it in the second', () => {
     const scene = lateScene(page('<p id="a">one two</p>'))
     type(textsIn(scene.page)[0] as Y.XmlText, 3, '!')
     enter(scene, 4, plain(' two'))
@@ -42,7 +42,7 @@ describe.each(deliveries)('Enter in a block of the page that the relay replaced 
     expect(deliver(scene)).toBe(page('<h2 id="a">one!</h2><p> two more</p>'))
   })
 
-  it('[AG-110] a first half that was written into a new block stands there only', () => {
+  it('[AG-110] a first half that was written into a new block stands only there', () => {
     const scene = lateScene(page('<p id="a">one two</p>'))
     const text = textsIn(scene.page)[0] as Y.XmlText
     scene.ann.transact(() => {
@@ -55,7 +55,7 @@ describe.each(deliveries)('Enter in a block of the page that the relay replaced 
     expect(html).toContain('<h2 id="a"> two</h2>')
   })
 
-  it('[AG-110] the second half and what was typed in it stay when the block was removed', () => {
+  it('[AG-110] the second half and the words typed in it stay when the relay removed the block', () => {
     const scene = lateScene(page('<p id="a">one two</p>'))
     enter(scene, 3, plain(' two'))
     type(textsIn(scene.page)[1] as Y.XmlText, 4, ' more')
@@ -63,14 +63,14 @@ describe.each(deliveries)('Enter in a block of the page that the relay replaced 
     expect(deliver(scene)).toBe(page('<p> two more</p>'))
   })
 
-  it('[AG-110] of a half that the relay has rewritten nothing is taken away', () => {
+  it('[AG-110] a half that the relay has rewritten is not deleted', () => {
     const scene = lateScene(page('<p id="a">one two</p>'))
     enter(scene, 3, plain(' two'))
     scene.edit(page('<h2 id="a">one 2</h2>'))
     expect(deliver(scene)).toBe(page('<h2 id="a">one 2</h2><p> two</p>'))
   })
 
-  it('[AG-110] the half is taken away where the newest of several edits has put it', () => {
+  it('[AG-110] the half is deleted in the block into which the newest of several edits has put it', () => {
     const scene = lateScene(page('<p id="a">one two</p>'))
     enter(scene, 3, plain(' two'))
     scene.edit(page('<h2 id="a">one two</h2>'))
@@ -79,7 +79,7 @@ describe.each(deliveries)('Enter in a block of the page that the relay replaced 
   })
 })
 
-describe.each(deliveries)('Enter in an item of a list that the relay replaced meanwhile, told %s', (told, deliver) => {
+describe.each(deliveries)('Enter in an item of a list that the relay replaced meanwhile, sent %s', (told, deliver) => {
   const list = (inner: string, tag = 'ul') => `<${tag}><li><p id="a">${inner}</p></li></${tag}><p id="z">end</p>`
 
   function enter({ page, ann }: ReturnType<typeof lateScene>, at: number, half: string): Y.XmlText {
@@ -95,14 +95,14 @@ describe.each(deliveries)('Enter in an item of a list that the relay replaced me
     ['behind', 4, 'one two more'],
     ['in', 2, 'one t morewo'],
     ['in front of', 0, 'one more two'],
-  ])('[AG-110] what is typed %s the half goes to where the relay has that half', (_where, at, wanted) => {
+  ])('[AG-110] words typed %s the half go to the place where the relay has the half', (_where, at, wanted) => {
     const scene = lateScene(list('one two'))
     type(enter(scene, 3, ' two'), at, ' more')
     scene.edit(list('one two', 'ol'))
     expect(deliver(scene)).toBe(list(wanted, 'ol'))
   })
 
-  it('[AG-110] of a half that is broken once more nothing is lost, and nothing stands twice when each break is told by itself', () => {
+  it('[AG-110] no part of a half that is broken again is lost, and none stands twice when each break is sent in its own update', () => {
     const scene = lateScene(list('one two'))
     const text = enter(scene, 3, ' two')
     scene.ann.transact(() => {
@@ -116,7 +116,7 @@ describe.each(deliveries)('Enter in an item of a list that the relay replaced me
     else expect(html).toMatch(/one two.*wo more/)
   })
 
-  it('[AG-110] the half and what is typed behind it stay when the list was removed', () => {
+  it('[AG-110] the half and the words typed behind it stay when the relay removed the list', () => {
     const scene = lateScene(list('one two'))
     type(enter(scene, 3, ' two'), 4, ' more')
     scene.edit('<p id="z">end</p>')
@@ -124,7 +124,7 @@ describe.each(deliveries)('Enter in an item of a list that the relay replaced me
   })
 })
 
-it('[AG-110] what is typed behind a half is placed by a relay that started meanwhile and reads what was stored', () => {
+it('[AG-110] a relay that was restarted meanwhile places words typed behind a half with the help of the stored notes', () => {
   const { page, edit, receive, relay, held, at, ann } = lateScene('<ul><li><p id="a">one two</p></li></ul>')
   const text = textsIn(page)[0] as Y.XmlText
   edit('<ol><li><p id="a">one two</p></li></ol>')
@@ -139,7 +139,7 @@ it('[AG-110] what is typed behind a half is placed by a relay that started meanw
   expect(shown(relay)).toBe('<ol><li><p id="a">one two!</p></li></ol>')
 })
 
-it('[AG-110] letters that were thrown away are looked at only as far as the removed block had some, however many an update names', () => {
+it('[AG-110] the search reads no more discarded letters of an update than the removed block had, even if the update names 2^31 of them', () => {
   const { page, edit, receive, relay } = lateScene('<blockquote><p id="a">one</p></blockquote>')
   const { id } = (page.get(0) as Y.XmlElement).get(0)._item as Y.Item
   edit('<h2 id="a">one</h2>')

@@ -9,7 +9,7 @@ const CLIENT = 77
 
 type Where = (text: Y.Item, i: number) => readonly [client: number, clock: number]
 
-/** How long the relay takes for late items of `letters` each, which arrive in one update, and what the page is afterwards. */
+/** Measures how long the relay takes for `count` late items of `letters` each in one update. Also returns the page afterwards. */
 function placed(count: number, letters: string, behind: Where): { readonly tookMs: number; readonly html: string } {
   const { page, edit, receive, relay } = lateScene('<p id="a">one</p>')
   const item = textsIn(page)[0]?._start as Y.Item
@@ -35,7 +35,10 @@ it.each<readonly [string, string, Where]>([
   expect(many.tookMs).toBeLessThan(24 * Math.max(few.tookMs, 20))
 })
 
-/** How long the relay takes for what a person wrote into a quote of which an agent made a heading, in one update, and the page afterwards. */
+/**
+ * Measures how long the relay takes for one update of a person who wrote into a quote, after an agent turned the quote into a heading. Also
+ * returns the page afterwards.
+ */
 function inQuote(writes: (paragraph: Y.Item, writer: UpdateWriter) => UpdateWriter): {
   readonly tookMs: number
   readonly html: string
@@ -49,7 +52,7 @@ function inQuote(writes: (paragraph: Y.Item, writer: UpdateWriter) => UpdateWrit
   return { tookMs: took(), html: shown(relay) }
 }
 
-/** The info byte of an item with an origin that brings a node or a change of formatting. */
+/** Info bytes of items with an origin: one that inserts a node, and one that changes formatting. `ELEMENT`: the type number of an element. */
 const [NODE_BEHIND, FORMAT_BEHIND, ELEMENT] = [0x87, 0x86, 3]
 
 const rules = (count: number) =>
@@ -64,7 +67,7 @@ const rules = (count: number) =>
     ),
   )
 
-/** Each paragraph comes behind a change of formatting that stands between it and the one before, so that it seems to be inside that one. */
+/** Between two paragraphs stands a change of formatting. So each paragraph seems to be inside the paragraph before it. */
 const nested = (count: number) =>
   inQuote(({ id }, update) =>
     update.block(CLIENT, 0, 2 * count, (writer, i) =>
@@ -90,7 +93,7 @@ it.each([
   expect(many.tookMs).toBeLessThan(24 * Math.max(few.tookMs, 20))
 })
 
-/** How long the relay takes for a person who writes all over a page of `count` paragraphs that an agent replaced meanwhile. */
+/** Measures how long the relay takes when a person pastes over a page of `count` paragraphs that an agent replaced meanwhile. */
 function pasted(count: number, after: (i: number) => string): number {
   const lines = (line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i)).join('')
   const { page, edit, held, receive, ann } = lateScene(lines((i) => `<p id="b${i}">text ${i}</p>`))
@@ -111,7 +114,7 @@ it.each([
   ['wrote anew', (i: number) => `<h2 id="n${i}">something else ${i}</h2>`],
   ['made headings of', (i: number) => `<h2 id="b${i}">text ${i}</h2>`],
 ])(
-  '[AG-110] the time for a page that a person pastes over grows with its blocks, when it is one that an agent %s',
+  '[AG-110] the time for a paste over a whole page grows with the number of its blocks, for a page that an agent %s',
   (what, after) => {
     pasted(100, after)
     const [few, many] = [pasted(250, after), pasted(2_000, after)]

@@ -16,7 +16,7 @@ describe('blocks without text that a client puts into a container that the relay
     ['a quote without text', '<blockquote><hr></blockquote>', ''],
   ] as const
 
-  /** The innermost container that holds blocks. */
+  /** Returns the innermost container of the first block that can hold blocks. */
   function innermost(page: Y.XmlFragment): Y.XmlElement {
     let node = page.get(0) as Y.XmlElement
     for (let child = node.get(0); child instanceof Y.XmlElement && child.length > 0; child = child.get(0)) {
@@ -27,7 +27,7 @@ describe('blocks without text that a client puts into a container that the relay
   }
 
   it.each(containers)(
-    '[AG-110] formulas, images, rules and words put into %s are on the page once, in their order',
+    '[AG-110] a formula, an image and words put into %s are on the page once, in their order',
     (_, before, after) => {
       const { page, edit, send } = lateScene(`${before}<p id="z">end</p>`)
       const container = innermost(page)
@@ -69,7 +69,7 @@ describe('blocks without text that a client puts into a container that the relay
     expect(count(send(), 'words')).toBe(1)
   })
 
-  it('[AG-110] words typed where a late block was written come behind it, and never into it', () => {
+  it('[AG-110] words typed at the place of a late block come behind the block and not into it', () => {
     const { page, edit, send } = lateScene('<blockquote><p id="a">one</p></blockquote>')
     edit('<h2 id="a">one</h2>')
     innermost(page).insert(1, [formula('x')])
@@ -81,14 +81,14 @@ describe('blocks without text that a client puts into a container that the relay
   })
 })
 
-describe('attributes of a late block without text that get values after it is written', () => {
+describe('attributes of a late block without text that are set after the block was written', () => {
   const quote = '<blockquote><p id="a">one</p></blockquote>'
   const put = ({ page }: ReturnType<typeof lateScene>, block: Y.XmlElement) => {
     ;(page.get(0) as Y.XmlElement).insert(1, [block])
     return block
   }
 
-  it.each(deliveries)('[AG-110] a formula that is filled in after it was inserted says what it says last: %s', (_, deliver) => {
+  it.each(deliveries)('[AG-110] a formula that is filled in after it was inserted has its last value: %s', (_, deliver) => {
     const scene = lateScene(quote)
     const block = put(scene, formula(''))
     for (const latex of ['x', 'x+', 'x+y']) block.setAttribute('latex', latex)
@@ -98,7 +98,7 @@ describe('attributes of a late block without text that get values after it is wr
     expect(html).toContain('data-latex="x+y"')
   })
 
-  it.each(deliveries)('[AG-110] a formula that comes without its attribute is written when that comes: %s', (_, deliver) => {
+  it.each(deliveries)('[AG-110] a formula that arrives without its attribute is written when that arrives: %s', (_, deliver) => {
     const scene = lateScene(quote)
     put(scene, element('mathBlock')).setAttribute('latex', 'x')
     scene.edit('<h2 id="a">one</h2>')
@@ -115,7 +115,7 @@ describe('attributes of a late block without text that get values after it is wr
     for (const what of ['j.png', 'alt="two"', 'title="same"']) expect(count(html, what)).toBe(1)
   })
 
-  it('[AG-110] letters that Enter moved are known beside an attribute that was set again and again', () => {
+  it('[AG-110] letters that Enter moved are recognised when an attribute of their block is set several times in between', () => {
     const scene = lateScene('<ul><li><p id="a">one two</p></li></ul>')
     const text = textsIn(scene.page)[0] as Y.XmlText
     scene.ann.transact(() => {
@@ -123,7 +123,7 @@ describe('attributes of a late block without text that get values after it is wr
       const half = element('paragraph', { textAlign: 'left' }, plain(''))
       ;(scene.page.get(0) as Y.XmlElement).insert(1, [element('listItem', {}, half)])
       const words = half.get(0) as Y.XmlText
-      // With letters in between, Yjs does not join what it has thrown away.
+      // The letters in between keep Yjs from joining the discarded values.
       for (const [letters, textAlign] of [
         [' t', 'right'],
         ['w', 'center'],
@@ -139,7 +139,7 @@ describe('attributes of a late block without text that get values after it is wr
     expect(scene.send()).toBe('<ol><li><p id="a">one two</p></li></ol>')
   })
 
-  it('[AG-110] a value for a late block that was removed again is told as lost on its page', () => {
+  it('[AG-110] a value for a late block that was removed again is reported as lost on its page', () => {
     const scene = lateScene(quote)
     const { relay, at, edit, held, receive } = scene
     const block = put(scene, formula(''))
@@ -157,8 +157,8 @@ describe('attributes of a late block without text that get values after it is wr
   })
 })
 
-describe('values that no editor gives an attribute', () => {
-  /** Yjs takes such a value from an update, and throws when it is set; so it is put into the bytes. */
+describe('attribute values that no editor writes', () => {
+  /** Writes such a value into the bytes of an update. Yjs accepts it there, but throws when it is set. */
   function withConstructor(update: Uint8Array): Uint8Array {
     const bytes = Buffer.from(update)
     bytes.write('constructor', bytes.indexOf('constructo_'))
@@ -180,7 +180,7 @@ describe('values that no editor gives an attribute', () => {
     ],
     ['no formula of bytes', () => element('mathBlock', { latex: Uint8Array.of(1) }), 'data-math-block', 0],
   ] as const)(
-    '[AG-110] an odd value of a late attribute is left out and stops nothing; the page gets %s',
+    '[AG-110] an invalid value of a late attribute is left out without an error, and the page gets %s',
     (_, made, what, times) => {
       const { page, edit, held, receive, relay } = lateScene('<blockquote><p id="a">one</p></blockquote>')
       ;(page.get(0) as Y.XmlElement).insert(1, [made()])

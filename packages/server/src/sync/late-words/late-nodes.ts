@@ -5,47 +5,47 @@ import { type CharId, nameOf } from './block-text.ts'
 import { typeAt } from './live-places.ts'
 import type { RemovedBlock } from './removed-blocks.ts'
 
-/** A block without text, such as an image, that a client put into something removed. */
+/** A block without text, such as an image, that a client inserted into a removed container. */
 export interface LateNode {
   readonly node: string
   readonly attributes: Map<string, AttributeValue>
-  /** What is remembered in its place. */
+  /** The remembered block that stands for it. */
   readonly block: RemovedBlock
-  /** The block that was written for it; `null` before. */
+  /** The block that the relay has written for it; `null` until then. */
   written: CharId | null
-  /** The attributes that have got values since it was written. */
+  /** The attributes that were set since it was written. */
   readonly changed: Set<string>
 }
 
 type AttributeValue = string | number | boolean | null
 
-/** Whether an element is a block that has nothing inside, as an image, a formula or a rule. */
+/** Whether an element is a block that has no content, such as an image, a formula or a rule. */
 export function isLeafBlock({ nodeName }: Y.XmlElement): boolean {
   const spec = findNodeSpec(nodeName)
   return spec?.group === 'block' && spec.content === 'none'
 }
 
 interface Known {
-  /** By the name that its writer gave the node. */
+  /** By `nameOf` of the item with which the client inserted the node. */
   readonly nodes: Map<string, LateNode>
   readonly names: AttributeNames
 }
 
-/** What an update tells of what is late in it. */
+/** What an update says about its late content. */
 interface Told {
   readonly deleted: DeletedRanges
-  /** The update tells of the removal too. Then it no longer tells what its writer deleted by hand. */
+  /** The update contains the removal too. Then its deletions no longer show what its writer deleted by hand. */
   readonly isHeardOf: boolean
 }
 
 /**
- * The blocks without text that came late, for as long as the removed ones are remembered. Their attributes are known from updates alone: in the
- * document all is dropped that comes into something removed.
+ * The blocks without text that came late, while the removed blocks around them are remembered. Their attributes are read from the updates,
+ * because the document drops everything that is inserted into a removed container.
  */
 export class LateNodes {
   private readonly known = new WeakMap<RemovedBlock, Known>()
 
-  /** The block without text that an arrival brings; none for all else, and for one that its writer deleted again. */
+  /** Returns the block without text that an arrival inserts. Returns none for any other arrival, and for a block that its writer deleted again. */
   add(arrival: Arrival, block: RemovedBlock, { deleted, isHeardOf }: Told): readonly LateNode[] {
     const { client, clock, type } = arrival
     if (!(type instanceof Y.XmlElement) || !isLeafBlock(type)) return []
@@ -57,7 +57,7 @@ export class LateNodes {
     return [node]
   }
 
-  /** The block that came late and of which an arrival gives an attribute a value; the last value holds. */
+  /** Returns the late block whose attribute an arrival sets, if it does so, with the new value. A later value replaces an earlier one. */
   change(arrival: Arrival, block: RemovedBlock, { deleted, isHeardOf }: Told): readonly LateNode[] {
     const known = this.known.get(block)
     const attribute = arrival.attribute ?? known?.names.behind(arrival.origin) ?? null
@@ -74,29 +74,29 @@ export class LateNodes {
   }
 }
 
-/** A client may give an attribute any value, also one that Yjs takes from updates only, and throws at when it is set. */
+/** Whether a value may be written. A client can send any value, including one for which Yjs throws when it is set. */
 function isPlain(value: unknown): value is AttributeValue {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** Whether a block has what no block of its kind is without: else what it said was thrown away, or has not come yet. */
+/** Whether a block has all key attributes of its kind. If one is missing, its value was discarded or has not arrived yet. */
 export function isSaid({ node, attributes }: LateNode): boolean {
   return findNodeSpec(node)?.attrs.every(({ key, name }) => key !== true || (attributes.get(name) ?? null) !== null) === true
 }
 
-/** The block to be written. */
+/** Builds the element of a late block. */
 export function elementOf({ node, attributes }: LateNode): Y.XmlElement {
   const element = new Y.XmlElement(node)
-  // Yjs keeps any value; a string is only what it has them declared as.
+  // Yjs accepts any plain value; only its type declaration demands a string.
   for (const [name, value] of attributes) element.setAttribute(name, value as string)
   return element
 }
 
-/** Gives a block that was written the values that have come since. Answers false when it is not there any more. */
+/** Writes the values that arrived after the block was written. Returns false when the block is gone, so that the values are lost. */
 export function writeChanges(doc: Y.Doc, { written, attributes, changed }: LateNode): boolean {
   const element = written && typeAt(doc, written)
   const isLost = changed.size > 0 && !(element instanceof Y.XmlElement)
-  // An attribute that was taken away or has no plain value keeps the one that was written.
+  // An attribute that was deleted or has a value that may not be written keeps its written value.
   if (element instanceof Y.XmlElement)
     for (const name of changed) if (attributes.has(name)) element.setAttribute(name, attributes.get(name) as string)
   changed.clear()

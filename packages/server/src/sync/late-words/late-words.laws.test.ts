@@ -24,7 +24,7 @@ function textsIn(node: Y.XmlFragment): Y.XmlText[] {
   return node.toArray().flatMap((child) => (child instanceof Y.XmlText ? [child] : textsIn(child as Y.XmlFragment)))
 }
 
-/** The fragment and all elements in it, in order. */
+/** Returns the fragment and all elements in it, in document order. */
 function nodesIn(node: Y.XmlFragment): Y.XmlFragment[] {
   return [node, ...node.toArray().flatMap((child) => (child instanceof Y.XmlElement ? nodesIn(child) : []))]
 }
@@ -35,7 +35,7 @@ const takesBlocks = (node: Y.XmlFragment): boolean =>
 const isTextBlock = (node: Y.XmlFragment): boolean =>
   node instanceof Y.XmlElement && ['inline', 'code'].includes(findNodeSpec(node.nodeName)?.content ?? '')
 
-/** What `write` does to a copy, as the updates that it emits; they are for the test to deliver. */
+/** Runs `write` on a copy and returns the updates that it emits. The test delivers them later. */
 function updatesOf(doc: Y.Doc, write: () => void): readonly Uint8Array[] {
   const updates: Uint8Array[] = []
   const add = (update: Uint8Array): number => updates.push(update)
@@ -45,7 +45,7 @@ function updatesOf(doc: Y.Doc, write: () => void): readonly Uint8Array[] {
   return updates
 }
 
-/** Writes a word letter by letter into a new paragraph, in a container and at a place in it that two numbers choose. */
+/** Writes a word letter by letter into a new paragraph. Two numbers choose the container and the place in it. */
 function writtenBlock(doc: Y.Doc, word: string, [which, where]: readonly [number, number]): readonly Uint8Array[] {
   const containers = nodesIn(doc.getXmlFragment(root)).filter(takesBlocks)
   const container = containers[which % containers.length] as Y.XmlFragment
@@ -56,7 +56,7 @@ function writtenBlock(doc: Y.Doc, word: string, [which, where]: readonly [number
   })
 }
 
-/** What an editor writes at the head of a node: a block, a text, letters; or it makes another one of the first block. */
+/** Writes at the head of a node as an editor does: letters, a text, or a heading that may replace the first block. */
 function writtenAtHead(doc: Y.Doc, [which, kind]: readonly [number, number]): readonly Uint8Array[] {
   const nodes = nodesIn(doc.getXmlFragment(root))
   const node = nodes[which % nodes.length] as Y.XmlFragment
@@ -73,10 +73,10 @@ function writtenAtHead(doc: Y.Doc, [which, kind]: readonly [number, number]): re
   )
 }
 
-/** For private use, so that no page has it. */
+/** A character for private use, which no page has. */
 const TYPO = '\uf8ff'
 
-/** Types a word letter by letter at a place that two numbers choose, with typing errors behind some letters, which are taken back. */
+/** Types a word letter by letter at a place that two numbers choose. Types and deletes `typos[i]` wrong letters behind letter i. */
 function typed(
   doc: Y.Doc,
   word: string,
@@ -99,7 +99,7 @@ function typed(
   })
 }
 
-/** With one character for each embedded value. */
+/** Returns the text with one character for each embedded value. */
 function plainText(text: Y.XmlText): string {
   return (text.toDelta() as { insert: unknown }[]).map(({ insert }) => (typeof insert === 'string' ? insert : '\ufffc')).join('')
 }
@@ -117,7 +117,7 @@ function rearranged(kind: string, at: number): Edit {
   }
 }
 
-/** What calls of tools do to a page: one block moved, retyped, wrapped or removed, or the whole page written. */
+/** Edits as tools make them: one block is moved, retyped, wrapped or removed, or the whole page is written. */
 const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
   anyTree.map(
     (tree): Edit =>
@@ -140,7 +140,7 @@ function retyped(block: ProseElement): ProseElement {
 
 const place = fc.tuple(fc.nat(1_000), fc.nat(1_000))
 
-/** A relay whose process may end: then nothing is left of it but its updates and the notes that it stored with them. */
+/** A relay whose process may restart. Only its updates and the notes stored with them survive a restart. */
 class Relay {
   doc = new Y.Doc()
   late = new LateWords(this.doc)
@@ -194,7 +194,7 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
       fc.record({
         inNewBlock: fc.boolean(),
         typos: fc.array(fc.nat(2), { maxLength: 5 }),
-        /** Ann's copy keeps what she deletes and sends all at once. */
+        /** The copies keep deleted letters, and each person sends everything in one update. */
         atOnce: fc.boolean(),
       }),
       (start, edits, ann, ben, half, [afterFirst, afterEdits, afterHalf], { inNewBlock, typos, atOnce }) => {
@@ -216,7 +216,7 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
           if (i === 0 && afterFirst) relay.restart()
         }
         if (afterEdits) relay.restart()
-        // In turns: half of what each typed, then the rest.
+        // First the first `half` updates of each person arrive, then the rest.
         for (const frame of frames) for (const update of frame.slice(0, half)) relay.receive(update)
         if (afterHalf) relay.restart()
         for (const frame of frames) for (const update of frame.slice(half)) relay.receive(update)
@@ -233,7 +233,7 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
   )
 })
 
-it('[AG-110] nothing of what a client writes at the head of a node is late, once the client has heard of what the relay removed there', () => {
+it('[AG-110] after a client has got a removal at the head of a node, nothing that it writes at that head is late', () => {
   fc.assert(
     fc.property(anyTree, fc.array(fc.tuple(anyEdit, place), { minLength: 1, maxLength: 4 }), (start, turns) => {
       const relay = new Relay((doc) => fillFragment(doc.getXmlFragment(root), start))

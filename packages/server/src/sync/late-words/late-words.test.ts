@@ -32,7 +32,7 @@ describe('characters that arrive after the relay removed their block', () => {
     },
   )
 
-  it('[AG-110] late characters follow a block that moved, with those typed after them', () => {
+  it('[AG-110] late characters and characters typed after them follow a block that moved', () => {
     const {
       page: shownToAnn,
       edit,
@@ -44,12 +44,12 @@ describe('characters that arrive after the relay removed their block', () => {
     type(text, 5, ' fo')
     edit('<ul><li><p id="c">three</p></li></ul><p id="a">one</p><p id="b">two</p>')
     for (const update of held.splice(0)) receive(update)
-    // Ann has not seen the move yet.
+    // Ann's copy has not got the move yet.
     type(text, 8, 'ur')
     expect(send()).toBe('<ul><li><p id="c">three four</p></li></ul><p id="a">one</p><p id="b">two</p>')
   })
 
-  it('[AG-110] late characters are placed alike when they arrive in one update or in many', () => {
+  it('[AG-110] late characters are placed in the same way when they arrive in one update or in many', () => {
     const { ann, page: shownToAnn, edit, receive, relay, held } = scene('<p id="a">one</p>')
     type(textsIn(shownToAnn)[0] as Y.XmlText, 3, ' and more')
     edit('<h1 id="a">one</h1>')
@@ -58,7 +58,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(shown(relay)).toBe('<h1 id="a">one and more</h1>')
   })
 
-  it('[AG-110] late characters are written once, however often they are sent', () => {
+  it('[AG-110] late characters that are sent three times are written once', () => {
     const { ann, page: shownToAnn, edit, receive, relay } = scene('<p id="a">one</p>')
     type(textsIn(shownToAnn)[0] as Y.XmlText, 3, '!')
     edit('<h1 id="a">one</h1>')
@@ -73,7 +73,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<p id="a">one</p><p> and four</p><p id="c">three</p>')
   })
 
-  it('[AG-110] late characters of a removed item get a paragraph after its list, those of a removed paragraph one in its cell', () => {
+  it('[AG-110] late characters of a removed item get a paragraph after its list, and those of a removed paragraph get one in its cell', () => {
     const list = '<ul><li><p id="a">one</p></li><li><p id="b">two</p></li></ul><p id="z">end</p>'
     const inList = scene(list)
     type(textsIn(inList.page)[1] as Y.XmlText, 3, ' more')
@@ -122,7 +122,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<p id="a">one two three</p>')
   })
 
-  it('[AG-110] late characters in an item added to a removed list get a paragraph after the list', () => {
+  it('[AG-110] late characters in an item added to a removed list get a paragraph in the list that replaced it', () => {
     const { page: shownToAnn, edit, send } = scene('<ul><li><p id="a">one</p></li></ul><p id="z">end</p>')
     const text = new Y.XmlText()
     ;(shownToAnn.get(0) as Y.XmlElement).insert(1, [element('listItem', {}, element('paragraph', {}, text as never))])
@@ -131,14 +131,14 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<ol><li><p id="a">one</p><p>two</p></li></ol><p id="z">end</p>')
   })
 
-  it('[AG-110] words typed into a new item of a removed list are kept, also when the list ends with the same words', () => {
+  it('[AG-110] words typed into a new item of a removed list are kept even if the list ends with the same words', () => {
     const { page: shownToAnn, edit, send } = scene('<ul><li><p id="a">one two</p></li></ul><p id="z">end</p>')
     ;(shownToAnn.get(0) as Y.XmlElement).insert(1, [element('listItem', {}, element('paragraph', {}, plain(' two') as never))])
     edit('<ol><li><p id="a">one two</p></li></ol><p id="z">end</p>')
     expect(send()).toBe('<ol><li><p id="a">one two</p><p> two</p></li></ol><p id="z">end</p>')
   })
 
-  it('[AG-110] characters that Enter only moved into a new block are not doubled', () => {
+  it('[AG-110] characters that Enter moved into a new block are not doubled', () => {
     const { page: shownToAnn, edit, send } = scene('<ul><li><p id="a">one two</p></li></ul><p id="z">end</p>')
     const [text] = textsIn(shownToAnn)
     shownToAnn.doc?.transact(() => {
@@ -192,7 +192,7 @@ describe('characters that arrive after the relay removed their block', () => {
   const blocks = (count: number, tag: string) =>
     Array.from({ length: count }, (_, i) => `<${tag} id="b${i}">text ${i}</${tag}>`).join('')
 
-  it('[AG-110] late characters are placed for as many removed blocks as the memory holds, the newest', () => {
+  it('[AG-110] late characters are placed only for the newest removed blocks, as many as the memory holds', () => {
     const most = 100
     const { page: shownToAnn, edit, send } = scene(`<p id="first">one</p>${blocks(most, 'p')}`, new RemovedBlocks(most))
     const texts = textsIn(shownToAnn)
@@ -205,7 +205,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(html).toContain(`<h2 id="b${most - 1}">text kept ${most - 1}</h2>`)
   })
 
-  it('[AG-110] one write may replace all blocks of a long page while a person types in any of them', () => {
+  it('[AG-110] late characters are kept when one write replaces all blocks of a long page while a person types in some of them', () => {
     const count = 3_000
     const { page: shownToAnn, edit, send } = scene(blocks(count, 'p'))
     const texts = textsIn(shownToAnn)
@@ -218,7 +218,7 @@ describe('characters that arrive after the relay removed their block', () => {
   it('[AG-110] the memory is bounded: with more than 100,000 runs of characters the oldest blocks are forgotten', () => {
     const { page: shownToAnn, edit, send, ann, relay, at } = scene('<p id="a">one</p><p id="b">two</p>')
     const [a, b] = textsIn(shownToAnn) as [Y.XmlText, Y.XmlText]
-    // Every second character is removed again, so that each of the others is a run of its own.
+    // Every second character is deleted again, so that each remaining one is a run of its own.
     ann.transact(() => {
       a.insert(0, 'xy'.repeat(50_100))
       a.applyDelta(Array.from({ length: 50_100 }, () => [{ retain: 1 }, { delete: 1 }]).flat())

@@ -19,40 +19,40 @@ interface Position {
   readonly index: number
 }
 
-/** What is to be done after an update that came late: letters and blocks written, or letters deleted. */
+/** Work that remains after a late update was applied: letters or blocks to write, or letters to delete. */
 export type LateEdit = LateWord | LateNode | LateDeletion | MovedHalf
 
-/** An update while it is searched. */
+/** An update that is being searched. */
 interface Incoming {
   readonly arrivals: readonly Arrival[]
   readonly deleted: DeletedRanges
-  /** What it deletes of removed blocks. */
+  /** The letters of removed blocks that it deletes. */
   readonly runs: ReadonlyMap<RemovedBlock, readonly DeletedRun[]>
-  /** By arrival, the letters of it that its writer only moved there from a removed block. */
+  /** By arrival: those of its letters that its writer only moved there from a removed block. */
   readonly moved: Map<string, MovedLetters & { readonly block: RemovedBlock }>
   readonly search: Search
 }
 
-/** The name under which a transaction tells whose words it places. */
+/** Key in `transaction.meta`: the person whose words the transaction places. */
 export const TYPED_BY = 'typedBy'
-/** The name under which it tells the pages whose words have no place any more. */
+/** Key in `transaction.meta`: the ids of pages whose words have no place any more. */
 export const LOST_ON = 'lostOn'
 
-/** So often the rest of an update is searched; words of clients that build on each other in more turns are not found. */
+/** The rest of an update is searched at most this often. Words that more clients than this typed behind each other are not found. */
 const MOST_ROUNDS = 8
-/** A chain of blocks that were removed one after another is not longer than this. */
+/** At most this many replacements of a block, one after another, are followed. */
 const MOST_STEPS = 64
 
 /**
  * Moves characters that clients insert into removed texts to the texts that replaced them. [AG-110]
  *
- * An edit of the relay that retypes, moves or removes a block makes new live nodes. A client that types at that moment still sends characters for
- * the old node, where Yjs would drop them. `find` is called with each update before it is applied, `place` after it.
+ * An edit of the relay that retypes, moves or removes a block removes its live nodes. A client that types at that moment still sends characters
+ * for the old node, where Yjs would drop them. Call `find` with each update before it is applied, and `place` afterwards.
  */
 export class LateWords {
   private readonly doc: Y.Doc
   private readonly removed: RemovedBlocks
-  /** While words are placed: how many characters stand before an item behind which one was placed. Many words come for the same text. */
+  /** While words are placed: the last item behind which one was placed, and the number of characters before it. Saves counting again. */
   private counted: { readonly item: Y.Item; readonly before: number } | null = null
   private readonly nodes: LateNodes
   /** The last block without text that was written beside a removed one. */
@@ -69,12 +69,12 @@ export class LateWords {
     this.removed.remember(transaction, nowMs)
   }
 
-  /** What is remembered since the last call, to be stored with the record of the next update; `null` when nothing is. */
+  /** Returns the notes made since the last call, to be stored with the record of the next update; `null` when there are none. */
   takeNotes(): string | null {
     return this.removed.takeNotes()
   }
 
-  /** The same memory for another copy of the document; what that copy still holds is forgotten. */
+  /** Returns this memory for another copy of the document. Forgets the blocks that the copy still contains. */
   movedTo(doc: Y.Doc): LateWords {
     this.removed.keep((block) => {
       const item = itemAt(doc, block.anchor)
@@ -83,18 +83,19 @@ export class LateWords {
     return new LateWords(doc, this.removed, this.nodes)
   }
 
-  /** What `update` does to removed texts. Costs nothing while none is remembered. */
+  /** Returns the work that `update` leaves for `place`, because it writes into removed texts. Costs nothing while none is remembered. */
   find(update: Uint8Array, nowMs: number): readonly LateEdit[] {
     this.removed.expire(nowMs)
     if (this.removed.isEmpty) return []
     const { arrivals, deleted } = readArrivals(update)
-    // Of letters that this update brings too, those that it deletes are not noted as words.
+    // Read before the letters of this update are noted. Letters that the update both inserts and deletes are never noted as words.
     const deletions = this.removed.lettersIn(deleted)
     const runs = this.removed.runsIn(deleted)
     const incoming: Incoming = { arrivals, deleted, runs, moved: new Map(), search: new Search() }
     let waiting = arrivals
     const edits: LateEdit[] = []
-    // A client's text may follow another client's text that comes later in the update, so the rest is searched again after each find.
+    // The text of one client may follow the text of another client that comes later in the update. So the rest is searched again
+    // after each round that found something.
     for (let [found, rounds] = [true, 0]; found && waiting.length > 0 && rounds < MOST_ROUNDS; rounds++) {
       found = false
       const left: Arrival[] = []
@@ -121,9 +122,10 @@ export class LateWords {
   }
 
   /**
-   * Remembers what is about to be dropped, so that what is typed behind it or into it is found too. Answers the words of it that are to be
-   * written: not those that the same update deletes, which a client sends along when it keeps them for undo. When the update also tells that
-   * the block is gone, it does not tell which letters were deleted by hand; then all are written, so that none is lost.
+   * Notes an arrival that Yjs is about to drop, so that words typed behind it or into it are found too. Returns its words to be written.
+   *
+   * Words that the same update deletes are left out; a client sends such words when it keeps them for undo. When the update also contains
+   * the removal of the block, its deletions do not show which letters were deleted by hand. Then all are written, so that none is lost.
    */
   private note(arrival: Arrival, spot: Spot, incoming: Incoming): readonly LateEdit[] {
     const { client, clock, length, text } = arrival
@@ -158,7 +160,7 @@ export class LateWords {
     return words
   }
 
-  /** Of a new block the letters are found that Enter only moved there, when what took the place of the old block has them. */
+  /** Notes a new node. In a new block, finds the letters that Enter only moved there and that the successor of the old block still has. */
   private noteType(arrival: Arrival, spot: Spot, { arrivals, deleted, runs, moved, search }: Incoming): readonly LateNode[] {
     const { type } = arrival
     const told = { deleted, isHeardOf: Y.isDeleted(deleted, spot.block.anchor as Y.ID) }
@@ -171,7 +173,7 @@ export class LateWords {
     return this.nodes.add(arrival, block, told)
   }
 
-  /** What an update deletes of removed blocks and may have moved into new blocks that stay. `kept`: what of the update is not late. */
+  /** Returns letters of removed blocks that an update may have moved into new blocks that stay. `kept`: the arrivals that are not late. */
   private halves(kept: readonly Arrival[], { deleted, runs }: Incoming): readonly MovedHalf[] {
     const isMoved = (block: RemovedBlock): boolean => !Y.isDeleted(deleted, block.anchor as Y.ID)
     const from = [...runs].filter(([block]) => isMoved(block))
@@ -184,8 +186,8 @@ export class LateWords {
   }
 
   /**
-   * Writes words and blocks where they belong, and deletes letters of words that were written before, or that stand in a new block now; a
-   * word without a place, as on a removed page, is left out. Answers how many characters were left out. `by`: whose words they are, for who listens to the transaction.
+   * Writes late words and blocks to their new places. Deletes letters whose writer deleted or moved them. Returns how many characters were
+   * left out because they have no place, for example on a removed page. `by`: the writer, for listeners of the transaction.
    */
   place(edits: readonly LateEdit[], origin: unknown, by: unknown = null): number {
     let unplaced = 0
@@ -219,7 +221,7 @@ export class LateWords {
     return true
   }
 
-  /** Writes a block without text beside where it came for, or what changed in it since. Blocks for one place stand in the order in which they come. */
+  /** Writes a block without text beside its place, or later changes of it. Blocks for one place stand in the order of their arrival. */
   private writeNode(edit: LateNode): boolean {
     if (edit.written !== null) return writeChanges(this.doc, edit)
     if (!isSaid(edit)) return true
@@ -238,7 +240,7 @@ export class LateWords {
     return true
   }
 
-  /** Deletes what took the place of letters that stand in a new block now; nothing, where some of them have no such place. */
+  /** Deletes the replacements of letters that stand in a new block now. Deletes none of a row when one of its letters has no replacement. */
   private takeOut({ deleted, made }: MovedHalf, texts: MadeTexts): void {
     for (const row of inRows(deleted)) {
       const heirs = this.heirsOf(row)
@@ -248,7 +250,7 @@ export class LateWords {
     }
   }
 
-  /** What took the places of letters in a row; `null` when one of them has none. */
+  /** Returns the replacements of letters in a row; `null` when a letter has none. */
   private heirsOf(row: readonly DeletedRun[]): readonly Standing[] | null {
     const heirs: Standing[] = []
     for (const { client, clock, length } of row)
@@ -260,7 +262,7 @@ export class LateWords {
     return heirs
   }
 
-  /** From the last one on, so that the places of those before it stay what they are. */
+  /** Deletes letters from the last one to the first, so that the offsets of the remaining ones stay valid. */
   private deleteAll(letters: readonly Standing[]): void {
     for (let end = letters.length; end > 0; ) {
       const { item } = letters[end - 1] as Standing
@@ -272,7 +274,7 @@ export class LateWords {
     }
   }
 
-  /** Deletes letters that stand for late ones, wherever edits of the relay have moved them since. */
+  /** Deletes the written letters of a late word, even if edits of the relay have moved them since. */
   private erase({ word: { target }, from, length }: LateDeletion): void {
     if (target === null) return
     this.counted = null
@@ -281,7 +283,7 @@ export class LateWords {
       if (written === null) at++
       else {
         const { item, inItem } = written
-        // Only what was written in one piece stands in one piece, with no other letters in between.
+        // Letters that an edit has moved may have other letters between them, so they are deleted one by one.
         const count = written.isMoved ? 1 : Math.min(item.length - inItem, from + length - at)
         ;(item.parent as Y.XmlText).delete(this.indexOf(item) + inItem, count)
         at += count
@@ -289,7 +291,7 @@ export class LateWords {
     }
   }
 
-  /** The item with a character that is there, itself or as what took its place. */
+  /** Returns the visible item of a character, or of its replacement; `null` when there is neither. */
   private standing(id: CharId, steps: number, isMoved = false): Standing | null {
     const item = itemAt(this.doc, id)
     if (item !== null && item.parent instanceof Y.XmlText && item.parent._item?.deleted === false)
@@ -323,7 +325,7 @@ export class LateWords {
     return this.startOfElement(successor.element, steps)
   }
 
-  /** The place behind a character, or behind where it stood. */
+  /** Returns the position behind a character, or behind the place where it stood. */
   private behind(id: CharId, steps: number): Position | null {
     const item = itemAt(this.doc, id)
     const text = item?.parent
@@ -333,12 +335,12 @@ export class LateWords {
     }
     const before = this.indexOf(item)
     const isShown = !item.deleted && item.countable
-    // What is inserted where an item was that does not show may come to stand before it.
+    // A word inserted at an invisible item may come to stand before that item, so the count is not kept.
     this.counted = isShown ? { item, before } : null
     return { text, index: before + (isShown ? id.clock - item.id.clock + 1 : 0) }
   }
 
-  /** How many characters stand before an item: counted to the left, as far as the item that was counted last. */
+  /** Returns how many characters stand before an item. Counts to the left until the item that was counted last. */
   private indexOf(item: Y.Item): number {
     let index = 0
     for (let at: Y.Item | null = item; at !== null; at = at.left) {
@@ -354,7 +356,7 @@ export class LateWords {
       const spot = this.removed.startOf(id)
       return spot === null ? null : this.resolve(spot, steps - 1)
     }
-    // A block without text took the place; what follows it gets a paragraph.
+    // A block without text has replaced the old block, so the words get a paragraph.
     if (!isTextBlock(element)) return null
     this.counted = null
     const [first] = element.toArray()
@@ -364,7 +366,7 @@ export class LateWords {
     return { text, index: 0 }
   }
 
-  /** A new paragraph beside where a block was that nothing took the place of. */
+  /** Makes a new paragraph at the place of a block that nothing has replaced. Returns `null` when there is no place. */
   private startOfParagraph(block: RemovedBlock, steps: number): Position | null {
     const place = placeOf(this.doc, block, steps)
     if (place === null || isPageGone(this.doc, block.root)) return null

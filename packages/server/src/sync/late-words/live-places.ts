@@ -5,19 +5,22 @@ import type { CharId } from './block-text.ts'
 import type { RemovedBlock } from './removed-blocks.ts'
 import { parentItem } from './removal.ts'
 
-/** Where a block may be put into a page. */
+/** A place in a page where a block may stand: behind `after` in `parent`, or first when `after` is `null`. */
 export interface Place {
   readonly parent: Y.XmlFragment
   readonly after: Y.XmlElement | Y.XmlText | null
 }
 
-/** Puts a block where it may stand. */
+/** Inserts a block at a place. */
 export function insertAt({ parent, after }: Place, element: Y.XmlElement): void {
   if (after === null) parent.insert(0, [element])
   else parent.insertAfter(after, [element])
 }
 
-/** Where a paragraph may stand that is to come behind an item, or where it was; a list or a table holds none itself. */
+/**
+ * Returns the place of a paragraph behind an item, or where the item was. Goes outwards until a container that holds paragraphs, because a
+ * list or a table holds none.
+ */
 export function placeBeside(item: Y.Item): Place | null {
   for (let at: Y.Item | null = item; at !== null; at = parentItem(at)) {
     const parent = at.parent as Y.XmlFragment
@@ -29,7 +32,7 @@ export function placeBeside(item: Y.Item): Place | null {
   return null
 }
 
-/** Where a block may stand that is to come for a removed one; `null` when there is no such place. `steps`: so many blocks are followed. */
+/** Returns the place of a block that replaces a removed one; `null` when there is none. Follows at most `steps` blocks. */
 export function placeOf(doc: Y.Doc, { beside, anchor, root, successor }: RemovedBlock, steps: number): Place | null {
   if (steps === 0) return null
   const element = successor && typeAt(doc, successor.element)
@@ -43,7 +46,7 @@ export function placeOf(doc: Y.Doc, { beside, anchor, root, successor }: Removed
     : null
 }
 
-/** The page that a root belongs to. */
+/** Returns the id of the page to which a root belongs. */
 export function pageOf(root: string): string {
   return root.slice(proseRoot('').length)
 }
@@ -57,16 +60,16 @@ function takesParagraphs(type: Y.XmlFragment): boolean {
 }
 
 /**
- * Whether Yjs keeps what is inserted beside an item: it does when what both stand in is there, however deleted the item itself is. An insert at
- * the head of a container names the first item as its neighbour also when that is deleted. Yjs deletes all that is inside what it deletes, so
- * the parent alone tells.
+ * Whether Yjs keeps an insertion beside an item. It does when the container of the item exists, even if the item itself is deleted: an
+ * insertion at the head of a container names the first item as its neighbour, deleted or not. The direct container is enough to know,
+ * because Yjs deletes everything inside a deleted container.
  */
 export function keepsWhatIsBeside(doc: Y.Doc, id: CharId): boolean {
   const item = itemAt(doc, id)
   return item !== null && parentItem(item)?.deleted !== true
 }
 
-/** `null` for what this copy of the document does not know or has thrown away. */
+/** Returns an item; `null` when this copy of the document does not know it or has discarded it. */
 export function itemAt(doc: Y.Doc, { client, clock }: CharId): Y.Item | null {
   if (Y.getState(doc.store, client) <= clock) return null
   const struct: unknown = Y.getItem(doc.store, Y.createID(client, clock))

@@ -7,35 +7,35 @@ import { isThere } from './removal.ts'
 import type { DeletedRun, RemovedBlock } from './removed-blocks.ts'
 
 /*
- * An editor that breaks a block at Enter deletes one half of it there and writes that half into a new block, in one update. When the relay
- * has replaced the old block meanwhile, its successor has the whole text: one of the two halves would stand twice. [AG-110]
+ * At Enter, an editor deletes one half of a block and writes this half into a new block, in one update. When the relay has replaced the old
+ * block meanwhile, its successor has the whole text, and the half would stand twice. [AG-110]
  */
 
-/** Letters of a new block that a removed one held: where they stood in it. */
+/** Letters of a new block that came from a removed block, and their offset in the removed block. */
 export interface MovedLetters {
   readonly length: number
   readonly offset: number
 }
 
-/** Letters that a client deleted from a removed block in an update with new blocks that stay: one of these may hold them now. */
+/** Letters that a client deleted from a removed block, and the new blocks of the same update. One of these may contain the letters now. */
 export interface MovedHalf {
   readonly deleted: readonly DeletedRun[]
   readonly made: readonly CharId[]
 }
 
-/** In the place of a letter that the sender has thrown away. It is for private use, so that no text has it. */
+/** Stands for a letter that the sender has discarded. It is a character for private use, which no text has. */
 const UNKNOWN = '\uf8ff'
 
-/** So many things are looked at for the halves of one update: a fraction of a second's work, far more than people write at once. */
+/** The limit of steps of one search. They take a fraction of a second, and people never write so much at once. */
 const MOST_LOOKS = 1_000_000
-/** So many letters or deletions are looked at as fast as one arrival or block. */
+/** Reading this many letters or deletions counts as one step, like reading one arrival or block. */
 const LETTERS_IN_LOOK = 10
 
-/** What may still be looked at for an update. When that is used up, no more halves are found, which then stand twice. */
+/** The budget of a search for halves. When it is used up, no more halves are found, and those that are not found stand twice. */
 export class Search {
   private left = MOST_LOOKS
 
-  /** Looks at arrivals or blocks, and letters; answers false when that is too much. */
+  /** Takes steps for `count` arrivals or blocks and for `letters`. Returns false when the budget is used up. */
   take(count: number, letters = 0): boolean {
     this.left -= count + letters / LETTERS_IN_LOOK
     return this.left > 0
@@ -43,8 +43,10 @@ export class Search {
 }
 
 /**
- * Finds the half of a removed block with which the content of a new block begins. What the client typed in it afterwards comes behind it in
- * the update. Answers the letters of the half by the arrivals that bring them. `deleted`: what the update deletes of the old block.
+ * Finds the half of a removed block with which the content of a new block begins. Words that the client typed into the half afterwards come
+ * behind it in the update. Returns the letters of the half, by the arrivals that insert them.
+ *
+ * @param deleted the letters of the old block that the update deletes
  */
 export function movedLetters(
   content: readonly Arrival[],
@@ -53,7 +55,7 @@ export function movedLetters(
   search: Search,
 ): ReadonlyMap<string, MovedLetters> {
   const found = new Map<string, MovedLetters>()
-  // More letters than the old block had tell nothing more.
+  // The half is not longer than the old block, so no more letters are needed.
   const most = old.length + 1
   let text = ''
   for (const arrival of content) {
@@ -79,14 +81,14 @@ function lengthOfHalf(text: string, old: RemovedBlock, deleted: readonly Deleted
   return text !== '' && text.length <= Math.min(count, old.length) && isEndOf(old, text) ? text.length : 0
 }
 
-/** Where the letters begin that were deleted up to the end of a block. */
+/** Returns the offset from which all letters to the end of the block are deleted; the length of the block when there are none. */
 function startOfDeletedEnd({ length }: RemovedBlock, deleted: readonly DeletedRun[]): number {
   let start = length
   for (const run of deleted.toReversed()) if (run.offset + run.length >= start) start = Math.min(start, run.offset)
   return start
 }
 
-/** Of a long block only the last words are known; its length and theirs tell the rest. */
+/** Whether a block ends with `text`. Only the last words of a long block are known, so only these are compared. */
 function isEndOf({ words }: RemovedBlock, text: string): boolean {
   const known = Math.min(words.length, text.length)
   if (known === 0) return false
@@ -94,7 +96,7 @@ function isEndOf({ words }: RemovedBlock, text: string): boolean {
   return said.includes(UNKNOWN) ? [...said].every((letter, i) => letter === UNKNOWN || letter === end[i]) : said === end
 }
 
-/** What an update brings inside a new block, in the order in which its writer made it. */
+/** Returns the arrivals of an update inside a new block, in the order in which its writer made them. */
 export function contentOf(arrivals: readonly Arrival[], root: Arrival, search: Search): readonly Arrival[] {
   const { client, clock } = root
   const inside = new Set([nameOf(root)])
@@ -103,7 +105,7 @@ export function contentOf(arrivals: readonly Arrival[], root: Arrival, search: S
     const arrival = arrivals[i] as Arrival
     const { type, parent, origin } = arrival
     if (arrival.client !== client) break
-    // Behind the block itself is beside it, and behind what came later from the same client within it.
+    // An arrival behind the block itself stands beside it. An arrival behind a later item of the same client stands inside it.
     const isInside =
       origin === null ? parent instanceof Y.ID && inside.has(nameOf(parent)) : origin.client === client && origin.clock > clock
     if (!isInside && type !== null && isBlock(type)) break
@@ -118,7 +120,7 @@ export function isBlock(type: Y.AbstractType<unknown>): boolean {
   return type instanceof Y.XmlElement && findNodeSpec(type.nodeName)?.group !== 'inline'
 }
 
-/** Deleted letters in rows that follow each other in their block. */
+/** Groups deleted letters into rows of letters that follow each other in their block. */
 export function inRows(deleted: readonly DeletedRun[]): readonly (readonly DeletedRun[])[] {
   const rows: DeletedRun[][] = []
   let end = -1
@@ -130,7 +132,7 @@ export function inRows(deleted: readonly DeletedRun[]): readonly (readonly Delet
   return rows
 }
 
-/** What new blocks say while late words are placed. Many halves may look for themselves in the same blocks. */
+/** The texts of new blocks while late words are placed. They are kept because many halves may be searched in the same blocks. */
 export class MadeTexts {
   private readonly doc: Y.Doc
   private readonly texts = new Map<MovedHalf['made'], readonly string[]>()
@@ -140,7 +142,7 @@ export class MadeTexts {
     this.doc = doc
   }
 
-  /** Whether one of the blocks has these letters in their order, whatever was typed between them. */
+  /** Whether one of the blocks contains these letters in their order, possibly with others between them. */
   hold(made: MovedHalf['made'], letters: string): boolean {
     return this.search.take(0) && this.textsOf(made).some((text) => this.search.take(1, text.length) && holds(text, letters))
   }

@@ -1,15 +1,15 @@
 import type { CharId } from './block-text.ts'
 import type { Removal } from './removal.ts'
 
-/** Where a character stood, with numbers and names in the place of objects. */
+/** A `Spot` as plain data, with numbers and names instead of objects. */
 export type NotedSpot =
   | { readonly kind: 'block'; readonly number: number; readonly offset: number }
   | { readonly kind: 'word'; readonly word: CharId; readonly behind: number }
 
-/** One thing that a room remembers of removed blocks. Blocks are told apart by numbers that grow in the order of the notes. */
+/** One note about removed blocks. Blocks have numbers that grow in the order of the notes. */
 export type Note =
   | { readonly kind: 'removed'; readonly number: number; readonly removal: Removal }
-  /** Characters that came late, or with `type` a node; `number` is the one that the next block gets. */
+  /** Characters that came late, or a node when there is a `type`. Its `number` is the number of the next block. */
   | ({
       readonly kind: 'came'
       readonly length: number
@@ -17,15 +17,15 @@ export type Note =
       readonly at: NotedSpot
       readonly type?: { readonly isBlock: boolean; readonly number: number }
     } & CharId)
-  /** Letters that came for a new block and that stand in a removed one already, as the half that Enter moved. Older releases pass this over. */
+  /** Letters in a new block that Enter only moved there from the removed block `number`. Older releases ignore this note. */
   | ({ readonly kind: 'moved'; readonly length: number; readonly number: number; readonly offset: number } & CharId)
   | { readonly kind: 'placed'; readonly word: CharId; readonly target: CharId }
   | { readonly kind: 'replaced'; readonly number: number; readonly element: CharId }
 
-/** The notes of one record are not longer than this, in characters; the rest is remembered by the process only. */
+/** The maximum length of the notes of one record, in characters. Only this process remembers the notes beyond it. */
 const MOST_NOTED = 1_048_576
 
-/** Notes as text to be stored. */
+/** Writes notes as text to be stored, one JSON line each. */
 export function writeNotes(notes: readonly Note[]): string {
   const lines: string[] = []
   let length = 0
@@ -38,7 +38,7 @@ export function writeNotes(notes: readonly Note[]): string {
   return lines.join('\n')
 }
 
-/** The notes that `writeNotes` wrote. */
+/** Reads the text of `writeNotes`. */
 export function readNotes(text: string): readonly Note[] {
   return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Note)
 }

@@ -12,7 +12,7 @@ import {
   readBlockText,
 } from './block-text.ts'
 
-/** What took the place of a removed text block: its element, and the names of the characters of its text. */
+/** The block that replaced a removed text block: its element, and the names of the characters of its text. */
 export interface Successor {
   readonly element: CharId
   readonly length: number
@@ -20,17 +20,17 @@ export interface Successor {
   readonly ends: CommonEnds
 }
 
-/** A text block of which a transaction removed texts, or a block that holds none. Plain data, which can be stored. */
+/** A text block from which a transaction removed texts, or a removed block that holds no text. Plain data, which can be stored. */
 export interface Removal {
-  /** What it said; of much, the end. */
+  /** Its text; the last 2,000 characters of a longer text. */
   readonly words: string
-  /** How long its text was. */
+  /** The length of its whole text. */
   readonly length: number
-  /** The children of the block that are gone; all of them are when the block is. */
+  /** The removed children of the block: all children when the block itself was removed. */
   readonly gone: readonly GoneChild[]
   /** The removed block and the removed containers around it; none when the block stays. */
   readonly elements: readonly CharId[]
-  /** The outermost removed item: its place is where the block was. */
+  /** The outermost removed item. It marks the place of the block. */
   readonly anchor: CharId
   /** The root that the block belongs to. */
   readonly root: string
@@ -39,10 +39,10 @@ export interface Removal {
 
 export type GoneChild = Omit<BlockChild, 'type'>
 
-/** So much of the longer text must be common ends, for a new block in the same place to count as the old one rewritten. */
+/** A new block in the same place counts as the rewritten old block when common ends make up this share of the longer text. */
 const LIKE = 0.3
 const MOST_WORDS = 2_000
-/** New blocks that are looked at beside a removed one. */
+/** The maximum number of new blocks that are compared with a removed one. */
 const NEAR = 8
 
 type Holder = Y.XmlElement | Y.XmlText
@@ -54,8 +54,8 @@ interface Block {
 }
 
 /**
- * The blocks that a transaction removed, and what it put in the places of those with text. Call it when the transaction ends: later the
- * content is gone. [AG-110]
+ * Returns the blocks that a transaction removed, and the successors of those with text. Call it when the transaction ends, because later
+ * the content is gone. [AG-110]
  */
 export function readRemovals(transaction: Y.Transaction, most: number): readonly Removal[] {
   const before = (item: Y.Item): boolean =>
@@ -64,7 +64,7 @@ export function readRemovals(transaction: Y.Transaction, most: number): readonly
   if (holders.size + leaves.length === 0) return []
   const created = new Created(transaction)
   const roots = new Map<LiveType, string>()
-  // What is beside or around a text block belongs to that one, so these come first.
+  // Blocks without text come first, so that a text block beside or around them overwrites their entries for shared elements.
   const removals: Removal[] = leaves.map((leaf) => ({
     ...{ words: '', length: 0, gone: [], elements: removedAround(leaf), successor: null },
     anchor: topRemoved(leaf).id,
@@ -95,9 +95,9 @@ function successorOf({ element, content }: Block, old: string): Successor {
 }
 
 interface Holders {
-  /** The blocks that lost texts, with these texts; an empty block has none. */
+  /** The text blocks that lost texts, with these texts. A removed empty block has an empty list. */
   readonly holders: Map<Holder, Y.XmlText[]>
-  /** The removed blocks that can hold no text, and containers of nothing. */
+  /** The removed blocks that cannot hold text, and removed empty containers. */
   readonly leaves: Y.XmlElement[]
 }
 
@@ -140,7 +140,7 @@ export function isTextBlock({ nodeName }: Y.XmlElement): boolean {
   return content === 'inline' || content === 'code'
 }
 
-/** The outermost removed item around a removed type. */
+/** Returns the outermost removed item around a removed type. */
 function topRemoved(type: LiveType): Y.Item {
   let item = type._item as Y.Item
   for (let up = parentItem(item); up?.deleted === true; up = parentItem(up)) item = up
@@ -179,7 +179,7 @@ function blockOf(element: Y.XmlElement): Block {
 }
 
 interface CreatedBlock extends Block {
-  /** Its place among all that were made. */
+  /** Its place in the order of all new text blocks. */
   readonly at: number
 }
 
@@ -192,14 +192,14 @@ class Created {
   private readonly taken = new Set<CreatedBlock>()
   /** By an item that the transaction made: the first text blocks within it. */
   private readonly within = new Map<Y.Item, CreatedBlock[]>()
-  /** By a removed item: the next one that is there. */
+  /** By a removed item: the next existing item on each side. */
   private readonly neighbours = { left: new Map<Y.Item, Y.Item | null>(), right: new Map<Y.Item, Y.Item | null>() }
 
   constructor(transaction: Y.Transaction) {
     this.transaction = transaction
   }
 
-  /** The new block with the same id, else with the same text, else one like it in the same place. */
+  /** Returns the new block with the same id, else one with the same text, else the most similar one in the same place. */
   successorOf(id: string | undefined, text: string, top: Y.Item): Block | null {
     this.read()
     const found = (id === undefined ? undefined : this.byId.get(id)) ?? this.equal(text) ?? this.alike(text, top)
@@ -217,14 +217,14 @@ class Created {
     return rated.filter(({ share }) => share >= LIKE).toSorted((a, b) => b.share - a.share)[0]?.block
   }
 
-  /** The first new text blocks that stand where the removed item was. */
+  /** Returns the first new text blocks that stand at the place of the removed item. */
   private near(top: Y.Item): CreatedBlock[] {
     const sides = [this.beside(top, 'left'), this.beside(top, 'right')]
     const inside = sides.flatMap((side) => (side === null ? [] : (this.within.get(side) ?? [])))
     return [...new Set(inside)].toSorted((a, b) => a.at - b.at).slice(0, NEAR)
   }
 
-  /** The next item that is there. Many blocks that were removed together have the same one, which is looked for once. */
+  /** Returns the next existing item on one side. Blocks that were removed together share the result, so it is searched once. */
   private beside(top: Y.Item, side: 'left' | 'right'): Y.Item | null {
     const known = this.neighbours[side]
     const passed: Y.Item[] = []

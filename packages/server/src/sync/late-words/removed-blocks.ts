@@ -4,35 +4,35 @@ import { type CharId, nameOf } from './block-text.ts'
 import { readRemovals, type Removal, type Successor } from './removal.ts'
 import { type Note, type NotedSpot, readNotes, writeNotes } from './removal-notes.ts'
 
-/** A removed text block that is still remembered. */
+/** A removed block that is still remembered. */
 export interface RemovedBlock {
-  /** Names it in notes. */
+  /** Identifies the block in notes. */
   readonly number: number
   readonly atMs: number
   /** Its last words. */
   readonly words: string
-  /** How long its text was. */
+  /** The length of its whole text. */
   readonly length: number
   readonly anchor: CharId
   readonly root: string
-  /** What took its place; a paragraph that is made later becomes it. */
+  /** The block that replaced it; `null` until there is one. A paragraph that is made later for its words becomes the successor. */
   successor: Successor | null
-  /** A block that a client made among removed ones stands behind this one. */
+  /** For a block that a client made among removed ones: the removed block behind which it stands. `null` for others. */
   readonly beside: RemovedBlock | null
 }
 
-/** Where a character stood: in a removed block, or among characters that came late themselves. */
+/** The place of a character: in a removed block, or behind characters that came late themselves. */
 export type Spot =
   | { readonly kind: 'block'; readonly block: RemovedBlock; readonly offset: number }
   | { readonly kind: 'word'; readonly block: RemovedBlock; readonly word: LateWord; readonly behind: number }
 
-/** Characters that came late, the spot they came for and, once they are written, the first character that stands for them. */
+/** Characters that came late, and the spot for which they came. `target`: the first character that was written for them. */
 export interface LateWord extends CharId {
   readonly length: number
-  /** Empty for what is no text, as a change of formatting. */
+  /** Empty for an item that is not text, such as a change of formatting. */
   readonly text: string
   readonly spot: Spot
-  /** Where in its block it stands, or the words that it was typed behind. */
+  /** Its offset in its block; for words typed behind other late words, the offset of those. */
   readonly offset: number
   target: CharId | null
 }
@@ -42,7 +42,7 @@ type Entry = CharId & { readonly length: number } & (
     | { readonly word: LateWord }
   )
 
-/** Letters in a row that a client deleted from a removed block, and where in it they stood. */
+/** Letters in a row that a client deleted from a removed block, and their offset in it. */
 export interface DeletedRun extends CharId {
   readonly length: number
   readonly offset: number
@@ -51,36 +51,36 @@ export interface DeletedRun extends CharId {
 /** Letters of a late word that their writer deleted again. */
 export interface LateDeletion {
   readonly word: LateWord
-  /** How many letters of the word stand in front of them. */
+  /** The number of letters of the word before them. */
   readonly from: number
   readonly length: number
 }
 
 export const KEPT_MS = 60_000
-/** More than a page of text has: one write may replace all blocks of a page while people type in them. */
+/** More blocks than a page has. One write may replace all blocks of a page while people type in them. */
 export const MOST_BLOCKS = 10_000
 const MOST_RUNS = 100_000
 
-/** The text blocks that the relay removed from one document a short time ago, found by the names of their characters. Bounded. [AG-110] */
+/** Remembers the blocks that the relay removed from one document in the last 60 s, by the names of their characters. Bounded. [AG-110] */
 export class RemovedBlocks {
   private blocks: RemovedBlock[] = []
   /** By client, in the order of clocks. */
   private readonly runs = new Map<number, Entry[]>()
   private runCount = 0
-  /** Where a text or an element begins, and where it ends, by its name. */
+  /** By the name of a text or an element: its start and its end. */
   private readonly starts = new Map<string, Spot>()
   private readonly ends = new Map<string, Spot>()
   private nextNumber = 0
-  /** What was remembered since the last record. */
+  /** The notes made since the last record. */
   private notes: Note[] = []
   private readonly most: number
 
-  /** `most`: so many removed blocks are remembered. */
+  /** @param most the maximum number of remembered blocks */
   constructor(most = MOST_BLOCKS) {
     this.most = most
   }
 
-  /** Remembers again what was stored with the records of a log, in their order, as if all of it had happened at `nowMs`. */
+  /** Restores the memory from the notes that were stored with the records of a log, in their order. Everything gets the time `nowMs`. */
   static restored(stored: readonly string[], nowMs: number): RemovedBlocks {
     const removed = new RemovedBlocks()
     for (const text of stored) for (const note of readNotes(text)) removed.recall(note, nowMs)
@@ -90,7 +90,7 @@ export class RemovedBlocks {
     return removed
   }
 
-  /** What was remembered since the last call, as text; `null` when that is nothing. */
+  /** Returns the notes made since the last call, as text; `null` when there are none. */
   takeNotes(): string | null {
     if (this.notes.length === 0) return null
     const text = writeNotes(this.notes)
@@ -157,7 +157,7 @@ export class RemovedBlocks {
   private forgetManyRuns(): void {
     while (this.runCount > MOST_RUNS && this.blocks.length > 0) this.keepNewest(Math.floor(this.blocks.length / 2))
     if (this.runCount <= MOST_RUNS) return
-    // What came late for blocks that are forgotten already.
+    // The remaining entries came late for blocks that are forgotten already.
     for (const known of [this.runs, this.starts, this.ends]) known.clear()
     this.runCount = 0
   }
@@ -188,7 +188,7 @@ export class RemovedBlocks {
     if (first !== undefined && nowMs - first.atMs > KEPT_MS) this.keep(({ atMs }) => nowMs - atMs <= KEPT_MS)
   }
 
-  /** Forgets all blocks but those that `holds`, and what came late for the others. */
+  /** Forgets all blocks for which `holds` returns false, and everything that came late for them. */
   keep(holds: (block: RemovedBlock) => boolean): void {
     const kept = new Set(this.blocks.filter(holds))
     if (kept.size === this.blocks.length) return
@@ -204,7 +204,7 @@ export class RemovedBlocks {
     for (const spots of [this.starts, this.ends]) for (const [name, { block }] of spots) if (!kept.has(block)) spots.delete(name)
   }
 
-  /** Notes late characters, so that what is typed behind them is found too. */
+  /** Notes late characters, so that characters typed behind them are found too. */
   note(given: Omit<LateWord, 'target' | 'offset'>): LateWord {
     const { spot } = given
     const word: LateWord = { ...given, offset: spot.kind === 'block' ? spot.offset : spot.word.offset, target: null }
@@ -215,14 +215,14 @@ export class RemovedBlocks {
     return word
   }
 
-  /** Notes letters that a client wrote into a new block and that a removed one held: Enter moved them there. */
+  /** Notes letters that Enter moved from a removed block into a new block. */
   noteMoved({ client, clock, length }: CharId & { readonly length: number }, block: RemovedBlock, offset: number): void {
     this.push({ client, clock, length, block, offset, visible: true })
     this.notes.push({ kind: 'moved', client, clock, length, number: block.number, offset })
     this.forgetManyRuns()
   }
 
-  /** The characters, visible when their blocks were removed, that these deletions name, by block and in their order. */
+  /** Returns the deleted characters of removed blocks that were visible when the block was removed, by block and in order. */
   runsIn(deleted: DeletedRanges): ReadonlyMap<RemovedBlock, readonly DeletedRun[]> {
     const found = new Map<RemovedBlock, DeletedRun[]>()
     for (const [client, ranges] of deleted.clients) {
@@ -244,8 +244,8 @@ export class RemovedBlocks {
   }
 
   /**
-   * The late letters that these deletions name. Whoever has heard that the relay removed a block tells that all in it is deleted, so of such a
-   * block nothing is taken as deleted by hand.
+   * Returns the late letters that these deletions delete. A client that has got the removal of a block sends everything in that block as
+   * deleted. So when the deletions contain the removal of a block, none of its letters counts as deleted by hand.
    */
   lettersIn(deleted: DeletedRanges): readonly LateDeletion[] {
     const found: LateDeletion[] = []
@@ -263,7 +263,7 @@ export class RemovedBlocks {
     return found
   }
 
-  /** The character that took the place of one of a removed block. */
+  /** Returns the character of the successor that replaced a character of a removed block; `null` when there is none. */
   heirOf(id: CharId): CharId | null {
     const entry = this.entryOf(id)
     if (entry === null || entry.word !== undefined || !entry.visible || entry.block.successor === null) return null
@@ -277,7 +277,7 @@ export class RemovedBlocks {
     return run === undefined ? null : { client: run.client, clock: run.clock + offset - run.offset }
   }
 
-  /** Notes a node that a client made inside something removed: a text of a block, or a whole new block. */
+  /** Notes a node that a client made inside a removed container: a text of a block, or a whole new block. Returns the spot inside it. */
   noteType(id: CharId, isBlock: boolean, spot: Spot): Spot {
     const came = this.notes.at(-1)
     if (came?.kind === 'came') this.notes[this.notes.length - 1] = { ...came, type: { isBlock, number: this.nextNumber } }
@@ -296,19 +296,19 @@ export class RemovedBlocks {
     return { kind: 'block', block, offset: 0 }
   }
 
-  /** Notes that the first character of a word that came late stands at `target` now. */
+  /** Notes that the first character of a late word was written as `target`. */
   placed(word: LateWord, target: CharId): void {
     word.target = target
     this.notes.push({ kind: 'placed', word: { client: word.client, clock: word.clock }, target })
   }
 
-  /** Notes that a new empty block takes the place of a removed one. */
+  /** Notes that a new empty block replaces a removed one. */
   replaced(block: RemovedBlock, element: CharId): void {
     block.successor = { element, length: 0, runs: [], ends: { start: 0, end: 0 } }
     this.notes.push({ kind: 'replaced', number: block.number, element })
   }
 
-  /** Where something belongs that was inserted right after this character, line break or text. */
+  /** Returns the spot right behind this character, line break or text; `null` when it does not belong to a removed block. */
   behind(id: CharId): Spot | null {
     const entry = this.entryOf(id)
     return entry === null ? (this.ends.get(nameOf(id)) ?? this.startOf(id)) : spotIn(entry, id.clock - entry.clock + 1)
@@ -320,8 +320,9 @@ export class RemovedBlocks {
   }
 
   /**
-   * The spot of what was typed next, right behind letters at the same offset. When a letter in between was taken back, Yjs may put it behind a
-   * change of formatting that stands there, so that its neighbour does not tell. What goes in front of late letters names them as its right one.
+   * Corrects the spot of a letter that its writer typed right after late letters at the same offset. When a letter in between was deleted,
+   * Yjs may place the new letter behind a change of formatting there, so its left neighbour is not the late letter. A letter that was typed
+   * in front of late letters is left alone: it names them as its right neighbour.
    */
   typedOn(spot: Spot, { client, clock }: CharId, rightOrigin: CharId | null): Spot {
     if (spot.kind === 'word' || (rightOrigin !== null && this.entryOf(rightOrigin)?.word !== undefined)) return spot
@@ -330,7 +331,7 @@ export class RemovedBlocks {
     return isNext ? spotIn(entry, entry.length) : spot
   }
 
-  /** The start of a removed text or element. */
+  /** Returns the start of a removed text or element; `null` for any other. */
   startOf(id: CharId): Spot | null {
     return this.starts.get(nameOf(id)) ?? null
   }
@@ -342,7 +343,7 @@ export class RemovedBlocks {
   }
 }
 
-/** Where something belongs that was inserted after the first `count` characters of an entry. */
+/** Returns the spot after the first `count` characters of an entry. */
 function spotIn(entry: Entry, count: number): Spot {
   if (entry.word === undefined) return { kind: 'block', block: entry.block, offset: entry.offset + (entry.visible ? count : 0) }
   const { word } = entry

@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest'
 
 /**
- * A model of appends to the log of one document by two nodes, either of which may take the document over at any moment, on a
- * database that may come back once without its last commits. `explore` visits every state that any order of steps can reach.
- * Acknowledged edits that disappeared with those commits do not count as lost. But no later edit may be acknowledged that builds
- * on an edit which the log lacks, because no client could show it.
+ * A model of two nodes that append to the log of one document. Each node may take the document over at any moment, and the database may come
+ * back once without its last commits. `explore` visits every state that any order of steps can reach.
+ *
+ * Acknowledged edits that were in the missing commits do not count as lost. But no later edit may be acknowledged that builds on an edit that
+ * is not in the log, because no client could show it.
  */
 interface Rules {
   readonly comparesEpoch: boolean
-  /** Whether an append names where the log must end. */
+  /** True when an append is refused unless the log ends at the place that the room expects. */
   readonly comparesEnd: boolean
   readonly mayLoseTail: boolean
 }
@@ -20,7 +21,7 @@ interface Store {
 }
 interface Append {
   readonly epoch: number
-  /** All that the room held before this edit. */
+  /** All edits that the room had before this one. */
   readonly before: readonly number[]
   readonly edit: number
 }
@@ -34,7 +35,7 @@ interface Node {
 }
 interface State {
   readonly store: Store
-  /** The store with which the database comes back; `null` before this copy is made and after the failover. */
+  /** The copy with which the database comes back. Is `null` before the copy is made and after the failover. */
   readonly copy: Store | null
   readonly hasFailedOver: boolean
   readonly acked: readonly number[]

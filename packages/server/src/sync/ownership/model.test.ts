@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest'
 
 /**
- * A model of who may change a document: nodes that open one document, a database that executes their statements, and a client on
- * an edge. `explore` visits every state that any order of steps can reach, with a crash, a lost answer or the end of a lease at
- * any moment, and looks for a state that must not occur. Statements compare no sequences: the epoch alone has to keep former
- * owners out.
+ * A model of the nodes that may change a document. Nodes open the document, a database executes their statements, and a client is
+ * connected to an edge. A crash, a lost answer and the end of a lease may come at any moment. `explore` visits every state that any order of
+ * steps can reach, and looks for a state that must not occur. Statements compare no sequences, so that the model shows that comparing the
+ * epoch is enough to refuse the statements of former owners.
  */
 interface Rules {
   readonly nodes: number
   readonly edits: number
-  /** Bounds of a search: how many acquisitions and how many crashes occur. */
+  /** `epochs` and `crashes` limit the search: at most this many acquisitions and crashes occur. */
   readonly epochs: number
   readonly crashes: number
-  /** Whether bodies are saved and read. */
+  /** True when bodies are saved and read. */
   readonly hasBodies: boolean
   readonly hasHandOver: boolean
   readonly hasEdge: boolean
@@ -20,12 +20,12 @@ interface Rules {
   readonly comparesEpoch: boolean
   readonly readsLookAtRow: boolean
   /**
-   * What an edge asks a new owner for: all records after the last one that it knows to be durable, or after the last one that it
-   * has seen.
+   * After which record an edge asks a new owner for all records: after the last record that it knows to be durable, or after the last
+   * one that it has seen.
    */
   readonly since: 'durable' | 'seen'
   /**
-   * Whether an owner whose log ends before that record turns the edge away: such an owner has lost the document without noticing.
+   * True when an owner whose log ends before that record refuses the edge. Such an owner has lost the document and has not noticed it.
    */
   readonly turnsAway: boolean
 }
@@ -35,15 +35,15 @@ const TWO_NODES: Rules = {
   ...{ comparesEpoch: true, readsLookAtRow: true, since: 'durable', turnsAway: true },
 }
 
-/** The live document of a node: edits in their order, of which the first `durable` are stored. */
+/** The live document of a node. `view` has its edits in order, and the first `durable` of them are stored. */
 interface Room {
   readonly epoch: number
   readonly view: readonly number[]
   readonly durable: number
 }
 /**
- * A statement on its way to the database. `at`: the sequence that the room expects for an append, or through which the saved body
- * has the log.
+ * A statement on its way to the database. For an append, `at` is the sequence that the room expects. For a saved body, `at` is the sequence
+ * through which the body contains the log.
  */
 interface Statement {
   readonly kind: 'append' | 'save'
@@ -55,7 +55,7 @@ interface Node {
   readonly room: Room | null
   readonly queue: readonly Statement[]
 }
-/** A client at an edge. `node`: the owner to which the edge is linked, and which has sent it the first `at` edits of its room. */
+/** A client at an edge. `node` is the owner to which the edge is linked. This owner has sent it the first `at` edits of its room. */
 interface Edge {
   readonly node: number
   readonly at: number
@@ -66,14 +66,14 @@ interface State {
   readonly owner: number
   readonly epoch: number
   readonly isLeaseOver: boolean
-  /** The owner has not yet opened what was handed over to it. */
+  /** True while the owner has not yet opened a document that was handed over to it. */
   readonly isHandedOver: boolean
   readonly log: readonly number[]
   readonly lastEpoch: number
   readonly covered: number
   readonly acked: readonly number[]
   readonly crashes: number
-  /** How many edits have come so far. Edits are alike, so they come only in their order. */
+  /** How many edits have begun so far. All edits are alike, so they begin only in the order of their numbers. */
   readonly begun: number
   readonly nodes: readonly Node[]
   readonly edge: Edge
@@ -117,7 +117,7 @@ function* openings(s: State, i: number, rules: Rules): Generator<Step> {
   if ((s.owner === NOBODY || s.owner === i || s.isLeaseOver) && s.epoch < rules.epochs) yield [`acquire ${i}`, open(s.epoch + 1)]
 }
 
-/** An edit of a client comes, for the first time or again after a loss. */
+/** The steps in which a client sends an edit to a node, for the first time or again after a loss. */
 function* edits(s: State, i: number, room: Room, rules: Rules): Generator<Step> {
   const { queue } = s.nodes[i] as Node
   for (let edit = 0; edit < Math.min(rules.edits, s.begun + 1); edit++) {
@@ -146,13 +146,13 @@ function* whenDurable(s: State, i: number, room: Room, rules: Rules): Generator<
     }
   }
   if (!rules.hasBodies) return
-  // Everything that was acknowledged has to be in the body from which a node with a settled room answers.
+  // A node with a settled room answers a read from the stored body, so this body must contain everything that was acknowledged.
   const isSettled = s.covered >= room.view.length && (isOwner || !rules.readsLookAtRow)
   const isStale = s.acked.some((edit) => s.log.indexOf(edit) >= s.covered)
   if (isSettled && isStale) yield [`read at ${i}`, s, 'a read lacks an acknowledged edit']
 }
 
-/** The database executes a statement, also one of a paused node. The answer may be lost. */
+/** The steps in which the database executes a statement, even that of a paused node. The answer may be lost. */
 function* executions(s: State, i: number, { kind, epoch, at, edits: carried }: Statement, rules: Rules): Generator<Step> {
   const { room, queue } = s.nodes[i] as Node
   const isDone = !rules.comparesEpoch || (s.owner === i && s.epoch === epoch)
@@ -184,7 +184,7 @@ function* edgeSteps(s: State, rules: Rules): Generator<Step> {
   const { node, at, since, has } = s.edge
   for (const [i, { room }] of s.nodes.entries()) {
     if (node !== NOBODY || room === null || (rules.turnsAway && since > room.durable)) continue
-    // The owner sends the log after `since`, and then its live edits.
+    // The owner sends the log after `since` first, and its live edits afterwards.
     const sent = Math.max(since, room.durable)
     const got = room.view.slice(since, room.durable).reduce(added, has)
     yield [`link to ${i}`, { ...s, edge: { node: i, at: sent, since, has: got } }]
@@ -201,7 +201,7 @@ function* edgeSteps(s: State, rules: Rules): Generator<Step> {
   if (durable > since) yield ['tell what is durable', { ...s, edge: { ...s.edge, since: durable } }]
 }
 
-/** The state as text. Nodes are alike, so states that differ only in the order of the nodes have the same text. */
+/** Returns the state as text. All nodes are alike, so states that differ only in the order of the nodes have the same text. */
 function keyOf(s: State): string {
   const nodes = s.nodes.map(({ room, queue }, i) => {
     const marks = `${s.owner === i ? 'o' : ''}${s.edge.node === i ? 'e' : ''}`
@@ -216,7 +216,7 @@ function keyOf(s: State): string {
 interface Found {
   readonly states: number
   readonly violation: string | null
-  /** The shortest way to the violation. */
+  /** The names of the steps on the shortest way to the violation. */
   readonly trace: readonly string[]
 }
 

@@ -30,7 +30,7 @@ function expectTree(actual: ProseTree, wanted: ProseTree): void {
   if (!equalTrees(actual, wanted)) expect(actual).toEqual(wanted)
 }
 
-/** Positions in text blocks at which a person can type. */
+/** Returns the positions in text blocks at which a person can type. */
 function typingPlaces(doc: Node): number[] {
   const places: number[] = []
   doc.descendants((node, position) => {
@@ -43,7 +43,7 @@ function typingPlaces(doc: Node): number[] {
   return places
 }
 
-/** One random action of a person in an editor. */
+/** Does one random action of a person in an editor. */
 function act(editor: Editor, next: (limit: number) => number): void {
   const { state } = editor
   const places = typingPlaces(state.doc)
@@ -124,7 +124,7 @@ describe('live prose and a real ProseMirror editor', () => {
     )
   })
 
-  it('[LIFE-14] a block rewritten by the relay and typed in by a person keeps every character, for 60 schedules', () => {
+  it('[LIFE-14] a block that the relay rewrites while a person types in it keeps every character, in 60 schedules', () => {
     for (let seed = 1; seed <= 60; seed++) {
       const next = dice(seed)
       const before: ProseElement[] = Array.from({ length: 4 }, (_, i) => ({
@@ -177,7 +177,7 @@ describe('live prose and a real ProseMirror editor', () => {
     }
   })
 
-  it('[LIFE-14] any page reconciled while an editor types ends equal on both sides, and an editor opens it without a deletion', () => {
+  it('[LIFE-14] any page that is reconciled while an editor types ends equal on both sides, and an editor opens it without a deletion', () => {
     fc.assert(
       fc.property(anyTree, anyTree, fc.nat(1e9), (before, other, seed) => {
         const next = dice(seed)

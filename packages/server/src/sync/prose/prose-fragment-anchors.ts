@@ -1,4 +1,4 @@
-/** Elements in a row that two sequences have in common. */
+/** A row of elements that two sequences have in common: its places in both, and its length. */
 export interface Run {
   readonly a: number
   readonly b: number
@@ -6,8 +6,8 @@ export interface Run {
 }
 
 /**
- * Windows of `size` elements that stand exactly once in each of two sequences, in the largest number that is in the same order in both.
- * Windows that continue each other are one run. The time is that of sorting, whatever is in the sequences.
+ * Finds windows of `size` elements that stand exactly once in each of two sequences. Returns the largest set of them that has the same order
+ * in both. Windows that continue each other become one run. The time is that of sorting, for any content.
  */
 export function commonRuns(a: Int32Array, b: Int32Array, size: number): readonly Run[] {
   if (a.length < size || b.length < size) return []
@@ -24,7 +24,7 @@ export function commonRuns(a: Int32Array, b: Int32Array, size: number): readonly
 
 type Pair = readonly [number, number]
 
-/** The places of each window that stands once in each sequence, in the order of the first one. */
+/** Returns the places of each window that stands once in each sequence, in the order of the first sequence. */
 function pairsOf(a: Int32Array, b: Int32Array, size: number): readonly Pair[] {
   const [inA, inB] = [hashes(a, size), hashes(b, size)]
   const table = new Table(inA.length)
@@ -36,7 +36,7 @@ function pairsOf(a: Int32Array, b: Int32Array, size: number): readonly Pair[] {
   })
   const pairs: Pair[] = []
   places.forEach((j, i) => {
-    // Different windows may have one hash.
+    // Different windows may have the same hash.
     if (j >= 0 && isSame(a, i, b, j, size)) pairs.push([i, j])
   })
   return pairs
@@ -50,7 +50,7 @@ function isSame(a: Int32Array, i: number, b: Int32Array, j: number, size: number
   return true
 }
 
-/** A hash of each window, computed from the one before. */
+/** Returns a rolling hash of each window. */
 function hashes(list: Int32Array, size: number): Int32Array {
   const out = new Int32Array(list.length - size + 1)
   let leaving = 1
@@ -66,7 +66,7 @@ function hashes(list: Int32Array, size: number): Int32Array {
 
 const FACTOR = 0x01_00_01_93
 
-/** The place of each hash that was added once. A `Map` takes ten times as long. */
+/** A hash table of the places of hashes; a hash that was added twice has no place. A `Map` takes ten times as long. */
 class Table {
   readonly #hashes: Int32Array
   readonly #places: Int32Array
@@ -89,7 +89,10 @@ class Table {
     return slot < 0 ? NONE : (this.#places[slot] as number)
   }
 
-  /** The slot of a hash, or a free one. There is none after 32 others: content can be made so that all want the same slot. */
+  /**
+   * Returns the slot of a hash, or a free one for it. Returns -1 after 32 occupied slots, because hostile content can send all hashes to the
+   * same slot.
+   */
   #slotOf(hash: number): number {
     const mask = this.#hashes.length - 1
     const start = Math.imul(hash ^ (hash >>> 15), 0x2c_1b_3c_6d) >>> 8
@@ -101,9 +104,9 @@ class Table {
   }
 }
 
-/** The longest chain of pairs that increases in both places. `pairs` increase in the first one. */
+/** Returns the longest chain of pairs that increases in both places. `pairs` are sorted by their first place. */
 function longestIncreasing(pairs: readonly Pair[]): readonly Pair[] {
-  // For each length, the pair with the lowest second place that ends a chain of that length.
+  // By length of a chain: the pair with the lowest second place that ends such a chain.
   const ends = new Int32Array(pairs.length)
   const before = new Int32Array(pairs.length).fill(NONE)
   let length = 0

@@ -6,7 +6,7 @@ import { diffText } from './prose-fragment-diff.ts'
 
 const letters = (text: string) => Array.from(text, (letter) => ({ text: letter }))
 
-/** The removed and added text of each hunk. */
+/** Returns the removed and the added text of each hunk. */
 function hunksOf(a: string, b: string): readonly string[] {
   return diffText(letters(a), letters(b)).map(
     ({ aFrom, aTo, bFrom, bTo }) => `-${[...a].slice(aFrom, aTo).join('')}+${[...b].slice(bFrom, bTo).join('')}`,

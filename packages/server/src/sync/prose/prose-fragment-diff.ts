@@ -1,14 +1,15 @@
 import { diff, type Hunk } from './prose-fragment-hunks.ts'
 
-/** One character (code point) of a text; the text is empty for anything else, such as an atom. */
+/** One character (code point) of a text. Its `text` is empty for anything else, such as an atom. */
 export interface Letter {
   readonly text: string
 }
 
 /**
- * The differences between two texts by words, with equal characters at the ends of each difference removed. Unchanged text between two
- * differences is replaced together with them when it is shorter than they are on average: any two sentences share some words, and each separate piece
- * of text permanently enlarges the live document.
+ * Returns the differences between two texts by words, without the equal characters at the ends of each difference.
+ *
+ * Unchanged text between two differences is replaced together with them when it is shorter than they are on average. Any two sentences share
+ * some words, and each separate piece of text permanently enlarges the live document.
  */
 export function diffText(a: readonly Letter[], b: readonly Letter[]): readonly Hunk[] {
   const [left, right] = [wordsOf(a), wordsOf(b)]
@@ -24,10 +25,10 @@ export function diffText(a: readonly Letter[], b: readonly Letter[]): readonly H
   return joinNear(hunks).map((hunk) => narrowed(a, b, hunk))
 }
 
-/** In a text that differs everywhere, eight words in a row are kept, and then a single one, where they stand once in each. */
+/** In texts that differ everywhere, rows of eight words that stand once in each text are kept, and then single words that do. */
 const WINDOWS = [8, 1]
 
-/** Numbers words: equal ones have the same number. What has no text is like nothing else. */
+/** Returns a function that numbers words. Equal words get the same number. An element without text gets a number of its own. */
 function numbering(): (word: string) => number {
   const numbers = new Map<string, number>()
   let last = 0

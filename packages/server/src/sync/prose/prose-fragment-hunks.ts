@@ -1,6 +1,6 @@
 import { commonRuns, type Run } from './prose-fragment-anchors.ts'
 
-/** A range of the first sequence and the different range that replaces it in the second. Ends are exclusive. */
+/** A range of the first sequence, and the different range that replaces it in the second sequence. Ends are exclusive. */
 export interface Hunk {
   readonly aFrom: number
   readonly aTo: number
@@ -12,12 +12,13 @@ export interface Hunk {
 type Box = Hunk
 
 /**
- * The differences between two sequences of numbers: as few elements as possible are in them while that is cheap to find out. Where it is not,
- * what `windows` elements in a row say is kept when they stand once in each sequence, longest first: were a long text replaced as a whole by
- * both of two versions, it would stand twice after them. [LIFE-14]
+ * Returns the differences between two sequences of numbers. They contain as few elements as possible, if that is cheap to find out.
  *
- * `rate` bounds the comparisons per element and attempt, and there is one attempt more than there are windows: at most 128, and in long
- * sequences 16 beside a fixed number for all of them. So the time is proportional to their length, whatever is in them. [G9]
+ * If it is not, rows of elements that stand once in each sequence are kept. `windows` lists the lengths of these rows, longest first. Without
+ * them, two versions might each replace a long text as a whole, and the text would stand twice after their merge. [LIFE-14]
+ *
+ * `rate` bounds the comparisons per element in one attempt: at most 128, and in long sequences 16 plus a fixed number for all elements. There
+ * is one attempt more than there are windows. So the time is proportional to the length, for any content. [G9]
  */
 export function diff(a: Int32Array, b: Int32Array, windows: readonly number[]): readonly Hunk[] {
   const runs: Run[] = []
@@ -40,7 +41,7 @@ interface Going {
   readonly out: Run[]
 }
 
-/** Adds what two ranges have in common, in order. */
+/** Adds the runs that two ranges have in common, in order. */
 function addRuns(going: Going, box: Box, windows: readonly number[]): void {
   const { a, b, out } = going
   let { aFrom, aTo, bFrom, bTo } = box
@@ -81,20 +82,20 @@ function addMiddle(going: Going, box: Box, windows: readonly number[]): void {
   }
 }
 
-/** Enough for two texts of a thousand characters that have every second one in common. */
+/** Enough comparisons for two texts of 1,000 characters that have every second character in common. */
 const maxEffort = 1_000_000
 
-/** No place: a path on this diagonal has ended at the edge. */
+/** Stands for no place, when a path on this diagonal has ended at the edge. */
 const NOWHERE = -(2 ** 30)
 
 /**
- * The longest common subsequence as its runs, or `undefined` when it takes too long to find. It is the greedy algorithm of Myers: round `d`
- * finds how far into `a` one comes on each diagonal (place in `a` minus place in `b`) with `d` elements removed or added.
+ * Returns the runs of the longest common subsequence, or `undefined` when it takes too long to find. This is the greedy algorithm of Myers:
+ * round `d` finds the furthest place in `a` on each diagonal (place in `a` minus place in `b`) with `d` elements removed or added.
  */
 function longestCommon(a: Int32Array, b: Int32Array, rate: number): readonly Run[] | undefined {
   const [n, m] = [a.length, b.length]
   let effort = Math.min(rate * (n + m), maxEffort + 16 * (n + m))
-  // All rounds are kept for the way back, so their size is bounded too.
+  // All rounds are kept to follow the path back, so their size is bounded too.
   let places = maxEffort
   const rounds: Round[] = []
   let round: Round = { low: 0, reached: Int32Array.of(0) }
@@ -116,18 +117,18 @@ function longestCommon(a: Int32Array, b: Int32Array, rate: number): readonly Run
   }
 }
 
-/** How far into `a` each second diagonal from `low` on was followed. */
+/** The furthest place in `a` on every second diagonal, from `low` on. */
 interface Round {
   readonly low: number
   readonly reached: Int32Array
 }
 
-/** Where round `d` begins on each of its diagonals: one element further than a neighbour came, or as far when that is an element added. */
+/** Returns the start of round `d` on each of its diagonals: the place of the left neighbour plus 1 (removes) or of the right one (adds). */
 function nextRound({ low: lowBefore, reached: before }: Round, d: number, n: number, m: number): Round {
   const low = -d + 2 * Math.max(0, d - m)
   const high = d - 2 * Math.max(0, d - n)
   const reached = new Int32Array((high - low) / 2 + 1)
-  // The index of the neighbour on the left, from which an element is removed.
+  // The index of the left neighbour. A step from it removes an element.
   let left = (low - 1 - lowBefore) / 2
   for (let at = 0; at < reached.length; at++, left++) {
     const removed = left < 0 ? NOWHERE : (before[left] as number) + 1

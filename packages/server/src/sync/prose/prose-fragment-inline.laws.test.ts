@@ -11,7 +11,7 @@ function merged(before: string, after: string, live: string): string {
   return nodes.map((node) => (node.type === 'text' ? node.text : '')).join('')
 }
 
-/** A change of the text after a piece: some of its characters go, others come. */
+/** A change of the text after a piece: some characters are removed, others are inserted. */
 const change = fc.record({
   remove: fc.constantFrom(0, 1, 5, 40),
   insert: fc.oneof(
@@ -22,7 +22,7 @@ const change = fc.record({
 
 const sides = fc.constantFrom('ours', 'theirs')
 
-/** Pieces of text, between any two of which one side made a change. */
+/** Pieces of text. Between any two of them, one side made a change. */
 const changedText = fc.record({
   seed: fc.nat(),
   letters: fc.constantFrom('abcdefghijklmnopqrstuvwxyz   ', '一二三四五六七八九十百千万上下左右', 'abcdefgh;{}()\n  '),
@@ -33,7 +33,7 @@ const changedText = fc.record({
 })
 
 describe('laws of merging two versions of a long text', () => {
-  it('[LIFE-14] changes that two versions made far apart are all in the merged text, each in its place, and nothing stands twice', () => {
+  it('[LIFE-14] a merged text has all changes that two versions made far apart, each in its place, and nothing twice', () => {
     fc.assert(
       fc.property(changedText, ({ seed, letters, pieces }) => {
         const roll = dice(seed)
@@ -41,7 +41,7 @@ describe('laws of merging two versions of a long text', () => {
         const texts = { before: '', ours: '', theirs: '', both: '' }
         for (const { length, side, change } of pieces) {
           const [kept, gone] = [random(length), random(change.remove)]
-          // Signs of their own beside the change: else it could be said to be a few characters further, among equal ones.
+          // Unique signs stand around each change. Otherwise a change could also be placed a few characters further among equal ones.
           const [start, end] = ['<', '>']
           texts.before += kept + start + gone + end
           texts.ours += kept + start + (side === 'ours' ? change.insert : gone) + end
@@ -56,13 +56,13 @@ describe('laws of merging two versions of a long text', () => {
     )
   })
 
-  it('[LIFE-14] the text of a version whose other version is as before is the merged text, however much differs', () => {
+  it('[LIFE-14] when only one of two versions changed the text, the merged text is that of this version, for any amount of change', () => {
     fc.assert(
       fc.property(fc.nat(), fc.nat(6_000), fc.nat(6_000), fc.integer({ min: 1, max: 26 }), (seed, before, after, count) => {
         const roll = dice(seed)
         const random = (length: number) => Array.from({ length }, () => String.fromCharCode(97 + roll(count))).join('')
         const [one, other] = [random(before + 1), random(after + 1)]
-        // A change of marks alone makes all characters of a version pass through the comparison.
+        // The second version changes only marks. So all its characters go through the comparison.
         const bold: readonly ProseNode[] = [{ type: 'text', text: one, marks: [{ type: 'bold', attrs: {} }] }]
         const nodes = mergeInline(content(one), content(other), bold)
         expect(nodes.map((node) => (node.type === 'text' ? node.text : '')).join('')).toBe(other)

@@ -12,7 +12,7 @@ function merged(before: string, after: string, live: string): string {
   return textOf(mergeInline(content(before), content(after), content(live)))
 }
 
-/** Words of four letters, the same in every run. */
+/** Returns words of four letters, the same ones in every run. */
 function words(count: number, seed: number): string {
   const roll = dice(seed)
   const word = () => Array.from({ length: 4 }, () => String.fromCharCode(97 + roll(26))).join('')
@@ -52,7 +52,7 @@ describe('merging two versions of the text of one block', () => {
     expect(merged(lines.join('\n'), indented(lines), typed.join('\n'))).toBe(indented(typed))
   })
 
-  it('[LIFE-14] words typed into a long text stay where they are when the other version adds far more than there was', () => {
+  it('[LIFE-14] words typed into a long text stay where they are when the other version adds much more text than there was', () => {
     const [start, end] = [words(400, 2), words(400, 3)]
     const typed = `${end.slice(0, 900)}x${end.slice(900)}`
     const [added, put] = [words(3_000, 4), `0${start}`]
@@ -85,7 +85,7 @@ describe('merging two versions of the text of one block', () => {
     const took = threadTime()
     mergeInline(before as readonly ProseNode[], after as readonly ProseNode[], live as readonly ProseNode[])
     const usedMs = took()
-    // The square of the length would be ten thousand million comparisons.
+    // An algorithm with quadratic time would need 10,000 million comparisons.
     expect(usedMs).toBeLessThan(limitHere(usedMs, 1_000))
   })
 })

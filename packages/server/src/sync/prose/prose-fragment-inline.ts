@@ -5,7 +5,7 @@ import { diff } from './prose-fragment-hunks.ts'
 
 /** One character (a whole code point) or one atom of a text block. */
 interface Piece {
-  /** The same for equal characters and for equal atoms, whatever their marks. */
+  /** Equal characters have the same number, and so have equal atoms. Marks do not count. */
   readonly number: number
   readonly text: string
   readonly marks: readonly ProseMark[]
@@ -21,8 +21,8 @@ export function mergeInline(
   after: readonly ProseNode[],
   live: readonly ProseNode[],
 ): readonly ProseNode[] {
-  // This comparison comes first: even an equal list is a different object, and writing it would remove an empty text node into which
-  // somebody may be about to type. [CONC-8]
+  // This comparison comes first. Otherwise an equal list, which is a different object, would be written, and this would remove an empty
+  // text node in which a person may be about to type. [CONC-8]
   if (equalLists(before, after)) return live
   if (equalLists(before, live)) return after
   const atoms = new Map<string, number>()
@@ -34,7 +34,7 @@ export function mergeInline(
   for (let i = 0; i <= base.length; i++) {
     const inOurs = i === base.length ? ours.length : (toOurs[i] as number)
     const inTheirs = i === base.length ? theirs.length : (toTheirs[i] as number)
-    // Everything that a side has before its next kept piece was added by that side.
+    // The pieces of a side before its next kept piece were added by that side.
     const theirNew = inTheirs === -1 ? [] : theirs.slice(t, inTheirs)
     const ourNew = inOurs === -1 ? [] : ours.slice(o, inOurs)
     for (const piece of joinAdded(theirNew, ourNew)) emit(out, piece)
@@ -51,8 +51,8 @@ export function mergeInline(
 }
 
 /**
- * Joins what both sides added at one place. When one addition begins or ends with the other, it is the same addition at a later moment, and
- * only the longer is kept.
+ * Joins the additions of both sides at one place. When one addition begins or ends with the other, it is the same addition at a later
+ * moment, and only the longer one is kept.
  */
 function joinAdded(theirs: readonly Piece[], ours: readonly Piece[]): readonly Piece[] {
   const [longer, shorter] = theirs.length >= ours.length ? [theirs, ours] : [ours, theirs]
@@ -77,7 +77,7 @@ function pieces(nodes: readonly ProseNode[], atoms: Map<string, number>): readon
   return out
 }
 
-/** Numbers atoms beyond all characters. The order of attributes says nothing. */
+/** Returns the number of an atom, which is higher than that of any character. The order of its attributes does not count. */
 function atomNumber({ type, attrs, content }: ProseElement, atoms: Map<string, number>): number {
   const sorted = Object.entries(attrs).sort(([one], [other]) => (one < other ? -1 : 1))
   const key = JSON.stringify([type, sorted, content])
@@ -86,10 +86,10 @@ function atomNumber({ type, attrs, content }: ProseElement, atoms: Map<string, n
   return number
 }
 
-/** In a text that differs everywhere, 32 characters in a row are kept, and then eight, where they stand once in each. */
+/** In texts that differ everywhere, rows of 32 characters that stand once in each text are kept, and then rows of 8 that do. */
 const WINDOWS = [32, 8]
 
-/** For each piece of the first list, its place in the second, or -1. */
+/** Returns for each piece of the first list its place in the second list, or -1. */
 function align(a: readonly Piece[], b: readonly Piece[]): readonly number[] {
   const to: number[] = new Array<number>(a.length).fill(-1)
   let [i, j] = [0, 0]

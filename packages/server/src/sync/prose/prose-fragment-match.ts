@@ -4,7 +4,7 @@ import { shortText, textLikeness } from '@docrelay/model/prose/likeness'
 import { pushAll } from '@docrelay/model/prose/marks'
 import type { ProseElement } from '@docrelay/model/prose/node'
 
-/** For each node of the first list, the index of its counterpart in the second, or -1. The indexes increase. */
+/** For each node of the first list: the index of its counterpart in the second list, or -1. The indexes increase. */
 export type Match = readonly number[]
 
 /**
@@ -120,7 +120,7 @@ function equalWithoutIds(a: readonly ProseElement[], b: readonly ProseElement[])
   })
 }
 
-/** Blocks without ids. The key is their content and the number of equal blocks before. */
+/** Returns the blocks without ids, with their index. The key is their content and the number of equal blocks before. */
 function withoutIds(nodes: readonly ProseElement[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>()
   return nodes.flatMap((node, index): readonly (readonly [string, number])[] => {
@@ -132,7 +132,7 @@ function withoutIds(nodes: readonly ProseElement[]): readonly (readonly [string,
   })
 }
 
-/** The index of the block that contains each id, in the order of the list. Ids that occur twice are left out. */
+/** Returns the index of the block that contains each id, in the order of the list. Leaves out ids that occur twice. */
 function ownersOfIds(nodes: readonly ProseElement[]): ReadonlyMap<string, number> {
   const owners = new Map<string, number>()
   const repeated = new Set<string>()
@@ -160,7 +160,7 @@ interface Chain extends Candidate {
   readonly before: Chain | undefined
 }
 
-/** `pairs` must be sorted by their first index. */
+/** Returns the chain of pairs with the largest sum that increases in both indexes. `pairs` must be sorted by their first index. */
 function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
   if (pairs.length === 0) return []
   // A Fenwick tree over the second indexes: for each index, the chain with the highest sum that ends at or before it.
@@ -176,7 +176,7 @@ function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
   for (let start = 0; start < pairs.length; ) {
     let end = start
     while (end < pairs.length && pairs[end]?.pair[0] === pairs[start]?.pair[0]) end++
-    // A block may be in a chain only once, so its chains are entered after all its pairs have been computed.
+    // A block may be in a chain only once. So its chains are entered only after all its pairs have been computed.
     const chains = pairs.slice(start, end).map((candidate): Chain => {
       const before = bestBefore(candidate.pair[1] - least)
       return { ...candidate, before, sum: (before?.sum ?? 0) + candidate.shared }
@@ -190,7 +190,7 @@ function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
   return out.reverse()
 }
 
-/** The smallest and the largest second index. */
+/** Returns the smallest and the largest second index. */
 function boundsOf(pairs: readonly Candidate[]): Pair {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { pair } of pairs) {
@@ -239,7 +239,7 @@ function matchInOrder({ a, b, match, repeated }: Lists, aFrom: number, aTo: numb
   }
 }
 
-/** Similarity of two blocks: 1 when equal, never 0 for two blocks of the same kind, and 0 for blocks that cannot be versions of one. */
+/** Returns the similarity of two blocks: 1 when equal, above 0 for two blocks of the same kind, 0 when they cannot be versions of one block. */
 export function alike(a: ProseElement, b: ProseElement, repeated: ReadonlySet<string> = NONE): number {
   if (!mayBeSame(a, b, repeated)) return 0
   if (equalNodes(a, b)) return 1

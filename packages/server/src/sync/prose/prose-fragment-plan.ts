@@ -2,7 +2,7 @@ import { equalLists, equalNodes } from '@docrelay/model/prose/equal'
 import type { ProseElement } from '@docrelay/model/prose/node'
 import { alike, matchBlocks } from './prose-fragment-match.ts'
 
-/** Changes to make to a live list of blocks. Indexes are those of the live list. */
+/** Changes of a live list of blocks. Indexes are those of the live list. */
 export interface Plan {
   readonly removed: ReadonlySet<number>
   readonly changed: ReadonlyMap<number, { readonly before: ProseElement; readonly after: ProseElement }>
@@ -47,7 +47,7 @@ export function planBlocks(
     }
     const node = after[j++] as ProseElement
     const l = toLive[i] as number
-    // Somebody removed the block from the live page meanwhile: it stays removed.
+    // A person removed the block from the live page meanwhile, so it stays removed.
     if (l === -1) continue
     cursor = l
     const old = before[i] as ProseElement
@@ -62,8 +62,8 @@ interface Changes {
 }
 
 /**
- * Plans new blocks after the live block at index `from`. A block that is already in the live page at the same place is not added again,
- * only updated: that happens when an editor types live and also saves the whole document. Returns the index of the last live block used.
+ * Plans new blocks after the live block at index `from`. A block that is already in the live page at the same place is only updated and not
+ * added again. This happens when an editor types live and also saves the whole document. Returns the index of the last live block used.
  */
 function insertRun(
   run: readonly ProseElement[],
@@ -95,7 +95,7 @@ function isSameAddition(node: ProseElement, live: ProseElement): boolean {
   return (node.attrs['id'] !== undefined && node.attrs['id'] === live.attrs['id']) || alike(node, live) >= 0.6
 }
 
-/** Whether the live block is the one to remove. A block at the same place with different content is somebody's new block and stays. */
+/** Whether the live block is the one to remove. A block with different content at the same place is a new block of a person and stays. */
 function mayRemove(before: ProseElement, live: ProseElement): boolean {
   return before.attrs['id'] !== undefined ? before.attrs['id'] === live.attrs['id'] : alike(before, live) >= 0.3
 }

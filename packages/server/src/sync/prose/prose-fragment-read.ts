@@ -14,14 +14,14 @@ import * as Y from 'yjs'
  * cost of a reading depends on the size of the change.
  */
 export interface ProseCache {
-  /** The blocks that each child of a fragment is shown as. */
+  /** By child of a fragment: the blocks as which the child is shown. */
   readonly blocks: WeakMap<Y.XmlElement, ShownBlock>
   /**
    * The node read from each element with content, at any depth. A long table is one block, and after a change of one cell only that cell is
    * read again. [CONC-13]
    */
   readonly nodes: WeakMap<Y.XmlElement, ProseElement>
-  /** The live element of each node that is in the live page exactly as read. */
+  /** By node: its live element, if the node is in the live page exactly as read. */
   readonly origins: WeakMap<ProseElement, Y.XmlElement>
 }
 
@@ -29,7 +29,7 @@ interface ShownBlock {
   readonly nodes: readonly ProseElement[]
   /** Number of empty cells added to complete its tables. */
   readonly padded: number
-  /** The padding that was available when it was too little; `undefined` when there was enough. */
+  /** The available padding if it was too little; `undefined` if there was enough. */
   readonly shortOf: number | undefined
 }
 
@@ -52,7 +52,7 @@ export function forgetTouched(cache: ProseCache, transaction: Y.Transaction): vo
   }
 }
 
-/** Children of a fragment that are read together, and the blocks that they are shown as. */
+/** Children of a fragment that are read together, and the blocks as which they are shown. */
 export interface Unit {
   readonly start: number
   readonly count: number
@@ -101,8 +101,8 @@ function isBlock(child: unknown): child is Y.XmlElement {
 }
 
 /**
- * Reads a live child as nodes of the model, without healing: one node for an element that the model knows, the content of any other.
- * [PROSE-8]
+ * Reads a live child as nodes of the model, without healing. An element that the model knows becomes one node. Of any other element, the
+ * content is read. [PROSE-8]
  */
 export function readChild(child: unknown, cache: ProseCache, depth: number): readonly ProseNode[] {
   if (child instanceof Y.XmlText) return readText(child)
@@ -120,7 +120,7 @@ export function readChild(child: unknown, cache: ProseCache, depth: number): rea
   return [node]
 }
 
-/** `exact`: the elements of the content correspond one to one to live children, in order. */
+/** Reads the content of an element. `exact`: its elements correspond one to one to live children, in order. */
 function readContent(element: Y.XmlElement, cache: ProseCache, depth: number): { nodes: ProseNode[]; exact: boolean } {
   const nodes: ProseNode[] = []
   let exact = depth < maxDepth
@@ -148,7 +148,7 @@ function readAtom(element: Y.XmlElement, spec: NodeSpec, cache: ProseCache): Pro
   return node
 }
 
-/** Attributes in canonical form: only allowed values, without defaults. */
+/** Reads attributes in canonical form: only allowed values, without defaults. */
 export function readAttrs(element: Y.XmlElement, spec: NodeSpec): ProseAttrs {
   const attrs: { [name: string]: AttrValue } = {}
   for (const attr of spec.attrs) {
@@ -179,7 +179,7 @@ export interface TextOp {
   readonly attributes?: { readonly [key: string]: unknown }
 }
 
-/** The marks that formatting attributes stand for; unknown ones are left out. [PROSE-8] */
+/** Returns the marks for which formatting attributes stand. Leaves out unknown ones. [PROSE-8] */
 export function readMarks(attributes: TextOp['attributes']): readonly ProseMark[] {
   if (attributes === undefined) return noMarks
   let marks: readonly ProseMark[] = noMarks
@@ -200,12 +200,12 @@ export function readMarks(attributes: TextOp['attributes']): readonly ProseMark[
 
 const noMarks: readonly ProseMark[] = []
 
-/** The mark that a formatting key names, without the hash that editors append to marks that may overlap. */
+/** Returns the mark that a formatting key names, without the hash that editors append to marks that may overlap. */
 export function markName(key: string): string {
   return /^(.{1,64})--[a-zA-Z0-9+/=]{8}$/.exec(key.slice(0, 80))?.[1] ?? key
 }
 
-/** All text below an element, at any depth. */
+/** Returns all text below an element, at any depth. */
 function deepText(element: Y.XmlElement): string {
   let text = ''
   const stack: unknown[] = [element]

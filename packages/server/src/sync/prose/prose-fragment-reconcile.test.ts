@@ -14,7 +14,7 @@ describe('reconciling a live page with a new version', () => {
     expect(update.length).toBeLessThan(100)
   })
 
-  it('[LIFE-14] an equal page writes nothing, also when both are empty in different ways', () => {
+  it('[LIFE-14] an equal page writes nothing, even if both pages are empty in different forms', () => {
     for (const html of ['<p>a</p><hr>', '<p></p>']) expect(reconcile(page(html), html, html).length).toBeLessThanOrEqual(13)
     const doc = written((fragment) => fragment.insert(0, [element('paragraph')]))
     expect(reconcile(doc, '', '<p></p>').length).toBeLessThanOrEqual(13)
@@ -252,7 +252,7 @@ describe('reconciling a live page with a new version', () => {
     const took = threadTime()
     reconcile(doc, small, large)
     reconcile(doc, large, small)
-    // With one look-up per word this took half a minute.
+    // An implementation with one look-up per word takes half a minute.
     expect(took()).toBeLessThan(8_000)
     expect(shown(doc)).toBe(small)
   })

@@ -30,7 +30,7 @@ export function reconcileUnits(
   const going: Going = { cache, moved, words, repeated: repeatedIn(idsOf(before)) }
   const units = readUnits(fragment, cache)
   const live = units.flatMap((unit) => unit.nodes)
-  // An empty page is the same whether it has one empty paragraph or no block at all.
+  // A page with one empty paragraph and a page without any block are the same empty page.
   const from = isEmptyPage(before) && isEmptyPage(live) ? live : before
   const plan = planBlocks(from, isEmptyPage(after) ? [] : after, live, going)
   if (plan === undefined) return
@@ -84,7 +84,7 @@ function removeElement(element: Y.XmlElement): void {
 }
 
 /**
- * Handles live content that the model shows in a different form. When something in it changes, the whole unit is written in the form shown.
+ * Handles live content that the model shows in a different form. When a part of it changes, the whole unit is written in the form shown.
  * [PROSE-24]
  */
 function rewriteUnit(parent: Y.XmlFragment, unit: Unit, first: number, plan: Plan): void {
@@ -136,8 +136,8 @@ function changeElement(element: Y.XmlElement, live: ProseElement, before: ProseE
 }
 
 /**
- * Rewrites changed blocks whose merged content violates the model, such as a list from which both sides removed items, in the form in which
- * they are shown. [YDOC-13]
+ * Rewrites changed blocks whose merged content violates the model, such as a list from which both sides removed items. They are written in
+ * the form in which they are shown. [YDOC-13]
  */
 function repair(fragment: Y.XmlFragment, changed: ReadonlySet<Y.XmlElement>, cache: ProseCache): void {
   if (changed.size === 0) return

@@ -7,7 +7,7 @@ import { diffText } from './prose-fragment-diff.ts'
 import { markName, readAttrs, readMarks, type TextOp } from './prose-fragment-read.ts'
 import { changeAttr, createElement, createText, formatting, segments, type Segment } from './prose-fragment-write.ts'
 
-/** Makes a live text block contain `content`. Equal children at both ends stay untouched, and so does unchanged text in between. */
+/** Writes `content` to a live text block. Equal children at both ends stay untouched, and so does unchanged text in between. */
 export function writeInline(block: Y.XmlElement, content: readonly ProseNode[]): void {
   const wanted = segments(content)
   const children = block.toArray()
@@ -57,7 +57,7 @@ function sameRuns(delta: readonly TextOp[], runs: readonly ProseText[]): boolean
   )
 }
 
-/** Changes a live child in place; returns false when it is of another kind. */
+/** Changes a live child in place. Returns false, and changes nothing, when the child is of another kind. */
 function change(child: unknown, segment: Segment): boolean {
   if (isRuns(segment)) {
     if (!(child instanceof Y.XmlText)) return false
@@ -69,7 +69,7 @@ function change(child: unknown, segment: Segment): boolean {
   return true
 }
 
-/** One code point of a live text, or an embedded value; the model has no embedded values in text. */
+/** One code point of a live text, or an embedded value, which the model does not have in text. */
 interface LivePiece {
   readonly text: string
   readonly length: number
@@ -82,7 +82,7 @@ type TextChange =
   | { readonly delete: number }
   | { readonly insert: string; readonly attributes: { readonly [key: string]: unknown } }
 
-/** Makes a live text contain `runs`: replaces the words that differ, then changes marks that differ. */
+/** Writes `runs` to a live text: replaces the words that differ, then changes the marks that differ. */
 function writeText(text: Y.XmlText, runs: readonly ProseText[]): void {
   const live = livePieces(text)
   const wanted = runs.flatMap((run) => Array.from(run.text, (character) => ({ text: character, marks: run.marks })))
@@ -94,8 +94,8 @@ function writeText(text: Y.XmlText, runs: readonly ProseText[]): void {
     const [from, to] = [offsets[hunk.aFrom] as number, offsets[hunk.aTo] as number]
     const neighbours = [live[hunk.aFrom - 1], live[hunk.aTo], live[hunk.aFrom]]
     if (from > end) delta.push({ retain: from - end })
-    // Delete before inserting: the new text then follows the deleted one, and text that is rewritten repeatedly leaves only one deleted
-    // range behind.
+    // The deletion comes before the insertion, so that the new text follows the deleted text. Then text that is rewritten repeatedly
+    // leaves only one deleted range behind.
     if (to > from) delta.push({ delete: to - from })
     for (const run of mergedRuns(wanted.slice(hunk.bFrom, hunk.bTo))) {
       const alike = neighbours.find((piece) => piece !== undefined && equalMarks(piece.marks, run.marks))
@@ -137,7 +137,7 @@ function livePieces(text: Y.XmlText): readonly LivePiece[] {
   return out
 }
 
-/** Formats text whose marks differ. Both sequences cover the same text. */
+/** Formats the parts of a text whose marks differ. The text of `runs` equals the live text. */
 function writeMarks(text: Y.XmlText, runs: readonly ProseText[]): void {
   const delta: TextChange[] = []
   let differs = false

@@ -7,11 +7,11 @@ import * as Y from 'yjs'
 import type { TextOp } from './prose-fragment-read.ts'
 
 /**
- * Writes to a live text block only the words that an edit replaced, each in its place: whatever else stands or is typed there stays the same
- * items of the live text. [AG-48]
+ * Writes to a live text block only the words that an edit replaced, each in its place. All other text keeps its live items, including text
+ * that people type meanwhile. [AG-48]
  *
- * Returns whether the block says all of the change now. It does not when it is not the block that was edited, or when something in the
- * change is more than text in a text, such as a new line break; what is missing is then left to a comparison.
+ * Returns whether the block has the whole change now. Returns false when the block is not the one that was edited, or when the change is more
+ * than text inside a text, such as a new line break. Then a comparison of the two versions writes the rest.
  */
 export function writeWords(
   element: Y.XmlElement,
@@ -32,7 +32,7 @@ function hasBreak({ insert }: TextSplice): boolean {
   return insert.includes('\n')
 }
 
-/** Whether each child is text or a known atom, and the texts are as the model shows them: places then are the same in both. */
+/** Whether each child is a known atom or a text that the model shows unchanged. Then places are the same in the model and the live text. */
 function isPlain(element: Y.XmlElement, live: ProseElement): boolean {
   const text = visibleText(live)
   let count = 0
@@ -50,7 +50,7 @@ function isAtom(child: unknown): boolean {
   return spec?.group === 'inline' && (spec.type !== 'fileRef' || (child as Y.XmlElement).getAttribute('blobRef') !== undefined)
 }
 
-/** The text; `null` when it has values in it, or characters that the model does not show. */
+/** Returns the characters of a text; `null` when it has embedded values, or characters that the model does not show. */
 function textOf(text: Y.XmlText): string | null {
   let whole = ''
   for (const { insert } of text.toDelta() as readonly TextOp[]) {
@@ -60,7 +60,7 @@ function textOf(text: Y.XmlText): string | null {
   return cleanText(whole) === whole ? whole : null
 }
 
-/** Writes one step, text by text. Stops at a splice that is not inside of one text and returns false. */
+/** Writes one step, text by text. Stops at a splice that is not inside one text, and returns false then. */
 function spliceTexts(element: Y.XmlElement, splices: readonly TextSplice[]): boolean {
   let start = 0
   let next = 0
@@ -75,21 +75,21 @@ function spliceTexts(element: Y.XmlElement, splices: readonly TextSplice[]): boo
   return next === splices.length
 }
 
-/** Text that is only put in belongs to the text of the character that it is like. */
+/** Whether a splice lies inside a text. A pure insertion belongs to the text with the character `like`, whose formatting it takes. */
 function isWithin({ at, remove, like }: TextSplice, start: number, end: number): boolean {
   return remove > 0 ? at >= start && at + remove <= end : like >= start && like < end
 }
 
 type Delta = ({ retain: number } | { delete: number } | { insert: string; attributes: object })[]
 
-/** One delta for all splices, because looking up a place walks the text from its beginning. */
+/** Returns one delta for all splices, because looking up a place walks the text from its beginning. */
 function deltaOf(text: Y.XmlText, splices: readonly TextSplice[], start: number): Delta {
   const attributesAt = attributeReader(text, start)
   const delta: Delta = []
   let done = start
   for (const { at, remove, insert, like } of splices) {
     if (at > done) delta.push({ retain: at - done })
-    // Delete before inserting: the new text then follows the deleted one.
+    // The deletion comes before the insertion, so that the new text follows the deleted text.
     if (remove > 0) delta.push({ delete: remove })
     if (insert !== '') delta.push({ insert, attributes: attributesAt(like) })
     done = at + remove

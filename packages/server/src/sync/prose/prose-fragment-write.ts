@@ -41,17 +41,14 @@ export function createText(runs: readonly ProseText[]): Y.XmlText {
   return text
 }
 
-/** Marks as formatting attributes. The value is the mark's attribute object, `{}` when it has none. */
+/** Returns marks as formatting attributes. The value of each is the attribute object of the mark, `{}` when it has none. */
 export function formatting(marks: readonly ProseMark[]): { [key: string]: unknown } {
   return Object.fromEntries(marks.map((mark) => [mark.type, { ...mark.attrs }]))
 }
 
 type LiveAttrs = { [name: string]: string | number | boolean | number[] }
 
-/**
- * Sets an attribute in its Yjs type. Defaults other than null are written too, as editors do. Does nothing when the attribute already has
- * the value.
- */
+/** Sets an attribute in its Yjs type. Defaults other than null are written too, as editors do. */
 export function setAttr(element: Y.XmlElement<LiveAttrs>, spec: AttrSpec, value: AttrValue | undefined): void {
   const live = value ?? spec.default
   if (live !== undefined) element.setAttribute(spec.name, typeof live === 'object' ? [...live] : live)

@@ -133,7 +133,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[LIFE-14] two versions made from one page merge to a valid page, the same on both replicas', () => {
+  it('[LIFE-14] two versions of one page merge to a valid page, which is the same on both replicas', () => {
     fc.assert(
       fc.property(edited, anyBlock, fc.nat(5), ({ before, after }, block, at) => {
         const left = page(before)

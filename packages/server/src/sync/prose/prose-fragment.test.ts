@@ -221,7 +221,7 @@ describe('reading a live fragment', () => {
 })
 
 describe('live tables that lack many cells', () => {
-  /** A hundred empty rows above one cell of `width` columns. */
+  /** Returns a table of 100 empty rows above one cell of `width` columns. */
   const ragged = (width: number) =>
     element(
       'table',
@@ -231,7 +231,7 @@ describe('live tables that lack many cells', () => {
     )
   const cellsOf = (html: string) => html.split('<td').length - 1
 
-  it('[PROSE-24] [PROSE-21] missing cells of all tables of a live page are completed up to the same limit as in HTML, also with a cache', () => {
+  it('[PROSE-24] [PROSE-21] missing cells of live tables are completed up to the same limit as in HTML, with a cache and without one', () => {
     const doc = written((fragment) =>
       fragment.insert(
         0,

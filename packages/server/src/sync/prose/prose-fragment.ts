@@ -9,8 +9,8 @@ import { createElements } from './prose-fragment-write.ts'
 /**
  * Reads a live page as a tree of the content model; `[]` when the fragment is empty. Never writes. [PROSE-8, PROSE-24]
  *
- * Accepts any content: what violates the model is shown healed. With a `cache` (see `forgetTouched`), blocks that have not changed since
- * the last reading are the same objects and cost nothing.
+ * Accepts any content; content that violates the model is shown healed. With a `cache` (see `forgetTouched`), blocks that have not changed
+ * since the last reading are the same objects and cost nothing.
  */
 export function readFragment(fragment: Y.XmlFragment, cache: ProseCache = createProseCache()): ProseTree {
   const units = readUnits(fragment, cache)
@@ -31,9 +31,9 @@ export function fillFragment(fragment: Y.XmlFragment, tree: ProseTree): void {
  * `before` is a page that the caller has seen; the fragment may have changed since. Blocks are matched by `id`, by equality, then by kind
  * and similarity at their place, at every depth. Unchanged blocks keep their live nodes, and in a changed text block the unchanged text is
  * not touched. A block that moved or changed its type is created anew. A block that is gone from the fragment stays gone; blocks that were
- * added to the fragment stay. When blocks changed places, those with an id in `moved` are the ones that moved. Of a block
- * that `words` names, only the words that it names are touched. Runs synchronously in the
- * caller's transaction. Every changed block satisfies the content model afterwards. [YDOC-13]
+ * added to the fragment stay. When blocks changed places, those with an id in `moved` are the ones that moved. In a block that `words`
+ * names, only the named words are touched. Runs synchronously in the caller's transaction. Every changed block satisfies the content model
+ * afterwards. [YDOC-13]
  */
 export function reconcileFragment(
   fragment: Y.XmlFragment,

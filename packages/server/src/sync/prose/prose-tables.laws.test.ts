@@ -20,7 +20,7 @@ const anyOp = anyTableOp({
   width: fc.constantFrom(0, 77),
 })
 
-/** The live element of each block, by id. */
+/** Returns the live element of each block, by id. */
 function elements(doc: Y.Doc): ReadonlyMap<string, Y.XmlElement> {
   const found = new Map<string, Y.XmlElement>()
   for (const node of doc.getXmlFragment(root).createTreeWalker(() => true)) {
@@ -31,8 +31,8 @@ function elements(doc: Y.Doc): ReadonlyMap<string, Y.XmlElement> {
 }
 
 /**
- * Ids in the cells that an operation leaves in place: cells with the same kind and content that are not in the moved row or column and not
- * moved to another row.
+ * Returns the ids in the cells that an operation leaves in place: cells with the same kind and content that are not in the moved row or
+ * column and not moved to another row.
  */
 function staying(before: ProseElement, after: ProseElement, { op, row: at, from }: TableOpArgs): readonly string[] {
   const [old, now] = [before, after].map((table) => readGrid(table).cells)

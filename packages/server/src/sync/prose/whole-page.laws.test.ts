@@ -42,7 +42,7 @@ const WAYS: readonly Way[] = [
   { ids: false, format: 'markdown' },
 ]
 
-/** A page as `get_prose` shows it. */
+/** Returns a page as `get_prose` shows it. */
 function read(tree: ProseTree, way: Way): string {
   const listing = getProse(bodyOf(serialiseHtml(tree)), { pageId: 'p', ...way })
   if (isRefusal(listing)) throw new Error(listing.message)
@@ -50,7 +50,7 @@ function read(tree: ProseTree, way: Way): string {
   return (page as { readonly content: string }).content
 }
 
-/** What an agent sends that read the page and wrote in one block: all names are those that it read. */
+/** Returns the page as an agent sends it that has read it and written in one block. All block names are those that the agent has read. */
 function sentContent(before: ProseTree, after: ProseTree, way: Way): string {
   const shown = read(before, way)
   return read(after, way).replaceAll(/(blk-own\d+)#[0-9a-z]{4}/g, (name, id: string) => {
@@ -64,7 +64,7 @@ function setPage(before: DocumentBody, content: string) {
 
 type YNode = Y.XmlElement | Y.XmlText
 
-/** The nodes of a live page, each with its element at the top of what may change. */
+/** Returns all nodes below a parent in a live page, in document order. */
 function nodesOf(parent: Y.XmlFragment): readonly YNode[] {
   return parent
     .toArray()
@@ -78,7 +78,7 @@ interface Live {
   readonly html: string
 }
 
-/** The same write in a live document. */
+/** Writes the content to a live document. Returns the nodes before and after, and the HTML. */
 function setLivePage(stored: DocumentBody, content: string, meanwhile: (person: Y.Doc) => void = () => undefined): Live {
   const doc = liveDocument(stored)
   using cache = new ProjectionCache()
@@ -107,7 +107,7 @@ function coldPage(stored: DocumentBody, content: string): string {
 const page = fc
   .tuple(anyTree, anyTable)
   .map(([blocks, table]) => serialiseHtml(mapIdBearing([...blocks, table], (block) => withBlockId(block, null))))
-  // Labels of chips come from the fields of the document, which has none.
+  // Pages with field chips are left out, because this document has no fields from which they get their labels.
   .filter((html) => !html.includes('data-field'))
   .map((html) => completeIds(treeOf(html), counter()))
 
@@ -118,7 +118,7 @@ function counter(): () => string {
 
 const way = fc.constantFrom(...WAYS)
 
-/** The page without what one block says. */
+/** Returns the HTML of the page with the content of one block removed. */
 function around(tree: ProseTree, id: string): string {
   return serialiseHtml(mapIdBearing(tree, (block) => (blockId(block) === id ? { ...block, content: [] } : block)))
 }
@@ -132,7 +132,7 @@ function said(block: ProseElement): ProseElement {
 }
 
 describe('a page that is read, changed in one place and sent back whole', () => {
-  it('[AG-25] [PROSE-54] words in one block leave every other byte as it was, cold and live, and every other live node the same', {
+  it('[AG-25] [PROSE-54] words added in one block change no other byte, cold or live, and no other live node', {
     timeout: patience(120_000),
   }, () => {
     fc.assert(
@@ -158,7 +158,7 @@ describe('a page that is read, changed in one place and sent back whole', () => 
     )
   })
 
-  it('[AG-25] an item or row that is added or removed leaves all the others as they were, cold and live', {
+  it('[AG-25] an item or row that is added or removed leaves all others unchanged, cold and live', {
     timeout: patience(120_000),
   }, () => {
     let tried = 0
@@ -197,7 +197,7 @@ function isListOrPlainTable({ type, content }: ProseElement): boolean {
   return type === 'table' && cells.every(({ attrs }) => attrs['colspan'] === undefined && attrs['rowspan'] === undefined)
 }
 
-/** A new item or row of the same kind. */
+/** Returns a new item or row of the same kind. */
 function fresh(part: ProseElement): ProseElement {
   const word = (): ProseElement => ({ type: 'paragraph', attrs: {}, content: [{ type: 'text', text: 'zz', marks: [] }] })
   if (part.type !== 'tableRow') return { type: part.type, attrs: {}, content: [word()] }

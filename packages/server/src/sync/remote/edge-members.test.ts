@@ -4,7 +4,7 @@ import type { ToOwner } from './link-messages.ts'
 
 const ROOM = 3
 const OTHER_ROOM = 4
-/** The number of a connection at its edge. The owner numbers connections from 1 on. */
+/** The number of Ann's connection at its edge. The numbers at the owner start at 1. */
 const ANN = 70
 const BOB = 71
 
@@ -15,7 +15,7 @@ function joining(connection: number, { room = ROOM, join = 1 } = {}): ToOwner {
 const settles = (connection: number, join = 1) => ({ kind: 'settled', connection, join, ordinal: 1 }) as const
 
 it.each(['was lost', 'was told to open the room again'])(
-  '[LIFE-25] a connection of an edge that %s stays a member when the link broke once more before the room was open',
+  '[LIFE-25] a connection of an edge that %s stays a member when the link breaks again before the room is open',
   async (how) => {
     const { tell, opens, answers, linkGoesDown, linkComesUp, time, members, delivers } = edgeOwner()
     tell(opening(ROOM, { since: 4 }), joining(ANN), joining(BOB))
@@ -36,7 +36,7 @@ it.each(['was lost', 'was told to open the room again'])(
     await opens()
     expect(members()).toEqual([1, 2])
     await time.advance(1_400)
-    // BOB did not join again within 2 s.
+    // Bob's connection has not joined again within 2 s.
     expect(members()).toEqual([1])
     expect(delivers(settles(1))).toEqual([settles(ANN)])
     await time.advance(10_000)
@@ -44,7 +44,7 @@ it.each(['was lost', 'was told to open the room again'])(
   },
 )
 
-it('[LIFE-25] a connection that has joined again and then leaves is out of the room at once, whatever became of its earlier joins', async () => {
+it('[LIFE-25] a connection that has joined several times is out of the room as soon as it leaves', async () => {
   const { tell, opens, linkGoesDown, linkComesUp, members } = edgeOwner()
   tell(opening(ROOM), joining(ANN))
   await opens()
@@ -59,7 +59,7 @@ it('[LIFE-25] a connection that has joined again and then leaves is out of the r
   expect(members()).toEqual([])
 })
 
-it('[C6] [LIFE-25] what an edge repeats for a document that a connection has left takes nothing from the document that it has joined since', async () => {
+it('[C6] [LIFE-25] messages that an edge repeats for a document that a connection has left do not affect the document that it joined since', async () => {
   const { tell, opens, members, delivers, edge, sent } = edgeOwner()
   tell(opening(ROOM), joining(ANN))
   await opens()
@@ -80,7 +80,7 @@ it('[C6] [LIFE-25] what an edge repeats for a document that a connection has lef
   expect(sent.at(-1)).toMatchObject({ kind: 'updates', room: OTHER_ROOM, senders: [ANN] })
 })
 
-it('[LIFE-25] a member keeps its number when the link breaks three times within 2 s, so that nobody stays a member without being there', async () => {
+it('[LIFE-25] a member keeps its number when the link breaks twice within 2 s, and is no longer a member when it leaves', async () => {
   const { tell, opens, linkGoesDown, linkComesUp, time, members } = edgeOwner()
   tell(opening(ROOM), joining(ANN))
   await opens()
@@ -91,7 +91,7 @@ it('[LIFE-25] a member keeps its number when the link breaks three times within 
   await opens()
   await time.advance(1_200)
   linkGoesDown()
-  // 2 s after the first loss the link is down.
+  // The link is down at the moment that is 2 s after the first loss.
   await time.advance(800)
   linkComesUp()
   tell(opening(ROOM), joining(ANN))
@@ -111,7 +111,7 @@ it('[LIFE-25] the first of more than 20,000 connections of an edge keeps its num
   expect(members()).toHaveLength(all.length)
 })
 
-it('[WS-12] a connection that left and joins again has the number that it had, and after its edge was gone for 2 s a new one', async () => {
+it('[WS-12] a connection that leaves and joins again keeps its number, and gets a new number after its edge was gone for 2 s', async () => {
   const { tell, opens, linkGoesDown, linkComesUp, time, members } = edgeOwner()
   const leave = { kind: 'leave', room: ROOM, connection: ANN } as const
   tell(opening(ROOM), joining(ANN), leave, joining(BOB), joining(ANN, { join: 2 }))

@@ -2,7 +2,7 @@ import type { ConnectionMessage } from '../gateway/room-sink.ts'
 import type { Incarnation } from '../ownership.port.ts'
 import type { EdgeRoom } from './edge-room.ts'
 
-/** How many connections of one edge that are in no room keep their numbers at this node. */
+/** At most this many connections of one edge keep their numbers at this node while they are in no room. */
 const NUMBERS_KEPT = 20_000
 
 /** A connection of an edge that is in a room here. */
@@ -13,8 +13,8 @@ export interface EdgeMember {
   /** Its number at this node. */
   readonly number: number
   /**
-   * Its entries, with the join by which it is in each. More than one only while the edge repeats what it sent to a document that it
-   * has left for another one: then it is in both for a moment. [C6]
+   * The rooms that it is in, each with the number of its join. There is more than one only for a moment: the connection has left one
+   * document for another one, and the edge repeats its messages to the first one. [C6]
    */
   readonly rooms: Map<EdgeRoom, number>
 }
@@ -22,16 +22,16 @@ export interface EdgeMember {
 /** The connections of one edge, by their numbers at the edge. */
 interface OfEdge {
   readonly members: Map<number, EdgeMember>
-  /** Numbers at this node of connections that are in no room, the earliest to leave first. */
+  /** The numbers at this node of the connections that are in no room. The one that left first comes first. */
   readonly left: Map<number, number>
 }
 
 /**
- * Which connections of edges are in which rooms, and under which numbers of this node. A connection has one number for as long as
- * it is in a room, and gets the same one when it joins again, and with it the processor time that it owes. [LIFE-25, WS-12]
+ * Keeps which connections of edges are in which rooms, and their numbers at this node. A connection keeps its number while it is in a room,
+ * and gets the same number when it joins again, so its debt of processor time stays with it. [LIFE-25, WS-12]
  *
- * A room has a connection through one entry only, the one through which it joined last. So an entry that has been replaced, and
- * ends later, takes nobody out of the room who has joined again through its successor.
+ * A connection is in a room through one `EdgeRoom` only, the one through which it joined last. When an `EdgeRoom` has been replaced and ends
+ * later, the connections that have joined again through its successor stay in the room.
  */
 export class EdgeMembers {
   readonly #nextConnection: () => number
@@ -46,18 +46,18 @@ export class EdgeMembers {
     return this.#byNumber.has(number)
   }
 
-  /** Returns the member to whom this message is; `null` when it is to none. */
+  /** Returns the member that this message is for, or `null`. */
   receiver({ connection }: ConnectionMessage): EdgeMember | null {
     return this.#byNumber.get(connection) ?? null
   }
 
-  /** Returns the number at the edge of the member with this number; 0 when it is not in this room. */
+  /** Returns the number at the edge of the member that has `number` at this node. Returns 0 when it is not in this room. */
   connectionOf(room: EdgeRoom, number: number): number {
     const member = this.#byNumber.get(number)
     return member?.rooms.has(room) === true ? member.connection : 0
   }
 
-  /** Adds a connection to a room and returns its number. */
+  /** Adds a connection to a room and returns its number at this node. */
   join(room: EdgeRoom, connection: number, join: number): number {
     const member = this.#memberOf(room.edge, connection)
     for (const other of Array.from(member.rooms.keys())) {
@@ -69,7 +69,7 @@ export class EdgeMembers {
     return member.number
   }
 
-  /** Moves all connections of an entry to its successor. */
+  /** Moves all connections of `before` to `room`, its successor. */
   adopt(room: EdgeRoom, before: EdgeRoom): void {
     for (const [connection, number] of Array.from(before.connections)) {
       const join = this.#byNumber.get(number)?.rooms.get(before)
@@ -77,7 +77,7 @@ export class EdgeMembers {
     }
   }
 
-  /** Takes a connection out of a room. Returns its number; `null` when it is not in the room through this entry. */
+  /** Takes a connection out of a room. Returns its number at this node, or `null` when it is not in the room through this `EdgeRoom`. */
   leave(room: EdgeRoom, connection: number): number | null {
     const member = this.#edges.get(room.edge)?.members.get(connection)
     if (member === undefined || !member.rooms.has(room)) return null
@@ -86,7 +86,7 @@ export class EdgeMembers {
     return member.number
   }
 
-  /** Forgets the numbers of connections of an edge that are in no room. */
+  /** Forgets the numbers of those connections of an edge that are in no room. */
   forgetLeft(edge: Incarnation): void {
     const ofEdge = this.#edges.get(edge)
     ofEdge?.left.clear()

@@ -7,44 +7,45 @@ import type { ToEdge } from './link-messages.ts'
 type Updates = Extract<FromWorker, { kind: 'updates' }>
 
 const PART_BYTES = 1024 * 1024
-/** Above this, the updates that wait for an edge are dropped and the edge opens the room again: the log has them anyway. */
+/** When more bytes of updates wait for an edge, they are dropped and the edge opens the room again. It gets them from the log then. */
 const MOST_WAITING_BYTES = 8 * 1024 * 1024
 
-/** What an `EdgeRoom` needs of the link and of the connections of all edges. */
+/** The link to the edge, and the connections of all edges, as an `EdgeRoom` uses them. */
 export interface EdgeRoomDeps {
   send(message: ToEdge): void
-  /** Whether the link is full; see `NodeLinks.isFull`. */
+  /** Returns whether the link is full; see `NodeLinks.isFull`. */
   isFull(): boolean
   /** Returns the number at the edge of a connection that has `number` at this node; 0 when it is not a member of this room. */
   connectionOf(room: EdgeRoom, number: number): number
   /** Called when messages were dropped, because the link was full or too much waited for the edge. */
   stalled(room: EdgeRoom): void
-  /** Called when the room has ended for the edge: nothing more is sent. */
+  /** Called when the room has ended for the edge. Nothing is sent after that. */
   closed(room: EdgeRoom): void
 }
 
 /**
- * The share of one edge in a room that this node runs: which connections of the edge are members, and what is sent to the edge.
- * Each update and each presence frame crosses the link once, however many connections the edge has. [LIFE-25]
+ * One edge in a room that this node runs. It keeps which connections of the edge are members, and sends the messages of the room to the
+ * edge. Each update and each presence frame is sent over the link only once, no matter how many connections the edge has. [LIFE-25]
  */
 export class EdgeRoom implements RoomEdge {
   readonly edge: Incarnation
   /** The number of the room at the edge. */
   readonly number: number
-  /** `null` until the room is open here. */
+  /** Is `null` until the room is open here. */
   room: Room | null = null
-  /** The members: the number of a connection at the edge, and its number at this node. */
+  /** The members. The key is the number of a connection at the edge, and the value its number at this node. */
   readonly connections = new Map<number, number>()
   /**
-   * Members from before the edge reopened the room that have not joined again yet, by their numbers at the edge; `null`: none.
+   * The numbers at the edge of the members that have not joined again since the edge opened the room again. Is `null` when the edge has
+   * not done so.
    */
   stale: Set<number> | null = null
   isWatching = false
   /** True once nothing more may be sent: the link is down, the room has ended, or the edge was told to open it again. */
   isSilent = false
-  /** True once messages were dropped (see `EdgeRoomDeps.stalled`): the edge has to open the room again. */
+  /** True once messages were dropped (see `EdgeRoomDeps.stalled`). The edge has to open the room again. */
   isStalled = false
-  /** Updates that wait until the edge has received what it missed; `null` when it misses nothing. */
+  /** The updates that wait until the edge has got the updates that it missed; `null` when it misses none. */
   #waiting: { readonly messages: Updates[]; bytes: number } | null = null
   readonly #deps: EdgeRoomDeps
 
@@ -63,14 +64,14 @@ export class EdgeRoom implements RoomEdge {
     this.#waiting = { messages: [], bytes: 0 }
   }
 
-  /** Sends the updates that the edge missed, and then those that waited meanwhile. */
+  /** Sends the updates that the edge missed, and then the updates that waited meanwhile. */
   caughtUp({ throughSeq, updates }: { readonly throughSeq: number; readonly updates: readonly Uint8Array[] }): void {
     const waiting = this.#waiting?.messages ?? []
     this.#waiting = null
     const parts = inParts(updates)
     const last = parts.pop() ?? []
     for (const part of parts) this.updates(missed(part))
-    // Only the last part carries `durableSeq`: before it, the edge does not have the whole log through `throughSeq`.
+    // Only the last part has a `durableSeq`, because the edge has the whole log through `throughSeq` only after this part.
     this.updates({ ...missed(last), durableSeq: throughSeq })
     for (const message of waiting) this.updates(message)
   }
@@ -128,8 +129,8 @@ export class EdgeRoom implements RoomEdge {
   }
 
   /**
-   * Returns whether a message may be sent now. A message that may not is never sent later: the edge opens the room again and gets
-   * what it missed.
+   * Returns whether a message may be sent now. If it may not, the message is dropped: the edge opens the room again and then gets
+   * the updates that it missed.
    */
   #maySend(): boolean {
     if (this.isSilent || this.isStalled) return false
@@ -154,8 +155,8 @@ function bytesOf(updates: readonly Uint8Array[]): number {
 }
 
 /**
- * Splits updates into parts of at most 1 MiB, or of one larger update, so that no message exceeds what a link sends, however long
- * the log is.
+ * Splits updates into parts of at most 1 MiB. A larger update is a part of its own. So no message becomes too large for a link, even when
+ * the log is long.
  */
 function inParts(updates: readonly Uint8Array[]): Uint8Array[][] {
   const parts: Uint8Array[][] = []

@@ -9,7 +9,7 @@ const RENAME = { kind: 'edit', request: { edit: 'rename_document' } } as unknown
 
 const updatesIn = (sent: readonly ToEdge[]) => sent.filter((message) => message.kind === 'updates')
 
-it('[MCP-15] an edit whose caller gives up while the owner still opens the document is given up when it begins', async () => {
+it('[MCP-15] an edit whose caller gives up while the owner is still opening the document is given up when it begins', async () => {
   const { tell, opens, tasks } = edgeOwner()
   tell(opening(ROOM))
   tell({ kind: 'job', job: 1, room: ROOM, task: RENAME, mayGiveUp: true })
@@ -20,7 +20,7 @@ it('[MCP-15] an edit whose caller gives up while the owner still opens the docum
   expect(given).toEqual([true, false])
 })
 
-it('[LIFE-25] updates that an edge missed are sent in parts of at most 1 MiB, and only the last part says how far the log is durable', async () => {
+it('[LIFE-25] updates that an edge missed are sent in parts of at most 1 MiB, and only the last part has a durable sequence', async () => {
   const { tell, opens, answers, sent } = edgeOwner()
   tell(opening(ROOM, { since: 4 }))
   await opens()
@@ -33,7 +33,7 @@ it('[LIFE-25] updates that an edge missed are sent in parts of at most 1 MiB, an
   ])
 })
 
-it('[LIFE-25] an edge that missed nothing is told how far the log is durable', async () => {
+it('[LIFE-25] an edge that missed nothing gets the sequence through which the log is durable', async () => {
   const { tell, opens, answers, sent } = edgeOwner()
   tell(opening(ROOM, { since: 4 }))
   await opens()

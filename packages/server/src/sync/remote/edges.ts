@@ -14,15 +14,15 @@ export interface EdgesDeps {
   readonly links: NodeLinks
   readonly rooms: HostedRooms
   readonly timers: Timers
-  /** Returns the number of the next connection. Sockets of this node get their numbers from it as well. */
+  /** Returns a new connection number. Sockets of this node get their numbers from it too. */
   readonly nextConnection: () => number
 }
 
-/** Members of an edge whose link broke leave the room after this time, unless the edge opens the room again earlier. [WS-46] */
+/** When the link to an edge breaks, its members leave the room after this time, unless the edge opens the room again before. [WS-46] */
 const LOST_MS = 2_000
 /**
- * When messages of a room were dropped and the link has not drained after this time, the members of the edge leave the room, and
- * the edge has to open it again.
+ * When messages of a room were dropped and the link is still full after this time, the members of the edge leave the room, and the edge
+ * has to open it again.
  */
 const STALLED_MS = 5_000
 
@@ -31,8 +31,8 @@ type Job = Extract<ToOwner, { kind: 'job' }>
 type RoomMessage = Exclude<ToOwner, { kind: 'open' | 'give-up' }>
 
 /**
- * Serves the rooms of this node to the nodes that have connections or calls in them. Connections of an edge become members of a
- * room under numbers of this node, as sockets of this node do. [LIFE-25]
+ * Serves the rooms of this node to the nodes that have connections or calls in them. A connection of an edge becomes a member of a room
+ * under a number of this node, as a socket of this node does. [LIFE-25]
  */
 export function serveEdges(deps: EdgesDeps): EdgeConnections {
   return new Edges(deps)
@@ -42,10 +42,10 @@ class Edges implements EdgeConnections {
   readonly #deps: EdgesDeps
   /** Rooms by edge, and then by the number that the edge gave to the room. */
   readonly #rooms = new Map<Incarnation, Map<number, EdgeRoom>>()
-  /** Messages for rooms that are being opened, in order. */
+  /** The messages for rooms that are still being opened, in order. */
   readonly #waiting = new Map<EdgeRoom, RoomMessage[]>()
   readonly #members: EdgeMembers
-  /** Edits whose callers may give up, by edge and job. */
+  /** The controllers of edits whose callers may give up, by edge and job. */
   readonly #callers = new Map<string, AbortController>()
 
   constructor(deps: EdgesDeps) {
@@ -67,7 +67,7 @@ class Edges implements EdgeConnections {
     if (member === null) return false
     const { edge, connection, rooms } = member
     for (const [room, join] of rooms) {
-      // Only messages that end the connection name no join.
+      // Only messages that end the connection have no join number.
       if (room.isSilent || ('join' in message && message.join !== join)) continue
       this.#send(edge, { ...message, connection })
       break
@@ -97,7 +97,7 @@ class Edges implements EdgeConnections {
           waiting.push(message)
         } else if (edgeRoom !== undefined && !edgeRoom.isSilent && edgeRoom.room !== null)
           this.#handle(edgeRoom, edgeRoom.room, message)
-        // The edge was told earlier that the room had ended. Only a call still needs an answer.
+        // The edge already has a message that the room has ended. Only a call still needs an answer.
         else if (message.kind === 'job') this.#send(peer, { kind: 'done', job: message.job, outcome: { kind: 'moved' } })
       }
     }
@@ -128,7 +128,7 @@ class Edges implements EdgeConnections {
     return edgeRoom
   }
 
-  /** `before`: the entry of the same room from before the edge opened it again. Its members may still be joined. */
+  /** Opens the room. `before` is the `EdgeRoom` of the same room from before the edge opened it again. Its members may still be joined. */
   async #host(edgeRoom: EdgeRoom, message: Open, before: EdgeRoom | undefined): Promise<void> {
     const { rooms } = this.#deps
     const isWanted = (): boolean => this.#waiting.has(edgeRoom)
@@ -160,7 +160,7 @@ class Edges implements EdgeConnections {
     for (const message of waiting) if (!edgeRoom.isSilent) this.#handle(edgeRoom, room, message)
   }
 
-  /** Makes all connections of the edge join anew, because they have records that the log has lost. Calls that wait are run. */
+  /** Makes all connections of the edge join again, because they have records that the log has lost. Waiting calls are still run. */
   #reset(edgeRoom: EdgeRoom, room: Room, before: EdgeRoom | undefined): void {
     const waiting = this.#waiting.get(edgeRoom) ?? []
     this.#waiting.delete(edgeRoom)
@@ -171,8 +171,8 @@ class Edges implements EdgeConnections {
   }
 
   /**
-   * Takes over the members of `before` under their numbers, so that others see no change. A member that does not join again
-   * within `LOST_MS` leaves.
+   * Takes over the members of `before` and keeps their numbers, so that other people see no change. A member that does not join again
+   * within `LOST_MS` leaves the room.
    */
   #adopt(edgeRoom: EdgeRoom, before: EdgeRoom): void {
     if (before.room !== edgeRoom.room) return
@@ -240,8 +240,8 @@ class Edges implements EdgeConnections {
   }
 
   /**
-   * Returns the controller by which the caller of a job gives up; `null` when the caller cannot. It is made when the job arrives,
-   * since the caller may give up while the room is still being opened. [MCP-15]
+   * Returns the controller by which the caller of a job gives up, or `null` when the caller cannot give up. The controller is made when
+   * the job arrives, because the caller may give up while the room is still being opened. [MCP-15]
    */
   #callerOf(edge: Incarnation, { job, mayGiveUp }: Job): AbortController | null {
     if (mayGiveUp !== true) return null
@@ -251,7 +251,7 @@ class Edges implements EdgeConnections {
     return caller
   }
 
-  /** Forgets the messages that wait until a room is open; false when the room was not being opened. */
+  /** Forgets the messages that wait until a room is open. Returns false when the room was not being opened. */
   #dropWaiting(edgeRoom: EdgeRoom): boolean {
     for (const message of this.#waiting.get(edgeRoom) ?? [])
       if (message.kind === 'job') this.#callers.delete(callerKey(edgeRoom.edge, message.job))
@@ -266,14 +266,14 @@ class Edges implements EdgeConnections {
 
   #lost(peer: Incarnation): void {
     for (const edgeRoom of Array.from(this.#rooms.get(peer)?.values() ?? [])) {
-      // When the link is up again, the edge asks anew for a room that was still being opened.
+      // A room that was still being opened is forgotten: the edge asks for it again when the link is up.
       if (this.#dropWaiting(edgeRoom)) this.#forget(edgeRoom)
       else this.#silence(edgeRoom)
     }
     this.#deps.timers.after(LOST_MS, () => !this.#deps.links.peers().includes(peer) && this.#members.forgetLeft(peer))
   }
 
-  /** Tells the edge to open the room again. Until then its connections stay members, for `LOST_MS` at most. */
+  /** Makes the edge open the room again. Until then its connections stay members, but at most for `LOST_MS`. */
   #reload(edgeRoom: EdgeRoom): void {
     this.#send(edgeRoom.edge, { kind: 'reload', room: edgeRoom.number, without: 0, resumes: false })
     this.#silence(edgeRoom)
@@ -295,7 +295,7 @@ class Edges implements EdgeConnections {
     this.#dismiss(edgeRoom)
   }
 
-  /** Takes all connections of the edge out of the room. */
+  /** Takes all connections of the edge out of the room and sends the edge nothing more. */
   #dismiss(edgeRoom: EdgeRoom): void {
     edgeRoom.isSilent = true
     for (const connection of Array.from(edgeRoom.connections.keys())) this.#leave(edgeRoom, connection)
@@ -326,15 +326,15 @@ function callerKey(edge: Incarnation, job: number): string {
 }
 
 /**
- * Whether the edge has records of an earlier tenure beyond the end that the log had when the tenure of this node began: a
- * failover of the database has lost them. [LIFE-25]
+ * Returns whether a failover of the database has lost records that the edge has. The edge got them in an earlier tenure, and their sequences
+ * are after the end that the log had when the tenure of this node began. [LIFE-25]
  */
 function hasLostPart(
   { tenure, fromSeq }: Pick<Room, 'tenure' | 'fromSeq'>,
   { since, sinceTenure }: Pick<Open, 'since' | 'sinceTenure'>,
 ): boolean {
   if (tenure === null || since === undefined || sinceTenure === undefined) return false
-  // After such a failover another owner may have got the same epoch.
+  // After such a failover another owner may have the same epoch, so the owner is compared too.
   const isOther = sinceTenure.epoch !== tenure.epoch || sinceTenure.owner !== tenure.owner
   return isOther && since > fromSeq
 }

@@ -8,7 +8,7 @@ import type { TextEditor } from '../testing/text-editor.ts'
 const FRAMES = 50
 const NOISY_PEOPLE = 4
 
-/** A clock that advances by 1 ms at each reading, so that the test counts work and not time, on any machine. */
+/** Creates a clock that advances by 1 ms at each reading. So the test measures work instead of time, and does not depend on the machine. */
 function countingClock(): Clock {
   let looks = 0
   return { nowMs: () => Date.now(), monotonicMs: () => ++looks }
@@ -17,7 +17,7 @@ function countingClock(): Clock {
 const ackedOf = ({ client }: TextEditor): number =>
   Math.max(0, ...client.of(TAG.syncAck).map((frame) => new Reader(frame.subarray(1)).varUint()))
 
-it('[WS-12] [G9] [LIFE-25] the owner charges a noisy workspace for what it sends over a link, and another workspace does not wait behind it', async () => {
+it('[WS-12] [G9] [LIFE-25] the owner charges a noisy workspace for its frames from a link, and another workspace is served first', async () => {
   const clock = countingClock()
   await using bench = await startNodes({
     count: 2,
@@ -40,7 +40,7 @@ it('[WS-12] [G9] [LIFE-25] the owner charges a noisy workspace for what it sends
   const honest = await edge.editor('doc', { workspace: 'honest' })
   await until(() => [...crowd, honest].every((one) => ackedOf(one) === 1))
   spent.clear()
-  // All frames reach the owner together, the one of the honest workspace last.
+  // All frames reach the owner together, and the frame of the honest workspace is the last one.
   bench.delivers = false
   for (let i = 0; i < FRAMES; i++) for (const one of crowd) one.text.insert(0, 'n'.repeat(50))
   await until(() => bench.network.waiting(edge.inc, owner.inc) >= NOISY_PEOPLE * FRAMES)
@@ -51,7 +51,7 @@ it('[WS-12] [G9] [LIFE-25] the owner charges a noisy workspace for what it sends
   await until(() => ackedOf(honest) === 2)
   const served = crowd.reduce((sum, one) => sum + ackedOf(one) - 1, 0)
   expect(served).toBeLessThan((NOISY_PEOPLE * FRAMES) / 2)
-  // The owner reports to its other homes how much each workspace has used, so that they charge it as well.
+  // The owner reports the time that each workspace has used to its other homes, so that they charge it too.
   await until(() => (spent.get('noisy') ?? 0) > 50)
   expect(spent.get('honest') ?? 0).toBeLessThan(50)
 })

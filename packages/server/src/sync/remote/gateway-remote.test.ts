@@ -1,8 +1,8 @@
 import { benchesWith } from '../testing/gateway-bench.ts'
 import { openRemoteRooms } from '../testing/remote-bench.ts'
 
-// Runs the suites of the gateway with every room at another node. Left out are the suites that pin the order of messages to
-// document workers, since a link lies between, and those about events, which reach other nodes by the feed.
+// Runs the suites of the gateway with every room at another node. Two kinds of suites are left out: the suites that check the order
+// of messages to document workers, because a link is in between, and the suites about events, which reach other nodes by the feed.
 benchesWith((deps) => openRemoteRooms(deps))
 await import('../gateway/gateway-auth.test.ts')
 await import('../gateway/gateway-frames.test.ts')

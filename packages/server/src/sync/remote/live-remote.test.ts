@@ -5,7 +5,7 @@ import { openRemoteRooms, OWNER } from '../testing/remote-bench.ts'
 
 let storage: Storage | null = null
 
-// Opens the stores of the suites as the node that owns the documents, because their statements compare the owner.
+// Opens the stores of the suites as the node that owns the documents, because the statements of the stores compare the owner.
 vi.mock('../../drivers/sql/testing/storage-here.ts', async (original) => {
   const { openStorageHere } = await original<typeof import('../../drivers/sql/testing/storage-here.ts')>()
   return {
@@ -16,7 +16,7 @@ vi.mock('../../drivers/sql/testing/storage-here.ts', async (original) => {
   }
 })
 
-// Runs the suites with real document workers and stores once more, with every room at another node.
+// Runs the suites that use real document workers and stores once more, with every room at another node.
 benchesWith((deps) => openRemoteRooms(deps, storage?.ownership))
 await import('../gateway/gateway-live.test.ts')
 await import('../gateway/room-homes.story.test.ts')

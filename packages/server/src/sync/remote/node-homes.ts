@@ -5,8 +5,7 @@ import { homeOfNode, type NodeHomes, nodeOfHome, type WorkerPool } from '../work
 import type { SentTask, ToEdge, ToOwner } from './link-messages.ts'
 
 /**
- * Opens homes of which some are other nodes: a message to a room that another node owns goes over the link to that node.
- * [LIFE-25]
+ * Opens homes of which some are other nodes. A message to a room of another owner is sent over the link to that owner. [LIFE-25]
  */
 export function openNodeHomes(given: { readonly local: WorkerPool; readonly links: NodeLinks }): NodeHomes {
   return new OpenNodeHomes(given)
@@ -95,12 +94,12 @@ class OpenNodeHomes implements NodeHomes {
   }
 }
 
-/** Returns the answer to a task that concerns only the node that runs the room; `null` for a task that is sent to the owner. */
+/** Returns the answer to a task that this node answers itself, because the task concerns only the node that runs the room; else `null`. */
 function answeredHere(task: RoomTask): TaskOutcome | null {
   switch (task.kind) {
     case 'evict':
       return { kind: 'evicted' }
-    // The agents shown in a room belong to all nodes, so they stay when this node stops. [PRES-3]
+    // The agents that a room shows belong to all nodes, so they stay when this node stops. [PRES-3]
     case 'end-agents':
       return { kind: 'settled', version: 0 }
     case 'hand-over':
@@ -111,7 +110,7 @@ function answeredHere(task: RoomTask): TaskOutcome | null {
   }
 }
 
-/** Replaces the shared memory of `givenUp` by `mayGiveUp`: nodes share no memory, so a `give-up` message may follow instead. */
+/** Replaces `givenUp` by `mayGiveUp`. `givenUp` is shared memory, which two nodes do not have, so a `give-up` message may follow instead. */
 function sentTask(task: SentTask): { readonly task: SentTask; readonly mayGiveUp?: boolean } {
   if (task.kind !== 'edit' || task.givenUp === undefined) return { task }
   return { task: { kind: 'edit', request: task.request }, mayGiveUp: true }
@@ -138,7 +137,7 @@ function toOwner(message: ToWorker): ToOwner | null {
   }
 }
 
-/** `null` for a message that is not for an edge, or of a kind that this version does not know. [LIFE-29] */
+/** Returns the message as a worker would send it, or `null` when it is not for an edge or its kind is unknown to this version. [LIFE-29] */
 function fromOwner(message: ToEdge): FromWorker | null {
   switch (message.kind) {
     case 'opened': {

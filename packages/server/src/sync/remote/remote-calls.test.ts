@@ -14,8 +14,8 @@ afterEach(async () => {
 })
 
 /**
- * Opens a document at the owner, where a person types the title `typed`, which is not stored yet. The edge has read the document
- * before.
+ * Opens a document at the owner. The edge reads the document, and then a person at the owner types the title `typed`, which is not stored
+ * yet.
  */
 async function start(more: Parameters<typeof startRestNodes>[0] = {}): Promise<TextEditor> {
   nodes = await startRestNodes(more)
@@ -40,18 +40,18 @@ const rename = (name: string, more: Partial<EditInput> = {}) =>
   })
 const titleOf = ({ doc }: TextEditor): unknown => doc.getMap('metadata').get('title')
 const ownerOf = async (id = 'doc') => nodes.bench.ownership.ownerOf((await nodes.headOf(id)).key)?.owner
-/** Returns a list to which the kind of every message is added that reaches the owner from now on. */
+/** Returns a list that gets the kind of every message that reaches the owner from now on. */
 function heardByOwner(): string[] {
   const heard: string[] = []
   nodes.owner.links.onMessage((_peer, { kind }) => heard.push(kind))
   return heard
 }
-/** Resolves when a message from the edge to the owner waits undelivered. */
+/** Resolves when the edge has sent a message to the owner that is not delivered yet. */
 async function isAsked(): Promise<void> {
   await until(() => nodes.bench.network.waiting(2, 1) > 0)
 }
 
-it('[LIFE-11] [LIFE-25] GET shows what somebody has just typed at another node, content and version together', async () => {
+it('[LIFE-11] [LIFE-25] GET returns an edit that somebody has just made at another node, and the version that fits it', async () => {
   await start()
   expect((await get()).json).toMatchObject({ name: 'typed', serverVersion: 3 })
 })
@@ -110,7 +110,7 @@ it('[LIFE-23] a deletion at one node ends the live document at its owner', async
   expect((await get()).status).toBe(404)
 })
 
-it('[TOOL-20] [CONC-7] a deletion that expects a version compares it with what was typed at the owner', async () => {
+it('[TOOL-20] [CONC-7] a deletion that expects a version compares it with the version after the edits at the owner', async () => {
   await start()
   await expect(nodes.relay.documents.remove(ACCESS, 'doc', { expectedVersion: 2 })).rejects.toMatchObject({
     code: 'VERSION_CONFLICT',
@@ -120,7 +120,7 @@ it('[TOOL-20] [CONC-7] a deletion that expects a version compares it with what w
   expect((await get()).status).toBe(404)
 })
 
-it('[LIFE-22] a captured point has what was typed at the owner, and its restore ends the live document there', async () => {
+it('[LIFE-22] a recovery point that is taken contains the edits at the owner, and its restore ends the live document there', async () => {
   await start()
   expect((await nodes.call('POST', '/api/docs/doc/recovery/capture')).json).toEqual({ captured: true })
   expect((await put({ name: 'later' })).status).toBe(200)
@@ -141,13 +141,13 @@ it('[AG-71] a call is undone in a document that is live at another node, and its
   await until(() => titleOf(person) === 'typed')
 })
 
-it('[REST-31] the Yjs state of a document that is live at another node has what was typed there', async () => {
+it('[REST-31] the Yjs state of a document that is live at another node contains the edits that were made there', async () => {
   await start()
   const { status, bytes } = await nodes.call('GET', '/api/docs/doc/ydoc')
   expect([status, Buffer.from(bytes).includes('typed')]).toEqual([200, true])
 })
 
-it('[LIFE-11] [LIFE-25] a list shows what was typed at another node, which is asked once for all documents and opens none for the list', async () => {
+it('[LIFE-11] [LIFE-25] a list shows the titles that were typed at another node, and asks that node once for all documents', async () => {
   nodes = await startRestNodes()
   const ids = Array.from({ length: 8 }, (_, n) => `d${n}`)
   for (const id of ids) await nodes.retitle(await nodes.opened(id), id, `typed ${id}`)
@@ -166,7 +166,7 @@ it.each([[[1]], [[2]]])('[LIFE-29] a list is right when node %o runs the previou
   expect(heard.filter((kind) => kind === 'job')).toHaveLength(2)
 })
 
-it('[LIFE-8] documents whose owner is silent are listed as they are stored, also those that this node has open', async () => {
+it('[LIFE-8] documents whose owner does not answer are listed with their stored titles, also the documents that this node has open', async () => {
   const person = await start()
   await nodes.retitle(await nodes.opened('unread'), 'unread', 'typed')
   await nodes.retitle(person, 'doc', 'typed again')
@@ -185,7 +185,7 @@ it('[LIFE-8] a list shows the stored titles when the link to the owner breaks wh
   expect((await listing).list).toMatchObject([{ title: 'first' }])
 })
 
-it('[LIFE-25] a read answers 503 with Retry-After, not the stored version, while the owner lives and has no link to this node', async () => {
+it('[LIFE-25] a read answers 503 with Retry-After instead of the stored version while the owner lives and has no link to this node', async () => {
   await start()
   nodes.bench.network.cut(1, 2)
   const refused = await get()
@@ -195,7 +195,7 @@ it('[LIFE-25] a read answers 503 with Retry-After, not the stored version, while
   expect((await get()).json).toMatchObject({ name: 'typed' })
 })
 
-it('[LIFE-11] [LIFE-25] a read that was under way when the link to the owner broke answers 503, not what is stored', async () => {
+it('[LIFE-11] [LIFE-25] a read that is under way when the link to the owner breaks answers 503 instead of the stored version', async () => {
   await start()
   nodes.bench.delivers = false
   const reading = get()
@@ -204,7 +204,7 @@ it('[LIFE-11] [LIFE-25] a read that was under way when the link to the owner bro
   expect((await reading).status).toBe(503)
 })
 
-it('[LIFE-25] a read that was under way when the link broke for a moment is answered', async () => {
+it('[LIFE-25] a read that is under way when the link breaks for a moment is answered', async () => {
   await start()
   nodes.bench.delivers = false
   const reading = get()
@@ -215,7 +215,7 @@ it('[LIFE-25] a read that was under way when the link broke for a moment is answ
   expect((await reading).json).toMatchObject({ name: 'typed', serverVersion: 3 })
 })
 
-it('[LIFE-11] [LIFE-26] a read whose owner dies is answered by this node, with everything that was acknowledged', async () => {
+it('[LIFE-11] [LIFE-26] when the owner dies during a read, this node answers with everything that was acknowledged', async () => {
   await start()
   nodes.bench.delivers = false
   const reading = get()
@@ -245,7 +245,7 @@ it('[LIFE-25] a PUT that could not be sent to the owner answers UNAVAILABLE, and
   expect((await get()).json).toMatchObject({ name: 'typed', serverVersion: 3 })
 })
 
-it('[TOOL-22] [LIFE-25] an edit with a request id that the owner committed before the link broke is answered, and made once', async () => {
+it('[TOOL-22] [LIFE-25] an edit with a request id that the owner committed before the link broke is answered and made only once', async () => {
   await start()
   nodes.bench.delivers = false
   const once = { requestId: 'r1', request: 'request 1', digest: 'd' }
@@ -263,14 +263,14 @@ it('[LIFE-28] calls succeed while the owner hands the document over to this node
   const given = nodes.owner.bench.rooms.departures.handOver()
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200)
   await given
-  // The first hand-over fails when a call is under way. If it succeeded, this one does nothing.
+  // The first hand-over fails while a call is under way. If it has succeeded, this second one does nothing.
   await nodes.owner.bench.rooms.departures.handOver()
   expect(await ownerOf()).toBe(2)
   await until(() => titleOf(person) === 'put')
   expect((await get()).json).toMatchObject({ name: 'put' })
 })
 
-it('[LIFE-28] an owner that is ending opens no document for another node, which becomes the owner instead', async () => {
+it('[LIFE-28] an owner that is shutting down opens no document for another node, and that node becomes the owner', async () => {
   nodes = await startRestNodes()
   await nodes.call('PUT', '/api/docs/doc', { body: { name: 'doc' } })
   const { key } = await nodes.headOf('doc')

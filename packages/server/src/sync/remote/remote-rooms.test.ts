@@ -19,7 +19,7 @@ afterEach(async () => {
   await bench[Symbol.asyncDispose]()
 })
 
-it('[LIFE-25] people who type into one document on two nodes see the same text, and the log has all of it', async () => {
+it('[LIFE-25] people who type into one document on two nodes see the same text, and the log contains all of it', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   await Promise.all([type(ann, 'a', 50), type(bob, 'b', 50)])
@@ -42,7 +42,7 @@ it('[LIFE-25] a link that breaks for a moment while people type on both nodes lo
   await until(async () => (await bench.stored(head)) === ann.text.toString())
 })
 
-it.each([1, 2])('[LIFE-25] a link that breaks for a moment without node %i noticing loses no edit', async (unnoticed) => {
+it.each([1, 2])('[LIFE-25] no edit is lost when a link breaks for a moment and node %i does not notice it', async (unnoticed) => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
@@ -55,7 +55,7 @@ it.each([1, 2])('[LIFE-25] a link that breaks for a moment without node %i notic
   await until(async () => (await bench.stored(head)) === ann.text.toString())
 })
 
-it('[LIFE-25] when the owner crashes while people type, people on other nodes keep their sockets and edits, and edits that the owner acknowledged are kept', async () => {
+it('[LIFE-25] when the owner crashes while people type, people on other nodes keep sockets and edits, and acknowledged edits are kept', async () => {
   const [a, b, c] = await start(3)
   const ann = await a.editor('doc')
   const [bob, cid] = [await b.editor('doc'), await c.editor('doc')]
@@ -67,13 +67,13 @@ it('[LIFE-25] when the owner crashes while people type, people on other nodes ke
   await typing
   await until(() => countOf(bob, 'b') === 200 && countOf(bob, 'c') === 200 && bob.text.length === cid.text.length)
   await expectEqual([bob, cid], bob.text.length)
-  // The first acknowledged write is the step2 of the join.
+  // `acked` also counts the step2 of the join, so Ann has one edit less than that.
   expect(countOf(bob, 'a')).toBeGreaterThanOrEqual(acked - 1)
   await until(async () => (await bench.stored(head)) === bob.text.toString())
   expect(bench.ownership.ownerOf(head.key)?.owner).not.toBe(1)
 })
 
-it('[LIFE-26] an owner that is paused while another node takes the document over stores nothing more, and its people go on at the new owner', async () => {
+it('[LIFE-26] a paused owner stores nothing more once another node has taken the document over, and its people continue at the new owner', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   await type(ann, 'a', 20)
@@ -99,7 +99,7 @@ it('[LIFE-26] an owner that is paused while another node takes the document over
   expect(bench.ownership.ownerOf(head.key)?.owner).toBe(2)
 })
 
-it('[C8] [LIFE-25] a room that moves between the homes of its owner while people of two nodes type loses no edit and doubles none', async () => {
+it('[C8] [LIFE-25] no edit is lost or doubled when a room moves between the homes of its owner while people on two nodes type', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const typing = Promise.all([type(ann, 'a', 150), type(bob, 'b', 150)])
@@ -125,7 +125,7 @@ it('[C6] [LIFE-25] when a home of the owner ends, connections at other nodes sta
   await until(async () => (await bench.stored(head)) === ann.text.toString())
 })
 
-it('[C6] a write from another node that ends the home of its room is not handed over again, and its connection is closed', async () => {
+it('[C6] a write from another node that ends the home of its room is not sent to the room again, and its connection is closed', async () => {
   const [a, b] = await start(2)
   const [ann, bob, eve] = [await a.editor('doc'), await b.editor('doc'), await b.editor('doc')]
   await type(eve, 'e', 1)
@@ -139,11 +139,11 @@ it('[C6] a write from another node that ends the home of its room is not handed 
   await expectEqual([ann, bob], 41)
 })
 
-it('[C6] a write from another node that ended the home of its room is not handed over when the room is opened once more either', async () => {
+it('[C6] a write from another node that ended the home of its room is not sent again, even when the room is opened a second time', async () => {
   const [a, b] = await start(2)
   const [ann, eve] = [await a.editor('doc'), await b.editor('doc')]
   const syncs = () => a.homes.posted.map(({ message }) => message).filter((message) => message.kind === 'sync')
-  // The write is not durable when the home ends, so node 2 keeps it.
+  // The write is not durable when the home ends, so node 2 still keeps it.
   let goOn = (): void => {}
   a.faults.gate = new Promise((resolve) => {
     goOn = resolve
@@ -165,7 +165,7 @@ it('[C6] a write from another node that ended the home of its room is not handed
   expect(repeated).toEqual([fatal])
 })
 
-it('[C6] [LIFE-26] a document that ended three homes at its owner is not opened there again, its people on all nodes are told, and the owner gives it up', async () => {
+it('[C6] [LIFE-26] a document that ended three homes of its owner is not opened there again, its sockets close, and the owner releases it', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const room = a.homes.posted[0]?.message.kind === 'open' ? a.homes.posted[0].message.room : 0
@@ -199,7 +199,7 @@ it('[WS-42] [WS-46] presence reaches other nodes, stays when a link breaks for a
   expect(performance.now() - lostAtMs).toBeGreaterThan(1_500)
 })
 
-it('[WS-46] [LIFE-25] when the owner ends, the next owner stores what a person wrote just before leaving', async () => {
+it('[WS-46] [LIFE-25] when the owner ends, the next owner stores the edit that a person made just before leaving', async () => {
   const [a, b, c] = await start(3)
   const bob = await b.editor('doc')
   await until(() => bench.ownership.ownerOf(head.key)?.owner === 2)
@@ -217,7 +217,7 @@ it('[WS-46] [LIFE-25] when the owner ends, the next owner stores what a person w
   await until(() => late.text.toString() === 'last words')
 })
 
-it('[WS-12] [LIFE-25] an edge whose link from the owner was full opens the room again and lacks no edit', async () => {
+it('[WS-12] [LIFE-25] an edge whose link from the owner was full opens the room again and gets every edit', async () => {
   const [a, b] = await start(2, { fullBytes: 20_000 })
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   bench.delivers = false
@@ -233,7 +233,7 @@ it('[WS-12] [LIFE-25] an edge whose link from the owner was full opens the room 
   await expectEqual([ann, bob], 60_005)
 })
 
-it('[WS-12] sockets are not read while the link to the owner is full, and what they send arrives afterwards', async () => {
+it('[WS-12] sockets are not read while the link to the owner is full, and their frames arrive afterwards', async () => {
   const [a, b] = await start(2, { fullBytes: 20_000 })
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   bench.delivers = false
@@ -250,7 +250,7 @@ it('[WS-12] sockets are not read while the link to the owner is full, and what t
   expect(connection?.paused).toBe(0)
 })
 
-it('[LIFE-25] [WS-57] an owner that lives but cannot be reached keeps the document, and sockets on other nodes close with 1012 and a short retry-after', async () => {
+it('[LIFE-25] [WS-57] an owner that lives without a link keeps the document, and sockets on other nodes close with 1012 and a short retry-after', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const cutAtMs = performance.now()

@@ -7,7 +7,7 @@ import type { TextEditor } from '../testing/text-editor.ts'
 import { ackedOf, clocksSeen, expectEqual, presenceOf, statesSeen, type } from '../testing/typing.ts'
 
 let bench: NodeBench
-/** Keeps calls of a node from reaching the store between `hold` and `open`. */
+/** Returns a gate. Between `hold` and `open`, calls of the node do not reach the store. */
 function gateOf({ faults }: TestNode): { readonly hold: () => void; readonly open: () => void } {
   let open = (): void => {}
   const hold = (): void => {
@@ -36,7 +36,7 @@ afterEach(async () => {
 })
 
 it.each(['committed', 'not committed'] as const)(
-  '[LIFE-6] [LIFE-25] when the answer to an append that was %s is lost, no socket of any node closes, and every edit is stored once and acknowledged',
+  '[LIFE-6] [LIFE-25] when the answer to an append that was %s is lost, no socket closes, and each edit is stored once and acknowledged',
   async (unanswered) => {
     const [a, b] = await start(2)
     const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
@@ -69,7 +69,7 @@ it('[LIFE-6] [WS-32] when an append with an edit of another node fails, an edit 
   }
 })
 
-it('[LIFE-6] [LIFE-25] what a person wrote at the owner is stored, although the person left before the append failed', async () => {
+it('[LIFE-6] [LIFE-25] the edit of a person at the owner is stored, even when the person left before the append failed', async () => {
   const [a] = await start(2)
   const ann = await a.editor('doc')
   let goOn = (): void => {}
@@ -95,7 +95,7 @@ it('[LIFE-6] [LIFE-25] while the owner cannot reach the store after a failed app
   const before = opens()
   a.faults.isDown = true
   await Promise.all([type(ann, 'a', 3), type(bob, 'b', 3)])
-  // Waits until the load has failed twice.
+  // The third further `open` message shows that the load has failed twice.
   await until(() => opens() >= before + 3)
   a.faults.isDown = false
   await expectEqual([ann, bob], 6)
@@ -103,7 +103,7 @@ it('[LIFE-6] [LIFE-25] while the owner cannot reach the store after a failed app
 })
 
 it.each([1, 2] as const)(
-  '[LIFE-25] after a failover of the database that lost commits, people join anew when node %i is the next owner, and everything they hold is stored',
+  '[LIFE-25] after a database failover that lost commits, with node %i as the next owner, people join again and all their edits are stored',
   async (next) => {
     const [a, b, c] = await start(3)
     const people = [await a.editor('doc'), await b.editor('doc'), await c.editor('doc')]
@@ -115,7 +115,7 @@ it.each([1, 2] as const)(
     const { open, hold } = gateOf(a)
     hold()
     a.faults.unanswered = 'not committed'
-    // These edits are not stored yet. They will get sequences that the lost records had.
+    // These edits are not stored yet. They will get the same sequences as the lost records.
     await type(ann, 'a', 5)
     bench.loseTail(head, 4)
     if (next === 2) {
@@ -139,7 +139,7 @@ it.each([1, 2] as const)(
   },
 )
 
-it('[LIFE-6] a room that has nothing to append learns that commits were lost when it stores the body, and its people join anew', async () => {
+it('[LIFE-6] a room with nothing to append notices that commits were lost when it stores the body, and its people join again', async () => {
   bench = await startNodes({ count: 2, saveIdleMs: 1_000 })
   head = await bench.create('doc')
   const [a, b] = bench.nodes as readonly [TestNode, TestNode]
@@ -154,8 +154,8 @@ it('[LIFE-6] a room that has nothing to append learns that commits were lost whe
   await expectEqual(back, 20)
 })
 
-it('[LIFE-26] [LIFE-11] after a failover that lost an acquisition, the node that made it answers no reader from its room, though another owner has the same epoch', async () => {
-  // Storing the body would tell the node that it has lost the document, before a reader asks.
+it('[LIFE-26] [LIFE-11] a node whose acquisition a failover lost answers no reader from its room, even when another owner has the same epoch', async () => {
+  // The body is not stored during the test, because the node would notice then, before a reader asks, that it has lost the document.
   const [a, b] = await start(2, 60_000)
   const ann = await a.editor('doc')
   await type(ann, 'a', 3)
@@ -171,7 +171,7 @@ it('[LIFE-26] [LIFE-11] after a failover that lost an acquisition, the node that
   await expectEqual([ann, bob], 6)
 })
 
-it('[LIFE-6] an append that keeps failing closes the sockets of all nodes in the end, and sends the writer an error', async () => {
+it('[LIFE-6] when an append fails again and again, the sockets of all nodes close in the end, and the writer gets an error', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   a.faults.refuses = true
@@ -182,7 +182,7 @@ it('[LIFE-6] an append that keeps failing closes the sockets of all nodes in the
   expect(await bench.stored(head)).toBe('')
 })
 
-it('[CFG-11] when the log of an open document was replaced, people on all nodes join anew, and a room that has the new log already stays open', async () => {
+it('[CFG-11] when the log of an open document is replaced, people on all nodes join again, and a room that already has the new log stays open', async () => {
   const [a, b] = await start(2)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   await type(ann, 'a', 3)
@@ -196,7 +196,7 @@ it('[CFG-11] when the log of an open document was replaced, people on all nodes 
     for (const { bench: node } of [a, b]) await node.rooms.news.repaired(head, seq)
   }
   const lastSeq = await end()
-  // The room has reported its log as durable at least through the record before the last one, so nothing is replaced for it.
+  // The room has reported its log as durable at least through `lastSeq - 1`, so this message replaces nothing for it.
   await tell(lastSeq - 1)
   expect([ann, bob].map(({ client }) => client.socket.readyState)).toEqual([1, 1])
   const rebuilt = {
@@ -222,7 +222,7 @@ it.each([
   [2, 3, true],
   [1, 2, false],
 ] as const)(
-  '[LIFE-26] a document that was taken over %i times before is opened by the next owner, and from the third takeover on apart from others',
+  '[LIFE-26] a document that was taken over %i times before is opened by the next owner, and it is quarantined from the third takeover on',
   async (before, after, isApart) => {
     const [a, b] = await start(2)
     const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
@@ -237,7 +237,7 @@ it.each([
   },
 )
 
-it('[LIFE-26] a document that is taken over a fifth time is not opened for now, and stays with that owner so that it ends no other node', async () => {
+it('[LIFE-26] a document that is taken over a fifth time is not opened, and its owner keeps it, so that it ends no other node', async () => {
   const [a, b, c] = await start(3)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   bench.ownership.countTakeovers(head.key, 4)
@@ -253,11 +253,11 @@ it('[LIFE-26] a document that is taken over a fifth time is not opened for now, 
   expect(bench.ownership.ownerOf(head.key)?.owner).toBe(2)
 })
 
-it('[OPS-4] takeovers are counted by whether the former owner was silent or had ended, and so are rooms that found their document taken', async () => {
+it('[OPS-4] takeovers are counted by cause, which is a silent or an ended owner, and rooms that lost their document are counted too', async () => {
   const [a, b, c] = await start(3)
   const [ann, bob] = [await a.editor('doc'), await b.editor('doc')]
   const causes = (node: TestNode) => node.bench.rooms.counts().takeovers
-  // Node 3 opens the document after its owner has released it, which is no takeover.
+  // Node 3 opens the document after its owner has released it. This does not count as a takeover.
   for (const { client } of [ann, bob]) {
     client.socket.close()
     await client.closed
@@ -286,14 +286,14 @@ it('[OPS-4] takeovers are counted by whether the former owner was silent or had 
   expect([a, b].map((node) => node.bench.rooms.counts().fenced)).toEqual([0, 1])
 })
 
-it('[WS-47] the next owner sends presence under newer clocks, although the client counts its own from the beginning', async () => {
+it('[WS-47] the next owner sends presence under newer clocks, even when the client starts its own clocks again', async () => {
   const [a, b, c] = await start(3)
   const ann = await a.editor('doc')
   const [bob, cid] = [await b.editor('doc'), await c.editor('doc')]
   const clocks = () => clocksSeen(cid, bob.doc.clientID)
   bob.client.send(presenceOf(bob, 1, 'Bob'))
   await until(() => clocks().length === 1)
-  // The same id with the same clocks again, as after a reload of the page: each time others see it under a newer clock.
+  // Bob sends the same id with the same clocks again, as after a reload of the page. Other people see a newer clock each time.
   bob.client.socket.close()
   await until(() => clocks().length === 2)
   const again = await b.editor('doc')
@@ -310,7 +310,7 @@ it('[WS-47] the next owner sends presence under newer clocks, although the clien
   expect(seen).toEqual([...new Set(seen)].sort((one, other) => one - other))
 })
 
-it('[WS-47] a node that runs a room for the first time learns from other nodes which presence clocks their people have seen', async () => {
+it('[WS-47] a node that runs a room for the first time gets from other nodes the presence clocks that their people have seen', async () => {
   const [a, b, c] = await start(3)
   const ann = await a.editor('doc')
   const bob = await b.editor('doc')

@@ -4,7 +4,7 @@ import type { NodeLinks, NodeMessage } from '../node-links.port.ts'
 import type { Incarnation } from '../ownership.port.ts'
 import type { SettlingMessage } from './link-messages.ts'
 
-/** `NodeSettling` over the links between nodes. This node answers the questions of others once `serve` was called. */
+/** `NodeSettling` over the links between nodes. This node answers the questions of other nodes once `serve` was called. */
 export interface LinkedSettling extends NodeSettling {
   serve(rooms: Pick<HostedRooms, 'settleOwned'>): void
 }
@@ -19,8 +19,8 @@ export function openSettling(links: NodeLinks): LinkedSettling {
 }
 
 /**
- * At the beginning of a link, each node says that it answers `settle-all`. A node that has not heard this from a peer settles
- * documents there one by one, as the previous version does. [LIFE-25, LIFE-29]
+ * At the beginning of a link, each node sends `answers-settle-all`. To a peer that has not sent it, a node sends one task per document
+ * instead of `settle-all`, as the previous version does. [LIFE-25, LIFE-29]
  */
 class Settling implements LinkedSettling {
   readonly #links: NodeLinks

@@ -13,7 +13,7 @@ export interface Written {
   /** Ids of shapes or blocks. */
   readonly selection: readonly string[]
   readonly cursor: AgentCursor | null
-  /** Names the call, for undo. [AG-29] */
+  /** Id of the tool call, by which people can undo it. [AG-29] */
   readonly callId: string | undefined
 }
 
@@ -49,7 +49,7 @@ export class AgentPresence {
     this.awareness = awareness
   }
 
-  /** Must be called before the update of the edit is broadcast. */
+  /** Shows the agent at its last edit for 8 s. Call it before the update of the edit is broadcast. */
   show(principal: string, agent: Agent, { page, selection, cursor, callId }: Written): void {
     if (this.isEnded) return
     const entry = this.entryOf(principal)

@@ -33,7 +33,7 @@ export class RoomAwareness {
   private readonly waiting = new Map<number, Uint8Array[]>()
   private expiry: (() => void) | null = null
 
-  /** @param clocks the last clocks that the room told its connections before it moved here; states continue from them [WS-47] */
+  /** @param clocks the newest clocks that the connections saw in the former home of the room; new states get higher ones [WS-47] */
   constructor(host: RoomHost, room: { readonly id: number; readonly workspaceId: string }, clocks?: PresenceClocks) {
     this.presence = new Presence(clocks)
     this.host = host
@@ -41,7 +41,7 @@ export class RoomAwareness {
     this.workspaceId = room.workspaceId
   }
 
-  /** The connection had introduced these ids in the former home of the room. */
+  /** Notes that the connection introduced these ids in the former home of the room. */
   introduced(member: Member, clients: readonly number[]): void {
     this.presence.introduced(member, clients, this.host.clock.monotonicMs())
   }
@@ -148,8 +148,8 @@ export class RoomAwareness {
   /** Sends null states for everything that the connection still shows. [WS-46] */
   leave(member: Member): void {
     const { connection } = member
-    // A state gets a null state only if it is known here, and others may have seen the newest one in the room's former home. So
-    // that one is taken first.
+    // A null state is sent only for a state that is known here. The newest waiting frame may hold a state that others saw in the
+    // former home of the room, so this frame is applied first.
     const newest = this.waiting.get(connection)?.at(-1)
     if (newest !== undefined) this.take(member, newest)
     const pace = this.paces.get(connection)

@@ -33,7 +33,7 @@ describe('presence states that the relay accepts', () => {
     receiver.destroy()
   })
 
-  it('[WS-47] clocks that connections saw before they came count: older states are sent again under newer clocks, and later ones follow them', () => {
+  it('[WS-47] when connections have seen higher clocks in a former home, current states are sent again under newer clocks and new ones start higher', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 4, { a: 1 }), entry(2, 9, { a: 2 })], 0)
     expect(
@@ -56,7 +56,7 @@ describe('presence states that the relay accepts', () => {
     )
   })
 
-  it('[WS-44] [WS-47] ids that a connection introduced in the former home of the room are its own before any state of them comes', () => {
+  it('[WS-44] [WS-47] an id that a connection introduced in the former home of the room belongs to it before its first state arrives', () => {
     const presence = new Presence([[1, 8]])
     presence.introduced(ann, [1, 2, 3, 4, 5], 0)
     expect(said(presence.saw([[1, 9]]))).toEqual([])
@@ -146,7 +146,7 @@ describe('presence states that the relay accepts', () => {
     },
   )
 
-  it('[WS-43] of one frame the relay reads only the own ids of the connection and four new ones', () => {
+  it('[WS-43] the relay reads from one frame only the ids of the connection itself and four new ones', () => {
     const presence = new Presence()
     for (let i = 0; i < 300; i++) {
       presence.take(
@@ -211,7 +211,7 @@ describe('presence states that the relay accepts', () => {
     expect(said(presence.leave(laptop.connection)).map(([client]) => client)).toEqual([8])
   })
 
-  it('[WS-45] a state is shown until it was not renewed for 30 s', () => {
+  it('[WS-45] a state is removed when it was not renewed for 30 s', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 1, { a: 1 })], 0)
     presence.take(bob, [entry(2, 1, { b: 1 })], 0)
@@ -327,7 +327,7 @@ describe('presence frames between clients', () => {
   })
 })
 
-it('[WS-44] [WS-48] a sending slot of a connection tells no state of an id that a newer connection of the same person took over meanwhile', () => {
+it('[WS-44] [WS-48] a delayed frame of a connection contains no state of an id that a newer connection of the same person took over meanwhile', () => {
   const told: { readonly except: number; readonly clients: readonly number[] }[] = []
   const slots: (() => void)[] = []
   const host = {

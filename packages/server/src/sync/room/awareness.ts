@@ -127,7 +127,7 @@ export class Presence {
   private readonly entries = new Map<number, Entry>()
   /** Client ids by the connection that introduced them, for connections that have not left. */
   private readonly owned = new Map<number, Set<number>>()
-  /** The newest clocks that others saw, in a former home of the room, of ids that are not shown here yet. [WS-47] */
+  /** By client id: the newest clock that others saw in a former home of the room. The first state here gets a higher one. [WS-47] */
   private readonly seen: Map<number, number>
   private bytes = 0
   /** Number of entries with a state. */
@@ -141,8 +141,8 @@ export class Presence {
    * Applies the entries that the sender may set and returns the states to broadcast. Entries beyond a limit are skipped. After four ids
    * that the sender may not introduce, the rest of the frame is skipped too. [WS-43]
    *
-   * Only with the first states that it shows can a connection take ids over: what it later sends about ids of others repeats what it has
-   * received, as y-websocket does with every state. [WS-44]
+   * A connection can take over ids of others only with the first states that it shows. Later states of such ids are echoes of what the
+   * connection has received: y-websocket sends every state back. [WS-44]
    */
   take(sender: Sender, incoming: Iterable<StateEntry>, nowMs: number): OutgoingState[] {
     const mayTakeOver = !this.owned.has(sender.connection)
@@ -160,8 +160,8 @@ export class Presence {
   }
 
   /**
-   * Notes ids that a connection introduced in the former home of the room, before any state of them comes: no other connection can
-   * introduce them here in between. [WS-44]
+   * Notes ids that a connection introduced in the former home of the room. This happens before any state arrives here, so that no other
+   * connection can introduce these ids first. [WS-44]
    */
   introduced(sender: Sender, clients: readonly number[], nowMs: number): void {
     for (const client of clients.slice(0, MAX_IDS)) {
@@ -250,8 +250,8 @@ export class Presence {
   }
 
   /**
-   * A connection ended or left: returns null states for everything it still shows. Keeps their clocks, so that a later state of the same id
-   * counts as newer. [WS-46]
+   * Returns null states for everything that an ended or leaving connection still shows. Keeps the clocks, so that a later state of the
+   * same id counts as newer. [WS-46]
    */
   leave(connection: number): OutgoingState[] {
     const ids = this.owned.get(connection) ?? []
@@ -266,7 +266,7 @@ export class Presence {
     return cleared
   }
 
-  /** Null states for all states that were not renewed within 30 s. [WS-45] */
+  /** Removes all states that were not renewed within 30 s, and returns null states for them. [WS-45] */
   expire(nowMs: number): OutgoingState[] {
     const cleared: OutgoingState[] = []
     for (const [client, entry] of this.entries) {
@@ -294,7 +294,10 @@ export class Presence {
     return states
   }
 
-  /** The newest states of these ids of a connection, which missed a sending slot; not of those that another one took over since. [WS-44, WS-48] */
+  /**
+   * Returns the newest states of these ids, which waited for a sending slot of the connection. Leaves out ids that another connection has
+   * taken over meanwhile. [WS-44, WS-48]
+   */
   newest(connection: number, clients: Iterable<number>): OutgoingState[] {
     const states: OutgoingState[] = []
     for (const client of clients) {
@@ -331,7 +334,7 @@ export class Presence {
         if (this.seen.size < MAX_KNOWN) this.seen.set(client, Math.max(this.seen.get(client) ?? 0, clock))
       } else if (entry.clock <= clock) {
         entry.clock = Math.min(clock + 1, MAX_CLOCK)
-        // Before its first state here, nothing is known that could be told.
+        // An id without a state here so far (`heard` is -1) has nothing to send.
         if (entry.heard >= 0) raised.push({ client, clock: entry.clock, state: entry.state })
       }
     }

@@ -5,7 +5,7 @@ import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { EditWindow, OpenWindow } from './edit-window.ts'
 import { ROOM_OPTIONS } from './room-host.ts'
 
-/** The longest window, in ms, that a room opens in the second second of a load of `perSecond` edits a second, which come two at a time. */
+/** Returns the longest window, in ms, that a room opens after one second of `perSecond` edits a second, which arrive in pairs. */
 function windowAt(perSecond: number): number {
   const window = new EditWindow(SCHEDULE.windowMs)
   let longest = 0
@@ -21,7 +21,7 @@ describe('EditWindow, how long a room gathers its next edits', () => {
     expect(new EditWindow(SCHEDULE.windowMs).next(1, 1_000)).toBe(0)
   })
 
-  it('[WS-41] the edits of 18 people who type 5 letters a second leave at once; from 100 edits a second on they are gathered for at most 16 ms', () => {
+  it('[WS-41] 90 edits a second, as 18 people type them, leave at once; above 100 a second edits are gathered for at most 16 ms', () => {
     expect(windowAt(90)).toBe(0)
     expect(windowAt(140)).toBeGreaterThan(0)
     expect(windowAt(400)).toBe(16)
@@ -29,7 +29,7 @@ describe('EditWindow, how long a room gathers its next edits', () => {
   })
 })
 
-it('[WS-41] a window that gives way to none has ended, so that what was gathered in it leaves', async () => {
+it('[WS-41] the edits gathered in a window leave at once when the next window has 0 ms', async () => {
   const { clock, timers, pause, advance } = manualTime()
   let ended = 0
   const window = new OpenWindow(

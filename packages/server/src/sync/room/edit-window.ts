@@ -2,7 +2,7 @@ import type { RoomHost } from './room-host.ts'
 import { Load } from '../../kernel/load.ts'
 import { LOAD_MEMORY_MS, roomWindowMs } from '../../kernel/schedule.ts'
 
-/** Decides how long a room gathers its next edits: not at all while few come, so that an edit leaves at once, and longer as more come. */
+/** Decides how long a room gathers edits before it applies them: 0 ms while few edits come, and longer as more come. */
 export class EditWindow {
   private readonly load = new Load(LOAD_MEMORY_MS)
   private readonly widestMs: number
@@ -25,7 +25,7 @@ export class OpenWindow {
   private readonly ended: () => void
   private cancel: (() => void) | null = null
 
-  /** `ended` is called whenever what was gathered may leave. */
+  /** @param ended called at the end of each window, when the gathered edits may be applied */
   constructor(host: Pick<RoomHost, 'beats' | 'clock' | 'options'>, ended: () => void) {
     this.host = host
     this.window = new EditWindow(host.options.windowMs)
@@ -36,7 +36,10 @@ export class OpenWindow {
     return this.cancel !== null
   }
 
-  /** Opens the next window, since `writes` edits leave now, in place of the one that is open: edits may be gathered in that. */
+  /**
+   * Replaces the open window by the next one, now that `writes` edits leave. Calls `ended` at once when the next window has 0 ms, because
+   * edits may have been gathered in the replaced one.
+   */
   next(writes: number): void {
     this.close()
     const windowMs = this.window.next(writes, this.host.clock.monotonicMs())

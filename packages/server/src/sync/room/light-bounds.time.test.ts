@@ -31,7 +31,7 @@ const NEIGHBOURS = 10
 
 type Kind = 'long' | 'short' | 'marks' | 'lists' | 'table' | 'links' | 'signs' | 'shapes' | 'fields'
 const KINDS: readonly Kind[] = ['long', 'short', 'marks', 'lists', 'table', 'links', 'signs', 'shapes', 'fields']
-/** How many parts of each kind a document has. */
+/** The number of parts of each kind in a document. */
 type Mix = Readonly<Record<Kind, number>>
 
 const HTML: Partial<Record<Kind, (i: number) => string>> = {
@@ -63,7 +63,7 @@ interface Candidate {
   readonly state: Uint8Array
 }
 
-/** The document of a mix; `null` when it is over the bounds. */
+/** Builds the document of a mix. Returns `null` when it is over the bounds. */
 function candidate(mix: Mix): Candidate | null {
   const prepared = prepareValue({ id: 'd', name: 'T', ...bodyOf(mix) }, 'd', null)
   if (!prepared.ok) throw new Error(prepared.refusal.message)
@@ -76,7 +76,7 @@ function candidate(mix: Mix): Candidate | null {
   return isOver ? null : { mix, stored, state }
 }
 
-/** A mix of some kinds, as large as the bounds allow. */
+/** Builds a document of some kinds in a random mix, as large as the bounds allow. */
 function fill(below: (below: number) => number): Candidate {
   const kinds = KINDS.filter(() => below(3) === 0)
   const shares = Object.fromEntries(KINDS.map((kind) => [kind, kinds.includes(kind) ? 1 + below(9) : 0])) as Mix
@@ -89,7 +89,7 @@ function fill(below: (below: number) => number): Candidate {
   }
 }
 
-/** Milliseconds of the fastest of several runs: what the work takes when nothing else uses the core. */
+/** Returns the milliseconds of the fastest of several runs. That is the time of the work when nothing else uses the core. */
 function fastest(run: () => void, runs = 9): number {
   let best = Number.POSITIVE_INFINITY
   for (let i = 0; i < runs; i++) {
@@ -104,7 +104,7 @@ const STEPS = ['check of a snapshot', 'encoding', 'estimate of a load', 'first p
 
 const HEAD = { bodyAhead: true, lastSeq: 0 } as DocumentHead
 
-/** What a room does with its whole document, and how long it takes. */
+/** Measures each step that a room does with its whole document, in ms by name. */
 function stepsOf({ stored, state }: Candidate): Map<string, number> {
   const { doc } = buildSound([state], systemRandom)
   const base = readStoredBody(stored)
@@ -158,7 +158,7 @@ function stepsOf({ stored, state }: Candidate): Map<string, number> {
   return steps
 }
 
-/** The slowest steps that a search by seed finds: random mixes first, then neighbours of the slowest one. */
+/** Searches for the slowest steps, starting from a seed: first in random mixes, then in neighbours of the slowest one. */
 function search(seedNumber: number, candidates = CANDIDATES): Map<string, { readonly ms: number; readonly mix: Mix }> {
   const below = dice(seedNumber)
   const slowest = new Map<string, { readonly ms: number; readonly mix: Mix }>()
@@ -191,7 +191,7 @@ it('[C1] [C8] the slowest step that a search finds within the bounds of light ro
 })
 
 it('[C1] [G9] a piece of the worst update into the fullest light document takes at most 5 ms', () => {
-  // Every struct of this update has to pass half of those before it.
+  // To place a struct of this update, Yjs has to pass half of the structs before it.
   const all = quadratic(LIGHT_BOUNDS.structs)
   const before = quadratic(LIGHT_BOUNDS.structs - LIGHT_BOUNDS.pieceStructs)
   const took: number[] = []
@@ -210,13 +210,13 @@ it('[C1] [G9] a piece of the worst update into the fullest light document takes 
   expect(best).toBeLessThan(limitHere(best, LONGEST_STEP_MS))
 })
 
-it('[C1] [C8] a call that light rooms take works for at most 5 ms in one go', { timeout: patience(30_000) }, async () => {
+it('[C1] [C8] a call in a light room works for at most 5 ms at a time', { timeout: patience(30_000) }, async () => {
   await using storage = await openTestStorage({ thread: true })
   await using worker = new TestWorker(storage, { rooms: { ...LIGHT_OPTIONS, saveIdleMs: 600_000, saveLatestMs: 600_000 } })
   const blocks = (count: number, word: string) =>
     Array.from({ length: count }, (_, i) => `<p id="b${i}">${word} ${i}</p>`).join('')
   const pauses: number[] = []
-  // Replaced content stays in the history of a document, which therefore leaves the bounds after some edits.
+  // Each document gets only three edits: replaced content stays in its history, so it would exceed the bounds after some more.
   for (let document = 0; document < 25; document++) {
     const richTextPages = [{ id: 'p', name: 'P', content: blocks(6, 'first') }]
     const head = await createDocument(storage.documents, { pages: [], richTextPages })
@@ -231,7 +231,7 @@ it('[C1] [C8] a call that light rooms take works for at most 5 ms in one go', { 
   expect(best).toBeLessThan(limitHere(best, LONGEST_STEP_MS))
 })
 
-/** The longest time between two rounds of the event loop while `work` runs. */
+/** Returns the longest time, in ms, between two rounds of the event loop while `work` runs. */
 async function longestStep(work: () => Promise<void>): Promise<number> {
   let longestMs = 0
   let lastMs = performance.now()

@@ -8,8 +8,8 @@ import { type TestClient, until } from '../testing/worker-harness.ts'
 const at = new RoomFixture()
 
 /**
- * A document whose log lacks the shape `lost`, upon which the record of `after` depends. Returns the update that closes the gap, and who
- * has joined, none of whom has `after`.
+ * Opens a document whose log lacks the shape `lost`, on which the record of the shape `after` depends. Returns the update that closes the
+ * gap, and two joined clients that have neither shape.
  */
 async function openWithGap() {
   const { head, room } = await at.openRoom()
@@ -43,7 +43,7 @@ async function openWithGap() {
 const idsOf = ({ doc }: TestClient) => [...doc.getMap('shapes:c1').keys()]
 
 it.each([1, 2])(
-  '[LIFE-5] [LIFE-16] who closes a gap of the log by one of %i messages is the last writer, and gets what waited for it, as everybody does',
+  '[LIFE-5] [LIFE-16] a client that closes a gap of the log in a turn of %i messages is the last writer, and everybody gets the waiting updates',
   async (messages) => {
     const { head, room, lost, ben, cid } = await openWithGap()
     const { connection, join } = ben

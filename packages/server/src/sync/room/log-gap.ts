@@ -1,8 +1,8 @@
 import * as Y from 'yjs'
 
 /**
- * Updates that depend on a log record that was lost, and so cannot be applied. An earlier release stored edits after a lost record. The
- * document itself is sound; these updates wait for the missing content. [LIFE-5]
+ * Updates that cannot be applied because they depend on a log record that was lost. An earlier release could store edits after a lost
+ * record. The document itself is sound; these updates wait for the missing content. [LIFE-5]
  */
 export interface LogGap {
   /** The pending updates as Yjs keeps them, in update format 2. */
@@ -11,7 +11,7 @@ export interface LogGap {
   readonly missing: ReadonlyMap<number, number>
 }
 
-/** Removes the pending updates from a document, which is sound afterwards. Returns `null` when none is pending. */
+/** Takes the pending updates out of a document, which is sound afterwards. Returns `null` when none is pending. */
 export function takePending({ store }: Y.Doc): LogGap | null {
   const { pendingStructs, pendingDs } = store
   if (pendingStructs === null && pendingDs === null) return null
@@ -26,7 +26,7 @@ function deletedClients(update: Uint8Array): Iterable<number> {
   return Y.decodeUpdateV2(update).ds.clients.keys()
 }
 
-/** Whether an update that has passed the guard contains missing content. */
+/** Whether an update that has passed the guard supplies some of the missing content. */
 export function fillsGap({ missing }: LogGap, update: Uint8Array): boolean {
   const { to } = Y.parseUpdateMeta(update)
   return [...missing].some(([client, clock]) => (to.get(client) ?? 0) > clock)

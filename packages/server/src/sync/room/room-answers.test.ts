@@ -19,7 +19,7 @@ const INSERT = { pageId: 'p1', content: `${PAGE}<p>new words</p>`, format: 'html
 const at = new RoomFixture(ROOMS, BODY)
 
 const workers: TestWorker[] = []
-/** A test that failed may not keep its worker from ending. */
+/** Called at the end, because a worker whose write a failed test still holds back could not end. */
 const releases: (() => void)[] = []
 afterAll(async () => {
   for (const release of releases) release()
@@ -31,7 +31,7 @@ function started(worker: TestWorker): TestWorker {
   return worker
 }
 
-/** A worker whose first write of a version waits until it is let go; `before` runs then. */
+/** A worker whose first write of a version waits until `release` is called. Then `before` runs, and after it the write. */
 function pausedWorker(
   before: (documents: DocumentStore, ref: Parameters<DocumentStore['state']>[0]) => Promise<void> = async () => {},
   time: Partial<ManualTime> = {},
@@ -58,7 +58,7 @@ function pausedWorker(
   return { worker, reached: reached.promise, release: released.resolve }
 }
 
-/** The socket of a client breaks, and it comes back with the copy that it has. */
+/** Lets a client leave and join again with the copy that it has, as after a broken socket. */
 async function reconnect(client: TestClient, room: number): Promise<void> {
   client.leave()
   client.joinRoom(room)
@@ -104,7 +104,7 @@ describe('a client that joins while a write of the relay waits for the store', (
     expect(await contentOf(head)).toBe(PAGE)
   })
 
-  it('[WS-25] [LIFE-13] sees an edit once that lost a race for the version and was made again', async () => {
+  it('[WS-25] [LIFE-13] sees an edit only once when the edit lost a race for the version and was made again', async () => {
     const { worker, reached, release } = pausedWorker(async (documents, ref) => {
       const state = await documents.state(ref)
       if (state.kind === 'document') await documents.write(write(state.head, { collectionId: 'c' }))
@@ -122,7 +122,7 @@ describe('a client that joins while a write of the relay waits for the store', (
     expect([timesIn(ben.text()), timesIn(await contentOf(head))]).toEqual([1, 1])
   })
 
-  it('[WS-23] [WS-25] gets step1, presence and one step2 in this order when the write is stored, with its content, however often it asked', async () => {
+  it('[WS-23] [WS-25] gets step1, presence and one step2 in this order when the write is stored, even if it asked several times', async () => {
     const { worker, reached, release } = pausedWorker()
     const { head, room } = await at.openRoom(worker)
     const ann = await at.joined(room, {}, worker)
@@ -149,14 +149,14 @@ describe('a client that joins while a write of the relay waits for the store', (
     expect(timesIn(ben.text())).toBe(1)
   })
 
-  it('[LIFE-6] [WS-32] is not refused for what it sent before its room was opened again, when it is asked for what that builds upon after 6 s', async () => {
+  it('[LIFE-6] [WS-32] sends an update that depends on a lost one, is asked for the lost one only after 6 s, and gets no refusal', async () => {
     const time = manualTime()
     const { worker, reached, release } = pausedWorker(undefined, time)
     const { head, room } = await at.openRoom(worker)
     const editing = editIn(worker, room, editRequest(head, 'set_prose', INSERT))
     await reached
     const ben = worker.client()
-    // Somebody else's edit reached Ben and was lost with the former room. The next one builds upon it.
+    // The edit of another person reached Ben and was lost with the former room. Ben's next edit depends on it.
     const lost = new Y.Doc()
     lost.getMap('keys').set('first', 1)
     Y.applyUpdate(ben.doc, Y.encodeStateAsUpdate(lost), ben)
@@ -171,12 +171,12 @@ describe('a client that joins while a write of the relay waits for the store', (
     release()
     done(await editing)
     await until(() => ben.synced)
-    // The client answers the step1 by a step2, and both its messages are applied.
+    // Ben answers the step1 with a step2, and both of his messages are applied.
     await passing(time, () => ben.settled === 2)
     expect([ben.refusals, ben.received.filter((type) => type === SYNC.step1)]).toEqual([[], [SYNC.step1]])
   })
 
-  it('[WS-25] is sent nothing when it left before the write was stored', async () => {
+  it('[WS-25] gets nothing when it left before the write was stored', async () => {
     const { worker, reached, release } = pausedWorker()
     const { head, room } = await at.openRoom(worker)
     const editing = editIn(worker, room, editRequest(head, 'set_prose', INSERT))
@@ -191,7 +191,7 @@ describe('a client that joins while a write of the relay waits for the store', (
   })
 })
 
-it('[LIFE-22] [WS-25] a client that joins while a restore keeps the document still is answered at once', async () => {
+it('[LIFE-22] [WS-25] a client that joins while a restore pauses the document is answered at once', async () => {
   const { room } = await at.openRoom()
   await at.worker.job(room, { kind: 'settle', quietMs: 60_000 })
   const ben = await at.joined(room)
@@ -210,7 +210,7 @@ it('[G9] [C10] a client that joins between the pieces of an update that is then 
       watch: {
         ...noWatch,
         begin: ({ ordinal }) => {
-          // The first is the check of the whole.
+          // The first call belongs to the check of the whole update, the others to its pieces.
           if (ordinal > 1 && ++pieces === 3) isGated = true
         },
       },
@@ -235,7 +235,7 @@ it('[G9] [C10] a client that joins between the pieces of an update that is then 
   expect([ben.expelled, ben.refusals]).toEqual([null, []])
 })
 
-it('[AG-110] a client that joins before late words are stored gets them when they are, so that it does not bring them back after a kill beside those that the next process writes', async () => {
+it('[AG-110] a client gets late words only when they are stored, so that after a kill it does not send them beside the same words of the next process', async () => {
   const gate = gatedUpdates(at.storage.updates)
   const worker = started(new TestWorker({ ...at.storage, updates: gate.updates }, { rooms: ROOMS }))
   const { head, room } = await at.openRoom(worker)
@@ -271,7 +271,7 @@ async function reconnectAs(client: TestClient, room: number): Promise<void> {
   await until(() => client.synced && client.settled === client.ordinal)
 }
 
-/** Lets time pass until something holds. */
+/** Advances the clock in steps of 10 ms until `holds` returns true, for at most 5 s. */
 async function passing(time: ManualTime, holds: () => boolean): Promise<void> {
   for (let turns = 0; turns < 500 && !holds(); turns++) await time.advance(10)
   expect(holds()).toBe(true)

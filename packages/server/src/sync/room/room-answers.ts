@@ -12,7 +12,7 @@ const RESYNC_EVERY_MS = 1_000
 const FULL_STATE_EVERY_MS = 10_000
 /** WS-29 requires that the client is asked again after at most 5 s. */
 const LONGEST_DROP_MS = 5_000
-/** Above this size of the document a step1 waits for a turn, because the answer may have to encode the whole document. */
+/** A step1 waits for a turn when the document is larger than this, because the answer may have to encode the whole document. */
 const QUICK_STEP1_BYTES = 64 * 1024
 const ENCODE_MS_PER_BYTE = 30e-6
 
@@ -23,10 +23,10 @@ const ENCODE_MS_PER_BYTE = 30e-6
 export class RoomAnswers {
   private readonly room: SyncRoom
   private readonly host: RoomHost
-  /** What waits until the content it tells of stays. */
+  /** Answers that wait until the content in them can no longer be taken back. */
   readonly held: HeldAnswers
 
-  /** `asked` is called when a step1 has left for a connection. */
+  /** @param asked called when a step1 has been sent to a connection */
   constructor(room: SyncRoom, broadcasts: Broadcasts, asked: (member: Member) => void) {
     this.room = room
     this.host = room.host
@@ -68,7 +68,7 @@ export class RoomAnswers {
     this.held.send(member, 'step1', () => [syncFrame(SYNC.step1, vectorOf(this.room.content()))])
   }
 
-  /** Sends the states of the others, after a step1 that still waits. `null`: there is none. [WS-23] */
+  /** Sends the presence of the others, behind a step1 that still waits. `snapshot` returns `null` when nobody shows any. [WS-23] */
   sendPresence(member: Member, snapshot: () => Uint8Array | null): void {
     this.held.send(member, 'awareness', () => {
       const others = snapshot()
@@ -76,7 +76,7 @@ export class RoomAnswers {
     })
   }
 
-  /** A connection left. */
+  /** Discards the answers and the resync that wait for a connection that left. */
   forget(member: Member): void {
     this.held.forget(member)
     member.resyncTimer?.()
@@ -113,7 +113,7 @@ export class RoomAnswers {
     })
   }
 
-  /** Asks the connection now if it was to be asked later. */
+  /** Sends a delayed resync request at once, if one waits. */
   resyncNow(member: Member): void {
     if (member.resyncTimer === null) return
     member.resyncTimer()

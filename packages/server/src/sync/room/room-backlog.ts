@@ -2,7 +2,7 @@ import type { Write } from './room-edits.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
-/** Cost of ordinary updates, used until the room has measured its own. */
+/** Cost of ordinary updates. Used until the room has measured its own; the estimate never falls below it. */
 const EXPECTED_MS_PER_BYTE = 0.0003
 const LEAST_MS = 0.05
 /** Smaller writes are not measured, because they say little about the cost per byte. */
@@ -40,8 +40,8 @@ export class Backlog {
   }
 
   /**
-   * Whether a connection would owe more processor time than it may, if `moreBytes` joined its waiting writes. A single write is always
-   * accepted.
+   * Whether a connection would owe more processor time than `debtMs` if `moreBytes` were added to its waiting writes. A connection without
+   * waiting writes is never over, so a single write is always accepted.
    */
   isOver(member: Member, moreBytes = 0): boolean {
     if (member.waitingBytes === 0) return false

@@ -18,7 +18,7 @@ export interface Materialised {
   readonly bytes: Uint8Array
   readonly facts: BodyFacts
   /**
-   * References found in the content alone. A references list that a client sent with the body is replaced at the first live edit. [BLOB-2]
+   * References found in the content. They replace a list of references that a client sent with an earlier body. [BLOB-2]
    */
   readonly blobReferences: readonly string[]
   /**
@@ -50,7 +50,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0
 }
 
-/** Rooms are materialised up to this share earlier than the latest allowed time. Multiples of the golden ratio spread the rooms evenly. */
+/** A room is materialised up to 20% earlier than the latest allowed time. Multiples of the golden ratio spread the rooms evenly. */
 const SPREAD = 0.2
 const GOLDEN = 0.618_034
 

@@ -5,13 +5,13 @@ import type { LoadedLog } from '../update-log.port.ts'
 import type { RoomTask } from '../worker-messages.ts'
 
 /**
- * What a document may be, and what may be asked of its room, where every step has to be short. Each bound is on something that is counted
- * before the step, never on a time that is measured. `light-bounds.time.test.ts` searches for the slowest step within them. [C1, C8]
+ * The largest document and the largest call of a room whose every step must be short. Each bound limits a quantity that is known before the
+ * step, never a measured time. `light-bounds.time.test.ts` searches for the slowest step within the bounds. [C1, C8]
  */
 export interface RoomBounds {
   /** Bytes of the stored state: snapshot, records after it, and the memory of removed blocks. The stored body has the same bound. */
   readonly stateBytes: number
-  /** Structs of the live document, on which the time of nearly every step depends. */
+  /** Structs of the live document. The time of nearly every step depends on them. */
   readonly structs: number
   /** Longest time that loading the state may take, as the guard estimates it. */
   readonly loadMs: number
@@ -33,7 +33,7 @@ export const LIGHT_BOUNDS: RoomBounds = {
   pieceStructs: 64,
 }
 
-/** Thrown by work that may take longer than the bounds of its home allow, before it does anything. The room then moves. [C8] */
+/** Thrown by work that may take longer than the bounds of its home allow. Nothing has been done by then, and the room moves. [C8] */
 export class Elsewhere extends Error {
   constructor() {
     super('the document or the call exceeds what a room on the main loop may take')
@@ -47,19 +47,19 @@ export function isLogOver(bounds: RoomBounds, guard: UpdateGuard, log: Extract<L
   return bytes > bounds.stateBytes || isLoadOver(bounds, guard, updates)
 }
 
-/** Whether it may take too long to load these updates. */
+/** Whether loading these updates may take longer than `bounds.loadMs`. */
 export function isLoadOver(bounds: RoomBounds, guard: UpdateGuard, updates: readonly Uint8Array[]): boolean {
   return worstLoadMs(guard, updates) > bounds.loadMs
 }
 
 const TAG = '<'.charCodeAt(0)
 const OBJECT = '{'.charCodeAt(0)
-/** A paragraph with an id makes five structs, and has two tags. */
+/** A paragraph with an id has two tags and becomes five structs. */
 const STRUCTS_PER_TAG = 2.5
 
 /**
- * Whether a stored body exceeds the bounds. When the live document lacks this body and has to take it up, each tag and each
- * object of the body also counts for the structs that it becomes.
+ * Whether a stored body exceeds the bounds. A body that the log lacks (`bodyAhead`) has to be applied to the live document, so its
+ * future structs count as well: 2.5 for each tag, 1 for each JSON object.
  */
 export function isBodyOver(
   { structs, stateBytes, callBytes }: RoomBounds,
@@ -67,7 +67,7 @@ export function isBodyOver(
 ): boolean {
   if (body.length > stateBytes) return true
   if (!head.bodyAhead) return false
-  // A live document takes up a body by comparing the two.
+  // The body is applied by comparing it with the live document, which takes as long as a call of this size.
   if (head.lastSeq > 0 && body.length > callBytes) return true
   let count = 0
   for (const byte of body) {
@@ -77,7 +77,7 @@ export function isBodyOver(
   return count > structs
 }
 
-/** @throws Elsewhere for a document that exceeds the bounds */
+/** Checks a stored document against the bounds. @throws Elsewhere when it exceeds them */
 export function keepWithin(bounds: RoomBounds | null, record: Pick<DocumentRecord, 'head' | 'body'>): void {
   if (bounds !== null && isBodyOver(bounds, record)) throw new Elsewhere()
 }
@@ -93,7 +93,7 @@ function worstLoadMs(guard: UpdateGuard, updates: readonly Uint8Array[]): number
   return inspection.kind === 'ok' ? inspection.worstMs : Number.POSITIVE_INFINITY
 }
 
-/** Whether a task may take longer than the bounds allow in a document of `stateBytes`. */
+/** Whether a PUT or an edit may take longer than the bounds allow in a document of `stateBytes`. Other tasks never do. */
 export function isTaskOver({ callBytes }: RoomBounds, task: RoomTask, stateBytes: number): boolean {
   if (task.kind === 'put') return stateBytes + task.request.body.bytes.length > callBytes
   return task.kind === 'edit' && stateBytes + weightOf(task.request.args, callBytes) > callBytes
@@ -101,7 +101,7 @@ export function isTaskOver({ callBytes }: RoomBounds, task: RoomTask, stateBytes
 
 const VALUE_BYTES = 8
 
-/** About as many bytes as a plain value has as JSON; stops counting above `most`. */
+/** The approximate number of JSON bytes of a plain value. Stops counting above `most`. */
 function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return VALUE_BYTES

@@ -6,7 +6,7 @@ import type { SyncRoom } from './sync-room.ts'
 const BEN = 7
 const RELAY = 0
 
-/** The broadcasts of a room whose log is moved by hand; `add` returns what marks the update. */
+/** The broadcasts of a room whose log the test moves. `add` emits an update that consists of its sequence, which `sent` then lists. */
 function room() {
   const log = { emitted: 0, durable: 0 }
   const sent: number[] = []
@@ -37,7 +37,7 @@ it('[LIFE-2] a write of the relay is broadcast when it is durable, although the 
   expect([sent, broadcasts.isHeldBack]).toEqual([[1, 2, 3, 4], false])
 })
 
-it('[LIFE-13] what was durable before an edit that is taken back is broadcast, and the edit is not', () => {
+it('[LIFE-13] when an edit is taken back, the durable updates before it are broadcast, and the edit is not', () => {
   const { log, sent, broadcasts, add } = room()
   add(BEN)
   add(RELAY)

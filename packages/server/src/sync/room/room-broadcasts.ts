@@ -8,9 +8,9 @@ export class Broadcasts {
   private senders: number[] = []
   /** The log sequence of each update. */
   private sequences: number[] = []
-  /** The log sequence of the last write of the relay itself. While the log is not durable so far, the document may lose it in a crash. */
+  /** The log sequence of the last write of the relay itself. Until the log is durable through it, a crash may lose this write. */
   relaySequence = 0
-  /** Updates wait for the log, not for the end of a turn. */
+  /** Some updates wait for the log and not for the end of a turn. */
   isHeldBack = false
 
   constructor(room: SyncRoom) {
@@ -18,9 +18,10 @@ export class Broadcasts {
   }
 
   /**
-   * Takes an update that the log has just emitted. What a client wrote may run ahead of its commit, as that client would send it again. What
-   * the relay itself wrote may not: clients would bring it back after a crash, and the relay, which writes late words again, would have them
-   * twice. `connection`: 0 for an update of the relay. [LIFE-2, AG-110]
+   * Adds the update that the log has just emitted. `connection` is its writer, 0 for the relay itself. [LIFE-2, AG-110]
+   *
+   * An update of a client may be broadcast before its commit: after a crash that client sends the update again. An update of the relay may
+   * not. After a crash clients would send it back while the relay writes the same late words again, and the words would be there twice.
    */
   add(update: Uint8Array, connection: number): void {
     const { emitted } = this.room.log
@@ -32,7 +33,7 @@ export class Broadcasts {
     }
   }
 
-  /** Broadcasts them, up to the first one that waits for the log: those behind it may build upon it. */
+  /** Broadcasts the updates before the first one that waits for the log. The later ones may depend on it, so they wait too. */
   handOut(): void {
     const { host, id, epoch, log } = this.room
     const waits = this.sequences.findIndex((sequence, i) => this.senders[i] === 0 && sequence > log.durable)
@@ -45,7 +46,7 @@ export class Broadcasts {
     host.emit({ kind: 'updates', room: id, updates, senders, ...durable })
   }
 
-  /** Discards those that are not durable, because the document that emitted them is being discarded. */
+  /** Discards the updates that are not durable, because the document that emitted them is being discarded. */
   takeBack(): void {
     const { durable } = this.room.log
     const count = this.sequences.filter((sequence) => sequence <= durable).length

@@ -5,10 +5,10 @@ import { put, RoomFixture } from '../testing/room-fixture.ts'
 import { TestWorker, until } from '../testing/worker-harness.ts'
 
 const at = new RoomFixture()
-/** A workspace that works now and then, so that it counts as one that others must not hold up. */
+/** A second workspace that works a little. A workspace counts as indebted only while another one works too. */
 const QUIET = ['quiet', 1] as const
 
-/** A worker whose clock stands still, and which handles further turns only when the test says so. */
+/** A worker whose clock stands still, and which handles further turns only when the test calls `others`. */
 async function slowWorker() {
   const time = manualTime()
   const later: (() => void)[] = []
@@ -60,7 +60,7 @@ describe('PUTs and tool calls of a workspace in debt', () => {
     }
   })
 
-  it('[WS-12] a call whose turn does not come in 20 s is 503 with the time after which to repeat it, and does nothing', async () => {
+  it('[WS-12] a call whose turn does not come within 20 s fails with 503 and a retry time, and does nothing', async () => {
     const { owes, start, time, isDone, outcomes, head, others } = await slowWorker()
     owes(['ws', 1e9], QUIET)
     start('put', { kind: 'put', request: put(head, { name: 'never' }) })

@@ -11,9 +11,9 @@ const BUSY: TaskOutcome = {
   details: { retryAfterMs: BUSY_RETRY_MS },
 }
 
-/** The tasks of one room for which a caller waits. They take their turns with those of other workspaces. [WS-12] */
+/** Runs the tasks of one room for which a caller waits. They take turns with the tasks of other workspaces. [WS-12] */
 export class WaitingCalls {
-  /** Calls that wait for their turn or run. */
+  /** Number of calls that run or wait for their turn. */
   count = 0
   private readonly calls: RoomHost['calls']
   private readonly workspaceId: string
@@ -35,7 +35,7 @@ export class WaitingCalls {
   }
 }
 
-/** The save at the beginning of a restore does not wait for a turn, because edits wait for it. */
+/** A settle with `quietMs`, which begins a restore, does not wait for a turn, because the edits of people wait for it. */
 function isCall(task: RoomTask): boolean {
   return task.kind === 'put' || task.kind === 'edit' || task.kind === 'encode' || (task.kind === 'settle' && !task.quietMs)
 }

@@ -6,7 +6,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import { put, RoomFixture, setShape, shapesOf, untilAsync } from '../testing/room-fixture.ts'
 import { TestWorker, until } from '../testing/worker-harness.ts'
 
-// Saving by timer is set far away, so that whatever is stored here is stored because somebody left.
+// The timer never saves here, so everything stored is stored because somebody left or the test asked for it.
 const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 120_000 })
 const { openRoom, joined, body, headOf, putTo, settle } = at
 
@@ -16,7 +16,7 @@ const shapesAt = async ({ key }: DocumentHead, index: number) => {
   return point.kind === 'point' ? shapesOf(JSON.parse(new TextDecoder().decode(point.body))) : point.kind
 }
 const untilPoints = (head: DocumentHead, count: number) => untilAsync(async () => (await pointsOf(head)).length === count)
-/** Resolves when all work that the room was asked to do before is done. */
+/** Resolves when the room has finished all work that it got before. */
 const idle = (room: number, on = at.worker) => settle(room, on)
 
 describe('recovery points of a live document', () => {

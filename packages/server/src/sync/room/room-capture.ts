@@ -20,7 +20,7 @@ export function leaveCapture({ key, ref, host, epoch }: Room): LeaveCapture {
     async run(version) {
       if (!isDue) return
       try {
-        // No capture when nothing has changed since the last one.
+        // A version that was captured already is not captured again.
         if (version !== capturedVersion) await host.recovery.capture(key, 'last-leave', host.clock.nowMs(), epoch ?? undefined)
         capturedVersion = version
         isDue = false

@@ -37,7 +37,7 @@ function showName(client: TestClient, user: object): void {
   client.sendPresence(writeAwareness([{ client: client.doc.clientID, clock: 1, state }]))
 }
 
-/** What the room has told once everything that `client` wrote is handled. */
+/** Returns the changes that the room has reported once everything that `client` wrote is handled. */
 async function toldAfter(client: TestClient, room: number): Promise<readonly LiveChange[]> {
   await until(() => client.settled === client.ordinal)
   await at.settle(room)
@@ -49,7 +49,7 @@ const block = (id: string, by: string, isRemoved = false) => ({ kind: 'block', p
 const short = (changes: readonly LiveChange[]) => changes.map(({ who, ...change }) => ({ ...change, by: who.id }))
 
 describe('who changes what in a live document', () => {
-  it('[AG-20] tells for each block that a person typed in who it was, once, before the answer of the job that saw it', async () => {
+  it('[AG-20] reports who typed in each block, once, before the answer of the job that saw it', async () => {
     const { room } = await at.openRoom()
     watch(room)
     const [ann, ben] = [await at.joined(room, { sub: 'ann' }), await at.joined(room, { sub: 'ben' })]
@@ -64,7 +64,7 @@ describe('who changes what in a live document', () => {
     expect(short(await toldAfter(ben, room)).slice(2)).toEqual([block('p1', 'ben')])
   })
 
-  it('[AG-20] tells of new and removed blocks, of a ticked item by its first paragraph, of shapes and of pages', async () => {
+  it('[AG-20] reports new and removed blocks, shapes, pages, and a ticked item as its first paragraph', async () => {
     const { room } = await at.openRoom()
     watch(room)
     const ann = await at.joined(room, { sub: 'ann' })
@@ -88,7 +88,7 @@ describe('who changes what in a live document', () => {
     ])
   })
 
-  it('[AG-20] tells nothing while nobody asks, nothing of what tools write, and stops when it is told to', async () => {
+  it('[AG-20] reports nothing while nobody watches, nothing that tools write, and nothing after the watching has ended', async () => {
     const { head, room } = await at.openRoom()
     const ann = await at.joined(room, { sub: 'ann' })
     type(ann, 'p1', ' before')
@@ -101,7 +101,7 @@ describe('who changes what in a live document', () => {
     expect(await toldAfter(ann, room)).toEqual([])
   })
 
-  it('[AG-20] tells words that came late for a replaced block as those of the person who typed them', async () => {
+  it('[AG-20] reports words that came late for a replaced block as a change of the person who typed them', async () => {
     const { head, room } = await at.openRoom()
     watch(room)
     const ann = await at.joined(room, { sub: 'ann' })
@@ -115,7 +115,7 @@ describe('who changes what in a live document', () => {
     expect(ann.text('prose:p')).toContain('one late')
   })
 
-  it('[AG-110] tells of words that came late for a page that was removed, whose they were and which page it was', async () => {
+  it('[AG-110] reports the person and the page of words that came late for a removed page', async () => {
     const pages = [...BODY.richTextPages, { id: 'q', name: 'Other', order: 1, content: '<p id="o1">other</p>' }]
     const { head, room } = await at.openRoom(at.worker, { ...BODY, richTextPages: pages })
     watch(room)
@@ -131,7 +131,7 @@ describe('who changes what in a live document', () => {
     expect(short(told)).toContainEqual({ kind: 'block', pageId: 'p', id: null, isRemoved: false, by: 'ann' })
   })
 
-  it('[AG-21] shows at most 24 characters of the name in the own awareness state of a person, on one line, and no name where there is none', async () => {
+  it('[AG-21] reports at most 24 characters of the name in the awareness state of a person, on one line, and no name when there is none', async () => {
     const { room } = await at.openRoom()
     watch(room)
     const [ann, ben] = [await at.joined(room, { sub: 'ann' }), await at.joined(room, { sub: 'ben' })]
@@ -149,8 +149,8 @@ describe('who changes what in a live document', () => {
   })
 })
 
-describe('what noting costs', () => {
-  it('[AG-20] takes at most 5 µs of processor time per update of a typist, at the median', () => {
+describe('the cost of noting changes', () => {
+  it('[AG-20] the median note of an update of a typist takes at most 5 µs of processor time', () => {
     const doc = page(Array.from({ length: 2_000 }, (_, i) => `<p id="b${i}">words</p>`).join(''))
     const texts = doc
       .getXmlFragment('prose:p')
@@ -161,7 +161,7 @@ describe('what noting costs', () => {
     const transactions: Y.Transaction[] = []
     doc.on('afterTransaction', (transaction: Y.Transaction) => transactions.push(transaction))
     for (let i = 0; i < 2_000; i++) (texts[i % 50] as Y.XmlText).insert(0, 'x')
-    // A round is long enough for the clock of the thread; the median of rounds bounds the median of updates in them.
+    // One update is too short for the clock of the thread, so rounds of many updates are measured.
     const rounds = Array.from({ length: 51 }, () => {
       const spentMs = threadTime()
       for (let i = 0; i < 20; i++) for (const transaction of transactions) touched.note(transaction, by)

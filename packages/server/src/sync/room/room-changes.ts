@@ -8,10 +8,10 @@ import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 import { TouchedBlocks } from './touched-blocks.ts'
 
-/** Changes are told this long after the first one, or earlier when a caller gets an answer. */
+/** Changes are reported this long after the first one, or earlier when a caller gets an answer. */
 export const TELL_MS = 500
 
-/** What the record of changes needs of its room. */
+/** What `RoomChanges` needs from its room. */
 interface Owner {
   readonly id: number
   readonly host: RoomHost
@@ -20,7 +20,8 @@ interface Owner {
 }
 
 /**
- * Who changes what in a live document, told to the main thread while somebody there asks for it. Costs nothing otherwise. [AG-20, AG-21]
+ * Records who changes what in a live document and reports it to the main thread, while somebody there watches. Costs nothing otherwise.
+ * [AG-20, AG-21]
  */
 export class RoomChanges {
   readonly #owner: Owner
@@ -32,13 +33,13 @@ export class RoomChanges {
     this.#owner = owner
   }
 
-  /** Whether changes are recorded begins or ends. */
+  /** Starts or stops recording. Reports what is known before it stops. */
   watch(isOn: boolean): void {
     if (!isOn) this.tell()
     this.#touched = isOn ? (this.#touched ?? new TouchedBlocks()) : null
   }
 
-  /** Follows another copy of the document: what is known of the one before is told first. */
+  /** Follows another copy of the document. First reports what is known of the former copy. */
   follow(live: LiveContent): void {
     if (this.#live !== null) {
       this.tell()
@@ -50,16 +51,16 @@ export class RoomChanges {
     })
   }
 
-  /** What a caller saw, with what people changed here until now. */
+  /** Adds to what a caller has seen the changes that people have made here until now. */
   seenAlso(seen: Seen | undefined): Seen | undefined {
     if (seen === undefined || this.#touched === null) return seen
     const changes = [...this.#touched.all()].map(({ by, ...change }) => ({ ...change, who: this.#whoIs(by) }))
-    // First what is newest: a mark is forgotten when the relay changes its block.
+    // The marks of this room come first, because they are newer: a mark is forgotten when the relay changes its block.
     return changes.length === 0 ? seen : { ...seen, changes: [...changes, ...seen.changes] }
   }
 
   #note(touched: TouchedBlocks<Member>, transaction: Y.Transaction): void {
-    // The relay also writes late words of a person. [AG-110]
+    // Late words are written by the relay, but their author is the person who typed them. [AG-110]
     const by = memberOf(transaction.meta.get(TYPED_BY)) ?? memberOf(transaction.origin)
     if (by === null) return touched.forget(transaction)
     touched.note(transaction, by)
@@ -67,7 +68,7 @@ export class RoomChanges {
     if (this.#cancelTell === null && touched.hasNews) this.#cancelTell = this.#owner.host.after(TELL_MS, () => this.tell())
   }
 
-  /** Tells the main thread what changed since the last time. */
+  /** Reports to the main thread what changed since the last report. */
   tell(): void {
     this.#cancelTell?.()
     this.#cancelTell = null

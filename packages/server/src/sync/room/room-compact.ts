@@ -4,12 +4,12 @@ import { isLoadOver } from './room-bounds.ts'
 import { fullState } from './room-content.ts'
 
 /**
- * Stores the live state as the document's snapshot and trims its log. Before that, the snapshot is decoded once in another thread. [LIFE-7,
- * D8] An interruption loses nothing; a snapshot that fails the check is reported and not stored.
+ * Stores the live state as the document's snapshot and trims its log. Before that, the snapshot is decoded once as a check, a large one
+ * in another thread. A snapshot that fails the check is reported and not stored. An interruption loses nothing. [LIFE-7, D8]
  */
 export async function compactRoom(room: Room): Promise<void> {
   const { log, host } = room
-  // A snapshot replaces the whole log, and a snapshot cannot hold everything that a log with a gap does.
+  // A snapshot replaces the whole log. It cannot hold the updates that wait for missing content, so a log with a gap stays as it is.
   if (!room.isReady || room.hasGap) return
   const live = room.live()
   const throughSeq = log.emitted

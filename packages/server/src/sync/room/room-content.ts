@@ -13,14 +13,15 @@ import { splitUpdate } from './room-split.ts'
 
 /**
  * What a room holds of its document. `bytes`: the stored state as it was read, which is enough to serve readers; `live`: a Y.Doc. A room
- * starts as `bytes` when possible and becomes `live` when it needs to; it never returns to `bytes`.
+ * starts as `bytes` when possible and becomes `live` when it needs to. It returns to `bytes` only when it loads the document again to take
+ * back a refused write.
  */
 export type RoomContent =
   | {
       readonly kind: 'bytes'
       readonly update: Uint8Array
       readonly vector: Uint8Array
-      /** What was stored of the memory of removed blocks. [AG-110] */
+      /** The stored memory of removed blocks. [AG-110] */
       readonly removed: RemovedBlocks
     }
   | { readonly kind: 'live'; readonly live: LiveContent }
@@ -31,7 +32,7 @@ export const RELAY = 'relay'
 /** The live document, with counts and costs that are kept for it. */
 export interface LiveContent extends RoomView {
   readonly doc: Y.Doc
-  /** Blocks that the relay removed a moment ago. [AG-110] */
+  /** The memory of blocks that the relay removed a moment ago, for words that arrive late. [AG-110] */
   late: LateWords
   structCount: number
   /** The whole state, encoded, and the log sequence at which it was encoded. [G12] */
@@ -43,7 +44,7 @@ export interface LiveContent extends RoomView {
   gap: LogGap | null
   /** Estimated time to load the document: the duration of the last full decode plus the time of slow updates since. [G9] */
   loadCostMs: number
-  /** Time of all other updates since the last decode: each took little, but together they may add as much to the load. [G9] */
+  /** Time of all fast updates since the last decode. Each took little, but together they may add much to the load. [G9] */
   smallStepsMs: number
 }
 
@@ -127,7 +128,7 @@ export function lengthOf(content: RoomContent): number {
 
 const HEAVY_BYTES = 8 * 1024 * 1024
 const SLOW_LOAD_MS = 1_000
-/** A document is suspicious when it takes longer than this to load and many times as long as its size explains. */
+/** A document is suspicious when its load takes more than 200 ms plus 0.03 ms for each struct. Its size does not explain that. */
 const SUSPECT_LOAD_MS = 200
 const SUSPECT_STRUCT_MS = 0.03
 

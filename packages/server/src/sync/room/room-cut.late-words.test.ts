@@ -11,7 +11,7 @@ import { cutWrite, type CutOwner } from './room-cut.ts'
 import { ClientIdBudget, ROOM_OPTIONS, type RoomHost, type RoomTurn } from './room-host.ts'
 import { newMember } from './room-members.ts'
 
-it('[C5] the watchdog watches while late words of an update that is applied in pieces are searched and placed', async () => {
+it('[C5] the watchdog watches the search and the placing of late words of an update that is applied in pieces', async () => {
   const [before, after] = ['<p id="a">one</p>', '<h2 id="a">one</h2>']
   const ann = page(before)
   const live = buildSound([Y.encodeStateAsUpdate(ann)], systemRandom)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PieceSize } from './room-cut.ts'
 
-/** Sizes and times of pieces until `structs` are applied, when a piece of n structs takes `ms(n)`. */
+/** Returns sizes and times of all pieces of an update with `structs` structs, when a piece of n structs takes `ms(n)`. */
 function pieces(structs: number, ms: (n: number) => number): { readonly sizes: number[]; readonly times: number[] } {
   const sizes: number[] = []
   const times: number[] = []
@@ -29,13 +29,13 @@ describe('the size of the pieces of a costly update', () => {
     expect(sizes.slice(0, 3)).toEqual([64, 256, 4])
   })
 
-  it('[G9] pieces do not become small where every transaction takes long whatever its size', () => {
+  it('[G9] pieces do not become small when every transaction takes long regardless of its size', () => {
     const { sizes, times } = pieces(29_120, (n) => 6 + n * 0.001)
     expect(sizes.length).toBeLessThan(60)
     expect(Math.max(...times)).toBeLessThan(25)
   })
 
-  it('[G9] no piece is empty, however slow', () => {
+  it('[G9] no piece is empty, even when a piece of one struct takes too long', () => {
     const { sizes } = pieces(100, (n) => n * 500)
     expect(new Set(sizes.slice(1))).toEqual(new Set([1]))
   })

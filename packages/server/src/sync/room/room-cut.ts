@@ -41,15 +41,15 @@ const FIRST_STRUCTS = 64
 const MOST_STRUCTS = 16_384
 /** Target duration of one piece, during which other documents wait. */
 const PIECE_MS = 4
-/** Time limit of the whole write: the same as the watchdog allows a write in one piece. [C5] */
+/** Time limit of the whole write. The watchdog allows the same for a write in one piece. [C5] */
 const LONGEST_MS = 2_000
 const LONGEST_MS_PER_MIB = 1_000
 const MIB = 1024 * 1024
-/** An update with fewer structs than this cannot itself be slow; a long measurement then comes from the machine. */
+/** An update with fewer structs than this is never slow by itself. If it took long, the machine was busy. */
 const MANY_STRUCTS = 1_000
 
 /**
- * Applies one costly write in pieces, each in a turn of its own, so that other documents are served in between. [G9, C1] Nothing is logged
+ * Applies one costly write in pieces over several turns, so that other documents are served in between. [G9, C1] Nothing is logged
  * or broadcast before all pieces are applied and the document is known to load within its limit. A write that exceeds the time limit is
  * refused and its document is loaded again. `took` receives the processor time that was used.
  */
@@ -176,8 +176,8 @@ class Cut {
 }
 
 /**
- * Decides how many structs each piece gets, so that a piece takes about `PIECE_MS` besides the fixed time of any transaction in
- * this document. That time is long, for example, with many clients, and smaller pieces would only take it more often.
+ * Decides how many structs each piece gets, so that its structs take about `PIECE_MS`. The fixed time that any transaction takes in this
+ * document is left out: it is long with many clients, for example, and smaller pieces would only spend it more often.
  */
 export class PieceSize {
   private readonly most: number
@@ -195,7 +195,7 @@ export class PieceSize {
     return this.structs
   }
 
-  /** Notes how long the piece took. The next one is at most four times as large, and smaller at once when that took too long. */
+  /** Notes how long the piece took. The next piece is at most four times as large, and smaller when this one took too long. */
   took(ms: number): void {
     const { structs, before } = this
     if (before !== null && before.structs !== structs) {
@@ -214,8 +214,8 @@ function longestMs(bytes: number): number {
 }
 
 /**
- * Measures in another thread how long the document now takes to load, and returns a description when that is too long. Otherwise many steps
- * that are each fast enough could make a document that takes too long to load. [G9]
+ * Measures in another thread how long the document now takes to load. Returns a description when that is too long, else `null`. Without
+ * this check, many steps that are each fast enough could make a document that takes too long to load. [G9]
  */
 async function loadFault(
   owner: CutOwner,
@@ -224,7 +224,7 @@ async function loadFault(
 ): Promise<string | null> {
   const { processorMs, scratch } = owner.host
   const startedMs = processorMs()
-  // It may have been encoded between two pieces, for the trial of another write, and the pieces bring no sequence of their own.
+  // The cache is stale when the trial of another write encoded the state between two pieces: pieces do not raise the sequence.
   live.full = null
   // Encoding counts as well: a connection that joins the loaded document waits for it.
   const state = fullState({ kind: 'live', live }, owner.sequence)

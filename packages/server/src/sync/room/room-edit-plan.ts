@@ -13,7 +13,7 @@ import type { Room } from './room.ts'
 import type { Base } from './room-body.ts'
 import type { RoomSaver } from './room-save.ts'
 
-/** Others are served after a step of a plan that took this much processor time. */
+/** After a step of a plan that took more processor time than this, other documents are served. */
 const LONG_STEP_MS = 8
 
 /** A planned edit that may be stored: the bodies before and after, and how much it adds. */
@@ -28,17 +28,17 @@ export interface Change {
   readonly sinceStored: number
   readonly facts: BodyFacts
   readonly nowMs: number
-  /** What was encoded ahead of the transaction. */
+  /** Values that were encoded before the transaction. */
   readonly encoded?: EncodedValues
 }
 
-/** Why a plan was not finished, or cannot be carried out. */
+/** Why a plan was not finished or cannot be carried out. `again`: the edit has to be planned anew. */
 export type Lost = TaskOutcome | 'again'
 
 /**
- * Plans an edit in steps, and lets others be served after a long one. [DIAG-17]
+ * Plans an edit in steps, and serves other documents after each long step. [DIAG-17]
  *
- * @param letOthers resolves to `null` when the plan still fits
+ * @param letOthers serves the others; resolves to `null` when the plan still fits the document
  */
 export async function planEdit(
   room: Room,
@@ -79,8 +79,8 @@ export async function planEdit(
 }
 
 /**
- * The plan as if it were made now, when people changed the document since; `null` when it has to be made anew. What it compares and counts
- * anew is what they changed, and not what the edit adds. [CONC-14]
+ * Fits a plan to a document that people have changed since. Returns `null` when the edit has to be planned anew. The time depends on what
+ * people changed and not on what the edit adds, because only their changes are compared and counted again. [CONC-14]
  */
 export function refitChange(room: Room, saver: RoomSaver, planned: Change, request: EditRequest): Change | null {
   const base = saver.base as Base

@@ -2,8 +2,8 @@ import type { CanvasPage, DocumentBody, ProsePage } from '@docrelay/model/body'
 import { wireValue } from '../binding/binding-values.ts'
 
 /**
- * Whether the live document can hold everything that an edit changed, so that projecting it over the body from before the edit gives the
- * edited body. That is true of page text and shapes. It is false of members that only the stored body has and of page lists. [YDOC-6]
+ * Whether the live document can hold everything that an edit changed. Then projecting it over the body from before the edit gives the
+ * edited body. True for page text and shapes; false for page lists and for members that only the stored body has. [YDOC-6]
  */
 export function isLiveChange(before: DocumentBody, after: DocumentBody): boolean {
   const { canvas, prose } = before
@@ -34,7 +34,7 @@ function samePages<T extends CanvasPage | ProsePage>(
   })
 }
 
-/** A shape value with members that the live document cannot hold is kept only in the stored body. [BODY-7] */
+/** Whether the live document holds all new shapes. Members that it cannot hold are kept only in the stored body. [BODY-7] */
 function hasLiveShapes(old: CanvasPage, page: CanvasPage): boolean {
   const known = new Set(old.shapes)
   return (

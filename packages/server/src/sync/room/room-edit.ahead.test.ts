@@ -29,7 +29,7 @@ const beside = { ...call, near: 's1' }
 
 type Doing = (ann: TestClient) => void
 
-/** A worker with a document open for Ann, who does one thing each time that planning an edit lets her. */
+/** A worker with a document open for Ann. Each time that the planning of an edit serves others, Ann does the next one of `doings`. */
 async function planning(...doings: readonly Doing[]) {
   let left: readonly Doing[] = []
   let person: TestClient | null = null
@@ -82,7 +82,7 @@ function draw(ann: TestClient): void {
   }, 'ann')
 }
 
-/** What people see of the document, without these shapes. */
+/** Returns the shapes, their order and the text of the document, without the shapes named in `without`. */
 function stateOf({ doc }: TestClient, without: ReadonlySet<string> = new Set()) {
   const shapes = [...doc.getMap('shapes:c1')].filter(([id]) => !without.has(id))
   return {
@@ -127,7 +127,7 @@ const doing: fc.Arbitrary<Doing> = fc.oneof(
 )
 
 describe('an edit that is planned while people change the document', () => {
-  it('[CONC-14] [CONC-4] what people typed, moved, drew and deleted while an edit was planned is stored before that edit and kept; the edit is one delta and one version', async () => {
+  it('[CONC-14] [CONC-4] changes by people while an edit is planned are stored before it and kept; the edit is one delta and one version', async () => {
     const { worker, ann, edit, order, updates, writes, settled, shapes, head } = await planning(draw)
     await using _ = worker
     const outcome = done(await edit())
@@ -143,7 +143,7 @@ describe('an edit that is planned while people change the document', () => {
     expect(stored).toContain('"x":-700')
   })
 
-  it('[CONC-14] [AG-66] the record of a planned edit names what the edit added and nothing of what people did, and one undo takes the edit back', async () => {
+  it('[CONC-14] [AG-66] the record of a planned edit names only what the edit added, and one undo takes the edit back', async () => {
     const { worker, room, head, edit, writes, settled, shapes } = await planning(draw)
     await using _ = worker
     const outcome = done(await edit())
@@ -169,12 +169,12 @@ describe('an edit that is planned while people change the document', () => {
     const counted = log.kind === 'live' ? (log.bodyLater?.grownBytes ?? 0) : 0
     await at.settle(room, worker)
     const grown = (await at.headOf(head)).sizeBytes - head.sizeBytes
-    // Saving also tells when and by whom the body was changed.
+    // The saved body also contains the time and the author of the change, which `counted` leaves out.
     expect(counted).toBeGreaterThan(6_000)
     expect(Math.abs(grown - counted)).toBeLessThan(100)
   })
 
-  it('[CONC-14] [CONC-10] a page that is deleted meanwhile gets nothing, and the call is told so', async () => {
+  it('[CONC-14] [CONC-10] an edit of a page that is deleted while it is planned is refused and adds nothing', async () => {
     const { worker, ann, edit, writes } = await planning(({ doc }) => {
       doc.getMap('canvasPages').delete('c1')
       doc.getArray('canvasPageOrder').delete(0)
@@ -190,7 +190,7 @@ describe('an edit that is planned while people change the document', () => {
     expect([...ann.doc.getMap('shapes:c1').keys()].filter((id) => id.startsWith('shape-'))).toEqual([])
   })
 
-  it('[CONC-14] [DIAG-10] a shape that comes to where the drawing was to be makes it go below that shape', async () => {
+  it('[CONC-14] [DIAG-10] a drawing goes below a shape that was moved to its place while the edit was planned', async () => {
     const { worker, edit, settled } = await planning((ann) => setShape(ann, 's0', { ...shape('s0', 0), y: 240 }))
     await using _ = worker
     const { bounds } = done(await edit()).result as GeneratedDiagram
@@ -198,7 +198,7 @@ describe('an edit that is planned while people change the document', () => {
     expect(bounds.y).toBe(240 + 40 + 120)
   })
 
-  it('[CONC-14] [AG-106] a drawing beside a shape that moves meanwhile is outdated, as when it moved before', async () => {
+  it('[CONC-14] [AG-106] a drawing beside a shape that moves while the edit is planned is outdated, as if the shape had moved before', async () => {
     const { worker, head, edit } = await planning((ann) => setShape(ann, 's1', { ...shape('s1', 200), y: 900 }))
     await using _ = worker
     const { body } = (await at.storage.documents.read(head)) as { body: Uint8Array }
@@ -207,7 +207,7 @@ describe('an edit that is planned while people change the document', () => {
     expect(await edit({ ...beside, drawn: near })).toMatchObject({ kind: 'refused', code: 'OUTDATED' })
   })
 
-  it('[CONC-14] [CONC-7] an edit that expects a version is refused when people changed the document meanwhile', async () => {
+  it('[CONC-14] [CONC-7] an edit that expects a version is refused when people change the document while it is planned', async () => {
     const { worker, room, head, edits, writes } = await planning(draw)
     await using _ = worker
     const request = editRequest(head, 'generate_diagram', args, { expectedVersion: head.version })
@@ -230,7 +230,7 @@ describe('an edit that is planned while people change the document', () => {
     expect([writes(), await shapes()]).toEqual([[], ['s0', 's2', 'own']])
   })
 
-  it('[CONC-14] [CONC-8] whatever people do at any moment of planning, nothing of it is lost or undone', async () => {
+  it('[CONC-14] [CONC-8] no change that people make while an edit is planned is lost or undone, in 40 random schedules', async () => {
     const schedule = fc.asyncProperty(fc.array(doing, { maxLength: 5 }), async (doings) => {
       const { worker, ann, edit, updates, settled } = await planning(...doings)
       await using _ = worker

@@ -15,7 +15,7 @@ const PAGES = [{ id: 'p1', name: 'Prose', order: 0, content: '<p id="blk-1">star
 
 const open = (url: string) => openStorage({ url, commitDelayMs: 0, log: silentLogger })
 
-/** Runs the writer process and kills it without warning after so many edits. Returns the last edit that the process was told is durable. */
+/** Runs the writer process and kills it after `afterEdits` edits. Returns the last edit that was acknowledged to the process. */
 async function editUntilKilled(url: string, id: string, afterEdits: number): Promise<Acknowledged> {
   const child = fork(WRITER, [url, id], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const acknowledged: Acknowledged[] = []
@@ -27,7 +27,7 @@ async function editUntilKilled(url: string, id: string, afterEdits: number): Pro
   return acknowledged.at(-1) as Acknowledged
 }
 
-/** What a new process finds: the stored version, whether its body is stored, and what the document contains. */
+/** Returns what a new process finds: the stored version, whether its body is stored, and the content of the document. */
 async function afterRestart(url: string, document: DocumentHead) {
   await using storage = await open(url)
   const found = (await storage.documents.read(document)) as DocumentRecord
@@ -37,7 +37,7 @@ async function afterRestart(url: string, document: DocumentHead) {
   return { found: found.head, settled, body }
 }
 
-it('[LIFE-2] [LIFE-12] [CONC-4] after kill -9 following an acknowledged edit, before its body was stored, version and content of the edit are there', {
+it('[LIFE-2] [LIFE-12] [CONC-4] an acknowledged edit keeps its version and content after kill -9 before its body was stored', {
   timeout: patience(60_000),
 }, async () => {
   const { url, remove } = temporaryStore()
@@ -50,7 +50,7 @@ it('[LIFE-2] [LIFE-12] [CONC-4] after kill -9 following an acknowledged edit, be
     const last = await editUntilKilled(url, document.id, 5 + round * 5)
     const { found, settled, body } = await afterRestart(url, document)
     expect(found.coveredSeq).toBeLessThan(found.lastSeq)
-    // One more edit may have become durable without having been reported.
+    // One more edit may have become durable before its acknowledgement left.
     expect([last.version, last.version + 1]).toContain(found.version)
     expect(settled).toMatchObject({ kind: 'settled', version: found.version })
     const turn = Number(last.text.slice('turn '.length)) + found.version - last.version

@@ -9,7 +9,7 @@ import { noWatch } from './room-host.ts'
 
 const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 60_000 })
 
-/** The caller gives up while the worker is busy and reads no messages: at the nth step of its work on the document. */
+/** Lets the caller give up at the nth step of the work on the document, while the worker is busy and reads no messages. */
 async function givenUpAt(step: number) {
   const caller = new AbortController()
   let steps = -1

@@ -31,7 +31,7 @@ function replayed(seed: number): Random {
 
 const PROSE_PAGES = SAMPLE_DOCUMENT.richTextPages.map(({ id }) => id)
 
-/** The sample document with this prose. */
+/** Returns the sample document with these prose pages. */
 function bodyOf(pages: readonly string[], more: Record<string, Json> = {}): DocumentBody {
   const richTextPages = pages.map((content, i) => ({ id: PROSE_PAGES[i] ?? '', name: `Page ${i}`, order: i, content }))
   const value = {
@@ -44,7 +44,7 @@ function bodyOf(pages: readonly string[], more: Record<string, Json> = {}): Docu
   return readStoredBody(new TextEncoder().encode(JSON.stringify(value)))
 }
 
-/** The body without its list of blob references, which is rebuilt on every save. */
+/** Returns the body without its list of blob references, which is rebuilt on every save. */
 function value(body: DocumentBody): Json {
   const { blobReferences: _, ...rest } = JSON.parse(writeBody(body)) as Record<string, Json>
   return rest
@@ -60,7 +60,7 @@ const PREPARED: { readonly [edit in EditName]?: object } = {
   add_file: { stored: { hash: 'ab'.repeat(32), mimeType: 'application/pdf', sizeBytes: 5 } },
 }
 
-/** Without undo, which needs a call before it. */
+/** All edits of tools except undo, which needs a call before it. */
 const ROWS = TOOL_ROWS.filter(({ name, examples }) => examples.length > 0 && (editNames as readonly string[]).includes(name))
 
 const call: fc.Arbitrary<Call> = fc.constantFrom(...ROWS).chain((row) =>
@@ -128,11 +128,11 @@ const OWN = [0, 2, 4] as const
 
 interface Writer {
   readonly doc: Y.Doc
-  /** What the person has typed so far, by block. */
+  /** The text that each block of the person should have, by block number. */
   readonly typed: Map<number, string>
 }
 
-/** Types a letter into a block of the person's own, as an editor does. */
+/** Types or deletes a letter in a block of the person, as an editor does. */
 function typeLetter({ doc, typed }: Writer, roll: (below: number) => number): void {
   const block = OWN[roll(OWN.length)] as number
   const index = doc
@@ -152,7 +152,7 @@ function typeLetter({ doc, typed }: Writer, roll: (below: number) => number): vo
   typed.set(block, before.slice(0, at) + letter + before.slice(at))
 }
 
-/** An edit of blocks that are not the person's. Some of these calls are refused, as calls of real agents are. */
+/** Returns a random edit that leaves the person's blocks alone. Some of these calls are refused, as calls of real agents are. */
 function agentCall(roll: (below: number) => number, turn: number): Call {
   const id = `agent-${1 + 2 * roll(3)}`
   const text = `<p>agent ${turn}</p>`
@@ -170,7 +170,7 @@ function agentCall(roll: (below: number) => number, turn: number): Call {
   return calls[roll(calls.length)] as Call
 }
 
-/** What every schedule starts from. */
+/** Builds the document from which every schedule starts. */
 function startOfSchedules(): { readonly body: DocumentBody; readonly live: Y.Doc } {
   const blocks = Array.from({ length: BLOCKS }, (_, i) => `<p id="${i % 2 === 0 ? 'own' : 'agent'}-${i}">text ${i}</p>`)
   const body = bodyOf([blocks.join('')])

@@ -54,7 +54,7 @@ describe('edits of a live document that another process also stores', () => {
     expect(await contentOf(head)).toMatch(/one.*>2<.*three/)
   })
 
-  it('[TOOL-22] an edit whose request id another process used meanwhile is undone, and the stored answer is returned', async () => {
+  it('[TOOL-22] an edit whose request id another process has used meanwhile is undone, and the caller gets the stored answer', async () => {
     const once = { requestId: 'r', request: 'twice', digest: 'd' }
     const { documents } = at.storage
     let isFirst = true

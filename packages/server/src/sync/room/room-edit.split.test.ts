@@ -114,12 +114,12 @@ it('[PROSE-44] [PROSE-43] after Enter in the middle or at the end of a block, th
   }
 })
 
-it('[PROSE-44] [LIFE-14] letters typed into both halves of a split block while an edit repairs their ids stay in their half', () => {
+it('[PROSE-44] [LIFE-14] letters stay in their half of a split block when they are typed while an edit repairs the ids of the halves', () => {
   for (const offset of [0, 2, 4]) {
     const bench = new Bench('<p id="blk-a">text</p><p id="blk-b">other</p>')
     bench.split(0, offset)
     bench.meet()
-    // Concurrent: the relay does not have the letters yet when the tool writes.
+    // The edits are concurrent: the relay does not have the letters yet when the tool writes.
     bench.type(0, bench.lengthOf(0), 'LEFT')
     bench.type(1, 0, 'RIGHT')
     bench.tool('set_prose', { pageId: PAGE, id: 'blk-b', content: '<p>changed</p>', format: 'html' })

@@ -26,7 +26,7 @@ it('[DIAG-17] between planning a long edit and applying it the worker stores edi
   expect(order.slice(0, 2)).toEqual(['an edit by a person is stored', 'the edit is stored'])
 })
 
-it('[DIAG-17] what people type into the document meanwhile waits for the edit, and both are kept', async () => {
+it('[DIAG-17] changes that people make between planning a long edit and applying it wait for the edit, and both are kept', async () => {
   let person: Awaited<ReturnType<typeof at.joined>> | null = null
   const { worker, edits } = slowWorker(at.storage, STEADY, () => {
     if (person === null) return
@@ -44,7 +44,7 @@ it('[DIAG-17] what people type into the document meanwhile waits for the edit, a
   expect(JSON.stringify(await at.body(head))).toMatch(/meanwhile.*by the tool|by the tool.*meanwhile/)
 })
 
-it('[DIAG-17] [MCP-15] a caller who gives up meanwhile gets nothing written', async () => {
+it('[DIAG-17] [MCP-15] nothing is written for a caller who gives up between planning a long edit and applying it', async () => {
   const caller = new AbortController()
   const { worker, order, edits } = slowWorker(at.storage, STEADY, () => caller.abort())
   await using _ = worker
@@ -54,7 +54,7 @@ it('[DIAG-17] [MCP-15] a caller who gives up meanwhile gets nothing written', as
   expect(order).toEqual([])
 })
 
-it('[DIAG-17] a document that was closed meanwhile is not written to', async () => {
+it('[DIAG-17] nothing is written to a document that is closed between planning a long edit and applying it', async () => {
   let close: (() => void) | null = null
   const { worker, order, edits } = slowWorker(at.storage, STEADY, () => close?.())
   await using _ = worker

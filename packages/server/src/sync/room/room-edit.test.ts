@@ -141,7 +141,7 @@ describe('edits of a live document', () => {
     expect(writes.filter((each) => each.set.body !== undefined)).toEqual([])
   })
 
-  it('[TOOL-20] [CONC-7] an edit without expectedVersion applies after everything that was typed before it', async () => {
+  it('[TOOL-20] [CONC-7] an edit without expectedVersion is accepted after a person typed, and keeps the typed text', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     type(ann, 0, 'typed ')
@@ -257,7 +257,7 @@ describe('edits of a live document', () => {
     const worker = workerOn(recording(at.storage.documents, writes))
     const { head, room } = await openRoom(worker)
     done(await editIn(worker, room, editRequest(head, 'delete_prose_page', { pageId: 'p2' })))
-    // The point before the removal is a copy of what is stored, so that is made current first. [AG-31]
+    // The recovery point before the removal is a copy of the stored body, so the body is saved first. [AG-31]
     expect(writes.map(({ capture, set: { body: stored } }) => [capture?.reason, stored !== undefined])).toEqual([
       [undefined, false],
       ['removal', true],

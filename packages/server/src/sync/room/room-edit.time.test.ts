@@ -11,7 +11,7 @@ function prose(blocks: number, page: number): string {
   return Array.from({ length: blocks }, (_, i) => `<p id="blk-${page}-${i}">${'lorem ipsum dolor '.repeat(10)} ${i}</p>`).join('')
 }
 
-/** Median processor time of a set_prose on one block of a live document. */
+/** Returns the median processor time, in ms, of a set_prose on one block of a live document. */
 async function medianMs(pages: number, blocksPerPage: number): Promise<number> {
   await using storage = await openTestStorage({ thread: true })
   await using worker = new TestWorker(storage, { rooms: { saveIdleMs: 600_000, saveLatestMs: 600_000 } })
@@ -33,7 +33,7 @@ async function medianMs(pages: number, blocksPerPage: number): Promise<number> {
   return times.slice(WARM_UP).sort((a, b) => a - b)[(EDITS - WARM_UP) / 2] as number
 }
 
-it('[CONC-13] the time of an edit of one block grows with the change, not with the document', {
+it('[CONC-13] the time of an edit of one block depends on the change and not on the size of the document', {
   timeout: patience(60_000),
 }, async () => {
   const [one, many, long] = [await medianMs(1, 25), await medianMs(200, 25), await medianMs(1, 5_000)]

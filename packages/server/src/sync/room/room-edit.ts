@@ -38,8 +38,8 @@ type EditTask = Extract<RoomTask, { kind: 'edit' }>
  * Runs an edit on the live document and stores its log records together with a new version. [CONC-4..CONC-7, LIFE-13]
  *
  * The body of that version is normally stored by the next materialisation, so the cost depends on the size of the change. When the edit
- * contains something that the live document cannot hold, the body is stored at once. Nothing is broadcast before it is durable. An edit
- * that is refused, or given up by its caller, after it was applied is undone by loading the document again. Must run inside `exclusive`.
+ * contains something that the live document cannot hold, the body is stored at once. Nothing is broadcast before it is durable. When an edit
+ * is refused or given up after it was applied, the document is loaded again without it. Must run inside `exclusive`.
  */
 export function editInRoom(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome> {
   const editCurrent = async (): Promise<Lost> => {
@@ -53,7 +53,7 @@ export function editInRoom(room: Room, saver: RoomSaver, task: EditTask): Promis
   })
 }
 
-/** The current stored version. When another writer stored one meanwhile, merges it first. */
+/** Returns the current stored version. First merges a version that another writer has stored meanwhile. */
 async function currentBase(room: Room, saver: RoomSaver): Promise<Base | TaskOutcome> {
   const known = await saver.knownBase()
   if (known === null) return { kind: 'gone' }
@@ -94,7 +94,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Lo
     if (stored !== 'again' && stored.kind === 'edit' && stored.outcome.kind === 'edited') show = planned
     return stored
   } catch (error) {
-    // It is unknown whether the write was stored, or the document contains an edit that will not be stored: only the log is reliable now.
+    // Either it is unknown whether the write was stored, or the document contains an edit that will not be stored. Only the log is reliable.
     if (isApplied) host.turn(() => room.reset())
     throw error
   } finally {
@@ -117,8 +117,8 @@ interface Standing {
 }
 
 /**
- * Plans an edit that can be fitted to a newer document, while people go on changing this one; `null` for any other edit, and where planning
- * does not come to its end. Dry runs are planned while the document stands still, as they write nothing. [CONC-14]
+ * Plans an edit while people go on changing the document. Returns `null` for an edit that cannot be fitted to a newer document, for a dry
+ * run, and when planning was refused or interrupted: then the edit is planned while the document stands still. [CONC-14]
  */
 async function planAhead(room: Room, saver: RoomSaver, request: EditRequest): Promise<Change | null> {
   if (request.dryRun || !canRefit(request.edit) || !room.isReady) return null
@@ -134,16 +134,17 @@ async function planAhead(room: Room, saver: RoomSaver, request: EditRequest): Pr
 }
 
 /**
- * Plans the edit of a document that stands still, or fits to it what was planned ahead. An edit that empties the document or removes much is
- * kept as a recovery point, which is a copy of the stored body: the body is saved first, and nobody writes between that and the edit, however
- * fast people type. [LIFE-18, AG-31]
+ * Plans the edit of a document that stands still, or fits the plan `ahead` to it. [LIFE-18, AG-31]
+ *
+ * An edit that empties the document or removes much needs a recovery point, which is a copy of the stored body. So a body that lacks edits
+ * is saved first. Nobody can write between that save and the edit, however fast people type.
  */
 async function planStanding(room: Room, saver: RoomSaver, request: EditRequest, ahead: Change | null): Promise<Standing | Lost> {
   for (let isSaved = false; ; isSaved = true) {
     const ready = await standStill(room, saver, request)
     if (ready !== null) return ready
     const refit = ahead === null ? null : refitChange(room, saver, ahead, request)
-    // Nothing is applied any more, so the edit can be planned, or even be applied, while the last of what was applied is stored.
+    // No other edit is applied from here on. So this edit can be planned, and even applied, while the earlier ones are being stored.
     const isStored = storeApplied(room)
     const planned = refit ?? (await planNow(room, saver, request, isStored))
     if (planned === 'again') return planned
@@ -171,8 +172,8 @@ async function planNow(
 }
 
 /**
- * Makes the document stand still: every gathered update is applied and, when the request expects a version, the stored version matches the
- * live document exactly. Returns `null` on success. [CONC-7]
+ * Prepares a paused document for the edit. When the request expects a version, the stored version matches the live document exactly
+ * afterwards. Returns `null` on success. [CONC-7]
  */
 async function standStill(room: Room, saver: RoomSaver, request: EditRequest): Promise<Lost | null> {
   const { host } = room
@@ -186,13 +187,16 @@ async function standStill(room: Room, saver: RoomSaver, request: EditRequest): P
   return saver.base === null ? 'again' : null
 }
 
-/** Resolves to true once every update that was applied is durable, and keeps later ones back for the write of the edit. */
+/** Resolves to true once every applied update is durable. Holds later updates back, so that the write of the edit can store them. */
 async function storeApplied({ log }: Room): Promise<boolean> {
   const { emitted } = log
   return (await log.hold()) && (await log.reach(emitted))
 }
 
-/** Tells later whether a plan that is made now still fits: `null` unless the document was closed, loaded again or written meanwhile. */
+/**
+ * Returns a check for a plan that is made now. The check returns `null` while the plan fits, that is, until the document is closed, loaded
+ * again or written.
+ */
 function standOf(room: Room, saver: RoomSaver): () => Lost | null {
   const [{ base }, { emitted }, { doc }] = [saver, room.log, room.live()]
   return () => {
@@ -219,7 +223,7 @@ function writtenBy(room: Room, { edited, changes }: Change): Written {
   return { page, selection: selection ?? blocks, cursor, callId: changes?.effects.callId }
 }
 
-/** The refusal that writing the change would get from the quota; used by dry runs. [TOOL-21] */
+/** Returns the quota refusal that storing the change would get, `null` when it fits. Used by dry runs. [TOOL-21] */
 async function overQuota(room: Room, change: Change, { access }: EditRequest): Promise<Refusal | null> {
   const { edited, growth, sinceStored, nowMs } = change
   const outcome = await room.host.documents.overQuota({
@@ -310,9 +314,9 @@ interface Stored {
 }
 
 /**
- * Whether the body may be stored later than the version. It may not when the live document cannot hold the edit, when the body adds blobs
- * that it must hold references to, or when the edit empties the document, because the state before it must be the stored one. [BLOB-2,
- * LIFE-18]
+ * Whether the body may be stored later than the version. It may not when the live document cannot hold the edit, when the edit adds blobs,
+ * whose references are stored with the body, or when the edit empties the document, whose state before it becomes a recovery point.
+ * [BLOB-2, LIFE-18]
  */
 function bodyMayFollow(change: Change): boolean {
   const { before, edited, growth } = change

@@ -14,7 +14,10 @@ export interface Write {
   /** The ordinal that is settled with this write: 0 for none, `ordinal` when absent. */
   readonly settles?: number
   readonly update: Uint8Array
-  /** Whether the message is a step2: then missing content it refers to is missing in the client's own document. */
+  /**
+   * Whether the message is a step2. A step2 holds everything that the room lacks, so content that is missing in it is missing in the
+   * client's own document too.
+   */
   readonly isStep2: boolean
   /** The sender had level `view` when the message arrived. Such a write is accepted only when it is a step2 that adds nothing. [WS-30] */
   readonly readOnly: boolean
@@ -25,7 +28,7 @@ export interface Write {
   readonly refusal: { readonly code: Refusal; readonly text: string } | null
 }
 
-/** A write that waits for its turn only to be refused there. */
+/** Returns a write that waits for its turn only to be refused there. */
 export function refusedWrite(ordinal: number, refusal: NonNullable<Write['refusal']>): Write {
   return { ordinal, update: new Uint8Array(), isStep2: false, readOnly: false, refusal }
 }
@@ -46,7 +49,7 @@ export interface TurnOwner {
   refuse(member: Member, ordinal: number, code: Refusal, text: string, full?: FullDocument): void
   /** Y clients whose content this member may not send. [WS-62] */
   formerClients(member: Member): ReadonlySet<number>
-  /** A write contained content of an earlier lineage of the document: its sender is unbound from the room. [WS-62] */
+  /** A write contained content of an earlier lineage of the document: unbinds its sender from the room. [WS-62] */
   former(member: Member, ordinal: number): void
   /** A write depends on content that the room lacks. [WS-32] */
   gap(member: Member, ownPending: boolean): void
@@ -84,7 +87,8 @@ export function applyWrites(
     }
   }
   try {
-    // In one transaction, what closes a gap and what waited for it would be one update, which does not go to its sender.
+    // Several writes share one transaction, except in a document with a gap. There, the write that closes the gap and the updates that
+    // waited for it would become one update, which is not sent to the writer, who would then miss the waiting updates.
     if (writes.length === 1 || live.gap !== null) applyAll()
     else live.doc.transact(applyAll, member)
     placeLate(owner, live, member, late)
@@ -107,18 +111,18 @@ const MIB = 1024 * 1024
 const ENCODED_BYTES = 30
 const RECOUNT_STRUCTS = GUARD_LIMITS.addedStructs / 2
 
-/** Adds the time of a step to the estimated load time; small steps are summed apart, as most of them add nothing to it. */
+/** Adds the time of a step to the estimated load time. Small steps are summed apart, because most of them add nothing to the load. */
 export function noteStep(live: LiveContent, tookMs: number): void {
   if (tookMs > SLOW_MS) live.loadCostMs += tookMs
   else live.smallStepsMs += tookMs
 }
 
-/** The estimated load time. Small steps count once there are many, so that a document near its limit is not measured at each of them. */
+/** The estimated load time. Small steps count from 50 ms in sum on, so that a document near its limit is not measured at each of them. */
 export function estimatedLoadMs({ loadCostMs, smallStepsMs }: LiveContent): number {
   return loadCostMs + (smallStepsMs < MANY_SMALL_STEPS_MS ? 0 : smallStepsMs)
 }
 
-/** Whether slow steps since the last full decode may have made the document too slow to load. [G9] */
+/** Whether the steps since the last full decode may have made the document too slow to load. [G9] */
 export function isLoadCostSuspect(live: LiveContent): boolean {
   return estimatedLoadMs(live) > loadLimitMs(Math.max(ENCODED_BYTES * live.structCount, live.full?.update.length ?? 0))
 }
@@ -128,7 +132,7 @@ export function loadLimitMs(bytes: number): number {
   return LOAD_COST_MS + (LOAD_COST_MS_PER_MIB * bytes) / MIB
 }
 
-/** A longer step2 is asked for again instead: leaving out its known part takes about as long as applying it. */
+/** For a longer step2 the client is asked again instead, because leaving out its known part takes about as long as applying it. */
 const MOST_CUT_BYTES = 32 * 1024
 
 /** Returns false when the write has to be applied in pieces, because it may take too long or the document may have become slow. */
@@ -155,9 +159,11 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
 }
 
 /**
- * What the guard says of a write, and the write as it is to be applied. A step2 may begin within content that the room has: the client joins
- * what it typed in a row, and others may have sent the first part of that since the client was asked, as after a failed append. Then its known
- * part is left out, as the client would do if it was asked again. [WS-32]
+ * Inspects a write and returns it as it is to be applied. [WS-32]
+ *
+ * A step2 may begin within content that the room already has: the client joins letters typed in a row into one struct, and since the
+ * client was asked, others may have sent the first of these letters, for example after a failed append. Then the known part is left out,
+ * as the client would do if it were asked again.
  */
 function inspected(
   owner: TurnOwner,
@@ -174,7 +180,7 @@ function inspected(
   return { update: unknown, inspection: guard.inspect(unknown, live, former) }
 }
 
-/** Writes characters that came for removed blocks where they belong now, as an edit of the relay that goes to their sender too. [AG-110] */
+/** Moves characters that were typed into removed blocks to their new places, as an edit of the relay, which their writer gets too. [AG-110] */
 export function placeLate({ host }: TurnOwner, live: LiveContent, member: Member, late: readonly LateEdit[]): void {
   if (late.length === 0) return
   const unplaced = live.late.place(late, RELAY, member)
@@ -228,8 +234,8 @@ export function judge(owner: TurnOwner, live: LiveContent, member: Member, write
 }
 
 /**
- * Whether a document with a gap accepts an update: it must supply missing content or add nothing. Malformed updates are refused as usual.
- * [LIFE-5]
+ * Whether a document with a gap treats an update like any other document: the update supplies missing content, adds nothing, or is refused
+ * anyway because it is malformed or too much. All other updates are forbidden until the gap is closed. [LIFE-5]
  */
 function fits(gap: LogGap, inspection: Inspection, update: Uint8Array): boolean {
   if (inspection.kind === 'ok') return inspection.noop || fillsGap(gap, update)
@@ -237,8 +243,8 @@ function fits(gap: LogGap, inspection: Inspection, update: Uint8Array): boolean 
 }
 
 /**
- * Applies the waiting updates that depend on an update that has just been applied. Nobody joined has written them, so they go to
- * everybody, and the last writer stays who it is. [LIFE-5, LIFE-16]
+ * Applies the updates of the gap that wait for an update which has just been applied. They have no writer among the connections: they are
+ * broadcast to everybody and do not change the last writer. [LIFE-5, LIFE-16]
  */
 export function fillGap(live: LiveContent): void {
   if (live.gap === null) return

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => storage[Symbol.asyncDispose]())
 
-/** A room with one person in it whose copy is of an earlier lineage, and two updates of that copy. */
+/** Opens a room with one person, whose copy is of an earlier lineage. Also returns two updates of that copy. */
 async function joinedByFormer(trialBytes: number) {
   const old = new Y.Doc()
   const updates: Uint8Array[] = []

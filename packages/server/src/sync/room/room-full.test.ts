@@ -10,7 +10,7 @@ import { applyWrites, type TurnOwner } from './room-edits.ts'
 import { ClientIdBudget, noWatch, ROOM_OPTIONS, type RoomHost } from './room-host.ts'
 import { newMember } from './room-members.ts'
 
-/** A room whose document may have so many client ids and structs, and what it refuses. */
+/** A room whose document has these limits of client ids and structs. `refused` collects its refusals. */
 function roomOf(limits: Partial<typeof GUARD_LIMITS>) {
   const live = buildSound([], systemRandom)
   const member = newMember({ connection: 1, join: 1, sub: 'ann', canWrite: true, maxDocBytes: null, knowsLineage: true })
@@ -39,7 +39,7 @@ function roomOf(limits: Partial<typeof GUARD_LIMITS>) {
 const typed = (client: number, letters = 1) =>
   new UpdateWriter().block(client, 0, letters, (w, i) => w.string(`text${i}`, 'abc')).deletes([])
 
-it('[WS-68] a document with all its client ids refuses a further one with the limit and what to do, and takes deletions', () => {
+it('[WS-68] a document at its limit of client ids refuses another one, names the limit and the remedy, and accepts deletions', () => {
   const { live, refused, write } = roomOf({ clients: 3 })
   for (const client of [1, 2, 3]) write(typed(client))
   expect(refused).toEqual([])
@@ -57,14 +57,14 @@ it('[WS-68] a document with all its client ids refuses a further one with the li
   expect([refused.length, live.doc.getText('text0').toJSON().length]).toEqual([1, 6])
 })
 
-it('[WS-68] [G7] a document with all its structs says so in the same way', () => {
+it('[WS-68] [G7] a document at its limit of structs refuses another update and names the limit', () => {
   const { refused, write } = roomOf({ addedStructs: 4 })
   write(typed(1, 4))
   write(typed(2))
   expect(refused).toMatchObject([{ code: 'ERR_DOC_FULL', full: { bound: 'structs', limit: 4 } }])
 })
 
-it('[WS-34] [WS-33] an update that brings more client ids than any document may have is refused as bad', () => {
+it('[WS-34] [WS-33] an update with more client ids than any document may have is refused as bad', () => {
   const { refused, write } = roomOf({ clients: 3 })
   const update = new UpdateWriter().blocks(4)
   for (let i = 1; i <= 4; i++) update.rawBlock(i, 0, 1, (w) => w.gc(1))

@@ -11,7 +11,7 @@ afterAll(() => storage[Symbol.asyncDispose]())
 
 const PAGE = { id: 'p1', name: 'P', content: '<p id="a">one</p>' }
 
-/** An open document with one person in it, whose appends a test can hold back or refuse. */
+/** Opens a document with one person. The test can hold back or refuse its appends with `gate`. */
 async function joinedBehindGate() {
   const gate = gatedUpdates(storage.updates)
   const worker = new TestWorker({ ...storage, updates: gate.updates })
@@ -23,7 +23,7 @@ async function joinedBehindGate() {
   return { gate, worker, head, room, client, [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose]() }
 }
 
-it('[C8] a room that is handed over has stored and broadcast every edit that it took, and says so last', async () => {
+it('[C8] a room that is handed over stores and broadcasts every edit that it took, and then sends reload', async () => {
   await using worker = new TestWorker(storage)
   const head = await createDocument(storage.documents, { richTextPages: [PAGE], lastModifiedBy: 'ann' })
   const room = await worker.open(head)
@@ -75,7 +75,7 @@ it('[C8] a room is not handed over while a call waits for its answer', async () 
   expect(worker.of('reload')).toEqual([])
 })
 
-it('[C8] [LIFE-6] a room whose log refuses an edit during a hand-over is reset, and its writers are told', async () => {
+it('[C8] [LIFE-6] a room whose log refuses an edit during a hand-over is reset, and the reset names its writers', async () => {
   await using at = await joinedBehindGate()
   const { gate, worker, room, client } = at
   gate.fail()
@@ -86,7 +86,7 @@ it('[C8] [LIFE-6] a room whose log refuses an edit during a hand-over is reset, 
   expect(worker.of('reload')).toEqual([])
 })
 
-it('[C8] [BODY-10] a body that is stored only after a light room was handed over is still stamped with its writer', async () => {
+it('[C8] [BODY-10] a body that the next home of a light room stores is stamped with the writer of its edits', async () => {
   await using light = new TestWorker(storage, { rooms: LIGHT_OPTIONS })
   await using heavy = new TestWorker(storage)
   const head = await createDocument(storage.documents, { richTextPages: [PAGE], lastModifiedBy: 'somebody' })

@@ -11,7 +11,7 @@ import type { TaskOutcome } from '../worker-messages.ts'
 export async function handOverRoom(room: Room, saver: RoomSaver, bodyLater: boolean): Promise<TaskOutcome> {
   if (room.calls.count > 0) return { kind: 'busy' }
   if (bodyLater || room.host.options.bounds !== null) return handOverLog(room)
-  // Most of the work is done while people still type; what is left to store afterwards takes a moment.
+  // The first save runs while people still type, so that the save during the pause has little left to store.
   const first = await saver.save()
   if (first !== 'saved') return failed(first)
   if (!room.isReady) return failed('lost')
@@ -24,7 +24,7 @@ export async function handOverRoom(room: Room, saver: RoomSaver, bodyLater: bool
   return { kind: isQuiet ? 'evicted' : 'busy' }
 }
 
-/** The body is stored by the next home. The log of a light room is short, so that another home reads it in a moment. */
+/** Hands over with a durable log alone: the next home stores the body. It reads the log of a light room quickly, because it is short. */
 async function handOverLog(room: Room): Promise<TaskOutcome> {
   room.host.turn(() => room.sync.pause())
   const isDurable = await room.log.reach(room.log.emitted)
@@ -35,14 +35,14 @@ async function handOverLog(room: Room): Promise<TaskOutcome> {
 }
 
 /**
- * Whether nothing is lost when the room closes. The gateway hands over what joined connections sent, but in a relay that is alone not what
- * somebody sent who left before: that has to be applied here. [C8]
+ * Whether the room can close without loss. The gateway hands over the unacknowledged messages of joined connections. Those of connections
+ * that have left it hands over only in a relay of several nodes; in a relay of one node they have to be applied here first. [C8]
  */
 function mayClose({ calls, epoch, sync }: Room): boolean {
   return calls.count === 0 && (epoch !== null || !sync.owesThoseWhoLeft)
 }
 
-/** Closes a room in which all is durable. The gateway opens the document again, in the home where it belongs by then. [C8] */
+/** Closes a room in which everything is durable. The gateway opens the document again, in the home where it belongs then. [C8] */
 function closeDurable(room: Room): void {
   for (const member of room.members.values()) room.sync.answers.resyncNow(member)
   room.sync.lastBroadcast()

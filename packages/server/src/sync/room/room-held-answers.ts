@@ -2,24 +2,25 @@ import type { Broadcasts } from './room-broadcasts.ts'
 import type { Member } from './room-members.ts'
 import type { SyncRoom } from './sync-room.ts'
 
-/** What a room sends to one connection of its own accord or because it was asked. */
+/** The kinds of answers that a room sends to one connection. */
 export type Part = 'state' | 'step1' | 'awareness' | 'step2'
 
-/** The order in which one connection gets what has waited. [WS-23] */
+/** The order in which one connection gets its waiting answers. [WS-23] */
 const ORDER: readonly Part[] = ['state', 'step1', 'awareness', 'step2']
 
 type Held =
-  /** To be made when the document is no longer in doubt. */
+  /** `again` makes the answer when the document is no longer in doubt. */
   | { readonly kind: 'asked'; readonly again: () => void }
-  /** Leaves when the log is durable through `sequence`. */
+  /** The answer leaves when the log is durable through `sequence`. */
   | { readonly kind: 'made'; readonly frames: () => readonly Uint8Array[]; readonly sequence: number }
 
 /**
- * What tells a connection about content, held back while that content may still be taken back: a client would bring it back at its next
- * join as edits of its own. There are two reasons. While the document is in doubt, because it holds an edit that the store may still
- * refuse or a part of an update, nothing is made. When it only holds writes of the relay that are not durable yet, the answer is made at
- * once and leaves when they are, so that it never waits for later writes. A connection has at most one of each part waiting, the newest.
- * [LIFE-2, LIFE-3, G9]
+ * Holds back answers to connections while the content in them may still be taken back. Otherwise a client would send this content back as
+ * edits of its own at its next join. [LIFE-2, LIFE-3, G9]
+ *
+ * The document is in doubt while it holds an edit that the store may still refuse, or a part of an update. Then no answer is made. When the
+ * document only holds writes of the relay that are not durable yet, the answer is made at once and leaves as soon as they are durable, so
+ * that it never waits for later writes. Of each part, at most one answer waits for a connection: the newest.
  */
 export class HeldAnswers {
   readonly #room: SyncRoom
@@ -28,19 +29,19 @@ export class HeldAnswers {
   readonly #held = new Map<Member, Map<Part, Held>>()
   #isInDoubt = false
 
-  /** `left` is called when a part of an answer has been sent to a connection. */
+  /** @param left called when an answer has been sent to a connection */
   constructor(room: SyncRoom, broadcasts: Broadcasts, left: (member: Member, part: Part) => void) {
     this.#room = room
     this.#broadcasts = broadcasts
     this.#left = left
   }
 
-  /** From now on the document may be thrown away with what it contains, until `trust` or until the room closes. */
+  /** Makes no answer until `trust` or until the room closes, because the content of the document may be discarded. */
   doubt(): void {
     this.#isInDoubt = true
   }
 
-  /** What the document contains now stays. */
+  /** Ends the doubt: the content of the document stays. Makes and sends the answers that waited for this. */
   trust(): void {
     if (!this.#isInDoubt) return
     this.#isInDoubt = false
@@ -56,7 +57,7 @@ export class HeldAnswers {
     }
   }
 
-  /** Sends what `make` returns, now or later. `again` is called instead when the document was in doubt: it asks for the same anew. */
+  /** Sends what `make` returns, now or later. When the document is in doubt, `again` is called after the doubt and asks for the same anew. */
   send(
     member: Member,
     part: Part,
@@ -70,7 +71,7 @@ export class HeldAnswers {
   }
 
   #made(part: Part, make: () => readonly Uint8Array[]): Held {
-    // Presence says nothing about content. It only waits for the step1 before it, and is then told as it is.
+    // Presence contains no content of the document. It only waits for the step1 before it, and is read when it leaves.
     if (part === 'awareness') return { kind: 'made', frames: make, sequence: 0 }
     const frames = make()
     return { kind: 'made', frames: () => frames, sequence: this.#broadcasts.relaySequence }

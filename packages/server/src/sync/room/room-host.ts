@@ -22,7 +22,7 @@ export interface RoomOptions {
   readonly compactBytes: number
   /** Longest window in which a busy room gathers edits. */
   readonly windowMs: number
-  /** For `relay_doc_over_cap_snapshots_total`; `null`: unlimited. [LIFE-16] */
+  /** Size limit that counts for `relay_doc_over_cap_snapshots_total` before the first edit; `null`: unlimited. [LIFE-16] */
   readonly maxDocBytes: number | null
   /** A write that may take longer than this is applied in pieces. [G9] */
   readonly cutMs: number
@@ -50,7 +50,7 @@ export const ROOM_OPTIONS: RoomOptions = {
   bounds: null,
 }
 
-/** Tells the watchdog what is running, so that it can tell an endless operation from a busy thread. [C5] */
+/** Reports to the watchdog which operation runs, so that it can distinguish an endless operation from a busy thread. [C5] */
 export interface Watch {
   begin(what: {
     readonly room: number
@@ -103,7 +103,7 @@ export interface RoomTurns {
   /** Charges work that was done outside a turn. `connection` 0 means no particular connection. */
   charge(workspaceId: string, connection: number, tookMs: number): void
   workspaceOwesMs(workspaceId: string): number
-  /** Whether a workspace owes so much that the work of others comes first; false while no other one works. */
+  /** Whether a workspace owes so much that the work of others comes first; false while no other workspace works. */
   isInDebt(workspaceId: string): boolean
   connectionOwesMs(connection: number): number
 }
@@ -114,7 +114,7 @@ export interface RoomCalls {
   run<T>(workspaceId: string, call: () => Promise<T>): Promise<T | 'busy'>
 }
 
-/** What a worker provides to its rooms. */
+/** What a home, the main loop or a document worker, provides to its rooms. */
 export interface RoomHost {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
@@ -134,7 +134,7 @@ export interface RoomHost {
   readonly clientIds: ClientIdBudget
   /** Timer that ends the windows of several rooms at the same moment. */
   readonly beats: Beats
-  /** Queues a message for the main thread; it is sent when this turn flushes. */
+  /** Queues a message for the gateway; it is sent when this turn flushes. */
   emit(message: FromWorker): void
   count(counter: string, by?: number): void
   /** Runs `work` as a turn of its own and flushes what it emitted. */

@@ -121,7 +121,7 @@ describe('hostile clients of a room', () => {
     const [ann, bob] = [await joined(room, {}, patient), await joined(room, {}, patient)]
     bob.doc.getArray('other').push(['kept'])
     await settled(bob)
-    // His copy would cost as much as the room's.
+    // Bob applies no further updates: they would cost his copy as much time as the room.
     bob.update = () => undefined
     for (let i = 0; i < 60 && ann.expelled === null; i++) {
       ann.write(SYNC.update, quadratic(1_500, i * 1_500))
@@ -283,7 +283,7 @@ describe('loads that fail', () => {
     await healing[Symbol.asyncDispose]()
   })
 
-  /** A room of a document whose stored snapshot has a valid checksum and cannot be decoded. */
+  /** Opens a document whose stored snapshot has a valid checksum but cannot be decoded. */
   async function openUndecodable(edit: (client: TestClient) => Promise<void>) {
     const { head, room } = await openRoom()
     const ann = await joined(room)
@@ -319,7 +319,7 @@ describe('loads that fail', () => {
     await other[Symbol.asyncDispose]()
   })
 
-  it('[YDOC-11] a log of which only a part decodes is never opened for writing', async () => {
+  it('[YDOC-11] a document whose log lacks a record accepts no writes', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     ann.doc.getArray('any').push([1])
@@ -347,7 +347,7 @@ describe('convergence', () => {
       for (let i = 0; i < 150; i++) {
         const client = clients[random(3)] as TestClient
         const bound = client.room
-        // The next frame is lost, truncated or duplicated.
+        // The next frame is lost (0), followed by a truncated one (1), repeated (2), or sent normally.
         const fate = random(8)
         if (fate === 0) client.room = 0
         client.doc.getArray('any').insert(random(client.doc.getArray('any').length + 1), [i])

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => storage[Symbol.asyncDispose]())
 
-/** `count` writes of a client, each of another shape, as messages that a test hands over together. */
+/** Returns `count` writes of a client, each of another shape, as messages that a test sends together. */
 function writesOf(client: TestClient, count: number): ToWorker[] {
   const { room, connection, join } = client
   const typist = new Y.Doc()
@@ -29,7 +29,7 @@ function writesOf(client: TestClient, count: number): ToWorker[] {
   return messages
 }
 
-it('[C8] what a person sent before leaving is stored although the room is asked to move while most of it waits for its turn', async () => {
+it('[C8] all edits that a person sent before leaving are stored when the room moves while most of them wait for their turn', async () => {
   let passedMs = 0
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs }
   // Every write takes as long as a whole turn.
@@ -51,7 +51,7 @@ it('[C8] what a person sent before leaving is stored although the room is asked 
   expect(stored.getMap('shapes:c1').size).toBe(count)
 })
 
-it('[WS-41] [WS-12] edits that were gathered get their turn also when the room stops gathering before their window has ended', async () => {
+it('[WS-41] [WS-12] gathered edits also get their turn when the room stops gathering before their window has ended', async () => {
   const time = manualTime()
   let passedMs = 0
   const clock = { ...time.clock, monotonicMs: () => time.clock.monotonicMs() + passedMs }
@@ -77,12 +77,12 @@ it('[WS-41] [WS-12] edits that were gathered get their turn also when the room s
   await untilPassed(() => ann.synced && ben.synced && [ann, ben].every(({ settled, ordinal }) => settled === ordinal))
   await time.advance(2_000)
 
-  // Forty edits at once, of which the last four no longer fit into the turn: the room begins to gather.
+  // Forty edits arrive at once. The last four do not fit into the turn, and the room begins to gather.
   isBusy = true
   const writes = writesOf(ann, 40)
   lastOfTurn = ann.ordinal - 4
   worker.host.receive(writes)
-  // A second later, when an edit is gathered, the four have their turn, and the room has been quiet for so long that it gathers no more.
+  // A second later another edit is gathered. Then the four edits get their turn. By now the load is so low that no window is opened.
   passedMs += 1_000
   worker.host.receive(writesOf(ben, 1))
   isBusy = false

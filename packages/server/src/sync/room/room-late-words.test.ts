@@ -18,7 +18,7 @@ const BODY = {
 
 const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 60_000 }, BODY)
 
-/** Types into a copy of a client's document; the frame is for the test to send. */
+/** Types into a copy of a client's document. Returns the update, which the test sends later. */
 function heldFrame(client: TestClient, block: string, words: string): Uint8Array {
   const copy = new Y.Doc()
   Y.applyUpdate(copy, Y.encodeStateAsUpdate(client.doc))
@@ -67,7 +67,7 @@ afterAll(async () => {
   for (const worker of pausing) await worker[Symbol.asyncDispose]()
 })
 
-/** A worker whose writes of a version wait until they are let go, when everything about them was checked. */
+/** A worker whose writes of a version wait until `release` is called. By then all checks of the write have passed. */
 function pausedWorker() {
   const { documents } = at.storage
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -138,7 +138,7 @@ describe('a person whose frame arrives after the edit of an agent was committed'
     expect(await storedContent(head)).toBe('<h2 id="p1">one §words§</h2>')
   })
 
-  it('[AG-110] words typed in the old block until the edit is shown, in several frames of one turn, are kept', async () => {
+  it('[AG-110] words that arrive for a replaced block in several frames of one turn are kept', async () => {
     const { head, room } = await at.openRoom()
     const ann = await at.joined(room)
     const frames: Uint8Array[] = []
@@ -162,7 +162,7 @@ describe('a person whose frame arrives after the edit of an agent was committed'
 })
 
 describe('a worker that ends', () => {
-  it('[AG-110] leaves the next one what took the place of removed blocks, and where words went that came late; edits of people leave nothing', async () => {
+  it('[AG-110] stores for the next worker where removed blocks and late words went, and stores nothing for edits of people', async () => {
     const worker = new TestWorker(at.storage, { rooms: { saveIdleMs: 60_000, saveLatestMs: 60_000 } })
     pausing.push(worker)
     const { head, room } = await at.openRoom(worker)
@@ -189,7 +189,7 @@ describe('a worker that ends', () => {
     await send(ann, frames.slice(2, 4))
     expect(await stored()).toBeGreaterThan(1)
 
-    // The first worker stores nothing more, as after a kill.
+    // From here on the first worker stores nothing, as if it had been killed.
     const next = await at.worker.open(head)
     const ben = await at.joined(next)
     await send(ben, frames.slice(4))
@@ -197,7 +197,7 @@ describe('a worker that ends', () => {
     expect(await storedContent(head)).toContain('<h2 id="p1">one fast</h2>')
   })
 
-  it('[AG-110] leaves the next one also what it remembers of words that are stored together with the body', async () => {
+  it('[AG-110] also stores for the next worker where late words went that are stored together with the body', async () => {
     const { head, room: before } = await at.openRoom()
     const typist = new Y.Doc()
     Y.applyUpdate(typist, Y.encodeStateAsUpdate((await at.joined(before)).doc))
@@ -231,7 +231,7 @@ describe('a worker that ends', () => {
     send(0)
     await until(() => ann.settled === ann.ordinal)
     const ofOneLetter = (await stored()) - 1
-    // The append of the second letter is under way when the body is to be stored, and the third one is stored with it.
+    // The append of the second letter is in flight when the save begins. The third letter is stored together with the body.
     gate.close()
     send(1)
     const hasRead = new Promise<void>((resolve) => (afterRead = resolve))
@@ -245,7 +245,7 @@ describe('a worker that ends', () => {
   })
 })
 
-it('[AG-110] late words are broadcast when they are durable, so that no client brings them back beside those that a next process writes', async () => {
+it('[AG-110] late words are broadcast only when they are durable, so that no client sends them beside the same words of a next process', async () => {
   const order: string[] = []
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let isHeld = false
@@ -271,7 +271,7 @@ it('[AG-110] late words are broadcast when they are durable, so that no client b
   ben.doc.on('update', () => ben.text('prose:p').includes('§words§') && order.push('told'))
   ann.write(SYNC.update, frame)
   await reached.promise
-  // Whatever was sent before this has arrived after it. Who joins the document itself waits for the words.
+  // Everything sent before this join has arrived when it ends. The client joins another document, because a join here would wait for the words.
   await at.joined(other.room, {}, worker)
   released.resolve()
   await until(() => order.includes('told'))

@@ -188,7 +188,7 @@ describe('durability', () => {
     await next[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-4] [LIFE-7] updates of all rooms in one turn are appended to the log in one call, byte for byte as sent', async () => {
+  it('[LIFE-4] [LIFE-7] updates of all rooms in one turn are appended to the log in one call, one small record each', async () => {
     const appends: number[][] = []
     const updates = {
       ...at.storage.updates,
@@ -275,7 +275,7 @@ describe('durability', () => {
     await two[Symbol.asyncDispose]()
   })
 
-  it('[WS-30] [WS-31] an update that adds nothing is neither logged nor sent; an update of the relay goes to everyone', async () => {
+  it('[WS-30] [WS-31] an update that adds nothing is neither logged nor sent to anyone', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     setShape(ann, 'a')

@@ -9,7 +9,7 @@ import { applyWrites, type Write } from './room-edits.ts'
 import { ClientIdBudget, noWatch, ROOM_OPTIONS, type RoomHost, type RoomTurn } from './room-host.ts'
 import { newMember } from './room-members.ts'
 
-/** A room whose every step takes `stepMs` of processor time, and whose load takes what the test says. */
+/** A room whose every step takes `stepMs` of processor time, and whose measured load takes `loadMs`. */
 function slowRoom(stepMs: number, loadMs: number | null) {
   const live = buildSound([], systemRandom)
   const member = newMember({ connection: 1, join: 1, sub: 'ann', canWrite: true, maxDocBytes: null, knowsLineage: true })
@@ -58,7 +58,7 @@ function slowRoom(stepMs: number, loadMs: number | null) {
   return { live, measured, broken, write }
 }
 
-it('[G9] many small steps together have the load of a document measured, and a load within its limit starts the count anew', async () => {
+it('[G9] many small steps together cause a measurement of the load, and a load within its limit starts the count anew', async () => {
   const { live, measured, broken, write } = slowRoom(15, 30)
   for (let i = 0; i < 66; i++) await write()
   expect(measured).toEqual([])

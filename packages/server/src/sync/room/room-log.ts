@@ -2,7 +2,7 @@ import type { LiveWrite } from '../../documents/document-store.port.ts'
 import { epochMember } from './room-fence.ts'
 import { type AppendOutcome, type AppendRecord, removalsMember, type UpdateLog } from '../update-log.port.ts'
 
-/** Held records as a write of `actor` appends them. */
+/** Returns held records in the form in which a write of `actor` appends them. */
 export function recordsBy(actor: string, records: readonly AppendRecord[]): LiveWrite['append'] {
   return records.map(({ update, removals }) => ({ actor, update, ...removalsMember(removals) }))
 }
@@ -70,7 +70,7 @@ export class RoomLog {
   /** Records emitted from now on get a later date than this, so that the record of a version can be found by the version's date. */
   versionedAtMs = Number.NEGATIVE_INFINITY
 
-  /** `removals`: what the room remembers since the last record. [AG-110] */
+  /** Appends an update. `removals`: what the room has remembered about removed blocks since the last record. [AG-110] */
   emit(update: Uint8Array, actor: string, nowMs: number, removals: string | null): void {
     const atMs = Math.max(nowMs, this.versionedAtMs + 1)
     const afterSeq = this.emitted++
@@ -108,7 +108,7 @@ export class RoomLog {
     return taken
   }
 
-  /** Returns records that such a write did not store. */
+  /** Puts records back that were taken for a write which did not store them. */
   putBack(records: readonly AppendRecord[]): void {
     this.held = [...records, ...this.held]
   }
@@ -220,7 +220,7 @@ export class AppendQueue {
     this.newRecords++
   }
 
-  /** How many records came since the last call. */
+  /** Returns how many records were pushed since the last call. */
   takeNew(): number {
     const count = this.newRecords
     this.newRecords = 0

@@ -1,4 +1,4 @@
-/** One connection that joined a room, as the worker knows it. */
+/** One connection that joined a room, as the room knows it. */
 export interface Member {
   readonly connection: number
   readonly join: number

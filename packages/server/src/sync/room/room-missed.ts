@@ -17,8 +17,9 @@ interface MissingRoom {
 }
 
 /**
- * Returns what the log got after `since`, for connections that stay joined while another node becomes the owner: a client asks
- * for what it lacks only when it joins. Everything in the answer is durable. Must run inside `exclusive`. [LIFE-25]
+ * Returns the updates that the log got after `since`, or the whole state when the log no longer has them. They are for connections that
+ * stay joined while another node becomes the owner, because a client asks for what it lacks only when it joins. Everything in the answer
+ * is durable. Must run inside `exclusive`. [LIFE-25]
  */
 export async function missedSince(room: MissingRoom, since: number): Promise<TaskOutcome> {
   const { log } = room
@@ -33,7 +34,7 @@ export async function missedSince(room: MissingRoom, since: number): Promise<Tas
   return (await log.reach(throughSeq)) ? { kind: 'missed', throughSeq, updates: splitUpdate(state) } : LOST
 }
 
-/** Returns what the log got after `since`, for all members of a room that has just been loaded. */
+/** Returns the same for all members of a room that has just been loaded. */
 export async function missedAtOpening(
   room: Pick<MissingRoom, 'host' | 'key'>,
   since: number,
@@ -44,7 +45,7 @@ export async function missedAtOpening(
   return records === null ? splitUpdate(fullState(content, lastSeq)) : records.updates
 }
 
-/** `null` when the log no longer has all of these records. */
+/** Reads the records after `since`. Returns `null` when the log no longer has all of them. */
 async function recordsAfter(
   { host, key }: Pick<MissingRoom, 'host' | 'key'>,
   since: number,

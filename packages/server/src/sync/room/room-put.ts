@@ -27,8 +27,8 @@ const CONTENDED: TaskOutcome = {
  * Merges a PUT into the live document and stores both in one write. [LIFE-13, LIFE-14]
  *
  * The PUT is checked against the stored body. Only the differences between that body and the PUT are applied, so live edits elsewhere
- * survive. Nothing is broadcast, nor told to who joins, before it is durable. A PUT that is refused after it was applied (the quota counts the projected size) is
- * undone by loading the document again.
+ * survive. Before the PUT is durable, it is neither broadcast nor sent to connections that join. When it is refused after it was applied
+ * (the quota counts the projected size), the document is loaded again without it.
  */
 export function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequest): Promise<TaskOutcome> {
   const tryPut = async (): Promise<TaskOutcome | 'again'> => {
@@ -56,7 +56,7 @@ async function applyPut(
   host.turn(() => sync.pause())
   let taken: ReturnType<typeof log.takeHeld> = []
   try {
-    // All gathered edits are applied and durable; from here on only this PUT changes the document.
+    // Every edit that was applied before is durable afterwards, and from here on only this PUT changes the document.
     if (!room.isReady || !(await log.reach(log.emitted)) || !(await log.hold()) || !room.isReady) return WRITE_LOST
     const before = log.emitted
     const after = readStoredBody(request.body.bytes)
@@ -111,7 +111,7 @@ async function applyPut(
         return 'again'
     }
   } catch (error) {
-    // It is unknown whether the write was stored, or the document contains a PUT that will not be stored: only the log is reliable now.
+    // Either it is unknown whether the write was stored, or the document contains a PUT that will not be stored. Only the log is reliable.
     if (taken.length > 0) host.turn(() => room.reset())
     throw error
   } finally {

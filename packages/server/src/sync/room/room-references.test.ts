@@ -34,7 +34,7 @@ it('[BLOB-2] after a PUT the blob references are its list and those of the live 
   expect(await referencesOf(head)).toEqual([A, B])
 })
 
-it('[LIFE-12] [BLOB-2] a settle without a change keeps the version and the stored blob references, also those that the content does not name', async () => {
+it('[LIFE-12] [BLOB-2] a settle without a change keeps the version and all stored blob references, even those that the content does not name', async () => {
   const { head, room } = await openRoom(at.worker, { ...BODY, blobReferences: [C] })
   const ann = await joined(room)
   setShape(ann, 'passing')

@@ -15,8 +15,8 @@ const write = (ordinal: number, isStep2 = false): Write => ({
 })
 
 /**
- * A `Rejoins` on a clock of its own, and the writes that it lets through, as `connection: ordinal`, with the ordinal that is
- * settled where it differs.
+ * A `Rejoins` with a clock of its own. `taken` lists the writes that it passes on, such as `1: 4` for ordinal 4 of connection 1, with
+ * the ordinal that the write settles if that differs. `end of` marks a write without content.
  */
 function rejoins() {
   const { timers, advance } = manualTime()
@@ -29,7 +29,7 @@ function rejoins() {
   return { made, taken, advance }
 }
 
-it('[LIFE-6] the messages of a connection that is joined again come after its step2, and an acknowledgement of the step2 after them', () => {
+it('[LIFE-6] messages of a connection that is joined again are applied after its step2, and the step2 is settled after them', () => {
   const { made, taken } = rejoins()
   const [ann, bob] = [member(1), member(2)]
   made.began(ann, 5)
@@ -42,7 +42,7 @@ it('[LIFE-6] the messages of a connection that is joined again come after its st
   expect(made.takes(ann, write(8))).toBe(false)
 })
 
-it('[LIFE-6] a step2 before which nothing waits is taken as it is', () => {
+it('[LIFE-6] a step2 is passed on unchanged when no message waits for it', () => {
   const { made, taken } = rejoins()
   const ann = member(1)
   made.began(ann, 0)
@@ -68,7 +68,7 @@ it('[LIFE-6] messages wait at most 5 s for a step2, and are discarded when their
   expect(made.takes(ann, write(2))).toBe(false)
 })
 
-it('[LIFE-6] [WS-32] the 5 s for a step2 begin when the connection is asked for it, and not again with a later question', async () => {
+it('[LIFE-6] [WS-32] the 5 s for a step2 begin when the connection is first asked for it, and a later question does not restart them', async () => {
   const { made, taken, advance } = rejoins()
   const ann = member(1)
   made.began(ann, 1)

@@ -2,48 +2,48 @@ import type { Write } from './room-edits.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
-/** How long the messages of a connection wait for its step2, which a client sends within a round trip, later on a busy machine. */
+/** How long the messages of a connection wait for its step2. A client sends it within a round trip, but later when its machine is busy. */
 const STEP2_MS = 5_000
 const EMPTY = Uint8Array.of(0, 0)
 
 interface Waiting {
-  /** A step2 up to this ordinal answers a step1 of the former room. */
+  /** The last ordinal that was sent before the room was opened again. A step2 up to it answers a step1 of the former room. */
   readonly through: number
   readonly held: Write[]
-  /** Cancels the end of waiting; `null` until the step1 has left. */
+  /** Cancels the timer that ends the waiting; `null` until the step1 has left. */
   cancel: (() => void) | null
 }
 
 /**
- * The connections of a room that was opened again, until each has sent its step2. Their messages may build upon edits of other
- * clients that the log never got, and that those clients send again, perhaps later. The step2 of a connection contains everything
- * that its messages build upon, so the messages wait for it, at most 5 s. [LIFE-6, WS-32]
+ * Holds the messages of a connection whose room was opened again, until the connection has sent its step2. Its messages may depend on
+ * edits of other clients that the log never got. Those clients send these edits again, but perhaps later. The step2 contains everything
+ * that the messages depend on, so they wait for it, at most 5 s. [LIFE-6, WS-32]
  */
 export class Rejoins {
   readonly #host: Pick<RoomHost, 'after'>
   readonly #take: (member: Member, write: Write) => void
   readonly #waiting = new Map<Member, Waiting>()
 
-  /** `take` accepts a write that waits no longer. */
+  /** @param take called with each write that no longer waits */
   constructor(host: Pick<RoomHost, 'after'>, take: (member: Member, write: Write) => void) {
     this.#host = host
     this.#take = take
   }
 
-  /** The connection will be asked for its step2. `through` is the ordinal of the last message that it has sent. */
+  /** Begins to wait for the step2 of a connection. `through` is the ordinal of the last message that the connection has sent. */
   began(member: Member, through: number): void {
     this.#waiting.set(member, { through, held: [], cancel: null })
   }
 
-  /** A step1 has left for the connection. Later ones of the same join give it no more time. */
+  /** Starts the 5 s when a step1 has left for the connection. A later step1 of the same join does not start them again. */
   asked(member: Member): void {
     const waiting = this.#waiting.get(member)
     if (waiting !== undefined) waiting.cancel ??= this.#host.after(STEP2_MS, () => this.end(member))
   }
 
   /**
-   * Takes a write of a connection that is waited for: keeps it, or takes a step2 with the writes that were kept. Returns false
-   * for any other connection.
+   * Keeps a write of a connection whose step2 is awaited. When the write is this step2, passes it on together with the kept writes.
+   * Returns false, and does nothing, for any other connection.
    */
   takes(member: Member, write: Write): boolean {
     const waiting = this.#waiting.get(member)
@@ -54,12 +54,13 @@ export class Rejoins {
     }
     if (waiting.held.length > 0) this.#take(member, { ...write, settles: 0 })
     this.end(member)
-    // An acknowledgement of the step2 covers the messages before it, so it comes when they are applied.
+    // The step2 was applied first, without settling its ordinal. Its acknowledgement also covers the messages that were kept, so its
+    // ordinal is settled after them.
     this.#take(member, waiting.held.length > 0 ? { ...write, update: EMPTY } : write)
     return true
   }
 
-  /** Stops waiting for the step2 of a connection, and takes the writes that were kept. */
+  /** Stops waiting for the step2 of a connection, and passes on the writes that were kept. */
   end(member: Member): void {
     const waiting = this.#waiting.get(member)
     if (waiting === undefined) return
@@ -73,7 +74,7 @@ export class Rejoins {
     if (waiting !== undefined) this.#remove(member, waiting)
   }
 
-  /** The last ordinal that was kept of each connection. */
+  /** The highest kept ordinal of each connection. */
   ordinals(): (readonly [Member, number])[] {
     return [...this.#waiting].flatMap(([member, { held }]) => held.slice(-1).map(({ ordinal }) => [member, ordinal] as const))
   }

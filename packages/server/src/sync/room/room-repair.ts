@@ -16,8 +16,8 @@ interface Repairable {
 }
 
 /**
- * Another process may repair the log of a document that is open here. Checks for that regularly and then makes the connections join the
- * repaired document. [CFG-11]
+ * Checks every second whether another process has repaired the log of a document that is open here. Then resets the room, so that its
+ * connections join the repaired document. [CFG-11]
  */
 export function watchRepair(room: Repairable): void {
   room.host.after(REPAIR_LOOK_MS, () => {
@@ -34,7 +34,7 @@ async function isRepaired(room: Repairable): Promise<boolean> {
   return state?.kind === 'document' && state.head.key === room.key && room.isReady && state.head.lastSeq > room.log.emitted
 }
 
-/** Tells that a client has sent what the log lacked: everybody joined may edit again as the shares allow. [LIFE-5] */
+/** Reports that a client has sent the content that the log lacked. Everybody joined may edit again as the shares allow. [LIFE-5] */
 export function tellMended({ host, id, ref }: Pick<Repairable, 'host' | 'ref'> & { readonly id: number }): void {
   host.count('documents_mended')
   const fields = { workspace: ref.workspaceId, docId: ref.id }

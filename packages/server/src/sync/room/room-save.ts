@@ -70,7 +70,7 @@ export class RoomSaver {
     this.covered = head.bodyAhead ? -1 : head.coveredSeq
     this.loadedVersion = head.version
     this.versionSeq = versionSeq
-    // Edits that are saved only now, for example after a move, are still those of their writer.
+    // The body may be saved by another home than the one that applied the edits, for example after a move. It keeps their writer.
     if (lastWriter !== null) this.lastWriter = { sub: lastWriter, maxDocBytes: room.host.options.maxDocBytes }
     room.log.versionedAtMs = head.updatedAtMs
   }
@@ -133,7 +133,7 @@ export class RoomSaver {
     this.inBackground(() => this.captureLeft())
   }
 
-  /** Captures what the last participant left, provided that the stored body contains all of it. [LIFE-19] */
+  /** Captures the document as the last participant left it, provided that the stored body contains every edit. [LIFE-19] */
   async captureLeft(): Promise<void> {
     if (!this.isBehind()) await this.leaving.run(this.version)
   }
@@ -318,7 +318,7 @@ export class RoomSaver {
     if (this.room.isReady) this.room.log.stored(appended)
   }
 
-  /** Hints for `reconcile` about an edit of a projected body: what it knows of its own change, and the projection cache. */
+  /** Hints for `reconcile` about an edit of a projected body: what the edit knows of its own change, and the projection cache. */
   hints(known: Omit<Hints, 'cache'>): Hints {
     return { ...known, cache: this.cache }
   }
@@ -345,7 +345,7 @@ export class RoomSaver {
     const { durable } = room.log
     const record = await room.host.documents.read(room.ref)
     if (record?.head.key !== room.key) return null
-    // The store has lost records that it had confirmed. Those who are joined have them, and send them when they join again. [LIFE-6]
+    // The store has lost records that it had confirmed. The joined clients have them and send them again when they rejoin. [LIFE-6]
     if (room.isReady && record.head.lastSeq < durable)
       room.host.turn(() => room.log.fail('conflict', 'the end of the log is lost'))
     keepWithin(room.host.options.bounds, record)

@@ -6,7 +6,7 @@ import { openScratchPool, type ScratchResult, type ScratchTask } from './room-sc
 
 type Outcome = TaskOutcome<ScratchResult>
 
-/** A pool that keeps every task until the test answers it, with fixed debts of the workspaces. */
+/** A pool that keeps every task until the test answers it. `owed`: what the workspaces owe at the start, in ms. */
 function scripted(owed: Readonly<Record<string, number>> = {}) {
   const time = manualTime()
   const debts = new Map(Object.entries(owed))
@@ -25,7 +25,7 @@ const took = (tookMs: number): Outcome => ({ kind: 'done', result: { passed: tru
 const NOTHING = new Uint8Array()
 
 describe('scratch tasks of several workspaces', () => {
-  it('[C12] [G9] one scratch task runs at a time, and the next is of the workspace with the least debt', async () => {
+  it('[C12] [G9] one scratch task runs at a time, and the next one belongs to the workspace with the least debt', async () => {
     const { time, running, scratch } = scripted({ quiet: 30 })
     const ended: string[] = []
     const ask = (workspaceId: string) =>

@@ -6,8 +6,9 @@ import type { LoadSlots } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 
 /**
- * Tests updates and snapshots on a copy of the document in another thread, so that a harmful one cannot block the worker. One task runs at
- * a time. The next is that of the workspace that owes the least processor time, and each is charged to its workspace. [G9, G10, D8]
+ * Tests updates and snapshots on a copy of the document in another thread, so that a harmful one cannot block the home of the room. One
+ * task runs at a time, and each is charged to its workspace. The next task is that of the workspace that owes the least processor time.
+ * [G9, G10, D8]
  */
 export interface ScratchPool {
   /** Applies `update` to a copy made from `state`. Returns false when that takes too long, fails, or leaves content pending. */
@@ -44,7 +45,7 @@ export interface ScratchPoolOptions {
 }
 
 const MIB = 1024 * 1024
-/** Below this size decoding here costs less than sending the bytes to another thread. */
+/** Up to this size, decoding a snapshot in the calling thread costs less than sending its bytes to another one. */
 const HERE_BYTES = 16 * 1024
 const HEAP_MIB = 1024
 

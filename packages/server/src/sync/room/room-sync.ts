@@ -244,8 +244,8 @@ export class RoomSync implements TrialOwner {
   }
 
   /**
-   * Applies what is gathered, then holds back new edits and broadcasts until `resume`: used while a write may still cause the live document
-   * to be discarded.
+   * Applies gathered writes for at most `sliceMs`, then holds back other writes and all broadcasts until `resume`. Used while a write may
+   * still cause the live document to be discarded.
    */
   pause(): void {
     this.flushTurn()
@@ -291,7 +291,7 @@ export class RoomSync implements TrialOwner {
     if (this.pauses === 0) this.broadcasts.handOut()
   }
 
-  /** Broadcasts what is left although the room is paused: all of it is durable, and the room is about to close. */
+  /** Broadcasts the rest although the room is paused: all of it is durable, and the room is about to close. */
   lastBroadcast(): void {
     this.broadcasts.handOut()
   }
@@ -305,7 +305,7 @@ export class RoomSync implements TrialOwner {
     return member.knowsLineage ? NOBODY : this.room.formerClients
   }
 
-  /** Nothing of such a copy is applied, so whatever else the member sent would wait for ever. [WS-62, LIFE-17] */
+  /** Discards the waiting writes of a member whose copy is of an earlier lineage: they would wait for ever. [WS-62, LIFE-17] */
   former(member: Member, ordinal: number): void {
     this.answers.former(member, ordinal)
     this.discard(member)
@@ -364,7 +364,7 @@ export class RoomSync implements TrialOwner {
     return waiting.some((member) => this.room.members.get(member.connection) !== member)
   }
 
-  /** Asks a new connection for its edits, unless the room moved here with all that it had of this connection. */
+  /** Asks a new connection for its edits. `resumes`: the room moved here with everything that it had of the connection. */
   joined(member: Member, { resumes, again }: Pick<Extract<ToWorker, { kind: 'join' }>, 'resumes' | 'again'>): void {
     if (resumes === true) return
     if (again !== undefined) this.rejoins.began(member, again)

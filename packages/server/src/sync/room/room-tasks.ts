@@ -19,7 +19,7 @@ export async function runTask(room: Room, saver: RoomSaver, task: RoomTask): Pro
   if (bounds !== null && isTaskOver(bounds, task, lengthOf(room.content()))) return { kind: 'elsewhere' }
   try {
     const outcome = await saver.exclusive(() => (room.isReady ? perform(room, saver, task) : Promise.resolve(LOST)))
-    // Both are answers of tasks that have stored nothing.
+    // Both outcomes mean that nothing was stored.
     return room.isFenced && (outcome === LOST || outcome === WRITE_LOST) ? MOVED : outcome
   } catch (error) {
     if (error instanceof Elsewhere) return { kind: 'elsewhere' }

@@ -50,7 +50,7 @@ export class WriteTrials {
     return this.trials.size === 0
   }
 
-  /** Takes a write that must wait behind another one or has to be tried first; else returns false. */
+  /** Takes a write that must wait behind another one or be tried first. Returns false, and does nothing, for any other write. */
   takes(member: Member, write: Write): boolean {
     const trial = this.trials.get(member)
     if (trial !== undefined) {
@@ -63,7 +63,7 @@ export class WriteTrials {
     return true
   }
 
-  /** The last waiting ordinal of each connection. */
+  /** The highest waiting ordinal of each connection. */
   ordinals(): (readonly [Member, number])[] {
     return [...this.trials].map(([member, { tried, waiting }]) => [member, (waiting.at(-1) ?? tried).ordinal])
   }

@@ -12,7 +12,7 @@ export interface Weighed {
 /** A state near a bound is encoded again only after its document has grown by this much. */
 const ENCODE_AGAIN_BYTES = 1024
 
-/** Decides whether the document of a room still belongs in its home. The home is told once when it does not. [C8] */
+/** Decides whether the document of a room still belongs in its home. Notifies the gateway once when it does not. [C8] */
 export class RoomWeight {
   private readonly host: Pick<RoomHost, 'options' | 'emit'>
   private readonly room: Weighed
@@ -31,7 +31,7 @@ export class RoomWeight {
     this.grownBytes += bytes
   }
 
-  /** Tells the home when the document has become too heavy. */
+  /** Notifies the gateway when the document has become too heavy. */
   check(): void {
     if (!this.isOutgrown && this.isHeavy()) this.outgrown()
   }

@@ -162,7 +162,7 @@ describe('right to write', () => {
 })
 
 describe('resynchronising', () => {
-  it('[WS-32] an update with a gap is not applied, logged or broadcast, and its sender is asked for its whole state', async () => {
+  it('[WS-32] an update with a gap is not applied, logged or broadcast, and its sender is sent a step1', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     const before = await stored(head.key)

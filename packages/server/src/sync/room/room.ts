@@ -33,7 +33,7 @@ interface Ready {
   readonly weight: RoomWeight
 }
 
-/** `loading` keeps incoming messages. `closed` only answers jobs, because the worker no longer knows the room. */
+/** `loading` keeps incoming messages. `closed` only answers jobs, because the home no longer knows the room. */
 type Phase =
   | { readonly kind: 'loading'; readonly waiting: RoomMessage[] }
   | Ready
@@ -42,7 +42,7 @@ type Phase =
 const UNAVAILABLE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the document cannot be loaded' }
 
 /**
- * One resident document in its worker. The messages of all its connections arrive here in order. All work on the document goes through this
+ * One resident document in its home. The messages of all its connections arrive here in order. All work on the document goes through this
  * object, one step at a time. [LIFE-8]
  */
 export class Room implements SyncRoom, RoomLogOwner {
@@ -59,12 +59,12 @@ export class Room implements SyncRoom, RoomLogOwner {
   private isGapAnnounced = false
   readonly calls: WaitingCalls
   private phase: Phase = { kind: 'loading', waiting: [] }
-  /** The members have the log of a former owner through this sequence; `null` when none of them joined there. */
+  /** The log sequence through which the members already have the document from a former owner; `null` when none joined there. */
   private readonly since: number | null
   private readonly awareness: RoomAwareness
   /** The agents shown to the connections. [PRES-1] */
   readonly agents: AgentPresence
-  /** Who changes what, while somebody asks. [AG-20] */
+  /** Records who changes what, while somebody watches. [AG-20] */
   readonly changes: RoomChanges
   private readonly onClosed: (room: Room) => void
 
@@ -257,7 +257,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   }
 
   private done(job: number, outcome: TaskOutcome): void {
-    // The home is told before the caller of the task.
+    // The gateway learns of the move before the caller of the task gets the outcome.
     if (outcome.kind === 'elsewhere') this.outgrown()
     this.changes.tell()
     this.host.emit({ kind: 'done', job, outcome })
@@ -292,7 +292,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.ready.weight.check()
   }
 
-  /** The next step may take longer than this home allows. [C8] */
+  /** Asks for a move, because the next step may take longer than this home allows. [C8] */
   outgrown(): void {
     if (this.phase.kind === 'ready') this.phase.weight.outgrown()
   }
@@ -331,7 +331,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.host.turn(() => (reason === 'gone' ? this.close({ kind: 'gone' }) : this.reset(reason === 'failed')))
   }
 
-  /** Another node owns the document: the gateway opens it there, and nobody's connection is closed. [LIFE-26] */
+  /** Closes the room because another node owns the document. The gateway opens it there and closes no connection. [LIFE-26] */
   fenced(): void {
     if (this.phase.kind !== 'ready') return
     this.host.emit({ kind: 'fenced', room: this.id })
@@ -342,7 +342,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     return this.phase.kind === 'closed' && this.phase.outcome === MOVED
   }
 
-  /** Discards the live document. `mayStay`: what connections have is in the log or will be sent to it. [LIFE-6] */
+  /** Discards the live document. `mayStay`: connections may stay joined, since what they have is in the log or is sent again. [LIFE-6] */
   reset(mayStay = true): void {
     if (this.phase.kind !== 'ready') return
     const clocks = mayStay && this.epoch !== null ? { clocks: this.awareness.clocks() } : {}

@@ -38,11 +38,11 @@ function play(doc: Y.Doc, steps: readonly Step[]): Uint8Array[] {
 }
 
 describe('a document with many roots', () => {
-  it('[WS-34] [C8] with 9,999 roots and 60,000 first items, applying, emitting and encoding do not take roots times items', () => {
+  it('[WS-34] [C8] the time to apply, emit and encode 60,000 first items of 9,999 roots does not grow with roots times items', () => {
     const doc = indexedDoc()
     const emitted: Uint8Array[] = []
     doc.on('update', (update: Uint8Array) => emitted.push(update))
-    // Refers to all roots evenly, in another order than they were created.
+    // The items refer to all roots evenly, in another order than that in which the roots were created.
     const update = new UpdateWriter()
       .block(9, 0, ROOTS + ITEMS, (w, i) => w.string(`root${i < ROOTS ? i : (i * 7_919) % ROOTS}`, 'x'))
       .deletes([])

@@ -24,12 +24,12 @@ export interface SyncRoom {
   edited(writer: Writer | null, updateBytes: number): void
   /** Runs a job while no other job of the room runs. [LIFE-8] */
   alone(job: () => Promise<void>): Promise<void>
-  /** Called when the document may have become too slow to share a worker with others. [C8] */
+  /** Called when the document may have become too slow or too large for its home. [C8] */
   weighed(): void
   /** Called with an unexpected exception. [C10] */
   failed(error: unknown): void
   /** Discards the live document and loads it again for all connections except the one whose write broke it. [C10] */
   reload(without: number): void
-  /** Discards the room. Its connections reconnect and send everything unacknowledged again. [LIFE-6] */
+  /** Discards the room. Everything unacknowledged is sent again, in a relay of one node after the connections have reconnected. [LIFE-6] */
   reset(): void
 }

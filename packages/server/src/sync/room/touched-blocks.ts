@@ -13,19 +13,19 @@ export interface Touched<By> {
 interface Mark<By> {
   readonly kind: Touched<By>['kind']
   readonly pageId: string
-  /** The element whose id is read when the mark is told: it may get one later. */
+  /** Its id is read when the mark is reported, because the element may get an id later. */
   readonly element: Y.XmlElement | null
   id: string | null
   isRemoved: boolean
   by: By
-  /** It was told and nothing has happened since. */
+  /** The mark was reported and its part was not touched since. */
   isTold: boolean
 }
 
-/** A type as Yjs names it among what a transaction changed. */
+/** A Yjs type as `Transaction.changed` lists it. */
 type Changed = Y.Transaction['changed'] extends Map<infer Type, unknown> ? Type : never
 
-/** What a type of the document holds, by the root that it stands in. */
+/** What the root of a Yjs type holds. */
 type Root = { readonly kind: 'prose' | 'shapes' | 'pages' | 'document'; readonly pageId: string }
 
 const MOST_MARKS = 4_096
@@ -35,15 +35,15 @@ const SHAPES = shapeRoots('').map
 const PROSE = proseRoot('')
 
 /**
- * Notes which blocks and shapes the transactions of live editors touch, and who did last. A page is never parsed: what a transaction changed
- * leads to its block, so a note costs the same in a long page as in a short one. [AG-20]
+ * Notes which blocks and shapes live editors touch, and who touched each of them last. A page is never parsed: each changed type leads to
+ * its block, so a note costs the same in a long page as in a short one. [AG-20]
  */
 export class TouchedBlocks<By> {
-  /** The mark that was made first stands first. */
+  /** In the order in which the marks were made, so that the oldest mark can be dropped. */
   readonly #blocks = new Map<Y.XmlElement, Mark<By>>()
   readonly #entries = new Map<Changed, Map<string, Mark<By>>>()
   readonly #roots = new WeakMap<object, Root>()
-  /** By page, words without a place. */
+  /** By page id: words that have no place, because their page was removed. */
   readonly #lost = new Map<string, Mark<By>>()
   #fresh: Mark<By>[] = []
   #entryCount = 0
@@ -53,11 +53,11 @@ export class TouchedBlocks<By> {
     return this.#fresh.length > 0
   }
 
-  /** Notes what a transaction of `by` touched; call it when the transaction ends, before its deletions are thrown away. */
+  /** Notes what a transaction of `by` touched. Call it when the transaction ends, before its deletions are garbage-collected. */
   note(transaction: Y.Transaction, by: By): void {
     let isRebuilt = false
     for (const [changed, members] of transaction.changed) {
-      // Yjs gives all types the type of events of their common class.
+      // Yjs declares all changed types with one common class, which `instanceof` cannot narrow.
       const type = changed as unknown
       if (type instanceof Y.XmlText) this.#touchAround(type, by)
       else if (type instanceof Y.XmlElement) {
@@ -74,7 +74,7 @@ export class TouchedBlocks<By> {
     this.#touchEntry(this.#lost, pageId, { ...noBlock, kind: 'block', pageId, by })
   }
 
-  /** Forgets who touched what a transaction of the relay changes: its author is known elsewhere. */
+  /** Forgets the marks of the blocks and shapes that a transaction of the relay changes: its author is recorded elsewhere. */
   forget(transaction: Y.Transaction): void {
     for (const [changed, members] of transaction.changed) {
       const type = changed as unknown
@@ -89,7 +89,7 @@ export class TouchedBlocks<By> {
     this.#fresh = this.#fresh.filter(({ element }) => element === null || this.#blocks.has(element))
   }
 
-  /** What was touched since the last call, each once. */
+  /** Returns the marks that were made or touched again since the last call. */
   take(): readonly Touched<By>[] {
     const fresh = this.#fresh
     this.#fresh = []
@@ -97,7 +97,7 @@ export class TouchedBlocks<By> {
     return fresh.map(told)
   }
 
-  /** Everything that is still known. */
+  /** Returns all marks of blocks, shapes and pages that are still known, reported or not. */
   *all(): Generator<Touched<By>> {
     for (const mark of this.#blocks.values()) yield told(mark)
     for (const marks of this.#entries.values()) for (const mark of marks.values()) yield told(mark)
@@ -108,7 +108,7 @@ export class TouchedBlocks<By> {
     if (block !== null) this.#touch(block, by)
   }
 
-  /** An attribute of an item is told under the name of its first paragraph, which stands for the item. */
+  /** Marks the block of a changed element. A changed attribute of a list item marks its first paragraph, which stands for the item. */
   #touchElement(element: Y.XmlElement, members: ReadonlySet<string | null>, by: By): void {
     const block = blockAround(element)
     if (block !== null && isTextBlock(block)) return this.#touch(block, by)
@@ -177,7 +177,7 @@ export class TouchedBlocks<By> {
     this.#entryCount = 0
   }
 
-  /** Notes the blocks that a transaction made and removed; costs as much as the transaction is long. */
+  /** Notes the blocks that a transaction made and removed. The time grows with the transaction, not with the page. */
   #noteBuilt(transaction: Y.Transaction, by: By): void {
     const made = new Set<string>()
     for (const element of madeBlocks(transaction)) {
@@ -221,7 +221,7 @@ function isTextBlock({ nodeName }: Y.XmlElement): boolean {
   return TEXT_BLOCKS.has(nodeName)
 }
 
-/** The text block that holds a type, itself included; else the outermost element. */
+/** Returns the text block that a type is or stands in. Returns the outermost element when there is no such block. */
 function blockAround(type: Y.XmlText | Y.XmlElement): Y.XmlElement | null {
   let found: Y.XmlElement | null = null
   for (let at: unknown = type; at instanceof Y.XmlElement || at instanceof Y.XmlText; at = at._item?.parent) {
@@ -232,7 +232,7 @@ function blockAround(type: Y.XmlText | Y.XmlElement): Y.XmlElement | null {
   return found
 }
 
-/** Reads an id also from an element that has just been removed. */
+/** Returns the id of an element, even of one that has just been removed; `null` when it has none. */
 function idOf(element: Y.XmlElement): string | null {
   const content = element._map.get('id')?.content
   const value: unknown = content instanceof Y.ContentAny ? content.arr.at(-1) : undefined

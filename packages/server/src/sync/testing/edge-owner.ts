@@ -10,8 +10,7 @@ import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 const EDGE = 7
 
 /**
- * An owner to which one edge is linked. Its rooms open when the test calls `opens`, and its tasks end when the test calls
- * `answers`.
+ * Creates an owner that is linked to one edge. Its rooms open when the test calls `opens`, and its tasks end when the test calls `answers`.
  */
 export function edgeOwner() {
   const time = manualTime()
@@ -64,12 +63,12 @@ export function edgeOwner() {
     tell: (...messages: readonly ToOwner[]) => {
       for (const message of messages) receive(EDGE, message)
     },
-    /** Answers every question for a room that waits. */
+    /** Opens all rooms that are waited for. */
     async opens() {
       for (const { id, resolve } of hosts.splice(0)) resolve({ kind: 'open', room: roomOf(id) })
       await settled()
     },
-    /** The edge that was added last. */
+    /** Returns the edge that was added last. */
     edge: () => edge as RoomEdge,
     answers: async (outcome: TaskOutcome) => {
       tasks.shift()?.answer(outcome)
@@ -82,7 +81,7 @@ export function edgeOwner() {
     linkComesUp() {
       isLinked = true
     },
-    /** The connections in a document, by their numbers at the owner, as its home knows them. */
+    /** Returns the connections in a document by their numbers at the owner, as the home of the room has got them. */
     members(id = 'doc') {
       const members = new Set<number>()
       for (const { room, message } of posted) {
@@ -92,7 +91,7 @@ export function edgeOwner() {
       }
       return [...members]
     },
-    /** Has the home of a room send a message to a connection. Returns what the edge got. */
+    /** Sends a message from the home of a room to a connection. Returns the messages that the edge got. */
     delivers(message: ConnectionMessage) {
       const before = sent.length
       edges.deliver(message)
@@ -101,7 +100,7 @@ export function edgeOwner() {
   }
 }
 
-/** What an edge sends when it opens a room. */
+/** Returns the message that an edge sends when it opens a room. */
 export function opening(room: number, more: Partial<Extract<ToOwner, { kind: 'open' }>> = {}): ToOwner {
   return { kind: 'open', room, ref: { workspaceId: 'w', id: 'doc' }, key: 1, ...more }
 }

@@ -1,13 +1,13 @@
 /**
- * The process that the crash test of edits kills: a document worker that edits one live document without pause and reports each edit once it
- * is acknowledged. Its timer never stores a body. Arguments: storage URL, document id.
+ * The process that the crash test of edits kills. It is a document worker that edits one live document without a pause and reports each edit
+ * when it is acknowledged. No body is stored by a timer. The arguments are the storage URL and the document id.
  */
 import { openStorage } from '../../drivers/sql/storage.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { done, editIn, editRequest } from './room-editing.ts'
 import { TestWorker } from './worker-harness.ts'
 
-// The timers of the relay keep no process alive by themselves; this one waits to be killed.
+// This timer keeps the process alive until it is killed, because the timers of the relay do not.
 setInterval(() => {}, 60_000)
 
 export interface Acknowledged {

@@ -5,10 +5,10 @@ import type { DecorationSet } from 'prosemirror-view'
 import type { Awareness } from 'y-protocols/awareness'
 import type * as Y from 'yjs'
 
-/** An editor on a live page, bound by the real y-prosemirror plugin; only the drawing of a view is left out. */
+/** An editor on a live page. It uses the real y-prosemirror plugin, but it draws nothing. */
 export interface Editor {
   readonly state: EditorState
-  /** Whether it shows its cursor to others. */
+  /** True when the editor shows its cursor to others. */
   isFocused: boolean
   dispatch(transaction: Transaction): void
   close(): void
@@ -17,31 +17,31 @@ export interface Editor {
 export function openEditor(fragment: Y.XmlFragment): Editor {
   const { doc, mapping } = initProseMirrorDoc(fragment, proseSchema)
   const plugins = [ySyncPlugin(fragment, { mapping })]
-  // Everything is selected, since the plugin fails on a selected node that someone else deletes.
+  // Everything is selected, because the plugin fails when one selected node is deleted by someone else.
   return bindEditor(EditorState.create({ schema: proseSchema, doc, plugins, selection: new AllSelection(doc) }))
 }
 
-/** An editor that also shows the cursors of others, and its own to them while it has the focus. */
+/** Opens an editor that also shows the cursors of others, and shows its own cursor to them while it has the focus. */
 export function openCursorEditor(fragment: Y.XmlFragment, awareness: Awareness): Editor {
   const { doc, mapping } = initProseMirrorDoc(fragment, proseSchema)
   const cursors = yCursorPlugin(awareness, { cursorBuilder: noElement })
   return bindEditor(EditorState.create({ schema: proseSchema, doc, plugins: [ySyncPlugin(fragment, { mapping }), cursors] }))
 }
 
-/** A drawn cursor is an element, which only a view makes. */
+/** Only a real view draws cursors as elements, so this function must not be called. */
 function noElement(): never {
   throw new Error('no view draws here')
 }
 
 export interface ShownCursor {
   readonly client: number
-  /** Where the caret stands. */
+  /** The position of the caret. */
   readonly head: number
   /** The text that is shown as selected. */
   readonly selected: string
 }
 
-/** The cursors of others as the plugin of `openCursorEditor` shows them. */
+/** Returns the cursors of others as the plugin of `openCursorEditor` shows them. */
 export function shownCursors({ state }: Editor): readonly ShownCursor[] {
   const found = (yCursorPluginKey.getState(state) as DecorationSet).find()
   const carets = found.filter((decoration) => decoration.from === decoration.to && 'key' in (decoration.spec as object))
@@ -52,14 +52,14 @@ export function shownCursors({ state }: Editor): readonly ShownCursor[] {
   })
 }
 
-/** Lets the plugin for the live page, the first of the state's, and those behind it act as it does beside a view. */
+/** Binds the plugins of a state to an editor that replaces the view. The first plugin must be the one for the live page. */
 export function bindEditor(state: EditorState): Editor {
   if (state.plugins.length === 0) throw new Error('the state has no plugin')
   const editor = {
     state,
     isFocused: false,
     hasFocus: () => editor.isFocused,
-    /** A plugin for cursors listens here, and waits until something is drawn. */
+    /** The plugin for cursors adds its listeners here. */
     dom: { addEventListener() {}, removeEventListener() {} },
     docView: {},
     dispatch(transaction: Transaction) {
@@ -70,7 +70,7 @@ export function bindEditor(state: EditorState): Editor {
       for (const each of bound) each.destroy?.()
     },
   }
-  // The plugins ask a view for no more than what `editor` has.
+  // The plugins use no other members of a view than those of `editor`.
   const bound: { update?(): void; destroy?(): void }[] = []
   for (const { spec } of state.plugins) {
     const view = (spec as { view?(view: unknown): (typeof bound)[number] }).view?.(editor)

@@ -12,19 +12,19 @@ export interface FencedStores {
   readonly recovery: RecoveryStore
 }
 
-/** Faults of the calls of one node on their way to the store. */
+/** The faults in the calls of one node to the store. */
 export interface StoreFaults {
-  /** Resolves when the node may go on, as after SIGCONT. */
+  /** Resolves when the node may continue, as after SIGCONT. */
   gate: Promise<void>
-  /** The store does not answer. */
+  /** True while the store does not answer. */
   isDown: boolean
-  /** The next append is committed, or not, and the node never learns which. */
+  /** The next append is committed or not, and the node gets no answer. */
   unanswered?: 'committed' | 'not committed' | null
-  /** Appends are refused, while everything else works. */
+  /** True when appends are refused while everything else works. */
   refuses?: boolean
 }
 
-/** The stores of one node of several on one storage, which compare owners and epochs as the database does. [LIFE-26] */
+/** Returns the stores of one of several nodes on one storage. They compare owners and epochs as the database does. [LIFE-26] */
 export function fencedStores(
   { documents, updates, recovery }: Pick<Storage, 'documents' | 'updates' | 'recovery'>,
   ownership: MemoryOwnership,
@@ -101,7 +101,7 @@ function outcomeUnknown(): RelayError {
   return new RelayError('NOT_PERSISTED', 'the answer of the store was lost')
 }
 
-/** The storage below compares no owners, so it gets no epoch. */
+/** Returns the same object without its epoch, because the storage below compares no owners. */
 function withoutEpoch<T extends { readonly epoch?: number }>(given: T): Omit<T, 'epoch'> {
   const { epoch: _epoch, ...rest } = given
   return rest

@@ -31,10 +31,10 @@ export interface BenchOptions {
   readonly workers?: WorkerPool
 }
 
-/** Heads by document; what the gateway asks of storage. */
+/** The states of documents, for the reads of the gateway from the store. */
 export class TestStore {
   readonly states = new Map<string, DocumentState>()
-  /** Replaces every answer. */
+  /** When set, it replaces every answer. */
   answer: ((ref: DocumentRef) => Promise<DocumentState>) | null = null
 
   async state(ref: DocumentRef): Promise<DocumentState> {
@@ -74,16 +74,16 @@ export interface Bench extends AsyncDisposable {
   readonly issuer: TestIssuer
   readonly revoked: Set<string>
   readonly port: number
-  /** Opens a socket, of an address of its own unless a header X-Forwarded-For names one; `query` begins with `?`. */
+  /** Opens a socket. Each has a different address, unless a header X-Forwarded-For sets one. `query` begins with `?`. */
   open(query?: string, options?: ClientOptions, protocols?: string[]): Promise<TestClient>
-  /** The HTTP answer instead of 101. */
+  /** Returns the HTTP answer to a refused upgrade. */
   refused(
     query?: string,
     options?: ClientOptions,
   ): Promise<{ readonly status: number; readonly headers: IncomingMessage['headers']; readonly body: string }>
-  /** An open socket whose AUTH succeeded. */
+  /** Returns an open socket whose AUTH has succeeded. */
   authed(token?: TokenOptions, features?: readonly string[]): Promise<TestClient>
-  /** An authenticated socket that joined and got its step1. */
+  /** Returns an authenticated socket that has joined and has got its step1. */
   joined(docId: string, token?: TokenOptions, features?: readonly string[]): Promise<TestClient>
 }
 
@@ -105,7 +105,7 @@ const SETTINGS: GatewaySettings = {
 
 let openBenchRooms = openRooms
 
-/** Benches of this test file have these rooms. Other files of the same process share this module, so it is taken back. */
+/** Makes the benches of this test file use these rooms. It is undone after all tests, because other files of the process share this module. */
 export function benchesWith(open: typeof openRooms): void {
   beforeAll(() => {
     openBenchRooms = open
@@ -115,7 +115,7 @@ export function benchesWith(open: typeof openRooms): void {
   })
 }
 
-/** A gateway on a real HTTP server with real tokens; only the workers and the store are small stand-ins. */
+/** Starts a gateway on a real HTTP server with real tokens. Only the workers and the store are small replacements. */
 export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const issuer = await startTestIssuer()
   const clock = options.deps?.clock ?? systemClock

@@ -9,14 +9,14 @@ import type { FromWorker, ToWorker } from '../worker-messages.ts'
 import type { EndedRun, MoveReason, WorkerPool } from '../worker-pool.port.ts'
 
 /**
- * Two homes with real rooms in this thread, over the stores of a test. A test says in which home the next document opens, lets rooms move, and
- * ends a home.
+ * Two homes with real rooms in this thread, over the stores of a test. A test sets the home in which the next document opens, makes rooms
+ * move, and ends a home.
  */
 export class HomesHere implements WorkerPool, AsyncDisposable {
   best = 0
-  /** Longer SYNC messages make their room move. */
+  /** A longer SYNC message makes its room move. */
   takesBytes = Number.POSITIVE_INFINITY
-  /** Ids of the documents for which `keepApart` was called. */
+  /** The ids of the documents for which `keepApart` was called. */
   readonly apart: string[] = []
   /** Every message to a room, with its home. */
   readonly posted: { readonly home: number; readonly message: ToWorker }[] = []
@@ -84,14 +84,14 @@ export class HomesHere implements WorkerPool, AsyncDisposable {
     for (const listener of this.#misplaced) listener(room, reason)
   }
 
-  /** The home ends at once and begins again with nothing. */
+  /** Ends a home at once. An empty home with the same number replaces it. */
   end(home: number, running: EndedRun | null = null): void {
     this.#workers[home]?.abandon()
     this.#workers[home] = this.#newWorker(home)
     for (const listener of this.#ended) listener(home, running)
   }
 
-  /** The process ends: nothing is stored and nothing is told any more. */
+  /** Ends the process. Nothing is stored and no message is sent any more. */
   off(): void {
     this.#isOff = true
     for (const worker of this.#workers) worker.abandon()

@@ -8,7 +8,7 @@ import { page, root, shown, tree } from './live-page.ts'
 export const RELAY = 'relay'
 
 /**
- * A relay's copy of a page that remembers what it removes, and a person whose frames are held back until `send`. `removed`: the memory.
+ * Creates a relay's copy of a page, which remembers removed blocks in `removed`, and a person whose frames are held back until `send`.
  */
 export function lateScene(html: string, removed = new RemovedBlocks()) {
   const relay = page(html)
@@ -41,7 +41,7 @@ export function lateScene(html: string, removed = new RemovedBlocks()) {
 
 type LateScene = ReturnType<typeof lateScene>
 
-/** Delivers what a person wrote: as the updates in which it was written, or as the one of a person who was offline. */
+/** Two ways to deliver the edits of a person: in the updates in which they were made, or in one update, as from a person who was offline. */
 export const deliveries = [
   ['in many updates', (scene: LateScene) => scene.send()],
   [
@@ -54,12 +54,12 @@ export const deliveries = [
   ],
 ] as const
 
-/** The texts below a node, in order. */
+/** Returns the texts below a node, in order. */
 export function textsIn(node: Y.XmlFragment): Y.XmlText[] {
   return node.toArray().flatMap((child) => (child instanceof Y.XmlText ? [child] : textsIn(child as Y.XmlFragment)))
 }
 
-/** Types at an offset of a text, letter by letter, each in an update of its own. */
+/** Types words at an offset of a text. Each letter is a separate update. */
 export function type(text: Y.XmlText, at: number, words: string): void {
   for (const [i, letter] of [...words].entries()) text.insert(at + i, letter)
 }

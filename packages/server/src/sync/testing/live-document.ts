@@ -2,7 +2,7 @@ import type { DocumentBody } from '@docrelay/model/body'
 import * as Y from 'yjs'
 import { seed } from '../binding/binding.ts'
 
-/** A live document seeded with `body`, as a process has it that read it from the log. */
+/** Returns a live document that is seeded with `body`, as in a process that has read it from the log. */
 export function liveDocument(body: DocumentBody): Y.Doc {
   const made = new Y.Doc()
   seed(made, body)
@@ -15,14 +15,14 @@ export function replica(ydoc: Y.Doc): Y.Doc {
   return copy
 }
 
-/** Both documents see everything of each other. */
+/** Brings two documents to the same state. */
 export function exchange(a: Y.Doc, b: Y.Doc): void {
   const [fromA, fromB] = [Y.encodeStateAsUpdate(a, Y.encodeStateVector(b)), Y.encodeStateAsUpdate(b, Y.encodeStateVector(a))]
   Y.applyUpdate(a, fromB)
   Y.applyUpdate(b, fromA)
 }
 
-/** The updates that `work` makes. */
+/** Returns the updates that `work` makes. */
 export function updatesOf(ydoc: Y.Doc, work: () => void): readonly Uint8Array[] {
   const updates: Uint8Array[] = []
   const keep = (update: Uint8Array): void => void updates.push(update)
@@ -32,7 +32,7 @@ export function updatesOf(ydoc: Y.Doc, work: () => void): readonly Uint8Array[] 
   return updates
 }
 
-/** The text of a page's `index`th top-level block, for typing into it. */
+/** Returns the text of the top-level block number `index` of a page, for typing into it. */
 export function textOf(ydoc: Y.Doc, pageId: string, index: number): Y.XmlText {
   const block = ydoc.getXmlFragment(`prose:${pageId}`).get(index)
   const text = block instanceof Y.XmlElement ? block.get(0) : undefined
@@ -40,7 +40,7 @@ export function textOf(ydoc: Y.Doc, pageId: string, index: number): Y.XmlText {
   return text
 }
 
-/** A paragraph as an editor writes it. */
+/** Returns a paragraph as an editor writes it. */
 export function paragraph(text: string, id?: string): Y.XmlElement {
   const element = new Y.XmlElement('paragraph')
   if (id !== undefined) element.setAttribute('id', id)

@@ -20,7 +20,7 @@ export function reconcile(doc: Y.Doc, before: string, after: string): Uint8Array
   return Y.encodeStateAsUpdate(doc, vector)
 }
 
-/** A fragment as a client would have written it. */
+/** Returns a document with a fragment as a client writes it. */
 export function written(build: (fragment: Y.XmlFragment) => void): Y.Doc {
   const doc = new Y.Doc()
   doc.transact(() => build(doc.getXmlFragment(root)))

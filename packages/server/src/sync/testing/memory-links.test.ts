@@ -34,7 +34,7 @@ nodeLinksContract('in memory', async () => {
   return pair
 })
 
-/** What a node hears, in order. */
+/** Returns a list that gets the events and messages of a node, in order. */
 function heardBy(node: MemoryNode): unknown[] {
   const heard: unknown[] = []
   node.onUp((peer: Incarnation) => heard.push(`up ${peer}`))
@@ -44,7 +44,7 @@ function heardBy(node: MemoryNode): unknown[] {
 }
 
 describe('links in memory', () => {
-  it('[LIFE-25] nothing arrives before the test delivers it, and then in order', () => {
+  it('[LIFE-25] messages arrive only when the test delivers them, and in order', () => {
     const network = createMemoryNetwork()
     const [one, two] = [network.join(1), network.join(2)]
     const heard = heardBy(two)
@@ -54,7 +54,7 @@ describe('links in memory', () => {
     expect([network.deliverAll(), heard]).toEqual([2, [[1, 1], [1, 2], [1, 3]]]) // biome-ignore format: one line each
   })
 
-  it('[LIFE-25] what a node posts over a cut link that it still sees as up is lost, and the node hears `down` before `up`', () => {
+  it('[LIFE-25] a message over a cut link that the node still sees as up is lost, and the node hears `down` before `up`', () => {
     const network = createMemoryNetwork()
     const [one, two] = [network.join(1), network.join(2)]
     const [atOne, atTwo] = [heardBy(one), heardBy(two)]
@@ -69,7 +69,7 @@ describe('links in memory', () => {
     ])
   })
 
-  it('[LIFE-25] a paused node gets nothing, and notices cut links when it goes on', () => {
+  it('[LIFE-25] a paused node gets nothing, and notices cut links when it continues', () => {
     const network = createMemoryNetwork()
     const [one, two] = [network.join(1), network.join(2)]
     const atTwo = heardBy(two)
@@ -82,7 +82,7 @@ describe('links in memory', () => {
     expect([atTwo, two.peers()]).toEqual([['down 1'], []])
   })
 
-  it('[LIFE-25] a crashed node hears nothing more, and a node that has not noticed the crash hears of it later', () => {
+  it('[LIFE-25] a crashed node hears nothing more, and a node that does not notice the crash at once hears `down` later', () => {
     const network = createMemoryNetwork()
     const [one, two, three] = [network.join(1), network.join(2), network.join(3)]
     const heard = [one, two, three].map(heardBy)

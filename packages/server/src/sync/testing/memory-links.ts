@@ -1,7 +1,7 @@
 import type { NodeLinks, NodeMessage } from '../node-links.port.ts'
 import type { Incarnation } from '../ownership.port.ts'
 
-/** Bytes that may be on their way to a peer before `isFull`, unless a test sets another number. */
+/** A link is full when this many bytes are on their way, unless a test sets another number. */
 const FULL_BYTES = 8 * 1024 * 1024
 
 export interface MemoryNode extends NodeLinks {
@@ -9,40 +9,40 @@ export interface MemoryNode extends NodeLinks {
 }
 
 /**
- * Nodes and the links between them in one process, for simulations: nothing moves unless the test says so. Every pair of
- * nodes is linked from the moment when both have joined.
+ * Nodes and the links between them in one process, for simulations. Messages are delivered only when the test does it. Every pair of nodes is
+ * linked from the moment when both have joined.
  */
 export interface MemoryNetwork {
   /** Adds a node and links it with all others. */
   join(inc: Incarnation): MemoryNode
   /**
-   * Delivers the oldest messages from one node to another, all that wait when `count` is absent. What listeners post
-   * meanwhile waits for the next delivery. Returns how many were delivered.
+   * Delivers the oldest `count` messages from one node to another, or all waiting messages when `count` is absent. Messages that listeners
+   * post meanwhile wait for the next delivery. Returns how many messages were delivered.
    */
   deliver(from: Incarnation, to: Incarnation, count?: number): number
-  /** Delivers between all nodes, one message of each pair in turn, until nothing waits. Returns how many were delivered. */
+  /** Delivers the messages between all nodes, one message per pair in turn, until none waits. Returns how many were delivered. */
   deliverAll(): number
-  /** How many messages wait between two nodes, in one direction. */
+  /** Returns how many messages wait between two nodes in one direction. */
   waiting(from: Incarnation, to: Incarnation): number
-  /** Directions in which messages wait, for a simulation that picks the next one. */
+  /** Returns the directions in which messages wait, for a simulation that picks the next message. */
   pending(): readonly { readonly from: Incarnation; readonly to: Incarnation; readonly count: number }[]
   /**
-   * Breaks the link of two nodes: what waits in either direction is lost. Those in `unnoticed` go on to see the link as
-   * up, and what they post is lost, until `notice` or `heal`.
+   * Breaks the link of two nodes. The messages that wait in either direction are lost. The nodes in `unnoticed` still see the link as up
+   * until `notice` or `heal`, and the messages that they post until then are lost.
    */
   cut(a: Incarnation, b: Incarnation, unnoticed?: readonly Incarnation[]): void
-  /** Lets a node notice that its link to this peer is down. Does nothing when it knows, or when the link is not down. */
+  /** Makes a node notice that its link to this peer is down. Does nothing when it has noticed already, or when the link is not down. */
   notice(at: Incarnation, peer: Incarnation): void
   /**
-   * Links two nodes again. A node that had not noticed that the link was down is told `down` first. Does nothing when they are
-   * linked, or when one of them is gone.
+   * Links two nodes again. A node that has not noticed that the link was down gets `down` first. Does nothing when the nodes are linked, or
+   * when one of them is gone.
    */
   heal(a: Incarnation, b: Incarnation): void
   /** Breaks every link between the two groups. */
   partition(left: readonly Incarnation[], right: readonly Incarnation[]): void
-  /** The node is gone: nothing more is delivered to it, no listener of it is called again. */
+  /** Removes a node. No more messages are delivered to it, and no listener of it is called again. */
   crash(inc: Incarnation, unnoticed?: readonly Incarnation[]): void
-  /** From now on nothing is delivered to a node, as when its process is stopped by a signal; `resume` lets it go on. */
+  /** Delivers nothing to a node until `resume`, as when a signal stops its process. */
   pause(inc: Incarnation): void
   resume(inc: Incarnation): void
 }
@@ -52,13 +52,13 @@ interface Waiting {
   readonly bytes: number
 }
 
-/** One direction of a link as its sender sees it. */
+/** One direction of a link. */
 interface Way {
   readonly from: Node
   readonly to: Node
-  /** Whether the sender sees the link as up. */
+  /** True while the sender sees the link as up. */
   isUp: boolean
-  /** Whether messages still reach the other end. */
+  /** True while messages reach the other end. */
   isWhole: boolean
   waiting: Waiting[]
   bytes: number
@@ -78,7 +78,7 @@ interface Listeners {
   readonly drained: ((peer: Incarnation) => void)[]
 }
 
-/** `fullBytes`: how much may be on its way in one direction before `isFull`. */
+/** Creates a network. A link is full when `fullBytes` bytes are on their way in one direction. */
 export function createMemoryNetwork({ fullBytes = FULL_BYTES }: { readonly fullBytes?: number } = {}): MemoryNetwork {
   const nodes = new Map<Incarnation, Node>()
   const ways: Way[] = []
@@ -231,7 +231,7 @@ function lose(way: Way): void {
   way.wasFull = false
 }
 
-/** A copy as a peer in another process gets it. Throws for a value that cannot be sent, which is a fault of the sender. */
+/** Returns a copy as a peer in another process gets it. Throws for a value that cannot be sent, which is a fault of the sender. */
 function plainCopy(value: unknown): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
@@ -249,7 +249,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-/** About the bytes that a message takes on the way. */
+/** Returns about how many bytes a message has on its way. */
 function sizeOf(value: unknown): number {
   if (value instanceof Uint8Array) return value.length + 4
   if (typeof value === 'string') return value.length + 2

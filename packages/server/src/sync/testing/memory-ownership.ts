@@ -3,13 +3,13 @@ import type { UpdateLog } from '../update-log.port.ts'
 import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../ownership.port.ts'
 
 /**
- * After this time without a heartbeat a node is dead for a node that cannot reach it. After the lease it is dead for everybody.
+ * After this time without a heartbeat, a node that cannot reach another node treats it as dead. After the lease, every node does.
  */
 const DEAD_MS = 3_000
 const LEASE_MS = 15_000
-/** Within this time a document is taken over only once from owners that cannot be reached. */
+/** A document is taken from an owner that cannot be reached only once within this time. */
 const TAKEN_MS = 5_000
-/** Takeovers that are longer ago are not counted. */
+/** Takeovers longer ago than this are not counted. */
 const COUNTED_MS = 600_000
 
 interface Owned {
@@ -23,17 +23,17 @@ export interface MemoryOwnershipOptions {
   readonly clock: Clock
   readonly deadMs?: number
   readonly takenMs?: number
-  /** The end of the log of a document; `null` when it is gone. */
+  /** Returns the end of the log of a document, or `null` when the document is gone. */
   readonly lastSeq?: (key: number) => Promise<number | null>
 }
 
 /**
- * Who owns which document, as the tables of the database say it, for several nodes in one process. A node sends heartbeats until
- * `silence` is called for it. `fencedStores` compares owners and epochs with it; both pass the contract of `Ownership`. [LIFE-26]
+ * Keeps which node owns which document, as the tables of the database do, for several nodes in one process. A node sends heartbeats until
+ * `silence` is called for it. `fencedStores` uses this class to compare owners and epochs. Both pass the contract of `Ownership`. [LIFE-26]
  */
 export class MemoryOwnership {
   readonly #documents = new Map<number, Owned>()
-  /** When a node that is silent sent its last heartbeat. */
+  /** For each silent node, the time of its last heartbeat in ms. */
   readonly #silent = new Map<Incarnation, number>()
   readonly #robbed = new Map<Incarnation, number>()
   readonly #given: MemoryOwnershipOptions
@@ -43,17 +43,17 @@ export class MemoryOwnership {
     this.#given = given
   }
 
-  /** From now on the node sends no heartbeats. It sent the last one `ms` ago. */
+  /** Stops the heartbeats of a node. The last one was `ms` ago. */
   silence(node: Incarnation, ms = 0): void {
     this.#silent.set(node, this.#given.clock.monotonicMs() - ms)
   }
 
-  /** The node sends heartbeats again. */
+  /** Starts the heartbeats of a node again. */
   revive(node: Incarnation): void {
     this.#silent.delete(node)
   }
 
-  /** When the newest heartbeat of a node was, on the clock that all nodes share. */
+  /** Returns the time of the newest heartbeat of a node, on the clock that all nodes share. */
   lastBeatMs(node: Incarnation): number {
     return this.#silent.get(node) ?? this.#given.clock.monotonicMs()
   }
@@ -70,7 +70,7 @@ export class MemoryOwnership {
     return this.#of(key).takeovers
   }
 
-  /** Sets how many takeovers of the document are counted, and lets the next one happen at once. */
+  /** Sets how many takeovers of the document are counted, and allows the next takeover at once. */
   countTakeovers(key: number, takeovers: number): void {
     this.#of(key).takeovers = takeovers
     this.dateBackTakeover(key, TAKEN_MS)
@@ -80,7 +80,7 @@ export class MemoryOwnership {
     return this.#documents.get(key)?.tenure ?? null
   }
 
-  /** The newest acquisition is lost, as after a failover to a standby that lagged; the next one gets the same epoch. */
+  /** Loses the newest acquisition, as a failover to a standby that lags does. The next acquisition gets the same epoch. */
   loseAcquisition(key: number): void {
     const document = this.#of(key)
     document.tenure = null
@@ -92,19 +92,19 @@ export class MemoryOwnership {
     return tenure !== null && tenure.owner === node && tenure.epoch === epoch
   }
 
-  /** Whether the lease of a node is over. */
+  /** Returns whether the lease of a node is over. */
   isDead(node: Incarnation): boolean {
     return this.#silentMs(node) > LEASE_MS
   }
 
-  /** Runs a write, and the comparison that it makes first, before or after every change of owners. */
+  /** Runs a write together with its comparison of the owner, so that no change of owners happens in between. */
   inTurn<T>(write: () => Promise<T>): Promise<T> {
     const run = this.#turn.then(write)
     this.#turn = run.catch(() => undefined)
     return run
   }
 
-  /** The port of one node. */
+  /** Returns the port of one node. */
   of(node: Incarnation): Ownership {
     const held = async <T>(key: number, epoch: number, change: (document: Owned) => T): Promise<T | 'fenced' | 'gone'> => {
       if ((await this.#lastSeq(key)) === null) return 'gone'
@@ -152,7 +152,7 @@ export class MemoryOwnership {
     return isAsSeen && this.#silentMs(owner) > deadMs && clock.monotonicMs() - takenAtMs >= takenMs
   }
 
-  /** How long ago the last heartbeat of a node was. */
+  /** Returns how many ms ago the last heartbeat of a node was. */
   #silentMs(node: Incarnation): number {
     const lastMs = this.#silent.get(node)
     return lastMs === undefined ? 0 : this.#given.clock.monotonicMs() - lastMs
@@ -177,7 +177,7 @@ function give(document: Owned, owner: Incarnation): number {
   return document.epoch
 }
 
-/** The end of a log, read from a store; `null` when the document is gone. */
+/** Returns a function that reads the end of a log from a store, or `null` when the document is gone. */
 export function lastSeqIn(updates: Pick<UpdateLog, 'load'>): (key: number) => Promise<number | null> {
   return async (key) => {
     const log = await updates.load(key)

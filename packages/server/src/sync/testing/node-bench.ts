@@ -20,7 +20,7 @@ import { TextEditor } from './text-editor.ts'
 import { writeDocument } from './stored-document.ts'
 import { openTestStorage } from './worker-harness.ts'
 
-/** In a test a node is dead after this time without a heartbeat. */
+/** In these tests a node is dead after this time without a heartbeat. */
 const DEAD_MS = 300
 
 export interface TestNode {
@@ -31,39 +31,39 @@ export interface TestNode {
   readonly stores: FencedStores
   readonly faults: StoreFaults
   /**
-   * Connects an editor to this node, which joins the document in the workspace of the token. `doc` is what the editor already
+   * Connects an editor to this node and joins it to the document in the workspace of the token. `doc` is the copy that the editor already
    * has.
    */
   editor(docId: string, token?: TokenOptions, doc?: Y.Doc): Promise<TextEditor>
 }
 
-/** Nodes in one process with real gateways, sockets and rooms, on one store, and links in memory. */
+/** Nodes in one process. Their gateways, sockets and rooms are real. They share one store, and their links are in memory. */
 export interface NodeBench extends AsyncDisposable {
   readonly nodes: readonly TestNode[]
   readonly network: MemoryNetwork
   readonly ownership: MemoryOwnership
   readonly storage: Storage
   create(id: string, workspaceId?: string): Promise<DocumentHead>
-  /** The text of a document as its log has it. */
+  /** Returns the text of a document according to its log. */
   stored(head: DocumentHead): Promise<string>
-  /** Removes the last records of a log, as a failover to a standby that lagged does. Works only with the bench's own storage. */
+  /** Removes the last records of a log, as a failover to a standby that lags does. Works only with the bench's own storage. */
   loseTail(head: DocumentHead, records: number): void
   /** Ends the process of a node at once: its heartbeat, its links, its rooms, and its sockets. */
   crash(node: TestNode): void
-  /** Nodes that the others take for draining. */
+  /** The nodes that the other nodes treat as draining. */
   readonly draining: Set<number>
-  /** Whether messages between nodes are delivered at once. A test that sets it to false delivers them itself. */
+  /** True when messages between nodes are delivered at once. A test that sets it to false delivers them itself. */
   delivers: boolean
 }
 
 export interface NodeBenchOptions {
   readonly count: number
   readonly fullBytes?: number
-  /** The storage of all nodes, which the caller closes. When absent, the bench opens one of its own. */
+  /** The storage of all nodes, which the caller closes. When absent, the bench opens its own storage. */
   readonly storage?: Storage
-  /** After how long without an edit a body is stored. */
+  /** A body is stored after this time without an edit, in ms. */
   readonly saveIdleMs?: number
-  /** Nodes of the former version, which settle documents for other nodes one by one. */
+  /** The nodes that run the previous version, which settles documents for other nodes one by one. */
   readonly older?: readonly number[]
   readonly bench?: Omit<BenchOptions, 'workers'>
   /** Options of the homes of each node's rooms. */

@@ -15,8 +15,8 @@ const EDGE = 1
 export const OWNER = 2
 
 /**
- * Opens the rooms of an edge. Every document belongs to another node of the same process, the owner, to which `deps.workers`
- * belong. `owned` is the owner's port, for tests in which the store compares owners.
+ * Opens the rooms of an edge. The owner of every document is another node in the same process, which runs its rooms in `deps.workers`.
+ * `owned` is the port of this owner, for tests in which the store compares owners.
  */
 export function openRemoteRooms(deps: RoomsDeps, owned?: Ownership): Rooms {
   const network = createMemoryNetwork()
@@ -59,7 +59,7 @@ export function openRemoteRooms(deps: RoomsDeps, owned?: Ownership): Rooms {
       homes,
     },
   })
-  // A test drains the edge. The edge stores nothing itself, so the owner is drained after it.
+  // A test drains the edge. The edge stores nothing itself, so the owner is drained afterwards.
   const drain = edge.departures.drain.bind(edge.departures)
   edge.departures.drain = async () => {
     await drain()

@@ -5,25 +5,25 @@ import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { type NodeBench, type NodeBenchOptions, startNodes, type TestNode, until } from './node-bench.ts'
 import type { TextEditor } from './text-editor.ts'
 
-/** Two nodes: the first owns the documents that people have open, the second answers REST. */
+/** Two nodes. The first owns the documents that people have open, and the second answers REST. */
 export interface RestNodes extends AsyncDisposable {
   readonly bench: NodeBench
   readonly relay: RestRelay
   readonly owner: TestNode
   /** The node that answers REST. */
   readonly edge: TestNode
-  /** A call at the edge, as the owner of all documents. */
+  /** Makes a call at the edge as the person to whom all documents belong. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
   /** Creates a document that a person has open at the owner. */
   opened(id: string, body?: object): Promise<TextEditor>
-  /** The person changes the title; resolves when that is in the log. The body is not stored. */
+  /** Changes the title as this person. Resolves when the change is in the log. The body is not stored. */
   retitle(person: TextEditor, id: string, title: string): Promise<void>
   headOf(id: string): Promise<DocumentHead>
 }
 
 export const ANN = { sub: 'ann', role: 'member' } as const
 
-/** Starts two nodes that store a body when somebody asks for it, never by a timer, and keep every document open. */
+/** Starts two nodes that store a body only when somebody reads it, never by a timer, and keep every document open. */
 export async function startRestNodes(more: Partial<NodeBenchOptions> = {}): Promise<RestNodes> {
   let bench: NodeBench | null = null
   const node = (at: number): TestNode => {
@@ -66,10 +66,10 @@ export async function startRestNodes(more: Partial<NodeBenchOptions> = {}): Prom
     async retitle(person, id, title) {
       const { key } = await headOf(id)
       const metadata = person.doc.getMap('metadata')
-      // Waits until the editor has the present title: of two titles that do not know each other, either may win.
+      // Waits until the editor has the current title. Otherwise the two titles would be set at the same time, and either may win.
       await until(() => metadata.has('title'))
       metadata.set('title', title)
-      // The log also grows when the document is opened.
+      // The title in the log is compared, because the log also grows when the document is opened.
       await until(async () => (await loggedTitle(relay.storage, key)) === title)
     },
     async [Symbol.asyncDispose]() {
@@ -79,7 +79,7 @@ export async function startRestNodes(more: Partial<NodeBenchOptions> = {}): Prom
   }
 }
 
-/** The title as the log of a document has it. */
+/** Returns the title of a document according to its log. */
 async function loggedTitle({ updates }: RestRelay['storage'], key: number): Promise<unknown> {
   const log = await updates.load(key)
   if (log.kind !== 'loaded') throw new Error('the log was not loaded')
@@ -88,7 +88,7 @@ async function loggedTitle({ updates }: RestRelay['storage'], key: number): Prom
   return doc.getMap('metadata').get('title')
 }
 
-/** Stands in for an object that exists only later. Each use asks `of` for it. */
+/** Returns a proxy for an object that exists only later. Each use gets the object from `of`. */
 function late<T extends object>(of: () => T): T {
   return new Proxy({} as T, {
     get(_, name) {

@@ -12,7 +12,7 @@ type Given = Partial<Pick<EditRequest, 'expectedVersion' | 'dryRun' | 'agent'>> 
   readonly maxDocBytes?: number
 }
 
-/** An edit as `Documents.edit` hands it on. */
+/** Returns an edit as `Documents.edit` passes it to a room. */
 export function editRequest<N extends EditName>(head: DocumentHead, edit: N, args: EditArgs<N>, given: Given = {}): EditRequest {
   const { sub = 'agent', role = 'owner', quotaBytes = null, maxDocBytes = null, ...asked } = given
   const limits = { ...NO_LIMITS, quotaBytes, maxDocBytes, maxDocBytesSource: 'claim' } as const
@@ -29,14 +29,14 @@ export function editRequest<N extends EditName>(head: DocumentHead, edit: N, arg
   }
 }
 
-/** Runs it in a room; throws when the room cannot answer. */
+/** Runs an edit in a room. Throws when the room cannot answer. */
 export async function editIn(worker: TestWorker, room: number, request: EditRequest): Promise<EditOutcome> {
   const outcome = await worker.job(room, { kind: 'edit', request })
   if (outcome.kind !== 'edit') throw new Error(`the edit ended ${JSON.stringify(outcome)}`)
   return outcome.outcome
 }
 
-/** The outcome of an edit that was done. */
+/** Returns the outcome of an edit. Throws when the edit was refused or repeated. */
 export function done(outcome: EditOutcome): Extract<EditOutcome, { kind: 'edited' }> {
   if (outcome.kind === 'refused') throw new Error(`${outcome.code}: ${outcome.message}`)
   if (outcome.kind === 'repeated') throw new Error('it was done before')

@@ -20,7 +20,7 @@ export const BODY = {
 
 type NewBody = Parameters<typeof createDocument>[1]
 
-/** Storage and a worker for the tests of one file, and what they do with them again and again. */
+/** Storage and a worker for the tests of one file, with the steps that many tests need. */
 export class RoomFixture {
   storage!: Storage
   worker!: TestWorker
@@ -72,7 +72,7 @@ export class RoomFixture {
     return outcome.outcome
   }
 
-  /** State vector of everything the log holds. */
+  /** Returns the state vector of all records in the log. */
   readonly vectorOf = async (head: DocumentHead): Promise<Uint8Array> => {
     const log = await this.storage.updates.load(head.key)
     const doc = new Y.Doc()

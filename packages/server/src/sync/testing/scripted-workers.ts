@@ -3,8 +3,8 @@ import type { EndedRun, MoveReason, WorkerPool } from '../worker-pool.port.ts'
 import type { FromWorker, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 /**
- * Document workers that do only what a test of the main thread needs: loads succeed, a JOIN is answered with a step1, a step1 with a step2,
- * and every write is broadcast and settled as it came. A test changes that by the members below or emits messages itself.
+ * Document workers that do only as much as a test of the main thread needs. Loads succeed. A JOIN is answered with a step1, and a step1 with a
+ * step2. Every write is broadcast and settled unchanged. A test changes this by the members below, or emits messages itself.
  */
 export class ScriptedWorkers implements WorkerPool {
   readonly posted: ToWorker[] = []
@@ -22,10 +22,10 @@ export class ScriptedWorkers implements WorkerPool {
   #listener: (worker: number, message: FromWorker) => void = () => {}
   #ended: (worker: number, running: EndedRun | null) => void = () => {}
   #misplaced: (room: number, reason: MoveReason) => void = () => {}
-  /** The worker that the next room is given to. */
+  /** The worker of the next room. */
   best = 0
 
-  /** Longer SYNC messages make their room move. */
+  /** A longer SYNC message makes its room move. */
   takesBytes = Number.POSITIVE_INFINITY
 
   homeFor(): number {

@@ -2,7 +2,7 @@ import type { Storage } from '../../drivers/sql/storage.ts'
 import type { RoomOptions } from '../room/room-host.ts'
 import { TestWorker } from './worker-harness.ts'
 
-/** A worker in which planning an edit takes long, by its own clock; `between` runs when the edit lets others have the worker. */
+/** Creates a worker in which planning an edit takes long by the worker's own clock. `between` runs when the edit lets other work run. */
 export function slowWorker(storage: Storage, rooms: Partial<RoomOptions>, between: () => void) {
   const order: string[] = []
   const { documents, updates } = storage

@@ -1,7 +1,7 @@
 import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
 import { headOf } from './gateway-bench.ts'
 
-/** Writes a document that nobody has open, without pages; `more` is what its body has besides. */
+/** Writes a document without pages that nobody has open. `more` has further members of its body. */
 export async function writeDocument(documents: DocumentStore, ref: DocumentRef, more: object = {}): Promise<DocumentHead> {
   const { facts } = headOf(ref.id)
   const body = { bytes: Buffer.from(JSON.stringify({ id: ref.id, pages: [], ...more })), facts, blobReferences: [] }

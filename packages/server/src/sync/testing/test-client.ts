@@ -9,10 +9,10 @@ export interface Closed {
 }
 
 const WAIT_MS = 5_000
-/** Between two looks at whether the patience has ended. */
+/** The time between two checks whether to give up waiting. */
 const LOOK_MS = 200
 
-/** A raw client: sends bytes, keeps every frame it gets, and waits for the next of a kind. */
+/** A raw client. It sends bytes, keeps every frame that it gets, and waits for the next frame of a kind. */
 export class TestClient {
   readonly socket: WebSocket
   readonly frames: Buffer[] = []
@@ -40,7 +40,7 @@ export class TestClient {
     this.send(jsonFrame(TAG.auth, features ? { token, features } : token))
   }
 
-  /** One piece of a chunked message whose id is 16 times the byte `id`. */
+  /** Sends one piece of a chunked message. The id of the message is 16 times the byte `id`. */
   sendChunk(id: number, seq: number, total: number, payload: Uint8Array): void {
     const header = Buffer.alloc(24, id)
     header.writeUInt32BE(seq, 16)
@@ -53,8 +53,8 @@ export class TestClient {
   }
 
   /**
-   * The next frame with this tag that was not taken yet; frames of other tags before it are passed over. Gives up after `waitMs` of a quiet
-   * machine.
+   * Returns the next frame with this tag that was not returned yet, and skips frames with other tags before it. Gives up after `waitMs` on an
+   * idle machine, and later on a busy one.
    */
   async next(tag: number, waitMs = WAIT_MS): Promise<Buffer> {
     const givenUp = patienceClock(waitMs)
@@ -78,7 +78,7 @@ export class TestClient {
     return readJson((await this.next(tag)).subarray(1)) as Record<string, unknown>
   }
 
-  /** Resolves when everything sent before has been looked at: an echo comes in the order of arrival. */
+  /** Resolves when the relay has handled all frames sent before. It waits for an echo, because frames are handled in the order of arrival. */
   async settled(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 15))
     this.send(TAG.heartbeat)

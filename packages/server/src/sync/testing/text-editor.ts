@@ -3,7 +3,7 @@ import { TAG } from '@docrelay/protocol/frames'
 import * as Y from 'yjs'
 import type { TestClient } from './test-client.ts'
 
-/** A Y.Doc behind a raw client: sends step1 and step2, applies what it receives, and sends its own edits. */
+/** A Y.Doc behind a raw client. It sends step1 and step2, applies the updates that it receives, and sends its own edits. */
 export class TextEditor {
   readonly doc: Y.Doc
   readonly client: TestClient

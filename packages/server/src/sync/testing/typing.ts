@@ -34,17 +34,17 @@ export function presenceOf({ doc }: TextEditor, clock: number, name: string): Ui
   return awarenessFrame(writeAwareness([{ client: doc.clientID, clock, state }]))
 }
 
-/** The entries in the AWARENESS frames that came. */
+/** Returns the entries in the AWARENESS frames that the editor has got. */
 export function presenceSeen({ client }: TextEditor) {
   return client.of(TAG.awareness).flatMap((frame) => readAwareness(readFrame(frame.subarray(1)) ?? new Uint8Array()) ?? [])
 }
 
-/** The states of these entries, as text. */
+/** Returns the states of these entries as text. */
 export function statesSeen(editor: TextEditor): string[] {
   return presenceSeen(editor).map(({ json }) => new TextDecoder().decode(json))
 }
 
-/** The clocks of the entries of one client id. */
+/** Returns the clocks of the entries of one client id. */
 export function clocksSeen(editor: TextEditor, id: number): number[] {
   return presenceSeen(editor).flatMap(({ client, clock }) => (client === id ? [clock] : []))
 }

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import { dice } from '../../kernel/testing/dice.ts'
 
-/** Writes update-v1 bytes by hand, honest or not. */
+/** Writes bytes of an update v1 by hand, valid or not. */
 export class UpdateWriter {
   private readonly out: number[] = []
 
@@ -39,7 +39,7 @@ export class UpdateWriter {
     return this
   }
 
-  /** The only block of an update. */
+  /** Writes the only block of an update. */
   block(client: number, clock: number, count: number, struct: (writer: this, i: number) => void): this {
     return this.blocks(1).rawBlock(client, clock, count, struct)
   }
@@ -107,13 +107,13 @@ export class UpdateWriter {
     return this.raw([117, 0])
   }
 
-  /** A map entry whose value is null. */
+  /** Writes a map entry whose value is null. */
   entry(root: string, key: string): this {
     return this.raw([0x28]).uint(1).text(root).text(key).uint(1).raw([126])
   }
 }
 
-/** One struct whose JSON value has `depth` arrays inside each other. */
+/** Returns an update with one struct, whose JSON value has `depth` nested arrays. */
 export function nested(kind: 'any' | 'embed' | 'json' | 'format', depth: number): Uint8Array {
   const text = '['.repeat(depth) + ']'.repeat(depth)
   const writer = new UpdateWriter()
@@ -127,7 +127,7 @@ export function nested(kind: 'any' | 'embed' | 'json' | 'format', depth: number)
     .deletes([])
 }
 
-/** Items without origin, each with one in the middle as its right origin: integrating them is quadratic. */
+/** Returns an update of items without origin. Each has an item in the middle as its right origin, so the cost to integrate them is quadratic. */
 export function quadratic(count: number, from = 0): Uint8Array {
   return new UpdateWriter()
     .block(50, from, count, (w, i) => {
@@ -147,10 +147,13 @@ interface HonestHistory {
   readonly state: Uint8Array
 }
 
-/** Laws ask for the few hundred histories of their seeds thousands of times. */
+/** Histories are kept, because laws use the few hundred histories of their seeds thousands of times. */
 const honestHistories = new Map<string, HonestHistory>()
 
-/** What three editors do to one document, by seed: their updates in an order in which each can be applied, and the state at the end. */
+/**
+ * Returns the edits of three editors of one document, which depend on the seed. The updates are in an order in which each can be applied.
+ * `state` is the state at the end.
+ */
 export function honestHistory(seed: number, edits: number): HonestHistory {
   const key = `${seed} ${edits}`
   const made = honestHistories.get(key) ?? makeHistory(seed, edits)

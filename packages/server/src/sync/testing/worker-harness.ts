@@ -21,7 +21,7 @@ import type { FromWorker, RoomTask, TaskOutcome } from '../worker-messages.ts'
 import { indexedDoc } from '../room/root-index.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
 
-/** Real SQLite in a directory of its own; in a thread of its own where a test measures what its own thread does. */
+/** Opens real SQLite in a new directory. With `thread` it runs in its own thread, for tests that measure the work of their thread. */
 export async function openTestStorage({
   thread = false,
   node,
@@ -45,7 +45,7 @@ export async function openTestStorage({
 
 let documents = 0
 
-/** Stores a document as a first PUT does. */
+/** Stores a new document as a first PUT does. */
 export async function createDocument(
   store: DocumentStore,
   body: { readonly [member: string]: Json } = {},
@@ -67,7 +67,10 @@ export async function createDocument(
   return written.head
 }
 
-/** A connection with a real Y.Doc behind it, which does what editors do: step1 at join, step2 to a step1, every own update as one message. */
+/**
+ * A connection with a real Y.Doc behind it. It does the same as editors: it sends a step1 at join, a step2 as the answer to a step1, and each
+ * of its own updates as one message.
+ */
 export class TestClient {
   readonly doc = indexedDoc()
   readonly connection: number
@@ -78,7 +81,7 @@ export class TestClient {
   synced = false
   canWrite = true
   readonly refusals: Extract<FromWorker, { kind: 'refused' }>[] = []
-  /** Sub-types of the SYNC frames that arrived. */
+  /** The sub-types of the SYNC frames that arrived. */
   readonly received: number[] = []
   readonly presence: Uint8Array[] = []
   expelled: number | null = null
@@ -100,7 +103,7 @@ export class TestClient {
       readonly sub?: string
       readonly canWrite?: boolean
       readonly maxDocBytes?: number
-      /** The room was opened again, and the connection had sent messages up to this ordinal. */
+      /** Set when the room was opened again. The connection had sent messages up to this ordinal. */
       readonly again?: number
     } = {},
   ): void {
@@ -125,7 +128,7 @@ export class TestClient {
     this.room = 0
   }
 
-  /** A write-bearing message with any bytes. */
+  /** Sends a write-bearing message with any bytes. */
   write(type: 1 | 2, update: Uint8Array): number {
     this.ordinal++
     this.send(this.ordinal, syncFrame(type, update).subarray(1))
@@ -168,7 +171,7 @@ export class TestClient {
   }
 }
 
-/** A document worker in this thread, and what the main thread keeps of it. */
+/** A document worker in this thread, and the messages that the main thread gets from it. */
 export class TestWorker {
   readonly host: DocumentWorker
   readonly joined = new Map<number, Set<TestClient>>()
@@ -197,7 +200,7 @@ export class TestWorker {
       random: systemRandom,
       log: silentLogger,
       ...options,
-      // As through a port: later, and never into the running turn.
+      // Messages are delivered as by a port: later, and never during the running turn.
       post: (messages) => void setImmediate(() => messages.forEach((message) => this.deliver(message))),
     })
   }
@@ -208,7 +211,7 @@ export class TestWorker {
     return client
   }
 
-  /** Opens a document and answers its room number, or why not. */
+  /** Opens a document and returns its room number. Throws when the room does not open. */
   async open(head: DocumentHead, epoch?: number): Promise<number> {
     const room = ++this.rooms
     const outcome = await this.tryOpen(room, head, epoch)
@@ -272,7 +275,7 @@ export class TestWorker {
     return this.messages.filter((message): message is Extract<FromWorker, { kind: K }> => message.kind === kind)
   }
 
-  /** Stops listening, as if the process had ended: nothing is stored any more. */
+  /** Ends the worker as if the process had ended. Nothing is stored any more. */
   abandon(): void {
     this.host.abandon()
   }
@@ -282,7 +285,7 @@ export class TestWorker {
   }
 }
 
-/** Resolves once `holds`, fails after `withinMs`. */
+/** Resolves when `holds` returns true. Throws after `withinMs`. */
 export async function until(holds: () => boolean, withinMs = 3_000): Promise<void> {
   const givenUp = patienceClock(withinMs)
   while (!holds()) {

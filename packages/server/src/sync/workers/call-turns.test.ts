@@ -3,7 +3,7 @@ import { manualTime } from '../../kernel/testing/manual-time.ts'
 import type { RoomTurn } from '../room/room-host.ts'
 import { CallTurns } from './call-turns.ts'
 
-/** Turns of a workspace with a debt that the test sets; the test grants them one by one. */
+/** The calls of one workspace. The test sets the debt of the workspace and grants its turns one by one. */
 function callsOf(owedMs: number) {
   const time = manualTime()
   const asked: RoomTurn[] = []
@@ -27,7 +27,7 @@ function callsOf(owedMs: number) {
 }
 
 describe('calls that wait for their turn', () => {
-  it('[WS-12] run one at a time and in order, and after each the workspace rests as long as the call worked', async () => {
+  it('[WS-12] calls run one at a time and in order, and after each call the workspace rests for as long as the call worked', async () => {
     const { time, asked, debt, begun, ends, start, turn } = callsOf(500)
     const answers = [start('a'), start('b')]
     expect(asked).toHaveLength(1)
@@ -43,7 +43,7 @@ describe('calls that wait for their turn', () => {
     expect(begun).toEqual(['a', 'b'])
   })
 
-  it('[WS-12] do not rest once the debt is small', async () => {
+  it('[WS-12] the next call runs without a rest once the debt is small', async () => {
     const { debt, begun, ends, start, turn } = callsOf(500)
     const first = start('a')
     void start('b')
@@ -55,7 +55,7 @@ describe('calls that wait for their turn', () => {
     expect(begun).toEqual(['a', 'b'])
   })
 
-  it('[WS-12] a call given up after 20 s does not take the turn that was asked for it', async () => {
+  it('[WS-12] a call that gave up after 20 s leaves the turn that was asked for it to the next call', async () => {
     const { time, asked, begun, start, turn } = callsOf(500)
     const given = start('a')
     await time.advance(10_000)

@@ -1,7 +1,7 @@
 import type { Timers } from '../../kernel/timers.ts'
 import type { RoomCalls, RoomTurns } from '../room/room-host.ts'
 
-/** How long a call waits. It leaves the call the rest of its time limit to work. */
+/** The longest time that a call waits. The call needs the rest of its time limit for its work. */
 const LONGEST_WAIT_MS = 20_000
 const LONGEST_REST_MS = 1_000
 
@@ -9,7 +9,7 @@ interface Waiting {
   begin(): void
 }
 
-/** The waiting calls of one workspace. `isBusy`: one runs, or rests, or has asked for a turn. */
+/** The waiting calls of one workspace. `isBusy` is true while a call runs, while the workspace rests, and while a turn is asked for. */
 interface Queue {
   readonly waiting: Set<Waiting>
   isBusy: boolean
@@ -21,8 +21,8 @@ export interface CallTurnsOptions {
 }
 
 /**
- * Lets PUTs and tool calls of a workspace in debt wait for a turn at the processor of their worker. They run one at a time, and after each the
- * workspace rests as long as the call worked. All other workspaces start their calls at once. [WS-12]
+ * Makes the PUTs and tool calls of a workspace in debt wait for a turn at the processor of their worker. These calls run one at a time, and
+ * after each call the workspace rests for as long as the call worked. All other workspaces start their calls at once. [WS-12]
  */
 export class CallTurns implements RoomCalls {
   private readonly given: CallTurnsOptions
@@ -44,7 +44,7 @@ export class CallTurns implements RoomCalls {
     }
   }
 
-  /** False when the turn does not come in time. */
+  /** Resolves with true when the turn comes, and with false when it does not come within `LONGEST_WAIT_MS`. */
   private turnOf(workspaceId: string): Promise<boolean> {
     const queue = this.queues.get(workspaceId) ?? { waiting: new Set(), isBusy: false }
     this.queues.set(workspaceId, queue)

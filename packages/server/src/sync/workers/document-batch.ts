@@ -20,10 +20,10 @@ const OTHER = 0
 const SYNC = 1
 const UPDATES = 2
 const SETTLED = 3
-/** Updates with a `durableSeq`, which only a relay of several nodes sends. */
+/** The kind of updates with a `durableSeq`. Only a relay of several nodes sends them. */
 const DURABLE_UPDATES = 4
 
-/** Longer byte arrays get a buffer of their own, which is transferred instead of copied. */
+/** A longer byte array gets its own buffer, which is transferred instead of copied. */
 const APART_BYTES = 64 * 1024
 /** From this size, transferring the byte string costs less than copying it. */
 const MOVE_BYTES = 16 * 1024
@@ -56,7 +56,7 @@ class HotWriter {
   }
 }
 
-/** Packs messages for a worker. Payloads are copied, so the originals stay usable: kept frames are sent more than once. */
+/** Packs messages for a worker. Payloads are copied, so the originals stay usable: a frame that the gateway keeps is sent more than once. */
 export function packToWorker(messages: readonly ToWorker[]): PackedBatch<ToWorker> {
   const writer = new HotWriter()
   const rest: ToWorker[] = []
@@ -171,8 +171,8 @@ function withOwnBytes(message: FromWorker, transfer: ArrayBuffer[]): FromWorker 
 }
 
 /**
- * Copies the bytes into a buffer of their own. Transferring a view would transfer the whole buffer behind it, and `slice` of a Buffer
- * returns such a view.
+ * Copies the bytes into a new buffer. Transferring a view would transfer the whole buffer behind it, and `slice` of a Buffer returns such a
+ * view.
  */
 function apart(bytes: Uint8Array, transfer: ArrayBuffer[]): Uint8Array {
   const own = new Uint8Array(bytes)

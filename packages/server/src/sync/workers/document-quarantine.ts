@@ -3,8 +3,8 @@ import type { DocumentRef } from '../../documents/document-store.port.ts'
 const KEPT_MS = 10 * 60_000
 
 /**
- * Remembers which documents recently ended a worker. Such a document is kept in a separate worker for ten minutes, so that a repetition
- * affects no others; after a second time within ten minutes its whole workspace is. [C6]
+ * Remembers which documents recently ended a worker. Such a document is kept in a separate worker for ten minutes, so that it affects no
+ * other document if it ends its worker again. When it does so within these ten minutes, its whole workspace is kept there. [C6]
  */
 export class Quarantine {
   private readonly documents = new Map<string, number[]>()
@@ -25,8 +25,8 @@ export class Quarantine {
   }
 
   /**
-   * Quarantines a document that may have ended other nodes, from now on. Repeated calls only renew the time of its last end, so
-   * that they do not quarantine its workspace. [LIFE-26]
+   * Quarantines a document that may have ended other nodes, for ten minutes from now. A repeated call only starts these ten minutes
+   * anew. It does not count as a second end, so it does not quarantine the workspace. [LIFE-26]
    */
   keep(ref: DocumentRef): void {
     const earlier = this.documents.get(nameOf(ref)) ?? []

@@ -6,7 +6,7 @@ import { createDocument, openTestStorage, until } from '../testing/worker-harnes
 import type { FromWorker } from '../worker-messages.ts'
 import { DocumentWorker } from './document-worker.ts'
 
-/** A worker in this thread, on a store of its own, with a clock that the test moves. */
+/** Starts a worker in this thread, with its own store and a clock that the test advances. */
 async function workerAtHand() {
   await using opened = new AsyncDisposableStack()
   const { documents, updates, recovery } = opened.use(await openTestStorage())
@@ -39,7 +39,7 @@ it('[C2] a home reports twice a second while it has rooms, once after its last r
   expect(time.waiting()).toBe(0)
 })
 
-it('[LIFE-17] a report tells the bytes of each room, and their sum', async () => {
+it('[LIFE-17] a report contains the bytes of each room and their sum', async () => {
   await using at = await workerAtHand()
   const { worker, time, got, documents } = at
   for (const room of [7, 9]) {
@@ -58,7 +58,7 @@ it('[LIFE-17] a report tells the bytes of each room, and their sum', async () =>
   expect(report?.cacheBytes).toBe(bytes + others)
 })
 
-it('[C6] a room that is dropped and opened again at once under the same number goes on', async () => {
+it('[C6] a room that is dropped and opened again at once under the same number works', async () => {
   await using at = await workerAtHand()
   const { worker, got, documents } = at
   const { workspaceId, id, key } = await createDocument(documents)

@@ -40,11 +40,11 @@ export interface DocumentWorkerOptions {
   readonly processorMs?: () => number
   /** Schedules the remaining turns after other events have been handled; `setImmediate` when absent. */
   readonly soon?: (work: () => void) => void
-  /** Number of workers that share the processors, including this one; 1 when absent. */
+  /** The number of workers that share the processors, including this one; 1 when absent. */
   readonly workers?: number
-  /** How long a busy home gathers messages and appends at most; `THREAD_PACE` when absent. */
+  /** The longest time for which a busy home gathers messages and appends; `THREAD_PACE` when absent. */
   readonly pace?: Pace
-  /** Timers for gathered appends; they may have to keep the process alive, since somebody waits for each append. */
+  /** Timers for gathered appends. They are separate because they may have to keep the process alive: somebody waits for each append. */
   readonly appendTimers?: Timers
   /** How many documents may be loaded at once; 2 when absent. [C8] */
   readonly loadsAtOnce?: number
@@ -59,8 +59,8 @@ export interface Pace {
 
 const REPORT_MS = 500
 /**
- * Messages to the main thread are gathered, since each one wakes it. Appends leave at once, since the main thread has gathered
- * the edits.
+ * Messages to the main thread are gathered, because each one wakes it. Appends leave at once, because the main thread has already
+ * gathered the edits.
  */
 const THREAD_PACE: Pace = { toMainMs: SCHEDULE.toGatewayMs, toStoreMs: 0 }
 const LOADS_AT_ONCE = 2
@@ -68,23 +68,23 @@ const LOADS_AT_ONCE = 2
 const TELL_SPENT_MS = 5
 
 /**
- * Hosts the rooms of one home, a thread or the main loop: passes messages to them, gathers what they emit and append during a
- * turn, and sends statistics twice a second. [C2] Independent of threads: `compose-worker.ts` runs it in a worker thread, tests
- * run it directly.
+ * Hosts the rooms of one home, which is a worker thread or the main loop. It passes messages to the rooms, gathers their messages and
+ * appends during a turn, and sends statistics twice a second. [C2] It does not depend on threads: `compose-worker.ts` runs it in a worker
+ * thread, `LightHome` on the main loop, and tests run it directly.
  */
 export class DocumentWorker {
   private readonly rooms = new Map<number, Room>()
   private readonly host: RoomHost
   private readonly given: DocumentWorkerOptions
   private outgoing: FromWorker[] = []
-  /** `outgoing` holds a message that must not wait for the next beat. */
+  /** True while `outgoing` has a message that must not wait for the next beat. */
   private due = false
   private depth = 0
   private readonly turns: TurnTaker
   /** Running totals since the worker started. */
   private readonly counters: Record<string, number> = {}
   private appendSeconds: number[] = []
-  /** `null` while the home has no rooms and nothing to report: each report wakes two threads. */
+  /** Is `null` while the home has no rooms and nothing to report, because each report wakes two threads. */
   private cancelReport: (() => void) | null = null
   private readonly posts: Pacer
   private readonly appends: Pacer
@@ -142,7 +142,7 @@ export class DocumentWorker {
       },
       turn: (work) => this.turn(work),
       after: (delayMs, work) => timers.after(delayMs, () => this.turn(work)),
-      // Twice: what runs soon for the first time comes before the events that arrived during the work until now.
+      // `soon` is called twice, because the first callback still runs before the events that arrived during the work so far.
       letOthers: () => new Promise((resolve) => soon(() => soon(resolve))),
       afterTurns: (room) => this.turns.afterTurns(room),
     }
@@ -172,8 +172,8 @@ export class DocumentWorker {
   }
 
   /**
-   * Runs `work` and then waiting turns. At the end of the outermost turn, flushes appends and requests the sending of messages, which a
-   * busy worker delays to gather more.
+   * Runs `work` and then waiting turns. At the end of the outermost turn it requests that appends and messages are sent. A busy worker
+   * sends them a little later, in order to gather more.
    */
   private turn(work: () => void): void {
     this.depth++
@@ -189,8 +189,8 @@ export class DocumentWorker {
   }
 
   /**
-   * Handles an exception that no room has caught, so that it is unknown which room it comes from. A document worker ends by it,
-   * and its rooms are loaded again in the next one; on the main loop all light rooms are reset. [C6, C10]
+   * Handles an exception that no room has caught, so its room is unknown. In a thread the exception ends the document worker, and the
+   * rooms are loaded again in the next worker. On the main loop all light rooms are reset. [C6, C10]
    */
   private escaped(error: unknown): void {
     if (this.host.options.bounds === null) throw error
@@ -216,7 +216,7 @@ export class DocumentWorker {
     if (messages.length > 0) this.given.post(messages)
   }
 
-  /** Smaller amounts are summed up and sent together, because every message costs time itself. */
+  /** Reports the processor time of workspaces. Amounts below `TELL_SPENT_MS` wait and are added up, because each message costs time too. */
   private tellSpent(): void {
     const spent = this.turns.takeSpent(TELL_SPENT_MS)
     if (spent.length > 0) this.outgoing.push({ kind: 'spent', workspaces: spent })
@@ -247,7 +247,7 @@ export class DocumentWorker {
   }
 
   private open({ room: id, ...opening }: Extract<ToWorker, { kind: 'open' }>): void {
-    // When a room is dropped and opened again, the old one may end after the new one has begun.
+    // When a room is dropped and opened again, the old room may close after the new one has opened.
     const onClosed = (): void => {
       if (this.rooms.get(id) === room) this.rooms.delete(id)
     }
@@ -261,7 +261,7 @@ export class DocumentWorker {
     return this.rooms.get(room)?.isLive ?? false
   }
 
-  /** Materialises and compacts every room. Resolves when all are done or have failed. [LIFE-28] */
+  /** Materialises and compacts every room. Resolves when each room is done or has failed. [LIFE-28] */
   drain(): Promise<void> {
     this.draining ??= Promise.all([...this.rooms.values()].map((room) => room.drain())).then(() => {
       this.report()

@@ -17,7 +17,7 @@ import { stopwatch } from '../../kernel/testing/patience.ts'
 describe('the watchdog of a worker', () => {
   const running = { room: 3, connection: 4, join: 1, ordinal: 9, bytes: 100 }
 
-  /** Checks and then measures the thread's processor time, as the relay does. `cpuMs` is the measured value. */
+  /** Creates a watchdog whose checks are followed by a measurement of the thread's processor time, as in the relay. `cpuMs` is the measured value. */
   function watched() {
     const memory = watchedMemory()
     const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
@@ -30,7 +30,7 @@ describe('the watchdog of a worker', () => {
     return { watch, dog, look }
   }
 
-  it('[C5] an operation over its deadline is reported, and one that ended is not', async () => {
+  it('[C5] an operation over its deadline is reported, and an operation that has ended is not', async () => {
     const { watch, look } = watched()
     expect(await look(0)).toBeNull()
     watch.begin(running)
@@ -177,7 +177,7 @@ describe('quarantine of documents', () => {
   })
 })
 
-it('[LIFE-26] a document that may have ended nodes is apart from others for ten minutes, and the rest of its workspace is not', () => {
+it('[LIFE-26] a document that may have ended nodes is quarantined for ten minutes, and the rest of its workspace is not', () => {
   let now = 0
   const quarantine = new Quarantine(() => now)
   const [bad, good] = ['bad', 'good'].map((id) => ({ workspaceId: 'w', id })) as [DocumentRef, DocumentRef]
@@ -231,7 +231,7 @@ describe('worker threads', () => {
   const settled = (room: number, ordinal: number) =>
     got.some(({ message }) => message.kind === 'settled' && message.connection === room && message.ordinal >= ordinal)
 
-  it('[C8] documents above 8 MiB share a separate worker, also when only a first load showed their size', async () => {
+  it('[C8] documents above 8 MiB share a separate worker, also when their size became known only at their first load', async () => {
     const head = await createDocument(storage.documents)
     const ref = { workspaceId: head.workspaceId, id: head.id }
     expect(workers.homeFor(ref, 9 * 1024 * 1024)).toBe(workers.count + 1)
@@ -265,7 +265,7 @@ describe('worker threads', () => {
       send(0, room, i + 1, SYNC.update, Y.encodeStateAsUpdate(doc, before))
     }
     await until(() => settled(room, 9), 20_000)
-    // The size is known once the whole state is encoded, and compared at the next edit.
+    // The room knows its size once it has encoded the whole state, and compares it at the next edit.
     workers.post(0, { kind: 'job', job: 901, room, task: { kind: 'encode' } })
     await until(() => got.some(({ message }) => message.kind === 'done' && message.job === 901), 10_000)
     const before = Y.encodeStateVector(doc)

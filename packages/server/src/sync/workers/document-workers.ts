@@ -21,9 +21,9 @@ import type { MoveReason, WorkerPool } from '../worker-pool.port.ts'
 
 export interface DocumentWorkersOptions {
   readonly rooms?: Partial<RoomOptions>
-  /** How many workers start at once; all when absent. Another one starts when those that run are busy. */
+  /** How many workers start at once; all when absent. Another worker starts when all running workers are busy. */
   readonly first?: number
-  /** Heap limit of one worker in MiB. A worker that exceeds it ends and is replaced, like a stuck one. [C8] */
+  /** The heap limit of one worker in MiB. A worker that exceeds it ends and is replaced, as a stuck worker is. [C8] */
   readonly heapMiB?: number
   readonly clock?: Clock
   readonly timers?: Timers
@@ -46,29 +46,29 @@ export type WorkerLine = {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** The document workers: homes in threads, with the numbers from 0 on. [C2, C5, C6] */
+/** The document workers. Each is a home in its own thread, and their numbers start at 0. [C2, C5, C6] */
 export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
   /**
-   * The most workers that share the rooms. There is one more for documents that recently ended a worker, and one for heavy
-   * documents.
+   * The largest number of workers that share the rooms. There is one more worker for documents that recently ended a worker, and one
+   * for heavy documents.
    */
   readonly count: number
   homeFor(ref?: DocumentRef, sizeBytes?: number): number
-  /** Whether a document has to be apart from others, because it ended a worker or is heavy. */
+  /** Returns whether a document must be kept in a separate worker, because it ended a worker or is heavy. */
   isApart(ref: DocumentRef, sizeBytes: number): boolean
-  /** `running`: what the worker was doing when it ran out of time or memory, or crashed. That update is not in the log. [C6] */
+  /** `running` is the operation during which the worker ran out of time or memory, or crashed. Its update is not in the log. [C6] */
   onEnded(listener: (worker: number, running: Running | null) => void): void
   /** Tells all workers how much processor time workspaces used in other homes. [G9] */
   spentElsewhere(workspaces: readonly (readonly [string, number])[]): void
 }
 
-/** Interval of the watchdog's checks. A stuck worker blocks its other documents for up to this much longer than an operation may take. */
+/** The interval of the watchdog's checks. It adds up to this much to the time for which a stuck worker blocks its other documents. */
 const LOOK_MS = 50
-/** Interval of the checks while no worker has a document: each check wakes the processor. */
+/** The interval of the checks while no worker has a document. It is longer because each check wakes the processor. */
 const RESTING_LOOK_MS = 500
-/** A worker that has had no room for so long, after it had some, is ended. A room itself stays for 30 s after the last person left. */
+/** A worker that had rooms is ended when it has had none for this long. A room itself stays for 30 s after the last person has left. */
 const REST_MS = 10_000
-/** A worker that works for this share of its time counts as busy. When all are busy, another one starts. */
+/** A worker that works for this share of its time counts as busy. When all running workers are busy, another one starts. */
 const BUSY_SHARE = 0.6
 const HEAP_MIB = 1024
 const DRAIN_MS = 10_000
@@ -77,9 +77,10 @@ const LONGEST_PAUSE_MS = 5_000
 const ENTRY = new URL('../../compose-worker.ts', import.meta.url)
 
 /**
- * Starts `count` workers. Two more start when needed: one for documents that recently ended a worker, and one for heavy documents. A worker
- * that is stuck or ends is replaced at once; if it fails right after its start, the delay before the next start grows. A thread keeps the memory
- * of the largest documents that it had, so one whose rooms are all closed is ended after a while.
+ * Starts the first of at most `count` workers; the others start when all running workers are busy. Two more start when they are needed:
+ * one for documents that recently ended a worker, and one for heavy documents. A worker that is stuck or ends is replaced at once. If it
+ * fails right after its start, the delay before the next start grows. A thread keeps the memory of the largest documents that it had, so
+ * a thread whose rooms are all closed is ended after `REST_MS`.
  */
 export function openDocumentWorkers(given: {
   readonly count: number
@@ -99,12 +100,12 @@ class Workers implements DocumentWorkers {
   private readonly heavy = new HeavyDocuments()
   private readonly youngHeap = new YoungHeap()
   private readonly documents = new Map<number, DocumentRef>()
-  /** Processor time that workspaces used in all workers; given to a worker that starts. */
+  /** The processor time that workspaces used in all workers. A worker gets it when it starts. */
   private readonly spent = new Turns<never>()
   private readonly leaving = new LeavingRooms()
   /** Heavy rooms in workers for small documents. */
   private readonly misplaced = new MisplacedRooms()
-  /** How many of the workers for common documents run: at least the first ones, and those that followed when all were busy. */
+  /** How many of the `count` workers run: the first ones, and those that were started because all were busy. */
   private started: number
   private readonly first: number
   private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
@@ -127,7 +128,7 @@ class Workers implements DocumentWorkers {
     this.posts = new Pacer({ widestMs: SCHEDULE.toWorkerMs, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
     for (let worker = 0; worker <= this.heavyWorker; worker++) {
       this.slots.push(emptySlot())
-      // The others start when they are needed.
+      // The other workers start when they are needed.
       if (worker < this.started) this.start(worker)
     }
     this.cancelLook = this.lookLater()
@@ -205,14 +206,14 @@ class Workers implements DocumentWorkers {
     })
   }
 
-  /** One more worker starts when all that run are busy. Rooms that are open stay where they are. */
+  /** Starts one more worker when all running workers are busy. Open rooms stay where they are. */
   private startWhenBusy(): void {
     const isIdle = ({ share, rooms }: WorkerSlot): boolean => share < BUSY_SHARE || rooms.size === 0
     if (this.started === this.count || this.slots.slice(0, this.started).some(isIdle)) return
     this.start(this.started++)
   }
 
-  /** Ends a thread that has no rooms. The first workers start anew at once, the others when they are needed. */
+  /** Ends a thread that has no rooms. One of the first workers starts again at once, any other worker when it is needed. */
   private endRested(slot: WorkerSlot, worker: number): void {
     void slot.thread?.terminate()
     slot.thread = null
@@ -302,7 +303,7 @@ class Workers implements DocumentWorkers {
     else if (message.kind === 'job') this.leaving.sent(message)
   }
 
-  /** Updates what is known of a worker's rooms. */
+  /** Updates the data about a worker's rooms by a message that the worker sent. */
   private heard(slot: WorkerSlot, message: FromWorker): void {
     switch (message.kind) {
       case 'opened':
@@ -355,7 +356,7 @@ class Workers implements DocumentWorkers {
   }
 
   private forget(slot: WorkerSlot, room: number): void {
-    // A room that has moved is in another slot by now.
+    // A room that has moved is already in another slot.
     if (!slot.rooms.delete(room)) return
     slot.lastRoomMs = this.clock.monotonicMs()
     this.misplaced.delete(room)

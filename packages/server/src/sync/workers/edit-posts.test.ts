@@ -20,7 +20,7 @@ const TYPED = 'a character'
 /** Keeps the body of the document from being stored during a test. */
 const NO_SAVES = { saveIdleMs: 600_000, saveLatestMs: 600_000 }
 
-/** The bytes that a message takes between threads. */
+/** Returns the bytes of a message that is sent between threads. */
 const bytesOf = (message: unknown): number => serialize(message).length
 
 /** Describes a message by its kind and the names of its members. */
@@ -34,7 +34,7 @@ function shapeOf(message: unknown): string {
     .join(' ')}`
 }
 
-/** Yields updates of one length: the same client sets the same key of a map again and again. */
+/** Yields updates of equal length: the same client sets the same key of a map again and again. */
 function* updates(): Generator<Uint8Array> {
   const doc = new Y.Doc()
   doc.clientID = 1_000
@@ -72,7 +72,7 @@ async function openDocument() {
   return { edit, got, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-it('[LIFE-7] an edit of a relay that is alone takes one message to the storage thread and one back, which name no owner', async () => {
+it('[LIFE-7] in a relay of one node, an edit needs one message to the storage thread and one back, and neither names an owner', async () => {
   await using document = await openDocument()
   const posted: unknown[] = []
   const original = MessagePort.prototype.postMessage
@@ -86,7 +86,7 @@ it('[LIFE-7] an edit of a relay that is alone takes one message to the storage t
   expect([...new Set(posted.map(bytesOf))]).toEqual([238, 60])
 })
 
-it('[LIFE-7] in a relay that is alone, the gateway gets of an edit the update and its acknowledgement, without a sequence', async () => {
+it('[LIFE-7] in a relay of one node, an edit sends its update and its acknowledgement to the gateway, without a sequence', async () => {
   await using document = await openDocument()
   document.got.length = 0
   for (let edit = 0; edit < EDITS; edit++) await document.edit()
@@ -96,7 +96,7 @@ it('[LIFE-7] in a relay that is alone, the gateway gets of an edit the update an
   )
 })
 
-it('[LIFE-7] in a relay that is alone, the messages of an edit between the main loop and a document worker are 6 and 9 bytes longer than the edit', () => {
+it('[LIFE-7] in a relay of one node, an edit takes 6 more bytes than its own length to a document worker, and 9 more bytes back', () => {
   const update = updates().next().value as Uint8Array
   const payload = syncFrame(SYNC.update, update).subarray(1)
   const { batch: there } = packToWorker([{ kind: 'sync', room: 1, connection: 2, join: 1, ordinal: 3, payload }])
@@ -104,8 +104,8 @@ it('[LIFE-7] in a relay that is alone, the messages of an edit between the main 
     { kind: 'updates', room: 1, updates: [update], senders: [2] },
     { kind: 'settled', connection: 2, join: 1, ordinal: 3 },
   ])
-  // Beside the payload: the kind, four numbers and a length.
+  // The 6 bytes are the kind, four numbers and a length.
   expect([there.hot.length - payload.length, there.rest]).toEqual([6, []])
-  // Beside the update: twice a kind, six numbers and a length.
+  // The 9 bytes are two kinds, six numbers and a length.
   expect([back.hot.length - update.length, back.rest]).toEqual([9, []])
 })

@@ -15,12 +15,12 @@ import { createDocument, until } from '../testing/worker-harness.ts'
 import type { FromWorker } from '../worker-messages.ts'
 import { LightHome } from './light-home.ts'
 
-/** Modules whose timers run after an edit has been acknowledged, to store bodies and sweep documents; nobody waits for them. */
+/** Nobody waits for the timers of these modules: they store bodies and sweep documents after an edit has been acknowledged. */
 const SWEEPS = 'sync/workers/document-worker.ts'
 const AFTERWARDS = ['sync/room/room-save.ts', SWEEPS]
 const isOnTheWay = ({ module }: { readonly module: string }): boolean => !AFTERWARDS.includes(module)
 
-/** Timers that record which module asked for them, and for how long. */
+/** Creates timers that record which module set each timer, and for how long. */
 function traced(): { readonly timers: Timers; readonly waits: { readonly module: string; readonly ms: number }[] } {
   const waits: { module: string; ms: number }[] = []
   const timers: Timers = {
@@ -36,7 +36,7 @@ function traced(): { readonly timers: Timers; readonly waits: { readonly module:
   return { timers, waits }
 }
 
-it('[WS-41] [LIFE-2] a lone edit waits for no timer, and an edit under load for at most two: before the store and before the commit', async () => {
+it('[WS-41] [LIFE-2] a lone edit waits for no timer, and an edit under load waits only before the append and before the commit', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-trace-'))
   const { timers, waits } = traced()
   const storage = await openStorageHere({
@@ -95,7 +95,7 @@ it('[WS-41] [LIFE-2] a lone edit waits for no timer, and an edit under load for 
     await wait(1_000)
   } while (waits.some(({ module }) => module !== SWEEPS))
 
-  /** The modules at whose timers the next edit of room 1 waits, and how long. */
+  /** Sends an edit to room 1 and returns the timers for which it waits: the module of each, and its time. */
   const trace = async (): Promise<{ readonly module: string; readonly ms: number }[]> => {
     await until(() => [...ordinals.keys()].every(settled))
     waits.length = 0
@@ -123,7 +123,7 @@ it('[WS-41] [LIFE-2] a lone edit waits for no timer, and an edit under load for 
   }
   process.stdout.write(`Waits of a lone edit: ${told(lone)}\n`)
   expect(lone).toEqual([])
-  // An edit that comes just when the store is due waits for only one of the two timers.
+  // An edit that arrives just when an append is due waits for only one of the two timers.
   expect(busy.size).toBeGreaterThan(0)
   for (const module of busy) expect(['drivers/sql/commit-queue.ts', 'kernel/pacer.ts']).toContain(module)
   await home[Symbol.asyncDispose]()

@@ -1,15 +1,15 @@
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
-/** The jobs after which a room may be gone from its home. A dropped one is gone in any case, so it is not waited for. */
+/** Remembers the jobs at whose end a room may be closed. A drop is not one of them, because it closes its room in any case. */
 export class LeavingRooms {
-  /** The rooms, by job. */
+  /** Room numbers by job number. */
   readonly #jobs = new Map<number, number>()
 
   sent({ job, room, task }: Extract<ToWorker, { kind: 'job' }>): void {
     if (task.kind === 'evict' || task.kind === 'hand-over') this.#jobs.set(job, room)
   }
 
-  /** Returns the room that is closed by the end of this job, else `null`: a room that could not be stored stays open. */
+  /** Returns the room that the end of this job closes, or `null`. A room that could not be stored stays open. */
   closedBy({ job, outcome }: Extract<FromWorker, { kind: 'done' }>): number | null {
     const room = this.#jobs.get(job)
     this.#jobs.delete(job)

@@ -36,7 +36,7 @@ describe('the light home', () => {
     await until(() => got.some((message) => message.kind === 'opened' && message.room === room))
   }
 
-  it('[C1] 3,000 frames that came together are handled over several rounds of the event loop, so that other events get their turn in between', async () => {
+  it('[C1] 3,000 frames that arrive together are handled over several rounds of the event loop, with other events in between', async () => {
     const { home, got } = openHome()
     await open(home, got, 1)
     const doc = new Y.Doc()
@@ -55,7 +55,7 @@ describe('the light home', () => {
     await home[Symbol.asyncDispose]()
   })
 
-  it('[C10] an exception that no room has caught resets the rooms of the main loop, and later rooms open as usual', async () => {
+  it('[C10] an exception that no room catches resets the rooms of the main loop, and later rooms open as usual', async () => {
     const { home, got } = openHome()
     await open(home, got, 1)
     await open(home, got, 2)
@@ -67,7 +67,7 @@ describe('the light home', () => {
   })
 })
 
-it('[G9] a light step is charged the time that passes, up to the longest time a step may take; longer waits are charged to nobody', () => {
+it('[G9] a light step is charged the time that passes, but at most the longest time that a step may take', () => {
   let nowMs = 1_000
   const usedMs = stepTime({ monotonicMs: () => nowMs }, 5)
   const step = (passesMs: number): number => {

@@ -7,20 +7,21 @@ import type { RoomOptions } from '../room/room-host.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
 /**
- * Messages to the gateway are not gathered, since it is in this thread. Appends are, since each message wakes the storage thread.
+ * Messages to the gateway are not gathered, because the gateway is in this thread. Appends are gathered, because each message wakes the
+ * storage thread.
  */
 const LIGHT_PACE: Pace = { toMainMs: 0, toStoreMs: SCHEDULE.toStoreMs }
 
-/** Several small documents are loaded at once, because a load is short and mostly a wait for the store. */
+/** Several small documents are loaded at once, because a load is short and mostly waits for the store. */
 const LOADS_AT_ONCE = 8
 
 /** No step within `LIGHT_BOUNDS` needs more processor time than this. */
 const LONGEST_STEP_MS = 5
 
 /**
- * Returns a function that reads processor time for short steps. It counts the time that passes, because asking the system for
- * processor time takes as long as a small edit. A step of more than `longestMs` has waited for the processor, so only `longestMs`
- * of it count. Only differences between two readings have a meaning. [G9]
+ * Returns a function that estimates processor time for short steps. It counts the time that passes, because asking the system for the
+ * processor time takes as long as a small edit. A step of more than `longestMs` has waited for the processor, so only `longestMs` of it
+ * count. Only the difference between two readings has a meaning. [G9]
  */
 export function stepTime({ monotonicMs }: Pick<Clock, 'monotonicMs'>, longestMs: number): () => number {
   let beforeMs = monotonicMs()
@@ -40,9 +41,8 @@ export const LIGHT_OPTIONS: Partial<RoomOptions> = {
 }
 
 /**
- * The home on the main loop. Its rooms work like those of a document worker, but within `LIGHT_BOUNDS`, so that none of their
- * steps holds up the loop for long. Messages from the gateway are handled after all socket input of this round of the event loop.
- * [C1, C8]
+ * The home on the main loop. Its rooms work like the rooms of a document worker, but within `LIGHT_BOUNDS`, so that no step blocks the
+ * loop for long. Messages from the gateway are handled after all socket input of this round of the event loop. [C1, C8]
  */
 export class LightHome implements AsyncDisposable {
   readonly #worker: DocumentWorker
@@ -92,8 +92,8 @@ export class LightHome implements AsyncDisposable {
   }
 
   /**
-   * Delivers messages after the turn, as from a thread: the gateway never runs inside a room, and no room catches an exception of
-   * the gateway. [C10]
+   * Delivers messages after the turn, as if they came from a thread. So the gateway never runs inside a room, and no room catches an
+   * exception of the gateway. [C10]
    */
   #send(messages: readonly FromWorker[]): void {
     if (this.#outgoing.length === 0) process.nextTick(() => this.#flush())

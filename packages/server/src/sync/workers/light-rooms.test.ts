@@ -23,7 +23,7 @@ describe('light rooms', () => {
     expect(rooms.isAway({ workspaceId: 'other', id: 'doc' }, 1_000)).toBe(false)
   })
 
-  it('[C8] a document that was too large to be opened stays away as well, and its room is forgotten', () => {
+  it('[C8] a document that is too large to be opened on the main loop stays away too, and its room is forgotten', () => {
     const rooms = opened(1)
     expect(rooms.received({ kind: 'opened', room: 1, outcome: 'elsewhere' }, 0)).toBeNull()
     expect(rooms.isAway({ workspaceId: 'ws', id: 'doc-1' }, 1)).toBe(true)
@@ -48,7 +48,7 @@ describe('light rooms', () => {
     expect(rooms.busiest(true, 30_000)).toBe(1)
   })
 
-  it('[C8] a room of 49 connections has to move, however little they send', () => {
+  it('[C8] a room of 49 connections has to move, even when they send nothing', () => {
     const rooms = opened(1)
     for (let connection = 1; connection <= 49; connection++) rooms.sent(join(1, connection), 0)
     expect(rooms.busiest(false, 0)).toBe(1)
@@ -56,7 +56,7 @@ describe('light rooms', () => {
     expect(rooms.busiest(false, 0)).toBeNull()
   })
 
-  it('[C8] a room that was dropped is forgotten at once, with everybody who was in it', () => {
+  it('[C8] a dropped room is forgotten at once, together with its connections', () => {
     const rooms = opened(1)
     for (let connection = 1; connection <= 60; connection++) rooms.sent(join(1, connection), 0)
     rooms.sent({ kind: 'job', job: 1, room: 1, task: { kind: 'drop' } }, 0)

@@ -3,10 +3,10 @@ import { Load } from '../../kernel/load.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 import { LeavingRooms } from './leaving-rooms.ts'
 
-/** What is known of one light room. */
+/** One light room. */
 interface LightRoom {
   readonly ref: DocumentRef
-  /** The connections that are joined. One that joins again counts once. */
+  /** The joined connections. A connection that joins again counts once. */
   readonly members: Set<number>
   readonly recent: Load
 }
@@ -20,7 +20,7 @@ const AWAY_KEPT = 10_000
 /** About how long a message counts as recent. */
 const RECENT_MS = 2_000
 
-/** The rooms on the main loop: which there are, how busy they are, and which documents have to stay away for a while. Pure. [C8] */
+/** Keeps the rooms on the main loop, how busy each of them is, and the documents that must not be opened there for a while. Pure. [C8] */
 export class LightRooms {
   readonly #rooms = new Map<number, LightRoom>()
   /** Until when a document stays away, in ms; the earliest first. */
@@ -44,13 +44,13 @@ export class LightRooms {
       case 'sync':
         return this.#with(message.room, (room) => room.recent.add(1, nowMs))
       case 'job':
-        // A dropped room is gone, whatever its home answers.
+        // A drop closes the room in any case, so its answer is not waited for.
         if (message.task.kind === 'drop') this.#rooms.delete(message.room)
         else this.#leaving.sent(message)
     }
   }
 
-  /** Returns the room that has to move because of this message; `null` when none has to. */
+  /** Returns the room that has to move because of this message, or `null`. */
   received(message: FromWorker, nowMs: number): number | null {
     switch (message.kind) {
       case 'heavy':
@@ -73,7 +73,7 @@ export class LightRooms {
     return null
   }
 
-  /** Keeps the document of a room from being opened here again for a while. */
+  /** The document of the room is not opened here again for `AWAY_MS`. */
   stayAway(number: number, nowMs: number): void {
     const room = this.#rooms.get(number)
     if (room === undefined) return
@@ -91,7 +91,8 @@ export class LightRooms {
   }
 
   /**
-   * Returns the busiest room when it is too busy for the main loop, or with `any` the busiest room however quiet; `null`: none.
+   * Returns the busiest room if it is too busy for the main loop, else `null`. With `any` it returns the busiest room even if that room
+   * is not too busy.
    */
   busiest(any: boolean, nowMs: number): number | null {
     let best: number | null = null

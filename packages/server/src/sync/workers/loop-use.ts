@@ -1,12 +1,12 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 
 /**
- * The number of readings over which the share is averaged. After a restart all people join within a few seconds and are then
- * quiet. Such a rush must not count as a busy loop.
+ * The number of readings over which the share is averaged. After a restart all people join within a few seconds, and the loop works hard
+ * only for that time. This must not count as a busy loop.
  */
 const READINGS = 20
 
-/** The share of its time that the event loop of this thread works, averaged over the last readings. */
+/** Measures for which share of its time the event loop of this thread works, averaged over the last readings. */
 export class LoopUse {
   #share = 0
   #last: EventLoopUtilization = performance.eventLoopUtilization()
@@ -15,7 +15,7 @@ export class LoopUse {
     return this.#share
   }
 
-  /** Reads how much of the time since the last call the loop has worked. */
+  /** Reads for which share of the time since the last call the loop has worked. */
   read(): void {
     const now = performance.eventLoopUtilization()
     this.#share += (performance.eventLoopUtilization(now, this.#last).utilization - this.#share) / READINGS

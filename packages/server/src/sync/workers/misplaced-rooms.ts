@@ -1,9 +1,9 @@
-/** Interval of requests to move rooms: each costs the new home a load of the document. */
+/** The interval of requests to move a room. It limits the loads, because each move makes the new home load the document. */
 const ASK_EVERY_MS = 500
 
-/** Rooms in a home where they do not belong. Listeners are asked to move them, one room after the other. [C8] */
+/** The rooms that are in the wrong home. The listeners are asked to move them, one room after the other. [C8] */
 export class MisplacedRooms {
-  /** The room that was asked last comes last. */
+  /** The room whose move was requested last comes last. */
   readonly #rooms = new Set<number>()
   readonly #listeners: ((room: number) => void)[] = []
   #lastMs = Number.NEGATIVE_INFINITY
@@ -20,7 +20,7 @@ export class MisplacedRooms {
     this.#listeners.push(listener)
   }
 
-  /** Asks for the move of one room. A room that cannot move yet is asked again after the others. */
+  /** Requests the move of one room. For a room that cannot move yet, the move is requested again after the other rooms. */
   askOne(nowMs: number): void {
     const [room] = this.#rooms
     if (room === undefined || nowMs - this.#lastMs < ASK_EVERY_MS) return

@@ -6,7 +6,7 @@ import { createDocument, openTestStorage } from '../testing/worker-harness.ts'
 import type { FromWorker } from '../worker-messages.ts'
 import { openDocumentWorkers } from './document-workers.ts'
 
-it('[C2] a worker ends 10 s after its last room has closed and goes on while it has one; the first worker starts anew at once, that for heavy documents when it is needed', async () => {
+it('[C2] a worker ends 10 s after its last room has closed; the first worker starts again at once, the heavy worker when it is needed', async () => {
   await using storage = await openTestStorage()
   const time = manualTime()
   let starts = 0
@@ -24,7 +24,7 @@ it('[C2] a worker ends 10 s after its last room has closed and goes on while it 
   const ends: number[] = []
   workers.onEnded((worker) => ends.push(worker))
   let [rooms, jobs] = [0, 0]
-  /** Waits until `holds`. Messages to a worker may wait for the clock, so time goes on meanwhile. */
+  /** Waits until `holds` returns true. It advances the clock meanwhile, because messages to a worker may wait for the clock. */
   async function told(holds: () => boolean): Promise<void> {
     const holdsSoon = async (): Promise<boolean> => {
       await time.advance(1)
@@ -43,7 +43,7 @@ it('[C2] a worker ends 10 s after its last room has closed and goes on while it 
       const isEvicted = ({ message }: (typeof got)[number]): boolean =>
         message.kind === 'done' && message.job === job && message.outcome.kind === 'evicted'
       await told(() => got.some(isEvicted))
-      // The worker reports once more when its last room has closed, and has nothing left to do by then.
+      // The worker reports once more after its last room has closed. After this report it has nothing left to do.
       const closedAt = got.findIndex(isEvicted)
       await told(() =>
         got.slice(closedAt).some((each) => each.worker === worker && each.message.kind === 'report' && each.message.rooms === 0),
@@ -51,7 +51,7 @@ it('[C2] a worker ends 10 s after its last room has closed and goes on while it 
     }
   }
 
-  // A report after a message without a room does not count as work.
+  // A worker that reports after a message without a room does not count as a worker that had rooms.
   workers.spentElsewhere([['w1', 5]])
   await told(() => got.some(({ message }) => message.kind === 'report'))
   await time.advance(60_000)

@@ -9,12 +9,12 @@ import { LightHome } from './light-home.ts'
 import { LightRooms } from './light-rooms.ts'
 import { LoopUse } from './loop-use.ts'
 
-/** The number of the home on the main loop; document workers have the numbers from 0 on. */
+/** The number of the home on the main loop. The numbers of document workers start at 0. */
 export const LIGHT_HOME = -1
 
 /**
- * `auto`: small and quiet documents are on the main loop. For tests, `light` ignores how busy the loop is, and `heavy` uses
- * document workers only.
+ * With `auto`, small and quiet documents are on the main loop. The two others are for tests: `light` ignores how busy the loop is, and
+ * `heavy` uses only document workers.
  */
 export type Placement = 'auto' | 'light' | 'heavy'
 
@@ -23,14 +23,14 @@ export interface RoomHomesOptions extends Omit<ConstructorParameters<typeof Ligh
   readonly placement?: Placement
 }
 
-/** A main loop that works for `FULL_SHARE` of its time gets no more rooms; above `TOO_FULL_SHARE` it gives rooms away. */
+/** A main loop that works for `FULL_SHARE` of its time gets no more rooms. Above `TOO_FULL_SHARE` its rooms move to document workers. */
 const FULL_SHARE = 0.6
 const TOO_FULL_SHARE = 0.75
-/** Below this share, and without light rooms, the checks stop until the next message. */
+/** When the loop works less than this share of its time and has no light rooms, the checks stop until the next message. */
 const RESTING_SHARE = 0.02
 /**
- * Interval of the checks of the main loop and its rooms. At most one room moves each time, as each move costs a load of its
- * document.
+ * The interval of the checks of the main loop and its rooms. Each check moves at most one room, because each move makes the new home load
+ * the document.
  */
 const CHECK_MS = 500
 
@@ -50,7 +50,7 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
   readonly #listeners: ((home: number, message: FromWorker) => void)[] = []
   readonly #misplaced: ((room: number, reason: MoveReason) => void)[] = []
   #lastMoveMs = Number.NEGATIVE_INFINITY
-  /** `null` while the checks have stopped: each check wakes the processor. */
+  /** Is `null` while the checks are stopped. They stop because each check wakes the processor. */
   #cancelCheck: (() => void) | null = null
 
   constructor({ threads, placement = 'auto', ...given }: RoomHomesOptions) {
@@ -132,7 +132,7 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
     this.#mayMove(room)
   }
 
-  /** Moves about two rooms a second at most. A request that is passed over comes again while its room is misplaced. */
+  /** Moves the room, but at most about two rooms a second. A skipped request comes again for as long as its room is misplaced. */
   #mayMove(room: number): void {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#lastMoveMs < CHECK_MS * 0.9) return

@@ -70,7 +70,7 @@ class Thread {
   }
 }
 
-/** Lets a workspace work a little, so that it owes almost nothing but counts as active. */
+/** Makes a workspace work a little, so that it owes almost nothing and still counts as active. */
 function letQuietWork({ taker }: Thread): void {
   taker.charge('quiet', 1, 1)
 }
@@ -140,7 +140,7 @@ describe('sharing a worker between workspaces', () => {
     expect([thread.count('noisy'), thread.restedMs]).toEqual([50, 0])
   })
 
-  it('[WS-12] a workspace that is alone never rests, whatever its debt', () => {
+  it('[WS-12] a workspace that works alone never rests, not even with a large debt', () => {
     const thread = new Thread()
     thread.taker.charge('noisy', 1, 5_000)
     thread.ask('noisy', 2, 50)

@@ -3,13 +3,13 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { RoomTurn, RoomTurns } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
 
-/** How long turns of workspaces in debt run in one go while others work. The others wait for at most this long. */
+/** How long the turns of workspaces in debt run without a break while other workspaces work. The others wait for at most this long. */
 const DEBTOR_SLICE_MS = 4
 /** A workspace is in debt when it owes more than this. */
 const DEBTOR_MS = 100
-/** What a workspace owes that keeps one processor busy all the time: 1 s / ln 2. */
+/** The debt of a workspace that keeps one processor busy all the time: 1 s / ln 2. */
 const ALWAYS_BUSY_MS = 1_443
-/** A workspace that uses more than this share of all document workers pauses while others work. */
+/** A workspace that uses more than this share of all document workers rests between its slices while others work. */
 const RESTS_FROM_SHARE = 0.25
 const LONGEST_REST = 3
 
@@ -22,9 +22,9 @@ export interface TurnTakerOptions {
   readonly sliceMs: number
   /** Number of document workers that share the processors, including this one. */
   readonly workers: number
-  /** Runs `work` after other events were handled. */
+  /** Runs `work` after other events have been handled. */
   readonly soon: (work: () => void) => void
-  /** Whether no turn is in progress, nor other work that runs waiting turns at its end. */
+  /** Returns whether no turn is in progress, and no other work that runs waiting turns at its end. */
   readonly isBetween: () => boolean
   /** Runs more turns and sends their results. */
   readonly again: () => void
@@ -33,10 +33,10 @@ export interface TurnTakerOptions {
 }
 
 /**
- * Runs the turns of one document worker for a short time each. While other workspaces work, one in debt gets short slices, and other events
- * are handled between them. A workspace that uses more than a quarter of all workers also rests between slices, for at least as long as it
- * worked. So the worker is free most of the time for those who use little, and the processors have time for the threads that store and
- * send. [WS-12, G9]
+ * Runs the turns of one document worker for a short time each. While other workspaces work, a workspace in debt gets short slices, and other
+ * events are handled between the slices. A workspace that uses more than a quarter of all workers also rests between its slices, for at least
+ * as long as it worked. So the worker is free most of the time for the workspaces that use little, and the processors have time for the
+ * threads that store and send. [WS-12, G9]
  */
 export class TurnTaker implements RoomTurns {
   private readonly turns = new Turns<RoomTurn>()
@@ -44,10 +44,10 @@ export class TurnTaker implements RoomTurns {
   private readonly restsFromMs: number
   /** Rooms that had a turn in this round. */
   private readonly turning = new Set<{ turnsEnded(): void }>()
-  /** A turn is in progress: its whole time is charged when it ends. */
+  /** True while a turn is in progress. The whole time of a turn is charged when it ends. */
   private inTurn = false
   private isMoreDue = false
-  /** Whether workspaces in debt may have a slice now. */
+  /** True when workspaces in debt may have a slice now. */
   private isDebtorsTime = false
   private restUntilMs = Number.NEGATIVE_INFINITY
   private isResting = false
@@ -96,7 +96,7 @@ export class TurnTaker implements RoomTurns {
     this.turning.add(room)
   }
 
-  /** Runs turns for a slice. Remaining turns wait until other events have been handled. */
+  /** Runs turns for one slice. The remaining turns wait until other events have been handled. */
   take(): void {
     const startedMs = this.given.clock.monotonicMs()
     this.takeUntil(startedMs + this.given.sliceMs, startedMs)
@@ -118,7 +118,7 @@ export class TurnTaker implements RoomTurns {
 
   private debtorsSlice(startedMs: number, owesMs: number): void {
     if (!this.isDebtorsTime || startedMs < this.restUntilMs) return
-    // Send what others are waiting for first.
+    // The results for other workspaces are sent first, because the slice would delay them.
     this.endTurns()
     this.given.flush()
     const { clock } = this.given
@@ -131,7 +131,7 @@ export class TurnTaker implements RoomTurns {
     this.restUntilMs = clock.monotonicMs() + workedMs * Math.min(LONGEST_REST, owesMs / this.restsFromMs)
   }
 
-  /** Runs one turn. Returns the time afterwards. */
+  /** Runs one turn and returns the time after it. */
   private takeOne(nowMs: number, untilMs: number): number {
     const { clock, processorMs } = this.given
     const turn = this.turns.take(nowMs)

@@ -6,7 +6,7 @@ export interface Running {
   readonly room: number
   readonly connection: number
   readonly join: number
-  /** 0: the message was not write-bearing. */
+  /** Is 0 when the message was not write-bearing. */
   readonly ordinal: number
   readonly bytes: number
 }
@@ -20,7 +20,7 @@ export function watchedMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(BYTES)
 }
 
-/** The worker's side. The counter is odd while something runs; it is incremented at every begin and end. [C5] */
+/** Returns the worker's side of the watch. Its counter is incremented at each begin and end, so it is odd while an operation runs. [C5] */
 export function sharedWatch(memory: SharedArrayBuffer): Watch {
   const turn = new Int32Array(memory, 0, 1)
   const what = new Float64Array(memory, 8)
@@ -42,7 +42,7 @@ export function sharedWatch(memory: SharedArrayBuffer): Watch {
 }
 
 /**
- * The main thread's side. It is checked at regular intervals, so it knows how long an operation has been running to within one interval.
+ * The main thread's side of the watch. It is checked at regular intervals, so it knows to within one interval how long an operation has run.
  */
 export class Watchdog {
   private readonly turn: Int32Array
@@ -64,8 +64,8 @@ export class Watchdog {
   }
 
   /**
-   * The operation that has run too long: more than 2 s plus 1 s per MiB of a message or document above 1 MiB. An operation that got too
-   * little processor time, as on an overloaded machine, gets more elapsed time. [C5]
+   * Returns the operation that has run too long, or `null`. Too long is more than 2 s plus 1 s per MiB of a message or document above 1 MiB.
+   * An operation that got too little processor time, as on an overloaded machine, may take more elapsed time. [C5]
    */
   overdue(nowMs: number): Running | null {
     const now = Atomics.load(this.turn, 0)
@@ -81,7 +81,7 @@ export class Watchdog {
     return hadItsTime(allowedMs, { waitedMs: nowMs - this.sinceMs, usedMs: this.spent.usedMs }) ? running : null
   }
 
-  /** Measures the processor time for the next check. An idle thread is not asked. */
+  /** Measures the processor time for the next check. An idle thread is not measured. */
   async measure(threadCpuMs: () => Promise<number | null>): Promise<void> {
     if (this.seen % 2 !== 0) await this.spent.measure(threadCpuMs)
   }

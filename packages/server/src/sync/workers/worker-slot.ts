@@ -10,21 +10,21 @@ const BUSY_MEMORY_MS = 360
 /** The number of checks over which `share` is averaged. */
 const SHARE_CHECKS = 60
 
-/** The place of a document worker with one number, and the thread that fills it now. */
+/** The state of the document worker with one number. Its thread is replaced when it ends. */
 export interface WorkerSlot {
   thread: Worker | null
   watchdog: Watchdog
-  /** The worker was stuck and is being terminated. */
+  /** True when the worker was stuck and is being terminated. */
   ending: boolean
   queue: ToWorker[]
   /** Rooms of this worker, and its recent messages. */
   rooms: Set<number>
   readonly busy: Load
-  /** The share of its time that the thread worked lately, and what the thread reported at the last check. */
+  /** The share of its time for which the thread worked lately. `utilization` is its reading at the last check. */
   share: number
   utilization: EventLoopUtilization | undefined
   startedMs: number
-  /** When the thread was last known to have a room, by its own reports and by `rooms`; `null`: not since its start. */
+  /** The last time at which the thread had a room, by its own reports or by `rooms`; `null` when it has had none since its start. */
   lastRoomMs: number | null
   failedStarts: number
   onDrained: (() => void) | null
@@ -47,7 +47,7 @@ export function emptySlot(): WorkerSlot {
   }
 }
 
-/** Sends what is queued as one message. */
+/** Sends all queued messages as one batch. */
 export function flushSlot(slot: WorkerSlot): void {
   if (slot.thread === null || slot.queue.length === 0) return
   const { batch, transfer } = packToWorker(slot.queue)
@@ -55,14 +55,14 @@ export function flushSlot(slot: WorkerSlot): void {
   slot.thread.postMessage(batch, transfer)
 }
 
-/** Whether a thread that had rooms has had none for `restMs` and has nothing to do. Called at each check. */
+/** Returns whether a thread that had rooms has had none for `restMs` and has nothing to do. It must be called at each check. */
 export function hasRested(slot: WorkerSlot, nowMs: number, restMs: number): boolean {
   if (slot.rooms.size > 0) slot.lastRoomMs = nowMs
   if (slot.thread === null || slot.ending || slot.onDrained !== null || slot.queue.length > 0) return false
   return slot.lastRoomMs !== null && nowMs - slot.lastRoomMs >= restMs && slot.watchdog.running() === null
 }
 
-/** Averages the share of its time that the thread has worked since the last check. */
+/** Adds the share of the time since the last check for which the thread has worked to the average. */
 export function noteShare(slot: WorkerSlot, thread: Worker): void {
   const now = thread.performance.eventLoopUtilization()
   const { utilization } = slot.utilization === undefined ? now : thread.performance.eventLoopUtilization(now, slot.utilization)

@@ -1,15 +1,16 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Worker } from 'node:worker_threads'
 
-/** V8 begins with one and takes this much only after many collections. */
+/** The size of the heap for new objects. V8 itself starts with 1 MiB and reaches this size only after many collections. */
 const YOUNG_MIB = 16
 
 /**
- * Starts threads whose heap for new objects is as large from the beginning as a busy thread's becomes. An edit that writes hundreds of shapes
- * makes ten megabytes of objects that live until it is stored: a small heap copies them again and again, in threads of the garbage collector
- * that take the cores from everybody who waits for an ack. [DIAG-17]
+ * Starts threads whose heap for new objects is large from the beginning. In a busy thread this heap would grow to the same size anyway. An
+ * edit that writes hundreds of shapes makes ten megabytes of objects that stay in use until the edit is stored. With a small heap the garbage
+ * collector copies them again and again, and its threads take processor time from all who wait for an acknowledgement. [DIAG-17]
  *
- * V8 has no such setting for one thread, so it is set for the process until the thread runs; another thread that starts meanwhile has it too.
+ * V8 has no such setting for a single thread. So the setting is changed for the whole process until the thread runs, and another thread that
+ * starts meanwhile gets it too.
  */
 export class YoungHeap {
   private starting = 0

@@ -1,14 +1,14 @@
 import type { Choices } from './schedule.ts'
 
-/** As the `node` of a fault: the node that owns the first document when the fault begins. */
+/** As the `node` of a fault, it means the node that owns the first document when the fault begins. */
 export const OWNER = 'owner'
 
-/** A fault, `atMs` after the clients have begun. `node` is the name of a node, or `OWNER`. */
+/** A fault that begins `atMs` after the clients have begun. `node` is the name of a node, or `OWNER`. */
 export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'pause'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'crash'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'drain'; readonly node: string; readonly forMs: number }
-  /** `isSilent`: the nodes notice the break only by silence. Otherwise both see at once that the link is down. */
+  /** With `isSilent`, the nodes notice the break only by silence. Otherwise both nodes notice at once that the link is down. */
   | { readonly kind: 'part'; readonly a: string; readonly b: string; readonly forMs: number; readonly isSilent: boolean }
   /** A frame is lost or arrives twice, which ends the link. The nodes then open a new one. */
   | { readonly kind: 'reset'; readonly a: string; readonly b: string }
@@ -18,8 +18,9 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'lost-answers'; readonly node: string; readonly count: number }
   | { readonly kind: 'rolled-back'; readonly node: string; readonly count: number }
   /**
-   * The database fails over to a standby that lacks the last `records` records of each log, those that no body or snapshot holds. No node
-   * reaches it for `forMs`. It also lacks the acquisitions after which nothing was written. Seeds do not plan it.
+   * The database fails over to a standby that lacks the last `records` records of each log, except records that a body or a snapshot
+   * contains. It also lacks the acquisitions after which nothing was written. No node reaches it for `forMs`. `planFaults` never plans this
+   * fault.
    */
   | { readonly kind: 'failover'; readonly records: number; readonly forMs: number }
   | { readonly kind: 'clock'; readonly node: string; readonly byMs: number }
@@ -27,8 +28,8 @@ export type Fault = { readonly atMs: number } & (
 
 const HOUR_MS = 3_600_000
 /**
- * Ranges of pauses in ms: shorter than the silence after which another node may take a document over (3 s), about as long as
- * that, and from there to longer than the lease (15 s).
+ * The ranges of pauses in ms. Another node may take a document over after a silence of 3 s, and the lease is 15 s. The first range is shorter
+ * than this silence. The second and third are a little longer than it. The last one reaches from 6 s to longer than the lease.
  */
 const PAUSES = [
   [200, 2_000],
@@ -37,7 +38,7 @@ const PAUSES = [
   [6_000, 17_000],
 ] as const
 
-/** Picks one to five faults for a run, in the order of their times. */
+/** Picks one to five faults for a run. They are in the order of their times. */
 export function planFaults(choices: Choices, nodes: readonly string[], untilMs: number): readonly Fault[] {
   const named = (): string => choices.of(nodes) as string
   const node = (): string => (choices.percent(50) ? OWNER : named())

@@ -15,8 +15,8 @@ import { type MemoryTables, nameOf } from './memory-store.ts'
 import { addRecord } from './memory-updates.ts'
 
 /**
- * The document store over tables in memory. It makes its checks in the order of the SQL driver. Remembered writes and stored
- * calls are not kept.
+ * Returns the document store over tables in memory. It makes its checks in the same order as the SQL driver. It does not keep remembered
+ * writes and stored calls.
  */
 export function memoryDocuments(tables: MemoryTables): DocumentStore {
   return {
@@ -66,7 +66,7 @@ export function memoryDocuments(tables: MemoryTables): DocumentStore {
   }
 }
 
-/** The recovery store as far as rooms use it: it captures and lists points, and restores none. */
+/** Returns a recovery store with the part that rooms use: it captures and lists points, and restores none. */
 export function memoryRecovery(tables: MemoryTables): RecoveryStore {
   return {
     list: async (key) => tables.byKey.get(key)?.points ?? [],

@@ -14,7 +14,7 @@ interface Row {
  * transaction commits, so ids become visible out of order. The id of a transaction that is rolled back never becomes visible.
  */
 export class MemoryFeed {
-  /** In the order of their ids. */
+  /** The rows in the order of their ids. */
   readonly rows: Row[] = []
   readonly #open = new Map<number, number>()
   readonly #nowMs: () => number
@@ -30,7 +30,7 @@ export class MemoryFeed {
     return this.#lastId
   }
 
-  /** Ends a transaction. `told` is `null` when it was rolled back or has nothing to tell. */
+  /** Ends a transaction. `told` is `null` when it was rolled back or writes no row. */
   end(id: number, told: Told | null, origin: string): void {
     this.#open.delete(id)
     if (told === null) return
@@ -38,7 +38,7 @@ export class MemoryFeed {
     this.rows.splice(at + 1, 0, { id, atMs: this.#nowMs(), origin, told })
   }
 
-  /** The port of the process `origin`. */
+  /** Returns the port of the process `origin`. */
   of(origin: string): ChangeFeed {
     return {
       begin: async () => {

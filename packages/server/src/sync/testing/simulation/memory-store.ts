@@ -10,19 +10,19 @@ export interface StoredDocument {
   head: DocumentHead
   body: Uint8Array
   records: LogRecord[]
-  /** The newest one comes last; at most two are kept. */
+  /** At most two snapshots. The newest one comes last. */
   snapshots: Snapshot[]
   removals: { readonly atMs: number; readonly text: string }[]
   points: PointHead[]
 }
 
-/** The tables behind the ports of this folder. Every call of a port changes them completely or not at all. */
+/** The tables that the ports of this folder use. Every call of a port makes all of its changes or none. */
 export class MemoryTables {
   readonly byKey = new Map<number, StoredDocument>()
   readonly tombstones = new Map<string, Tombstone>()
   readonly #keys = new Map<string, number>()
   readonly #random: Random
-  /** Called in the transaction of a change, with what other nodes are to be told. */
+  /** Called in the transaction of a change with the row of the feed for other nodes. */
   tell: (told: Told) => void = () => undefined
   #nextKey = 1
 
@@ -63,7 +63,7 @@ export class MemoryTables {
     return newId('', 16, this.#random)
   }
 
-  /** In the order of their keys. */
+  /** Returns the documents in the order of their keys. */
   all(workspaceId?: string): readonly StoredDocument[] {
     return [...this.byKey.values()].filter(({ head }) => workspaceId === undefined || head.workspaceId === workspaceId)
   }

@@ -12,8 +12,8 @@ const REMOVALS_KEPT = 1_000
 const REMOVALS_BYTES = 4 * 1024 * 1024
 
 /**
- * The update log over tables in memory, with the comparisons of the SQL statements. It compares no owners; `fencedStores` adds
- * that.
+ * Returns the update log over tables in memory. It makes the same comparisons as the SQL statements, except that of the owner, which
+ * `fencedStores` adds.
  */
 export function memoryUpdates(tables: MemoryTables): UpdateLog {
   return {
@@ -74,7 +74,7 @@ function copied({ update, stateVector, throughSeq }: Snapshot): Snapshot {
   return { update: update.slice(), stateVector: stateVector.slice(), throughSeq }
 }
 
-/** Records of one document that follow each other in one call: they are stored together or not at all. */
+/** Consecutive records of one document in one call. Either all of them are stored or none. */
 interface Run {
   readonly nextSeq: number
   readonly failure: AppendOutcome | null

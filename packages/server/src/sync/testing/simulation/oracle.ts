@@ -9,16 +9,16 @@ export class Violation extends Error {
   override readonly name = 'Violation'
 }
 
-/** Everything that was ever committed to the log of one document. */
+/** The committed log of one document. */
 interface Log {
   readonly id: string
-  /** All updates of the log, applied. */
+  /** The document with all updates of the log. */
   doc: Y.Doc
   readonly updates: Uint8Array[]
-  /** The Yjs clocks that the log had before a failover lost its end. */
+  /** The Yjs clocks that the log had before a failover lost its last records. */
   lostClocks: ReadonlyMap<number, number>
   lastEpoch: number
-  /** Names of acknowledged shapes that no client ever removes. */
+  /** The names of acknowledged shapes that no client ever removes. */
   readonly acked: Set<string>
 }
 
@@ -31,13 +31,13 @@ interface Reader {
 const SHAPES = 'shapes:c1'
 
 /**
- * Records what happens in a simulation, seen from outside: what the store committed, and what clients and readers were answered.
- * Compares each report with the invariants at once.
+ * Records the events of a simulation that are visible from outside: the commits of the store, and the answers to clients and readers. It
+ * checks the invariants at each event.
  */
 export class Oracle {
   readonly #logs = new Map<number, Log>()
   readonly #readers = new Map<string, Reader>()
-  /** The owner of a document now, as the tables say. */
+  /** Returns the current owner of a document according to the tables. */
   readonly #ownerOf: (key: number) => Tenure | null
   readonly found: Violation[] = []
   readonly history: string[] = []
@@ -67,7 +67,7 @@ export class Oracle {
     return log
   }
 
-  /** The store answered an append of `records` with `outcomes`, one for each record. */
+  /** Called when the store has answered an append of `records` with `outcomes`, one per record. */
   appended(by: Incarnation, records: readonly AppendRecord[], outcomes: readonly AppendOutcome[]): void {
     for (const [i, { key, epoch, update }] of records.entries()) {
       const outcome = outcomes[i]
@@ -76,7 +76,7 @@ export class Oracle {
     }
   }
 
-  /** The store answered a write of a document. A body that was stored with log records is compared with the log. [I3] */
+  /** Called when the store has answered a write of a document. Compares a body that was stored for a live document with the log. [I3] */
   wrote(by: Incarnation, { log, set }: DocumentWrite, outcome: WriteOutcome): void {
     if (outcome.kind !== 'written') return this.note(`write of ${by}: ${outcome.kind}`)
     const { key, coveredSeq, lastSeq } = outcome.head
@@ -88,7 +88,7 @@ export class Oracle {
     } else this.note(`write of ${by} to ${key}: version ${outcome.head.version}`)
   }
 
-  /** A node stored a snapshot, which is compared with the log through its sequence. [I3] */
+  /** Called when a node has stored a snapshot. Compares the snapshot with the log through its sequence. [I3] */
   compacted(by: Incarnation, key: number, { update, throughSeq }: Snapshot, epoch: number | undefined): void {
     this.note(`snapshot of ${key} through ${throughSeq} by ${by} in ${epoch}`)
     this.#sameOwner(key, { owner: by, epoch: epoch ?? 0 }, throughSeq)
@@ -101,8 +101,8 @@ export class Oracle {
   }
 
   /**
-   * The database has lost all records of a log after `seq`. What was acknowledged of them is asked of no read any more. It is in the copies of
-   * clients, so it must be back at the end.
+   * Called when the database has lost all records of a log after `seq`. Reads need not contain the acknowledged edits among them any more.
+   * These edits are in the copies of clients, so they must be in the log again at the end.
    */
   lostAfter(key: number, seq: number): void {
     const log = this.log(key)
@@ -115,7 +115,7 @@ export class Oracle {
     for (const name of log.acked) if (!log.doc.getMap(SHAPES).has(name)) log.acked.delete(name)
   }
 
-  /** A client was told that all of its edits up to `clock` are durable. [I1] */
+  /** Called when a client has got the acknowledgement that all of its edits up to `clock` are durable. [I1] */
   acked(key: number, client: number, clock: number, names: readonly string[]): void {
     const { doc, acked, lostClocks } = this.log(key)
     this.note(`acked ${client}@${clock} in ${key}`)
@@ -130,7 +130,7 @@ export class Oracle {
     return [...this.log(key).acked]
   }
 
-  /** A node answered a read with `body`. The edits in `acked` were acknowledged before the read began. [I4] */
+  /** Called when a node has answered a read with `body`. The edits in `acked` were acknowledged before the read began. [I4] */
   read(key: number, by: Incarnation | null, body: Uint8Array, acked: readonly string[]): void {
     const shown = new Set(shapesOf(body))
     const lacking = acked.filter((name) => !shown.has(name) && this.log(key).acked.has(name))
@@ -138,12 +138,12 @@ export class Oracle {
     if (lacking.length > 0) this.violated('I4', `a read of ${key} at ${by} lacks ${lacking.join()}`)
   }
 
-  /** A process begins to read the feed at `place`. */
+  /** Called when a process begins to read the feed at `place`. */
   reads(reader: string, place: FeedPlace): void {
     this.#readers.set(reader, { place, told: new Set() })
   }
 
-  /** A process was told of a row of the feed, which may happen only once. [I8] */
+  /** Called when a process has got a row of the feed. It may get each row only once. [I8] */
   told(reader: string, id: number): void {
     this.note(`told ${reader} of ${id}`)
     const { told } = this.#readers.get(reader) as Reader
@@ -151,14 +151,14 @@ export class Oracle {
     told.add(id)
   }
 
-  /** Returns those of `ids` that the process should have been told of and was not. [I8] */
+  /** Returns the rows among `ids` that the process should have got and has not got. [I8] */
   untold(reader: string, ids: readonly number[]): readonly number[] {
     const { place, told } = this.#readers.get(reader) as Reader
     const isDue = (id: number): boolean => id > place.top || place.gaps.some(({ from, to }) => from <= id && id <= to)
     return ids.filter((id) => isDue(id) && !told.has(id))
   }
 
-  /** Whether a replica has what the log says. [I6] */
+  /** Returns whether a replica has the same content as the log. [I6] */
   equalsLog(key: number, replica: Y.Doc): boolean {
     return sameContent(this.log(key).doc, replica)
   }
@@ -180,7 +180,7 @@ export class Oracle {
       this.violated('I5', `the log of ${key} ends at ${lastSeq}, with ${log.updates.length} records`)
   }
 
-  /** Only the owner changes a document. [I5] */
+  /** Checks that the owner makes this change of a document. [I5] */
   #sameOwner(key: number, by: Tenure, seq: number): void {
     const owner = this.#ownerOf(key)
     if (owner?.owner !== by.owner || owner.epoch !== by.epoch)
@@ -199,7 +199,7 @@ function sameContent(a: Y.Doc, b: Y.Doc): boolean {
   return contentOf(a) === contentOf(b)
 }
 
-/** The content of a document as text, with the Yjs clock of each client. */
+/** Returns the content of a document as text, with the Yjs clock of each client. */
 function contentOf(doc: Y.Doc): string {
   const clocks = [...Y.decodeStateVector(Y.encodeStateVector(doc))].sort(([a], [b]) => a - b)
   const shapes = Object.entries(doc.getMap(SHAPES).toJSON()).sort(([a], [b]) => (a < b ? -1 : 1))

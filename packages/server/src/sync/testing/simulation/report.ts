@@ -3,7 +3,7 @@ import { simulate, type SimulationOptions, type SimulationRun } from './simulati
 
 const LAST_STEPS = 40
 
-/** Removes every fault without which the run still violates an invariant. Rarely more than two faults are left. */
+/** Removes every fault that a violation does not need. Usually at most two faults are left. */
 export async function shrunk(run: SimulationRun, options: SimulationOptions): Promise<SimulationRun> {
   let shortest = run
   for (let at = 0; at < shortest.faults.length; ) {
@@ -15,7 +15,7 @@ export async function shrunk(run: SimulationRun, options: SimulationOptions): Pr
   return shortest
 }
 
-/** Describes a run for whoever looks for the cause of a violation: seed, faults and the last steps. */
+/** Returns a description of a run for the search of the cause of a violation: the seed, the faults and the last steps. */
 export function told({ seed, faults, violation, history }: SimulationRun): string {
   const planned = faults.map((fault) => `  ${JSON.stringify(fault)}`)
   return [
@@ -28,8 +28,7 @@ export function told({ seed, faults, violation, history }: SimulationRun): strin
 }
 
 /**
- * Plays the seeds from `from` to `through`. Throws at the first one that violates an invariant, with the description of its
- * shortened run.
+ * Plays the seeds from `from` to `through`. Throws at the first seed that violates an invariant, with the description of its shortened run.
  */
 export async function playSeeds(from: number, through: number): Promise<SimulationRun['counts'][]> {
   const counts: SimulationRun['counts'][] = []

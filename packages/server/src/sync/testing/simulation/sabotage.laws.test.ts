@@ -4,17 +4,16 @@ import type { Sabotage } from './sabotage.ts'
 import { simulate } from './simulation.ts'
 
 const PATIENCE_MS = 900_000
-/** How many seeds are tried at most, from one on that comes shortly before the first which notices the sabotage. */
+/** At most this many seeds are tried. The first of them is a little before the first seed that is known to notice the sabotage. */
 const SEEDS = 250
 
-/** A pause of the owner, about as long as other nodes wait before they take its documents over. */
+/** Returns a pause of the owner. It is about as long as other nodes wait before they take its documents over. */
 function pausedOwner(seed: number): readonly Fault[] {
   return [{ atMs: 2_000 + ((seed * 370) % 4_000), kind: 'pause', node: OWNER, forMs: 3_200 + ((seed * 53) % 1_000) }]
 }
 
 /**
- * Returns the message of the first violation in the seeds, `null` when there is none. Without `faultsOf` each seed picks its own
- * faults.
+ * Returns the message of the first violation in the seeds, or `null` when there is none. Without `faultsOf`, each seed picks its own faults.
  */
 async function firstViolation(
   sabotage: Sabotage,

@@ -4,16 +4,16 @@ import type { Ownership, Tenure } from '../../ownership.port.ts'
 import type { FromWorker } from '../../worker-messages.ts'
 
 /**
- * A rule of the protocol that a simulation leaves out, to show that the oracle notices.
+ * A rule of the protocol that a simulation leaves out, to show that the oracle notices it.
  * - `no-epoch`: appends do not compare the owner.
- * - `since-seen`: an edge asks a new owner for what follows the newest update that it saw, instead of the newest durable one.
- * - `feed-by-id`: the feed is read by rising ids, without coming back for those that were missing.
- * - `no-row-check`: a node answers readers without looking at the row that says who owns the document.
+ * - `since-seen`: an edge asks a new owner for the records after the newest update that it has seen, instead of the newest durable one.
+ * - `feed-by-id`: the feed is read by rising ids, and ids that become visible later are never read.
+ * - `no-row-check`: a node answers readers without reading the row with the owner of the document.
  */
 export const SABOTAGES = ['no-epoch', 'since-seen', 'feed-by-id', 'no-row-check'] as const
 export type Sabotage = (typeof SABOTAGES)[number]
 
-/** Returns what changes the messages that reach one process: the process then takes every update that it has seen for durable. */
+/** Returns a function that changes the messages to one process, so that the process treats every update that it has seen as durable. */
 export function seenAsDurable(): (message: NodeMessage) => NodeMessage {
   const seen = new Map<number, number>()
   return (message) => {
@@ -27,8 +27,8 @@ export function seenAsDurable(): (message: NodeMessage) => NodeMessage {
 }
 
 /**
- * Ports for the rooms of a node that does not look at the row of a document: once the node has acquired the document, the row
- * always names this node as the owner.
+ * Returns ports for the rooms of a node that does not read the row of a document. Once the node has acquired the document, these ports always
+ * answer that this node is the owner.
  */
 export function unlookedRows(
   ownership: Ownership,

@@ -3,17 +3,17 @@ import type { Random } from '../../../kernel/ids.ts'
 import { dice } from '../../../kernel/testing/dice.ts'
 import type { Timers } from '../../../kernel/timers.ts'
 
-/** Random choices that depend on the seed alone. */
+/** Random choices that depend only on the seed. */
 export class Choices {
   readonly #below: (below: number) => number
 
   constructor(seed: number) {
     this.#below = dice(seed)
-    // The first numbers of neighbouring seeds are alike.
+    // The first numbers are skipped, because they are alike for neighbouring seeds.
     for (let i = 0; i < 8; i++) this.#below(2)
   }
 
-  /** An integer from 0 to below `below`. */
+  /** Returns an integer from 0 to `below` - 1. */
   below(below: number): number {
     return this.#below(below)
   }
@@ -22,7 +22,7 @@ export class Choices {
     return fromMs + this.#below(toMs - fromMs + 1)
   }
 
-  /** True in `chance` of 100 cases. */
+  /** Returns true in `chance` of 100 cases. */
   percent(chance: number): boolean {
     return this.#below(100) < chance
   }
@@ -49,14 +49,14 @@ interface Event {
 }
 
 /**
- * The time of a simulation. Everything that happens is an event, and all promises come to rest between two events. Events of one
- * moment happen in the order in which they were planned.
+ * The time of a simulation. Everything in a simulation happens in events. All promises settle between two events. Events with the same time
+ * happen in the order in which they were planned.
  */
 export class Schedule {
   nowMs = 1_000
   /** How many events have happened. */
   steps = 0
-  /** A heap: the next event comes first. */
+  /** A heap whose first element is the next event. */
   readonly #events: Event[] = []
   #planned = 0
 
@@ -68,7 +68,7 @@ export class Schedule {
     }
   }
 
-  /** Runs the events up to `untilMs`. Ends earlier when `isDone` is true after an event. */
+  /** Runs the events up to `untilMs`. Ends earlier when `isDone` returns true after an event. */
   async until(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
     for (;;) {
       const next = this.#events[0]
@@ -85,21 +85,21 @@ export class Schedule {
   }
 }
 
-/** Lets all promises come to rest: nothing in a simulation waits for input or output. */
+/** Waits until all promises have settled. One round of the event loop is enough, because nothing in a simulation waits for input or output. */
 function atRest(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
 /**
- * The work of one process. Work that is due during a pause runs after it, in order, each piece as an event of its own. After the
- * end of the process nothing runs.
+ * Runs the work of one process. Work that is due during a pause runs after the pause, in order, each piece as a separate event. After the end
+ * of the process nothing runs.
  */
 export class Process {
   readonly clock: Clock
   readonly timers: Timers
   isPaused = false
   hasEnded = false
-  /** Added to the wall clock. */
+  /** Is added to the wall clock. */
   wallOffsetMs = Date.UTC(2026, 0, 1)
   readonly #schedule: Schedule
   #held: (() => void)[] = []
@@ -114,7 +114,7 @@ export class Process {
     this.timers = { after: (delayMs, run) => this.after(delayMs, run) }
   }
 
-  /** Runs work that reaches the process now, or keeps it while the process is paused. */
+  /** Runs work that reaches the process now. While the process is paused, the work is kept. */
   run(work: () => void): void {
     if (this.hasEnded) return
     if (this.isPaused || this.#isCatchingUp) this.#held.push(work)

@@ -5,14 +5,14 @@ import type { Oracle } from './oracle.ts'
 import { editShape, removeShape } from './oracle.ts'
 import type { Choices, Schedule } from './schedule.ts'
 
-/** A socket as a client sees it. */
+/** The client's side of a socket. */
 export interface SimSocket {
   send(frame: Uint8Array): void
-  /** Ends the socket from the client's side. */
+  /** Ends the socket. */
   drop(): void
 }
 
-/** What opens sockets: a load balancer in front of the nodes. */
+/** The load balancer in front of the nodes, which opens sockets. */
 export interface Front {
   /** Returns `null` when no node accepts connections. */
   open(listener: SocketListener): SimSocket | null
@@ -25,7 +25,7 @@ export interface SocketListener {
 
 interface Sent {
   readonly ordinal: number
-  /** The Yjs clock of the client before the edits of this message; `clock` is the one after them. */
+  /** The Yjs clock of the client before the edits of this message. `clock` is its clock after them. */
   readonly from: number
   readonly clock: number
   readonly names: readonly string[]
@@ -33,15 +33,15 @@ interface Sent {
 
 const AGAIN_MS = { from: 50, to: 800 }
 const HEARTBEAT_MS = 2_000
-/** After this silence a client gives its socket up. */
+/** A client gives up its socket after this time without a frame. */
 const SILENT_MS = 5_000
 /** The number of shapes that all clients write and remove. */
 const SHARED_NAMES = 4
 
-/** Errors after which a client tries again. */
+/** The errors that are expected during faults. A client tries again after them. */
 const PASSING = new Set(['ERR_NOT_PERSISTED', 'ERR_UNAVAILABLE', 'ERR_SYNC_GAP'])
 
-/** A client of one document. It keeps a copy, edits while it is offline too, and connects again through any node. */
+/** A client of one document. It keeps a copy, also edits while it is offline, and connects again through any node. */
 export class SimClient {
   readonly key: number
   readonly doc = new Y.Doc()
@@ -56,7 +56,7 @@ export class SimClient {
   #ordinal = 0
   #sentClock = 0
   #sent: Sent[] = []
-  /** Names of the new shapes that the next message will contain. */
+  /** The names of the new shapes that the next message will contain. */
   #names: string[] = []
   #edits = 0
   #heardMs = 0
@@ -83,7 +83,7 @@ export class SimClient {
     })
   }
 
-  /** Whether the client is joined and all of its edits are acknowledged. */
+  /** Is true when the client is joined and all of its edits are acknowledged. */
   get isSettled(): boolean {
     return this.#isSynced && this.#sent.length === 0
   }
@@ -130,7 +130,7 @@ export class SimClient {
   #lost(): void {
     this.#socket = null
     this.#isSynced = false
-    // What was not acknowledged is sent again with the answer to the next step 1.
+    // Edits that were not acknowledged are sent again with the answer to the next step1.
     this.#names.unshift(...this.#sent.flatMap(({ names }) => names))
     this.#sent = []
     this.#again()
@@ -199,9 +199,9 @@ export class SimClient {
     this.#oracle.note(`${this.#name} was told ${code}`)
     if (!PASSING.has(code)) return this.#oracle.violated('I10', `${this.#name} was told ${code}`)
     if (frame === undefined) return
-    // A later acknowledgement covers the ordinal of the refused message although the log lacks its edits: a later message that
-    // only removes something is accepted. So it proves no edits from `refused.from` on. The socket then closes, or the relay asks
-    // for everything that it lacks.
+    // The log lacks the edits of the refused message. A later message that only removes something may still be accepted, and its
+    // acknowledgement covers the ordinal of the refused message too. So an acknowledgement counts only for edits before `refused.from`.
+    // The socket then closes, or the relay asks for everything that it lacks.
     const refused = this.#sent.find(({ ordinal }) => ordinal === frame)
     if (refused === undefined) return
     this.#names.unshift(...refused.names)

@@ -15,7 +15,7 @@ import { Oracle } from './oracle.ts'
 import type { Choices, Process, Schedule } from './schedule.ts'
 import type { Sabotage } from './sabotage.ts'
 
-/** The longest way of a statement to the database, and of its answer back, in ms. */
+/** The longest time that a statement takes to the database, and its answer back, in ms. */
 const WAY_MS = 2
 const COMMIT_MS = 3
 /** One commit in ten waits up to this long for the disk. */
@@ -23,7 +23,7 @@ const SLOW_COMMIT_MS = 80
 /** A statement fails after this time without an answer. */
 const GIVEN_UP_MS = 3_000
 
-/** The one database of a simulation: tables, owners, the feed, and the locks of transactions. Its clock is that of the schedule. */
+/** The only database of a simulation, with tables, owners, the feed and the locks of transactions. Its clock is the clock of the schedule. */
 export class SimDatabase {
   readonly tables: MemoryTables
   readonly ownership: MemoryOwnership
@@ -31,7 +31,7 @@ export class SimDatabase {
   readonly oracle: Oracle
   readonly choices: Choices
   readonly schedule: Schedule
-  /** When the lock of each row ends, in ms. */
+  /** The time at which the lock of each row ends, in ms. */
   readonly #locks = new Map<string, number>()
 
   constructor(schedule: Schedule, choices: Choices) {
@@ -48,8 +48,8 @@ export class SimDatabase {
   }
 
   /**
-   * Loses the last records of every log, as many as no body and no snapshot holds, `records` at most, and the tenures in which nothing was
-   * written.
+   * Loses at most `records` records at the end of every log, but none that a body or a snapshot contains. Also loses the tenures in which
+   * nothing was written.
    */
   loseTails(records: number): void {
     for (const document of this.tables.all()) {
@@ -65,7 +65,7 @@ export class SimDatabase {
     }
   }
 
-  /** Locks rows for `forMs`, from the moment when no other transaction has one of them locked. Returns that moment in ms. */
+  /** Locks rows for `forMs`, beginning when no other transaction has locked any of them. Returns the time of this beginning in ms. */
   lock(rows: readonly string[], forMs: number): number {
     const fromMs = Math.max(this.schedule.nowMs, ...rows.map((row) => this.#locks.get(row) ?? 0))
     for (const row of rows) this.#locks.set(row, fromMs + forMs)
@@ -73,15 +73,15 @@ export class SimDatabase {
   }
 }
 
-/** Faults of the connections from one process to the database. */
+/** The faults of the connections from one process to the database. */
 export interface LineFaults {
-  /** Nothing gets through. */
+  /** True while no statement and no answer arrives. */
   isCut: boolean
-  /** How many of the next commits are made while their answers are lost. */
+  /** The answers to this many of the next commits are lost. The commits themselves are made. */
   losesAnswers: number
-  /** How many of the next transactions are rolled back. */
+  /** This many of the next transactions are rolled back. */
   rollsBack: number
-  /** Added to each way, in ms. */
+  /** Is added to the time of each statement and of each answer, in ms. */
   slowMs: number
 }
 
@@ -94,8 +94,8 @@ interface Transaction<T> {
 }
 
 /**
- * The connections of one process to the database. A statement is run when it arrives at the database, even when the process has
- * ended by then.
+ * The connections of one process to the database. A statement runs when it arrives at the database, even when the process has ended
+ * before.
  */
 export class DatabaseLine {
   readonly faults: LineFaults = { isCut: false, losesAnswers: 0, rollsBack: 0, slowMs: 0 }
@@ -178,13 +178,13 @@ export class DatabaseLine {
       })
   }
 
-  /** `lost`: what the caller hears when the answer does not get through. */
+  /** Sends an answer. The call rejects with the code `lost` when the answer does not arrive. */
   #answer(reject: (error: RelayError) => void, lost: Lost, answer: () => void): void {
     if (this.faults.isCut) this.#fail(reject, lost, GIVEN_UP_MS)
     else this.#process.after(this.#wayMs(), answer)
   }
 
-  /** Answers a commit after the commits before it, as one connection does. */
+  /** Answers a commit after the earlier commits, as a single connection does. */
   #answerInOrder(reject: (error: RelayError) => void, answer: () => void): void {
     if (this.faults.isCut) return this.#fail(reject, 'NOT_PERSISTED', GIVEN_UP_MS)
     const { nowMs } = this.#database.schedule
@@ -208,7 +208,7 @@ export interface LineStores {
   readonly changeFeed: ChangeFeed
 }
 
-/** The stores of one process over its line. Each call asks `inc` which incarnation makes it. */
+/** Returns the stores of one process over its line. `inc` returns the incarnation that makes a call. */
 export function lineStores(
   database: SimDatabase,
   line: DatabaseLine,
@@ -291,7 +291,7 @@ export function lineStores(
   }
 }
 
-/** The port `Ownership` of one process over its line. Each call asks `inc` which incarnation makes it. */
+/** Returns the port `Ownership` of one process over its line. `inc` returns the incarnation that makes a call. */
 export function lineOwnership(database: SimDatabase, line: DatabaseLine, inc: () => Incarnation): Ownership {
   const { ownership, oracle } = database
   const write = <T>(key: number, run: () => Promise<T>): Promise<T> => line.write({ rows: [`log ${key}`], mayTell: false, run })

@@ -5,22 +5,22 @@ import type { Incarnation } from '../../ownership.port.ts'
 import { createMemoryNetwork, type MemoryNetwork } from '../memory-links.ts'
 import type { Choices, Process, Schedule } from './schedule.ts'
 
-/** A node takes a link for down after this silence. */
+/** A node treats a link as down after this silence. */
 const DEAD_MS = 2_000
 
 /**
- * The links of a simulation. A link delivers messages in order, each once, until it is down. Its frames are numbered and sealed,
- * so a frame that a faulty network drops, doubles or changes ends the link. Such a fault is therefore a cut, which loses the
- * messages on their way, and a new link after a while.
+ * The links of a simulation. A link delivers messages in order and once each, until it is down. In the relay, frames of a link are numbered
+ * and sealed, so a frame that a faulty network drops, doubles or changes ends the link. The simulation therefore makes such a fault as a cut,
+ * which loses the messages on their way, and a new link after a while.
  */
 export class SimNetwork {
   readonly #network: MemoryNetwork
   readonly #schedule: Schedule
   readonly #choices: Choices
   readonly #processes = new Map<Incarnation, Process>()
-  /** Pairs of nodes between which nothing gets through. */
+  /** The pairs of nodes between which no messages arrive. */
   readonly #parted = new Set<string>()
-  /** The longest time that a message takes between two nodes, by pair, in ms. */
+  /** For each slow pair of nodes, the longest time that a message takes between them, in ms. */
   readonly #slow = new Map<string, number>()
   readonly #lastMs = new Map<string, number>()
   readonly #nameOf = new Map<Incarnation, string>()
@@ -31,7 +31,7 @@ export class SimNetwork {
     this.#network = createMemoryNetwork({ fullBytes })
   }
 
-  /** Opens the links of an incarnation of the node `name`, in this process. `seen` may replace each message that arrives. */
+  /** Opens the links of an incarnation of the node `name` in this process. `seen` may replace each message that arrives. */
   open(inc: Incarnation, name: string, process: Process, seen: (message: NodeMessage) => NodeMessage): NodeLinkService {
     const others = [...this.#processes.keys()]
     this.#processes.set(inc, process)
@@ -58,7 +58,7 @@ export class SimNetwork {
     }
   }
 
-  /** Ends the links of an incarnation. The other nodes notice that at once, or by silence. */
+  /** Ends the links of an incarnation. The other nodes notice it at once, or by silence. */
   close(inc: Incarnation): void {
     if (!this.#processes.delete(inc)) return
     const others = [...this.#processes.keys()]
@@ -67,7 +67,7 @@ export class SimNetwork {
     for (const other of others) this.#noticeLater(other, inc, isSilent ? DEAD_MS : 1)
   }
 
-  /** Cuts the links between two nodes until `join`. With `isSilent` the nodes notice that by silence, otherwise at once. */
+  /** Cuts the links between two nodes until `join`. With `isSilent` the nodes notice it by silence, otherwise at once. */
   part(a: string, b: string, isSilent: boolean): void {
     this.#parted.add(pairOf(a, b))
     this.#ofPair(a, b, (x, y) => this.#break(x, y, isSilent))
@@ -78,7 +78,7 @@ export class SimNetwork {
     this.#ofPair(a, b, (x, y) => this.#dial(x, y))
   }
 
-  /** One link ends and is opened again. */
+  /** Ends one link. It is opened again after a while. */
   reset(a: string, b: string): void {
     this.#ofPair(a, b, (x, y) => {
       this.#break(x, y, false)
@@ -86,12 +86,12 @@ export class SimNetwork {
     })
   }
 
-  /** From now on a message between two nodes takes up to `mostMs`. */
+  /** Makes messages between two nodes take up to `mostMs` from now on. */
   slow(a: string, b: string, mostMs: number): void {
     this.#slow.set(pairOf(a, b), mostMs)
   }
 
-  /** The process is paused: nothing is delivered to it, and the other nodes take its links for dead after `DEAD_MS`. */
+  /** Pauses the links of a process. No messages are delivered to it, and the other nodes treat its links as dead after `DEAD_MS`. */
   paused(inc: Incarnation): void {
     const process = this.#processes.get(inc)
     this.#network.pause(inc)

@@ -27,7 +27,7 @@ import type { SimRegistry } from './sim-registry.ts'
 import { seenAsDurable, unlookedRows } from './sabotage.ts'
 import { openSocket, type ServerSocket } from './sim-socket.ts'
 
-/** What all processes of a simulation share. */
+/** The objects that all processes of a simulation share. */
 export interface World {
   readonly schedule: Schedule
   readonly choices: Choices
@@ -35,13 +35,13 @@ export interface World {
   readonly registry: SimRegistry
   readonly network: SimNetwork
   readonly sabotage: Sabotage | null
-  /** Tells other processes of a row of the feed, as the bus does when it is there. */
+  /** Sends other processes a hint that the feed has a new row, as the bus does when there is one. */
   hint(from: SimNode, workspaceId: string, id: number): void
 }
 
 export const WORKSPACE = 'ws'
 const HOME = -1
-/** The expiry of every token, far beyond the end of a simulation. */
+/** The expiry of every token. It is far beyond the end of a simulation. */
 const NEVER_SEC = 10_000_000_000
 const START_AGAIN_MS = 500
 const CLOSING_MS = 1_000
@@ -76,7 +76,7 @@ export const ACCESS: Access = {
   },
 }
 
-/** Accepts any token and takes it for the name of its holder. */
+/** Accepts any token and uses it as the name of its holder. */
 const verifyToken: TokenVerifier = async (token) => ({
   kind: 'verified',
   principal: {
@@ -88,12 +88,12 @@ const verifyToken: TokenVerifier = async (token) => ({
 })
 
 /**
- * One process of a node, put together as `compose/nodes.ts`, `compose/live.ts` and `compose/feed.ts` do. Everything but the
- * store, the network, the sockets and the time is the code of the relay.
+ * One process of a node. It is composed as in `compose/nodes.ts`, `compose/live.ts` and `compose/feed.ts`. Only the store, the network, the
+ * sockets and the time are replaced; everything else is the code of the relay.
  */
 export class SimNode {
   readonly name: string
-  /** The name of the process: each start of a node has another one. */
+  /** The name of the process. Each start of a node gets a new name. */
   readonly id: string
   readonly process: Process
   readonly line: DatabaseLine
@@ -192,7 +192,7 @@ export class SimNode {
     this.documents = createDocuments({
       store: stores.documents,
       residents: rooms,
-      // The feed tells a node of its own changes as well, so nothing is published here.
+      // Nothing is published here, because a node also gets its own changes from the feed.
       events: { publish: () => undefined },
       bodies: NO_BODIES,
       accessPolicy: OPEN_DOCS,
@@ -228,12 +228,12 @@ export class SimNode {
     }
   }
 
-  /** Whether the node tells a load balancer that it is ready. */
+  /** Is true when the node reports to a load balancer that it is ready. */
   get isReady(): boolean {
     return !this.process.hasEnded && !this.isDraining && this.life.phase === 'serving'
   }
 
-  /** Starts the life of the node. Tries again until the database lets it. */
+  /** Starts the life of the node. Tries again until the database accepts it. */
   async start(): Promise<void> {
     const { timers } = this.process
     for (;;) {
@@ -272,7 +272,7 @@ export class SimNode {
     if (this.#linked !== null) this.#world.network.resumed(this.#linked)
   }
 
-  /** The process ends at once. */
+  /** Ends the process at once. */
   end(): void {
     this.process.hasEnded = true
     if (this.#linked !== null) this.#world.network.close(this.#linked)
@@ -308,7 +308,7 @@ export class SimNode {
   }
 }
 
-/** Only PUTs and tools parse bodies, and a simulation makes neither. */
+/** This object must not be used. Only PUTs and tools parse bodies, and a simulation makes neither. */
 const NO_BODIES = new Proxy({} as Parameters<typeof createDocuments>[0]['bodies'], {
   get() {
     throw new Error('nobody parses bodies here')

@@ -21,7 +21,7 @@ interface NodeRow extends NodeDescription {
   beatMs: number
 }
 
-/** The table of nodes. It also reports heartbeats to `MemoryOwnership`, which decides by their age who is dead. */
+/** The table of nodes. It also reports heartbeats to `MemoryOwnership`, which decides by their age which nodes are dead. */
 export class SimRegistry {
   readonly #database: SimDatabase
   readonly #rows = new Map<Incarnation, NodeRow>()
@@ -52,7 +52,7 @@ export class SimRegistry {
     return inc
   }
 
-  /** `null`: the row is gone. */
+  /** Records a heartbeat. Returns `null` when the row of the node is gone. */
   beat(inc: Incarnation): Omit<Heartbeat, 'atMs' | 'inRow'> | null {
     const { schedule, ownership } = this.#database
     const row = this.#rows.get(inc)
@@ -75,7 +75,7 @@ export class SimRegistry {
   }
 }
 
-/** The port of one process. Its heartbeats go on while the process calls `pulse`. */
+/** The port of one process. Its heartbeats continue while the process calls `pulse`. */
 class ProcessRegistry implements NodeRegistry {
   readonly #registry: SimRegistry
   readonly #process: Process

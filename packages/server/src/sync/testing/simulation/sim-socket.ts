@@ -6,9 +6,9 @@ import type { SimSocket, SocketListener } from './sim-client.ts'
 
 const WAY_MS = 5
 
-/** A socket as its node sees it. */
+/** The node's side of a socket. */
 export interface ServerSocket {
-  /** The process of the node has ended. */
+  /** Called when the process of the node has ended. */
   broken(): void
 }
 
@@ -62,7 +62,7 @@ export function openSocket({
       uncork: () => undefined,
       once: () => undefined,
     },
-    // `ws` reports the close after the client has answered it, so never within this call.
+    // The close is reported later, because `ws` reports it only after the client has answered it.
     close: (code) => void schedule.after(0, () => close(code)),
     terminate: () => close(1006),
     ping: () => undefined,
@@ -112,7 +112,7 @@ function inOrder(schedule: Schedule, choices: Choices): (work: () => void) => vo
   }
 }
 
-/** Takes the messages out of the WebSocket frames that a server writes, whole and unmasked. */
+/** Takes the messages out of the WebSocket frames that a server writes. These frames are complete and unmasked. */
 class FrameParser {
   #rest: Buffer = Buffer.alloc(0)
 

@@ -4,10 +4,10 @@ import { told } from './report.ts'
 import { simulate } from './simulation.ts'
 
 const PATIENCE_MS = 900_000
-/** In 105 the owner of a document has nothing to append after the failover, and learns of the loss when it stores the body. */
+/** In seed 105 the owner of a document has nothing to append after the failover, and notices the loss when it stores the body. */
 const SEEDS = [...Array.from({ length: 60 }, (_, i) => i + 1), 105]
 
-it('[LIFE-25] [LIFE-26] after a failover of the database that lost commits, all clients have what the log has, and everything that they hold is in it', {
+it('[LIFE-25] [LIFE-26] after a failover of the database that lost commits, all clients and the log have the same content', {
   timeout: PATIENCE_MS,
 }, async () => {
   let lost = 0
@@ -18,7 +18,7 @@ it('[LIFE-25] [LIFE-26] after a failover of the database that lost commits, all 
       faults: [
         ...slowLinks(atMs - 100),
         { atMs, kind: 'failover', records: 1 + (seed % 9), forMs: 100 + 40 * (seed % 60) },
-        // In a third of the runs another node owns the documents next.
+        // In a third of the runs the owner crashes, so that another node owns the documents next.
         ...(seed % 3 === 0 ? [{ atMs: atMs + 50, kind: 'crash', node: OWNER, forMs: 2_000 } as const] : []),
       ],
     })
@@ -28,10 +28,10 @@ it('[LIFE-25] [LIFE-26] after a failover of the database that lost commits, all 
   expect(lost).toBeGreaterThan(30)
 })
 
-/** In 162 the lost owner of a document has nothing to write afterwards, and learns from the feed that another node stores it. */
+/** In seed 162 the node whose tenure is lost has nothing to write afterwards, and notices by the feed that another node stores the document. */
 const AFTER_TAKEOVER = [...Array.from({ length: 30 }, (_, i) => i + 1), 162]
 
-it('[LIFE-26] after a failover that lost acquisitions, a node whose tenure is lost goes on at the owner of the document, though both have the same epoch', {
+it('[LIFE-26] after a failover that lost acquisitions, a node without its tenure continues at the owner, even when both have the same epoch', {
   timeout: PATIENCE_MS,
 }, async () => {
   let lost = 0
@@ -52,12 +52,12 @@ it('[LIFE-26] after a failover that lost acquisitions, a node whose tenure is lo
 })
 
 /**
- * Found by these seeds: an edge whose former owner had the same epoch as the new one (140), and a body that was not stored again because
- * its timer had run out while its first write failed (753).
+ * Seeds that have found defects. In seed 140 the former and the new owner of an edge had the same epoch. In seed 753 a body was not stored
+ * again, because its timer had run out while its first write failed.
  */
 const BESIDE_OTHERS = [140, 753]
 
-it('[LIFE-10] [LIFE-25] [LIFE-26] a failover of the database beside the faults of a seed violates no invariant', {
+it('[LIFE-10] [LIFE-25] [LIFE-26] a failover of the database together with the faults of a seed violates no invariant', {
   timeout: PATIENCE_MS,
 }, async () => {
   for (const seed of BESIDE_OTHERS) {
@@ -69,7 +69,7 @@ it('[LIFE-10] [LIFE-25] [LIFE-26] a failover of the database beside the faults o
   }
 })
 
-/** Nodes open a document again one after the other, when others have written by then. */
+/** Returns slow links, so that nodes open a document again one after the other, and some of them after others have written. */
 function slowLinks(atMs: number): readonly Fault[] {
   const pairs = [
     ['a', 'b'],

@@ -1,24 +1,27 @@
 /**
- * Three nodes, six Yjs clients and one to three documents in one process, driven by a seed. Gateway, rooms, logs of rooms, remote
- * rooms, the codec of links, the feed and its consumer, documents over REST and the life of a node are the code of the relay. In
- * memory, and controlled by the seed, are time, sockets, links, the hints of the bus, and the database with its owners, locks,
- * transactions and heartbeats.
+ * These tests simulate three nodes, six Yjs clients and one to three documents in one process. A seed decides what happens. These parts are the
+ * code of the relay: gateway, rooms, logs of rooms, remote rooms, the codec of links, the feed and its consumer, documents over REST, and the
+ * life of a node. These parts are in memory and controlled by the seed: time, sockets, links, the hints of the bus, and the database with its
+ * owners, locks, transactions and heartbeats.
  *
- * Invariants that are checked (`oracle.ts`) during a run and at its end:
- * - I1: what a client was told to be durable is in the log. This compares Yjs clocks, so a lost deletion shows only in I6.
+ * `oracle.ts` checks these invariants during a run and at its end:
+ * - I1: every edit that was acknowledged to a client is in the log. This compares Yjs clocks, so a lost deletion is found only by I6.
  * - I2: epochs never fall along the log of a document.
  * - I3: a stored body has the shapes of the log through its sequence, and a snapshot has all content of the log through its sequence.
  * - I4: a read at any node contains every edit that was acknowledged before the read began.
  * - I5: only the owner at that moment changes a document, and the log has no gap.
- * - I6: after the last fault all nodes serve and all clients have what the log has, even without the bus.
- * - I8: each process is told once of each row of the feed that commits after its start and more than 2.5 s before its end.
- * - I10: nobody hears that a document is deleted or unknown. A simulation deletes no document.
+ * - I6: after the last fault all nodes serve, and all clients have the same content as the log, even without the bus.
+ * - I8: each process gets each row of the feed exactly once, if the row commits after its start and more than 2.5 s before its end.
+ * - I10: no client gets the answer that a document is deleted or unknown. A simulation deletes no document.
  *
- * Tested elsewhere: I7, seats and rates, in `seat-rows.test.ts` and `redis-rate-limiter.long.test.ts`; I9, blobs, in
- * `blob-nodes.test.ts`; deletions, in `feed-over-nodes.test.ts`; recovery points, in `recovery-store.contract.ts`. In
- * `ownership-nodes.test.ts`, `two-nodes.test.ts` and `npm run faults:nodes`: a transaction that is frozen between its update and its
- * commit, PUTs and tools at a live document, presence, and rooms in threads. A database that loses commits has seeds of its own, in
- * `simulation-failover.laws.test.ts`.
+ * Other tests cover the rest:
+ * - I7, seats and rates: `seat-rows.test.ts` and `redis-rate-limiter.long.test.ts`.
+ * - I9, blobs: `blob-nodes.test.ts`.
+ * - Deletions: `feed-over-nodes.test.ts`.
+ * - Recovery points: `recovery-store.contract.ts`.
+ * - A transaction that is frozen between its update and its commit, PUTs and tools at a live document, presence, and rooms in threads:
+ *   `ownership-nodes.test.ts`, `two-nodes.test.ts` and `npm run faults:nodes`.
+ * - A database that loses commits: the seeds in `simulation-failover.laws.test.ts`.
  */
 import { expect, it } from 'vitest'
 import { OWNER } from './fault-plan.ts'
@@ -42,14 +45,14 @@ it('[LIFE-25] [LIFE-26] another seed gives another history', { timeout: PATIENCE
 it('[LIFE-25] [LIFE-26] [LIFE-27] 250 seeds of faults violate no invariant', { timeout: PATIENCE_MS }, async () => {
   const counts = await playSeeds(1, 250)
   const sum = (of: (each: (typeof counts)[number]) => number): number => counts.reduce((total, each) => total + of(each), 0)
-  // Seeds in which nothing happens prove nothing.
+  // Checks that the runs did enough: seeds without events prove nothing.
   expect(sum(({ acknowledged }) => acknowledged)).toBeGreaterThan(2_000)
   expect(sum(({ reads }) => reads)).toBeGreaterThan(1_000)
   expect(sum(({ takeovers }) => takeovers)).toBeGreaterThan(20)
   expect(sum(({ told: rows }) => rows)).toBeGreaterThan(1_000)
 })
 
-it('[LIFE-26] [LIFE-27] an owner that is paused for about as long as others wait for it violates no invariant', {
+it('[LIFE-26] [LIFE-27] a pause of the owner for about as long as other nodes wait for it violates no invariant', {
   timeout: PATIENCE_MS,
 }, async () => {
   for (let seed = 1; seed <= 20; seed++) {

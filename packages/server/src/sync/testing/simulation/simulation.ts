@@ -22,7 +22,7 @@ export interface SimulationOptions {
 export interface SimulationRun {
   readonly seed: number
   readonly faults: readonly Fault[]
-  /** The first violation, which ends the run; `null` when there was none. */
+  /** The first violation, which ends the run, or `null` when there was none. */
   readonly violation: Violation | null
   readonly history: readonly string[]
   readonly counts: SimulationCounts
@@ -40,21 +40,21 @@ export interface SimulationCounts {
 
 const NODES = ['a', 'b', 'c'] as const
 const CLIENTS = 6
-/** The nodes serve by this time. */
+/** All nodes serve after this time. */
 const BEGINS_MS = 1_500
-/** For this time faults begin and clients edit. */
+/** How long clients edit and new faults begin. */
 const BUSY_MS = 7_000
-/** After the last fault everything must come to rest within this time. A lease lasts 15 s. */
+/** Everything must be at rest within this time after the busy time. A lease lasts 15 s. */
 const QUIET_MS = 40_000
 const LOOK_MS = 500
-/** A row of the feed is told after this time at the latest. */
+/** Each process gets a row of the feed within this time. */
 const FEED_MS = 2_500
 const EDITS = { from: 200, to: 1_400 }
 const READS = { from: 100, to: 700 }
 const CHANGES = { from: 300, to: 1_500 }
 const BEFORE_CHECK_MS = 1_000
 
-/** Plays one seed: nodes, clients, readers and faults until everything is at rest. The same options give the same run. */
+/** Plays one seed with nodes, clients, readers and faults until everything is at rest. The same options give the same run. */
 export function simulate(options: SimulationOptions): Promise<SimulationRun> {
   return new Simulation(options).run()
 }
@@ -75,7 +75,7 @@ class Simulation {
   readonly #clients: SimClient[] = []
   readonly #heads: DocumentHead[] = []
   readonly #hints: 'on' | 'faulty' | 'off'
-  /** Whether the load balancer sends everybody with one document to one node. */
+  /** True when the load balancer sends all clients of one document to one node. */
   readonly #isSticky: boolean
   #isBusy = true
   #faultsEnded = 0
@@ -86,7 +86,7 @@ class Simulation {
   constructor(options: SimulationOptions) {
     this.#options = options
     const { seed } = options
-    // The plan has choices of its own, so that a shorter list of faults changes as little else as possible.
+    // The plan has its own choices, so that a shorter list of faults changes as few other things as possible.
     const plan = new Choices(3 * seed)
     this.#choices = new Choices(3 * seed + 1)
     const choices = this.#choices
@@ -130,7 +130,7 @@ class Simulation {
     }
     await rest()
     if (!isFound()) await schedule.until(schedule.nowMs + FEED_MS + LOOK_MS, isFound)
-    // A heartbeat that was lost in the last outage may make a node refuse for a moment only now.
+    // This waits a second time, because a node may refuse for a moment only now, after a heartbeat that was lost in the last outage.
     await rest()
     if (!isFound()) this.#lookAtEnd()
     for (const node of this.#nodes.values()) node.end()
@@ -240,7 +240,7 @@ class Simulation {
     })
   }
 
-  /** Reads a document over REST at a node. A refused read is tried again, `tries` times in all. */
+  /** Reads a document over REST at a node. A refused read is repeated until there were `tries` tries. */
   #read(node: SimNode, head: DocumentHead, tries = 4): void {
     const { id, key } = head
     const acked = this.#oracle.ackedNames(key)
@@ -263,13 +263,13 @@ class Simulation {
     })
   }
 
-  /** Makes reads that waited for a paused process. */
+  /** Makes the reads that waited while a process was paused. */
   #readAfterPause(node: SimNode): void {
     for (const head of this.#heads)
       for (let i = 0; i < 3; i++) this.#schedule.after(this.#choices.between(0, 200), () => this.#read(node, head))
   }
 
-  /** Shares a document or moves it to a collection, of which every node is told. */
+  /** Later shares a document or moves it to a collection. Every node gets this change from the feed. */
   #changeLater(): void {
     this.#schedule.after(this.#choices.between(CHANGES.from, CHANGES.to), () => {
       if (!this.#isBusy) return
@@ -341,7 +341,7 @@ class Simulation {
         node.end()
         return end(fault.forMs, () => this.#restart(node))
       case 'drain':
-        // A paused process gets the signal when it goes on.
+        // A paused process gets the signal when it continues.
         node.process.run(() => void node.drain().then(() => this.#schedule.after(fault.forMs, () => this.#restart(node))))
         return end(fault.forMs, () => undefined)
       case 'no-database':
@@ -366,7 +366,7 @@ class Simulation {
     }
   }
 
-  /** A supervisor starts a process that has ended. */
+  /** Starts a process again that has ended, as a supervisor does. */
   #restart(node: SimNode): void {
     if (this.#nodes.get(node.name) === node && node.process.hasEnded) this.#startNode(node.name)
   }
