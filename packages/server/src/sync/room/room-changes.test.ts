@@ -171,6 +171,36 @@ describe('the cost of noting changes', () => {
     expect(touched.take()).toHaveLength(50)
   })
 
+  it('[AG-20] reports a block that is changed and then removed once, as removed', () => {
+    const doc = page('<p id="a">words</p><p id="b">more</p>')
+    const touched = new TouchedBlocks<string>()
+    doc.on('afterTransaction', (transaction: Y.Transaction) => touched.note(transaction, 'ann'))
+    const prose = doc.getXmlFragment('prose:p')
+    ;(blockOf(prose, 'a').toArray()[0] as Y.XmlText).insert(0, 'x')
+    prose.delete(0, 1)
+    expect(touched.take()).toEqual([block('a', 'ann', true)])
+  })
+
+  it('[AG-20] forgets the changes of blocks and shapes that the relay changes afterwards, and no others', () => {
+    const doc = page('<p id="a">words</p><p id="b">more</p>')
+    const touched = new TouchedBlocks<string>()
+    const shapes = doc.getMap('shapes:c1')
+    const change = (...ids: readonly string[]) =>
+      doc.transact(() => {
+        for (const id of ids) {
+          if (id.startsWith('s')) shapes.set(id, {})
+          else (blockOf(doc.getXmlFragment('prose:p'), id).toArray()[0] as Y.XmlText).insert(0, 'x')
+        }
+      })
+    const note = (transaction: Y.Transaction) => touched.note(transaction, 'ann')
+    doc.on('afterTransaction', note)
+    change('a', 'b', 's0', 's1')
+    doc.off('afterTransaction', note)
+    doc.on('afterTransaction', (transaction: Y.Transaction) => touched.forget(transaction))
+    change('a', 's0')
+    expect(touched.take().map(({ id }) => id)).toEqual(['b', 's1'])
+  })
+
   it('[AG-20] keeps the last 4,096 changed blocks of a room', () => {
     const doc = page(Array.from({ length: 5_000 }, (_, i) => `<p id="b${i}">words</p>`).join(''))
     const touched = new TouchedBlocks<string>()

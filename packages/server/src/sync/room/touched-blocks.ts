@@ -76,17 +76,24 @@ export class TouchedBlocks<By> {
 
   /** Forgets the marks of the blocks and shapes that a transaction of the relay changes: its author is recorded elsewhere. */
   forget(transaction: Y.Transaction): void {
+    const forgotten = new Set<Mark<By> | undefined>()
     for (const [changed, members] of transaction.changed) {
       const type = changed as unknown
       if (type instanceof Y.XmlText || type instanceof Y.XmlElement) {
         const block = blockAround(type)
-        if (block !== null) this.#blocks.delete(block)
+        if (block === null) continue
+        forgotten.add(this.#blocks.get(block))
+        this.#blocks.delete(block)
       } else {
         const marks = this.#entries.get(changed)
-        for (const member of members) if (member !== null && marks?.delete(member) === true) this.#entryCount--
+        for (const member of members) {
+          if (member === null) continue
+          forgotten.add(marks?.get(member))
+          if (marks?.delete(member) === true) this.#entryCount--
+        }
       }
     }
-    this.#fresh = this.#fresh.filter(({ element }) => element === null || this.#blocks.has(element))
+    this.#fresh = this.#fresh.filter((mark) => !forgotten.has(mark))
   }
 
   /** Returns the marks that were made or touched again since the last call. */
@@ -192,8 +199,14 @@ export class TouchedBlocks<By> {
       const [id, root] = [idOf(element), this.#rootOf(element)]
       // An editor that moves or retypes a block removes it and makes it again.
       if (id === null || made.has(id) || root.kind !== 'prose') return
-      this.#blocks.delete(element)
-      this.#add(element, { kind: 'block', pageId: root.pageId, element, id, isRemoved: true, by, isTold: false })
+      const known = this.#blocks.get(element)
+      if (known === undefined)
+        this.#add(element, { kind: 'block', pageId: root.pageId, element, id, isRemoved: true, by, isTold: false })
+      else {
+        known.id = id
+        known.isRemoved = true
+        this.#again(known, by)
+      }
     })
   }
 
