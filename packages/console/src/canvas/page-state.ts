@@ -56,7 +56,7 @@ export class PageState {
     this.#listeners.clear()
   }
 
-  readonly #shapesChanged = (events: readonly Y.YEvent<never>[]): void => {
+  readonly #shapesChanged = (events: readonly Y.YEvent<Y.Map<unknown>>[]): void => {
     const keysChanged = new Set(events.flatMap(changedKeys))
     const before = this.#now
     const came = [...keysChanged].some((id) => this.#shapes.has(id) !== this.#map.has(id))
@@ -96,9 +96,9 @@ export class PageState {
 }
 
 /** The keys of the shapes that an event is about. Below the map, inside a shape that is stored as a Y.Map, the path begins with the key. [YDOC-2] */
-function changedKeys(event: Y.YEvent<never>): string[] {
+function changedKeys(event: Y.YEvent<Y.Map<unknown>>): string[] {
   const [key] = event.path
-  return key === undefined ? [...(event as unknown as Y.YMapEvent<unknown>).keysChanged] : [String(key)]
+  return key === undefined ? [...(event as Y.YMapEvent<unknown>).keysChanged] : [String(key)]
 }
 
 /** Changes an order to `wanted`. Moves as few ids as possible, so that others who move ids at once lose nothing. Removes repeated ids. [YDOC-3, YDOC-4] */

@@ -4,6 +4,7 @@ import { describeBlobReleaseContract } from '../../../blobs/blob-release.contrac
 import { describeRegistryStoreContract } from '../../../collections/registry-store.contract.ts'
 import { describeCallStoreContract } from '../../../documents/call-store.contract.ts'
 import { describeDocumentHeadsContract } from '../../../documents/document-heads.contract.ts'
+import { describeDocumentQuotaContract } from '../../../documents/document-quota.contract.ts'
 import { describeDocumentStoreContract } from '../../../documents/document-store.contract.ts'
 import { describeFormerClientsContract } from '../../../documents/former-clients.contract.ts'
 import { describeRememberedWritesContract } from '../../../documents/remembered-writes.contract.ts'
@@ -15,6 +16,7 @@ import type { StoreUnderTest } from './store-under-test.ts'
 /** Runs the contract of every storage port on a real engine. Each engine has a test file of its own, so that they run side by side. */
 export function describeStoreContracts(name: string, open: () => Promise<StoreUnderTest>): void {
   describeDocumentStoreContract(name, open)
+  describeDocumentQuotaContract(name, open)
   describeDocumentHeadsContract(name, open)
   describeFormerClientsContract(name, open)
   describeRememberedWritesContract(name, open)

@@ -31,10 +31,11 @@ export function memoryDocuments(tables: MemoryTables): DocumentStore {
     async overQuota({ workspaceId, grownBytes, quotaBytes }) {
       return overQuota(tables, workspaceId, grownBytes, quotaBytes)
     },
-    async remove(ref, key, deletedAtMs, actor = '') {
+    async remove(ref, key, deletedAtMs, actor = '', only = undefined) {
       const document = tables.of(ref)
       if (document === undefined || document.head.key !== key) return { kind: 'gone' }
       const { head: before } = document
+      if (only !== undefined && (before.version !== only.version || before.lastSeq !== only.lastSeq)) return { kind: 'changed' }
       const tombstone = tables.bury(before, deletedAtMs)
       tables.tell({ kind: 'deleted', before, tombstone, actor })
       return { kind: 'removed', tombstone }

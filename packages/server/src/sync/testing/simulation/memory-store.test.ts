@@ -1,6 +1,7 @@
 import { systemClock } from '../../../kernel/clock.ts'
 import { systemRandom } from '../../../kernel/ids.ts'
 import { describeDocumentHeadsContract } from '../../../documents/document-heads.contract.ts'
+import { describeDocumentQuotaContract } from '../../../documents/document-quota.contract.ts'
 import { describeDocumentStoreContract } from '../../../documents/document-store.contract.ts'
 import { describeOwnershipContract } from '../../ownership.contract.ts'
 import { describeUpdateLogContract } from '../../update-log.contract.ts'
@@ -19,6 +20,7 @@ function memoryStorage() {
 const openStore = async () => ({ ...memoryStorage(), reopen: async () => {}, [Symbol.asyncDispose]: async () => {} })
 
 describeDocumentStoreContract('the store of the simulation', openStore)
+describeDocumentQuotaContract('the store of the simulation', openStore)
 describeDocumentHeadsContract('the store of the simulation', openStore)
 describeUpdateLogContract('the store of the simulation', openStore)
 describeOwnershipContract('the stores of the simulation', async () => {
