@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
+import { tieToProcess } from '../../../test/end-with-process.ts'
 
 /** A Redis for one test file. Keys and channels of this test begin with `prefix`. */
 export interface RedisUnderTest extends AsyncDisposable {
@@ -77,6 +78,7 @@ async function startOwn(prefix: string): Promise<RedisUnderTest | string> {
 async function start(port: number): Promise<ChildProcess | string> {
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp']
   const server = spawn('redis-server', options, { stdio: 'ignore' })
+  tieToProcess(server)
   const failed = once(server, 'error').then(([error]) => String(error))
   const ended = once(server, 'exit').then(([code]) => `redis-server ended with code ${code}`)
   const until = Date.now() + STARTS_WITHIN_MS
