@@ -74,26 +74,22 @@ export class TouchedBlocks<By> {
     this.#touchEntry(this.#lost, pageId, { ...noBlock, kind: 'block', pageId, by })
   }
 
-  /** Forgets the marks of the blocks and shapes that a transaction of the relay changes: its author is recorded elsewhere. */
+  /**
+   * Forgets the marks of the blocks and shapes that a transaction of the relay changes: its author is recorded elsewhere. A shape that a person has
+   * just changed is still reported by the next `take`, so that the answer of a tool can warn that a person moves the shape. [AG-104]
+   */
   forget(transaction: Y.Transaction): void {
-    const forgotten = new Set<Mark<By> | undefined>()
     for (const [changed, members] of transaction.changed) {
       const type = changed as unknown
       if (type instanceof Y.XmlText || type instanceof Y.XmlElement) {
         const block = blockAround(type)
-        if (block === null) continue
-        forgotten.add(this.#blocks.get(block))
-        this.#blocks.delete(block)
+        if (block !== null) this.#blocks.delete(block)
       } else {
         const marks = this.#entries.get(changed)
-        for (const member of members) {
-          if (member === null) continue
-          forgotten.add(marks?.get(member))
-          if (marks?.delete(member) === true) this.#entryCount--
-        }
+        for (const member of members) if (member !== null && marks?.delete(member) === true) this.#entryCount--
       }
     }
-    this.#fresh = this.#fresh.filter((mark) => !forgotten.has(mark))
+    this.#fresh = this.#fresh.filter(({ element }) => element === null || this.#blocks.has(element))
   }
 
   /** Returns the marks that were made or touched again since the last call. */
