@@ -16,7 +16,7 @@
  *
  * Other tests cover the rest:
  * - I7, seats and rates: `seat-rows.test.ts` and `redis-rate-limiter.long.test.ts`.
- * - I9, blobs: `blob-nodes.test.ts`.
+ * - I9, blobs: `blob-nodes.engine.test.ts`.
  * - Deletions: `feed-over-nodes.test.ts`.
  * - Recovery points: `recovery-store.contract.ts`.
  * - A transaction that is frozen between its update and its commit, PUTs and tools at a live document, presence, and rooms in threads:
