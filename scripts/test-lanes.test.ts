@@ -25,7 +25,7 @@ describe('lanes of test files', () => {
     ['packages/server/src/sync/room/room-edit.time.test.ts', 'time'],
     ['packages/console/src/test/speed.browser.time.test.ts', 'page-time'],
     ['packages/server/src/sync/remote/gateway-remote.test.ts', 'repeats'],
-    ['packages/server/src/sync/remote/remote-rooms.test.ts', 'stories'],
+    ['packages/server/src/sync/remote/remote-calls.test.ts', 'stories'],
     ['packages/server/src/test/e2e/mcp-tool-laws.test.ts', 'stories'],
     ['packages/server/src/test/e2e/durability.long.test.ts', 'long'],
     ['packages/server/src/drivers/sql/blob-model.test.ts', 'engines'],
