@@ -72,6 +72,13 @@ const SAVED_DOCUMENT: JsonSchema = {
 
 const ENTRIES = { type: ['array', 'object'], description: 'A list, or an object by id.' } as const
 
+/** [BODY-1] */
+const REFERENCES: JsonSchema = {
+  type: 'object',
+  description:
+    '`{ items: { <id>: <CSL JSON item> }, itemOrder: [<id>], style? }`. `order` is read where `itemOrder` is absent, and keeps its spelling.',
+}
+
 /** The body in a request: any object whose known members have these types. [BODY-1, BODY-7] */
 const DOCUMENT_INPUT: JsonSchema = {
   title: 'DocumentInput',
@@ -84,7 +91,7 @@ const DOCUMENT_INPUT: JsonSchema = {
     sharedWith: { type: 'array' },
     pages: ENTRIES,
     richTextPages: ENTRIES,
-    references: { type: 'object' },
+    references: REFERENCES,
     fields: { type: 'object' },
   },
   additionalProperties: true,
@@ -106,7 +113,7 @@ export const DOCUMENT_BODY: JsonSchema = {
     pages: ENTRIES,
     richTextPages: ENTRIES,
     blobReferences: { type: 'array', items: TEXT },
-    references: { type: 'object' },
+    references: REFERENCES,
     fields: { type: 'object' },
   },
   required: [

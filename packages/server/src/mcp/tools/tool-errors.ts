@@ -243,7 +243,7 @@ export const TOOL_ERRORS = {
     when: 'the text cites it and `force` is not true',
     facts: ['count', 'sites', 'more'],
   },
-  ERR_DOI_INVALID: { when: 'it is no DOI', facts: ['doi'] },
+  ERR_DOI_INVALID: { when: 'the text is not a DOI', facts: ['doi'] },
   ERR_DOI_NOT_FOUND: { when: 'the resolver knows no such DOI', facts: ['doi'] },
   ERR_DOI_UNAVAILABLE: {
     when: 'the resolver did not answer in time or in form',

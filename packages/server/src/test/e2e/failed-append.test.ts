@@ -34,7 +34,10 @@ describe.each(stores)('a log record that the store refuses, on $name', ({ env, r
     await type('second')
     await type('third')
     await faults.release()
-    await until('the reset of the room', () => relay.logLines.some((line) => line.includes('room.append_failed')))
+    const failure = () => relay.logLines.find((line) => line.includes('room.append_failed'))
+    await until('the reset of the room', () => failure() !== undefined)
+    expect((JSON.parse(failure() ?? '{}') as { error?: string }).error).toMatch(/[a-z]{3}/i)
+    expect(failure()).not.toContain('[object Object]')
     await faults.refuseNothing()
     ben.destroy()
     const headers = { authorization: `Bearer ${relay.token()}` }
