@@ -16,7 +16,7 @@ export const SCHEDULE = {
    * A light room to the storage thread. A document worker sends appends at once, because the main loop has already gathered the
    * edits.
    */
-  toStoreMs: 8,
+  toStoreMs: 10,
   /** A room with more than `windowFromPerSecond` edits a second to its connections, which then get fewer and fuller frames. */
   windowMs: 16,
   windowFromPerSecond: 100,
