@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
 import { RelayError } from '../kernel/errors.ts'
+import type { DocumentRef } from '../documents/document-store.port.ts'
+import type { BlobLedger } from './blob-ledger.port.ts'
 import { createBlobCollector, removeForgottenUploads } from './collect.ts'
 import { hashOf, someBytes } from './testing/blob-bytes.ts'
 import { callerOf } from './testing/blob-workspace.ts'
@@ -9,6 +11,16 @@ import { directStore } from './testing/direct-store.ts'
 const MINUTE_MS = 60_000
 const open = blobWorkspaces()
 const ann = callerOf()
+
+/** A ledger in which these documents have edits that no body has yet. Nothing is released while one of them is in the workspace `busy`. */
+const ledgerBehind =
+  (behind: () => readonly DocumentRef[]) =>
+  (real: BlobLedger): BlobLedger => ({
+    ...real,
+    unsettled: (_, limit, skip = 0) => Promise.resolve(behind().slice(skip, skip + limit)),
+    releaseUnreferenced: async (...args) =>
+      behind().some(({ workspaceId }) => workspaceId === 'busy') ? 0 : real.releaseUnreferenced(...args),
+  })
 
 it('[BLOB-15] an unreferenced blob is deleted with its bytes after the grace period, and not before', async () => {
   const { upload, collect, ledger, files, time } = await open()
@@ -64,13 +76,7 @@ it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first; when that f
     { workspaceId: 'broken', id: 'damaged' },
   ]
   const { upload, collect, ledger, time } = await open({
-    ledger: (real) => ({
-      ...real,
-      unsettled: (_, limit, skip = 0) => Promise.resolve(behind.slice(skip, skip + limit)),
-      // As a ledger does with a workspace that has such edits.
-      releaseUnreferenced: async (...args) =>
-        behind.some(({ workspaceId }) => workspaceId === 'busy') ? 0 : real.releaseUnreferenced(...args),
-    }),
+    ledger: ledgerBehind(() => behind),
     settle(document, quietMs) {
       settled.push([document.id, quietMs])
       if (document.workspaceId === 'broken') return Promise.reject(new RelayError('UNAVAILABLE', 'It cannot be loaded.'))
@@ -93,12 +99,7 @@ it('[BLOB-15] [LIFE-30] sixty documents that cannot be stored do not keep the bl
   let behind = Array.from({ length: 60 }, (_, at) => ({ workspaceId: 'broken', id: `damaged-${at}` }))
   behind.push({ workspaceId: 'busy', id: 'typed' })
   const { upload, collect, ledger, time } = await open({
-    ledger: (real) => ({
-      ...real,
-      unsettled: (_, limit, skip = 0) => Promise.resolve(behind.slice(skip, skip + limit)),
-      releaseUnreferenced: async (...args) =>
-        behind.some(({ workspaceId }) => workspaceId === 'busy') ? 0 : real.releaseUnreferenced(...args),
-    }),
+    ledger: ledgerBehind(() => behind),
     settle(document) {
       if (document.workspaceId === 'broken') return Promise.reject(new RelayError('UNAVAILABLE', 'It cannot be loaded.'))
       behind = behind.filter(({ id }) => id !== document.id)
