@@ -38,8 +38,8 @@ export function shiftedLine(value: JsonObject, dx: number, dy: number, held: Hel
   let moved = shifted(value, dx, dy)
   const newEnd = held.end ? end : endOf(moved)
   if (held.start) moved = withPoint(moved, 'x', 'y', start)
-  // A line without a stored end point ends at its start, so the end point has to be stored when only one of both moves.
-  if (held.start !== held.end) moved = withPoint(moved, 'x2', 'y2', newEnd)
+  // A line without a stored end point ends at its start, so the end point is stored whenever an end is held.
+  if (held.start || held.end) moved = withPoint(moved, 'x2', 'y2', newEnd)
   return moved
 }
 

@@ -15,7 +15,7 @@ const LEAST = 88
 
 /**
  * Draws a grid whose edges run through the gaps between rows and columns, each on lanes of its own; a gap is as wide as its lanes need. This costs very
- * little for each edge, because it searches no best way. [DIAG-14, DIAG-15, DIAG-17]
+ * little for each edge, because it does not search for the shortest route. [DIAG-14, DIAG-15, DIAG-17]
  */
 export function drawInGaps(
   nodes: readonly DiagramNode[],

@@ -13,7 +13,7 @@ import type { EndedRun } from '../worker-pool.port.ts'
 export interface Reopening {
   /** A connection that is being closed, 0 for none. Its messages are not sent to the room again. */
   readonly without: number
-  /** The room moved with everything that it had of its connections, so they are not asked for their edits again. */
+  /** Whether the room moved together with all edits of its connections. Then the relay does not ask the connections for these edits again. */
   readonly resumes: boolean
 }
 

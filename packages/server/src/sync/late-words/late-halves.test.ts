@@ -124,7 +124,7 @@ describe.each(deliveries)('Enter in an item of a list that the relay replaced me
   })
 })
 
-it('[AG-110] a relay that was restarted meanwhile places words typed behind a half with the help of the stored notes', () => {
+it('[AG-110] after a restart, words typed behind one half of a split block are placed by the notes that the relay has stored', () => {
   const { page, edit, receive, relay, held, at, ann } = lateScene('<ul><li><p id="a">one two</p></li></ul>')
   const text = textsIn(page)[0] as Y.XmlText
   edit('<ol><li><p id="a">one two</p></li></ol>')

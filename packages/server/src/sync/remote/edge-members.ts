@@ -30,8 +30,8 @@ interface OfEdge {
  * Keeps which connections of edges are in which rooms, and their numbers at this node. A connection keeps its number while it is in a room,
  * and gets the same number when it joins again, so its debt of processor time stays with it. [LIFE-25, WS-12]
  *
- * A connection is in a room through one `EdgeRoom` only, the one through which it joined last. When an `EdgeRoom` has been replaced and ends
- * later, the connections that have joined again through its successor stay in the room.
+ * A connection is in a room through one `EdgeRoom` only, the one through which it joined last. A new `EdgeRoom` may replace an older one before that
+ * one ends. Connections that have joined through the new one then stay in the room.
  */
 export class EdgeMembers {
   readonly #nextConnection: () => number

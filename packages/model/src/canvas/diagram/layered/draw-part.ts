@@ -49,7 +49,7 @@ function ofRows({ centres, routes }: Rows, back: readonly boolean[]): PartDrawin
 }
 
 /**
- * Lays the lanes, finds where the labels lie, and lays the lanes again around the labels, which moves the labels. Returns the drawing whose labels cover
+ * Lays the lanes and places the labels. Then lays the lanes again around the labels and places the labels anew. Returns the drawing whose labels cover
  * least. For a large part, returns the second drawing with cost 0, without counting what its labels cover.
  */
 function bestRows(levels: Levels, columns: Int32Array, isLarge: boolean, effort: Effort): { rows: Rows; cost: number } {
