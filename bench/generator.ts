@@ -1,5 +1,6 @@
 // The load generator, run as a separate process. Reads one JSON `Load` from stdin and prints one JSON `Measured` on stdout.
 import { readFileSync } from 'node:fs'
+import { mapAtOnce } from './at-once.ts'
 import { dialects, type Dialect } from './dialects.ts'
 import { EditStream, scanUpdate } from './edit-stream.ts'
 import { LatencyHistogram } from './histogram.ts'
@@ -45,6 +46,7 @@ const FIRST_Y_CLIENT = 1_000
 /** Edits older than this are not looked up any more. */
 const REMEMBERED_SECONDS = 120
 const SATURATED_RING = 1 << 14
+const DOCUMENTS_AT_ONCE = 8
 /**
  * The generator stops waiting after so many looks, half a second apart, in which nothing new arrived. It waits longer while
  * deliveries are missing, since a server that waits for the processor delivers the rest much later.
@@ -171,29 +173,34 @@ async function run(load: Load): Promise<Measured> {
   }
 }
 
+/** The first client of a document joins before its others. */
 async function openClients(load: Load, dialect: Dialect): Promise<Client[]> {
-  const clients: Client[] = []
-  const ring = ringOf(load)
-  for (const [docIndex, doc] of load.docs.entries()) {
-    for (let i = 0; i < load.clientsPerDoc; i++) {
-      const { port } = load.servers[doc.at?.[i] ?? 0] as Load['servers'][number]
-      const socket = await RawSocket.open({ host: '127.0.0.1', port, path: dialect.path(doc.id) })
-      const client = new Client(clients.length, docIndex, socket, ring)
-      clients.push(client)
-      const inSync = new Promise<void>((resolve) => {
-        if (!dialect.sendsState) return resolve()
-        const incoming = { kind: 'other' as 'step1' | 'step2' | 'update' | 'ack' | 'other', from: 0, to: 0, ordinal: 0 }
-        socket.onMessage = (bytes, from, to) => {
-          dialect.read(bytes, from, to, incoming)
-          if (incoming.kind === 'step2') resolve()
-        }
-      })
-      const hello = dialect.hello(doc.id, doc.token)
-      if (hello.length > 0) socket.send(...hello)
-      await inSync
+  const ofDocuments = await mapAtOnce(load.docs, DOCUMENTS_AT_ONCE, async (_, docIndex) => {
+    const clients: Client[] = []
+    for (let i = 0; i < load.clientsPerDoc; i++) clients.push(await openClient(load, dialect, docIndex, i))
+    return clients
+  })
+  return ofDocuments.flat()
+}
+
+/** Opens the client at the place `i` of its document; resolves when the client has the state, where the server sends one. */
+async function openClient(load: Load, dialect: Dialect, docIndex: number, i: number): Promise<Client> {
+  const doc = load.docs[docIndex] as Load['docs'][number]
+  const { port } = load.servers[doc.at?.[i] ?? 0] as Load['servers'][number]
+  const socket = await RawSocket.open({ host: '127.0.0.1', port, path: dialect.path(doc.id) })
+  const client = new Client(docIndex * load.clientsPerDoc + i, docIndex, socket, ringOf(load))
+  const inSync = new Promise<void>((resolve) => {
+    if (!dialect.sendsState) return resolve()
+    const incoming = { kind: 'other' as 'step1' | 'step2' | 'update' | 'ack' | 'other', from: 0, to: 0, ordinal: 0 }
+    socket.onMessage = (bytes, from, to) => {
+      dialect.read(bytes, from, to, incoming)
+      if (incoming.kind === 'step2') resolve()
     }
-  }
-  return clients
+  })
+  const hello = dialect.hello(doc.id, doc.token)
+  if (hello.length > 0) socket.send(...hello)
+  await inSync
+  return client
 }
 
 function docOf(load: Load, client: Client): string {

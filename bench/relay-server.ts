@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '@docrelay/server/auth/testing/test-issuer'
+import { mapAtOnce } from './at-once.ts'
 import { freePort, type RunningServer, stopChild } from './servers.ts'
 import { PAGE } from './edit-stream.ts'
 
@@ -48,7 +49,7 @@ export async function startRelayServer(options: {
   const folder = options.dataDir ?? mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
   const { child, port, baseUrl } = await spawnRelay({ ...options, issuer, folder })
   const tokens = options.docs.map((_, i) => issuer.token({ workspace: `bench-${i}`, role: 'owner' }))
-  if (options.create ?? true) for (const [i, id] of options.docs.entries()) await createDocument(baseUrl, id, tokens[i] as string)
+  if (options.create ?? true) await createDocuments(baseUrl, options.docs, tokens)
   return {
     pid: child.pid as number,
     port,
@@ -102,7 +103,12 @@ export async function spawnRelay(
 }
 
 /** Creates a document with one empty page of prose, unless it is there. */
-export async function createDocument(baseUrl: string, id: string, token: string): Promise<void> {
+/** The tokens stand in the order of the documents. */
+export async function createDocuments(baseUrl: string, ids: readonly string[], tokens: readonly string[]): Promise<void> {
+  await mapAtOnce(ids, 8, (id, i) => createDocument(baseUrl, id, tokens[i] as string))
+}
+
+async function createDocument(baseUrl: string, id: string, token: string): Promise<void> {
   const body = { id, name: id, pages: [], richTextPages: [{ id: PAGE, name: 'Page', content: '<p></p>' }] }
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const answer = await fetch(`${baseUrl}/api/docs/${id}?expectedVersion=0`, {

@@ -8,7 +8,7 @@ import { startS3 } from '@docrelay/server/drivers/s3/testing/s3-under-test'
 import { startOwnPostgres } from '@docrelay/server/test/faults/nodes/own-postgres'
 import { until } from '@docrelay/server/test/relay-under-test'
 import { metric } from '@docrelay/server/test/wire-client'
-import { createDocument, spawnRelay } from './relay-server.ts'
+import { createDocuments, spawnRelay } from './relay-server.ts'
 import { freePort, stopChild } from './servers.ts'
 
 /** What all relays of a bench use, each cluster with a database of its own. */
@@ -117,7 +117,7 @@ export async function startNodes(
     return links.every((count) => count === given.count - 1)
   })
   const tokens = given.docs.map((_, i) => issuer.token({ workspace: `bench-${i}`, role: 'owner' }))
-  for (const [i, id] of given.docs.entries()) await createDocument(first.baseUrl, id, tokens[i] as string)
+  await createDocuments(first.baseUrl, given.docs, tokens)
   const all = opened.move()
   return {
     servers: relays.map(({ child, port }) => ({ pid: child.pid as number, port })),

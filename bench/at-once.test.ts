@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { mapAtOnce } from './at-once.ts'
+
+test('results stand in the order of the items, however long each call takes', async () => {
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+  const results = await mapAtOnce([9, 1, 5], 3, async (ms, index) => {
+    await sleep(ms)
+    return `${index}: ${ms}`
+  })
+  expect(results).toEqual(['0: 9', '1: 1', '2: 5'])
+})
+
+test('no more calls are under way than were asked for, and that many are', async () => {
+  let [under, most] = [0, 0]
+  await mapAtOnce(Array.from({ length: 20 }), 4, async () => {
+    most = Math.max(most, ++under)
+    await new Promise((resolve) => setImmediate(resolve))
+    under--
+  })
+  expect(most).toBe(4)
+})
+
+test('after a failure no further call begins, and the failure is told', async () => {
+  const begun: number[] = []
+  const all = mapAtOnce([0, 1, 2, 3, 4, 5], 2, async (item) => {
+    begun.push(item)
+    await new Promise((resolve) => setImmediate(resolve))
+    if (item === 1) throw new Error('item 1')
+  })
+  await expect(all).rejects.toThrow('item 1')
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  expect(begun.length).toBeLessThan(5)
+})
