@@ -70,6 +70,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
       engine: sqliteEngine(writer, options.node),
       writer: writerKysely,
       begin: transactions(writer, writerKysely, checkpoints),
+      appendAtOnce: null,
       reader: readerKysely,
       readNumbers: numbersFrom(reader),
       changedBeside: besideOf(writer),
@@ -109,6 +110,7 @@ export function openSqliteBeside(path: string): Database {
   return {
     engine: sqliteEngine(writer),
     writer: kysely,
+    appendAtOnce: null,
     async begin() {
       // Takes the write lock at once, so that what the transaction reads still holds when it writes.
       writer.exec('begin immediate')
