@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, Engine, LogAdvance, OwnNode, UpdateColumns } from './engine.ts'
+import type { Place } from './postgres-place.ts'
 import type { Connection } from './tables.ts'
 
 const INSERT_UPDATES = sql`insert into updates (key, seq, actor, at_ms, crc32, bytes)`
@@ -14,21 +15,38 @@ export function postgresAppends(node: OwnNode): Pick<Engine, 'advanceLogs' | 'in
   }
 }
 
-/** `Database.appendAtOnce` of one of several nodes. */
-export function appendsAtOnce(db: Connection, node: OwnNode): NonNullable<Database['appendAtOnce']> {
+/** `Database.appendAtOnce`: of one of several nodes, whose `place` is `null`, or of a relay that has a place. */
+export function appendsAtOnce(db: Connection, node: OwnNode, place: (() => Place) | null): NonNullable<Database['appendAtOnce']> {
+  if (place === null)
+    return async (advances, rows) => {
+      const moved = advancing(node, advances)
+      return keysOf(
+        await sql<{ key: number }>`
+          with moved as (${moved}), stored as (${storing(rows)}) select key from moved`.execute(db),
+      )
+    }
   return async (advances, rows) => {
-    const { rows: moved } = await sql<{ key: number }>`
-      with moved as (${advancing(node, advances)}),
-        stored as (${INSERT_UPDATES} ${rowsOf(rows)} join moved on moved.key = r.key)
-      select key from moved`.execute(db)
-    return keysOf({ rows: moved })
+    const own = place()
+    const moved = advancing(node, advances, sql`and exists (select from held)`)
+    // PostgreSQL decides once whether the place is held, after it has locked the place and before it looks at a log.
+    const { rows: found } = await sql<{ key: number | null }>`
+      with held as materialized (${own.holding()}), moved as (${moved}), stored as (${storing(rows)})
+      select key from moved union all select null where not exists (select from held)`.execute(db)
+    const keys = found.map(({ key }) => key).filter((key) => key !== null)
+    if (keys.length < found.length) throw own.lost()
+    return new Set(keys)
   }
 }
+
+/** Stores the records whose logs have moved. */
+const storing = (rows: UpdateColumns): RawBuilder<unknown> =>
+  sql`${INSERT_UPDATES} ${rowsOf(rows)} join moved on moved.key = r.key`
 
 const keysOf = ({ rows }: { readonly rows: readonly { readonly key: number }[] }): ReadonlySet<number> =>
   new Set(rows.map(({ key }) => key))
 
-function advancing(node: OwnNode, advances: readonly LogAdvance[]): RawBuilder<{ key: number }> {
+/** `condition`: a further condition of the statement, which begins with AND. */
+function advancing(node: OwnNode, advances: readonly LogAdvance[], condition = sql``): RawBuilder<{ key: number }> {
   const [keys, after, counts] = [
     advances.map(({ key }) => key),
     advances.map(({ afterSeq }) => afterSeq),
@@ -40,11 +58,13 @@ function advancing(node: OwnNode, advances: readonly LogAdvance[]): RawBuilder<{
         from unnest(${keys}::bigint[], ${after}::bigint[], ${counts}::bigint[], ${advances.map(({ epoch = null }) => epoch)}::bigint[])
           as added (key, after_seq, n, epoch)
         where log_heads.key = added.key and log_heads.last_seq = added.after_seq
-          and (added.epoch is null or (log_heads.owner = ${node.inc} and log_heads.epoch = added.epoch)) returning log_heads.key`
+          and (added.epoch is null or (log_heads.owner = ${node.inc} and log_heads.epoch = added.epoch)) ${condition}
+        returning log_heads.key`
     : sql`
         update log_heads set last_seq = last_seq + added.n
         from unnest(${keys}::bigint[], ${after}::bigint[], ${counts}::bigint[]) as added (key, after_seq, n)
-        where log_heads.key = added.key and log_heads.last_seq = added.after_seq returning log_heads.key`
+        where log_heads.key = added.key and log_heads.last_seq = added.after_seq ${condition}
+        returning log_heads.key`
 }
 
 /** A query whose rows are those of the records; its source is named `r`. */

@@ -84,6 +84,10 @@ export async function openPostgres(
   const { db: beats } = openPool(url, 1, holder, settings, log, node === undefined ? POOL_TIMES : NODE_BEAT_TIMES)
   let place: Place | null = null
   let nodes: PostgresNodes | null = null
+  const placed = (): Place => {
+    if (place === null) throw new Error('a relay appends only after it has taken its place')
+    return place
+  }
   return {
     engine: postgresEngine(node),
     writer: db,
@@ -105,8 +109,8 @@ export async function openPostgres(
         rollback: () => writer.rollback().execute(),
       }
     },
-    // A single relay also locks its place, and a tool notes its change, in further statements of the transaction.
-    appendAtOnce: node === undefined ? null : appendsAtOnce(db, node),
+    // A tool also notes its change, in another statement of the transaction.
+    appendAtOnce: isTool ? null : appendsAtOnce(db, node ?? { inc: null }, node === undefined ? placed : null),
     reader: db,
     async readNumbers({ sql: text, parameters }) {
       const { rows } = await pool.query<(number | null)[]>({ text, values: [...parameters], rowMode: 'array' })
