@@ -73,6 +73,7 @@ export async function openMcp(
     },
     peopleShare: limits.peopleShare,
     timers: systemTimers,
+    clock,
     keyOf: (bucket, workspaceId) => (bucket === 'write' ? writeBucketKey(workspaceId) : `read:${workspaceId}`),
     refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
   })

@@ -21,6 +21,7 @@ function rateOf(bucket: { readonly ratePerSec: number; readonly burst: number },
     keyOf: (kind, workspaceId) => `${kind}:${workspaceId}`,
     peopleShare: 50,
     timers: time.timers,
+    clock: time.clock,
     refused: () => told.push('counted'),
   })
   const tellTaken = (name: string, taken: Taken, signal: AbortSignal): void => {
@@ -66,6 +67,18 @@ describe('calls that wait for their token', () => {
     call('e', { mayWait: false })
     await time.advance(0)
     expect(told.slice(4)).toEqual(['counted', 'e ERR_RATE_LIMIT'])
+  })
+
+  it('[AG-87] a call that arrives while another one waits may wait 2 s from its own arrival', async () => {
+    const { time, told, call } = rateOf({ ratePerSec: 0.8, burst: 1 })
+    call('a')
+    call('b')
+    await time.advance(1_200)
+    call('c')
+    await time.advance(50)
+    expect(told).toEqual(['a at once', 'b waited'])
+    await time.advance(1_250)
+    expect(told).toEqual(['a at once', 'b waited', 'c waited'])
   })
 
   it('[AG-87] a bare call, and one whose token comes later than in 2 s, is refused at once', () => {

@@ -1,4 +1,5 @@
 import type { Bucket, RateLimiter, Taker, Taking } from '../access/rate-limiter.port.ts'
+import type { Clock } from '../kernel/clock.ts'
 import type { Timers } from '../kernel/timers.ts'
 import { RpcError } from './json-rpc.ts'
 import type { RateBucket } from './tool.ts'
@@ -11,6 +12,7 @@ export interface RateDeps {
   /** Percent of the burst of the write bucket that calls leave while people write. [AG-86] */
   readonly peopleShare: number
   readonly timers: Timers
+  readonly clock: Pick<Clock, 'monotonicMs'>
   /** Counts a refusal. [MCP-56] */
   readonly refused: (bucket: RateBucket) => void
 }
@@ -34,8 +36,8 @@ const MAX_WAIT_MS = 2_000
 const MAX_WAITING = 64
 
 interface Waiting {
-  /** Left to wait. */
-  leftMs: number
+  /** When the call is refused at the latest. */
+  readonly untilMs: number
   /** Tries to take the tokens. */
   try(): Taking | Promise<Taking>
   settle(outcome: Taking): void
@@ -45,7 +47,7 @@ interface Waiting {
  * Takes the tokens of a call. When the bucket is empty, a call waits up to 2 s in the order of arrival, at most 64 of a workspace at a
  * time; others throw RATE_LIMITED with the wait computed from the bucket. [MCP-55, AG-87]
  */
-export function createRate({ limiter, buckets, keyOf, peopleShare, timers, refused }: RateDeps): TakeRate {
+export function createRate({ limiter, buckets, keyOf, peopleShare, timers, clock, refused }: RateDeps): TakeRate {
   /** By key of a bucket, the calls that wait for it. */
   const queues = new Map<string, Waiting[]>()
   const counts = new Map<string, number>()
@@ -76,12 +78,8 @@ export function createRate({ limiter, buckets, keyOf, peopleShare, timers, refus
    * when the token is due.
    */
   function answer(key: string, queue: Waiting[], first: Waiting, outcome: Taking): boolean {
-    if (!outcome.taken && outcome.retryAfterMs <= first.leftMs) {
-      const delayMs = outcome.retryAfterMs
-      timers.after(delayMs, () => {
-        for (const one of queue) one.leftMs -= delayMs
-        serve(key, queue)
-      })
+    if (!outcome.taken && clock.monotonicMs() + outcome.retryAfterMs <= first.untilMs) {
+      timers.after(outcome.retryAfterMs, () => serve(key, queue))
       return false
     }
     queue.shift()
@@ -106,7 +104,7 @@ export function createRate({ limiter, buckets, keyOf, peopleShare, timers, refus
         if (signal.aborted) reject(signal.reason as Error)
       }
       const waiting: Waiting = {
-        leftMs: MAX_WAIT_MS,
+        untilMs: clock.monotonicMs() + MAX_WAIT_MS,
         // A caller that left takes nothing and holds up nobody.
         try: () => (signal.aborted ? { taken: true } : take()),
         settle(outcome) {

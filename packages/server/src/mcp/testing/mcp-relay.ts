@@ -163,6 +163,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
         keyOf: (bucket, workspaceId) => `${bucket}:${workspaceId}`,
         peopleShare: 50,
         timers,
+        clock,
         refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
       }),
       sharedSessions: options.sharedSessions?.() ?? null,

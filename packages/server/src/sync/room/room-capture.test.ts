@@ -112,6 +112,31 @@ describe('recovery points of a live document', () => {
   })
 })
 
+it('[LIFE-19] somebody who leaves while a recovery point is being stored makes another one due', async () => {
+  const release: (() => void)[] = []
+  const recovery: Pick<RecoveryStore, 'capture'> = {
+    async capture(key, reason, nowMs) {
+      await new Promise<void>((resolve) => release.push(resolve))
+      return at.storage.recovery.capture(key, reason, nowMs)
+    },
+  }
+  await using worker = new TestWorker({ ...at.storage, recovery })
+  const { head, room } = await openRoom(worker)
+  const ann = await joined(room, {}, worker)
+  setShape(ann, 's1')
+  ann.leave()
+  await until(() => release.length === 1)
+  const ben = await joined(room, {}, worker)
+  setShape(ben, 's2')
+  await until(() => ben.settled === ben.ordinal)
+  ben.leave()
+  release[0]?.()
+  await until(() => release.length === 2)
+  release[1]?.()
+  await untilPoints(head, 3)
+  expect(await shapesAt(head, 0)).toEqual(['s0', 's1', 's2'])
+})
+
 describe('pausing edits with a quiet settle', () => {
   const quiet = (room: number, quietMs: number) => at.worker.job(room, { kind: 'settle', quietMs })
 

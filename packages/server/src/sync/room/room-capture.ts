@@ -19,12 +19,14 @@ export function leaveCapture({ key, ref, host, epoch }: Room): LeaveCapture {
     },
     async run(version) {
       if (!isDue) return
+      // Somebody may leave while the point is stored. That makes the next capture due.
+      isDue = false
       try {
         // A version that was captured already is not captured again.
         if (version !== capturedVersion) await host.recovery.capture(key, 'last-leave', host.clock.nowMs(), epoch ?? undefined)
         capturedVersion = version
-        isDue = false
       } catch (error) {
+        isDue = true
         host.log.warn('room.capture_failed', 'No recovery point could be taken when the last participant left.', {
           workspace: ref.workspaceId,
           docId: ref.id,

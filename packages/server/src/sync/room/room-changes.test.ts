@@ -202,6 +202,21 @@ describe('the cost of noting changes', () => {
     expect([...touched.all()].map(({ id }) => id)).toEqual(['b', 's1'])
   })
 
+  it('[AG-20] reports a shape once that a person changes, then the relay, and then another person', () => {
+    const doc = page('')
+    const touched = new TouchedBlocks<string>()
+    const shapes = doc.getMap('shapes:c1')
+    const change = (then: (transaction: Y.Transaction) => void) => {
+      doc.once('afterTransaction', then)
+      shapes.set('s0', {})
+    }
+    change((transaction) => touched.note(transaction, 'ann'))
+    change((transaction) => touched.forget(transaction))
+    change((transaction) => touched.note(transaction, 'ben'))
+    expect(touched.take().map(({ id, by }) => [id, by])).toEqual([['s0', 'ben']])
+    expect(touched.take()).toEqual([])
+  })
+
   it('[AG-20] keeps the last 4,096 changed blocks of a room', () => {
     const doc = page(Array.from({ length: 5_000 }, (_, i) => `<p id="b${i}">words</p>`).join(''))
     const touched = new TouchedBlocks<string>()

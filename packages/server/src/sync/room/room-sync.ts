@@ -346,10 +346,12 @@ export class RoomSync implements TrialOwner {
   /** Connections that wait for an ack, each with its highest ordinal; includes gathered writes. */
   unsettled(): { connection: number; ordinal: number }[] {
     const waiting = new Map<number, number>()
-    for (const member of this.acking) waiting.set(member.connection, member.waiting[member.waiting.length - 2] as number)
-    for (const [member, ordinal] of [...this.trials.ordinals(), ...this.rejoins.ordinals()])
-      waiting.set(member.connection, ordinal)
-    for (const [member, writes] of this.turn) waiting.set(member.connection, (writes[writes.length - 1] as Write).ordinal)
+    const waits = ({ connection }: Member, ordinal: number): void =>
+      void waiting.set(connection, Math.max(ordinal, waiting.get(connection) ?? 0))
+    for (const member of this.acking) waits(member, member.waiting[member.waiting.length - 2] as number)
+    for (const [member, ordinal] of [...this.trials.ordinals(), ...this.rejoins.ordinals()]) waits(member, ordinal)
+    // A later write of the connection may be on trial while an earlier one waits for its turn.
+    for (const [member, writes] of this.turn) waits(member, (writes[writes.length - 1] as Write).ordinal)
     return [...waiting].map(([connection, ordinal]) => ({ connection, ordinal }))
   }
 

@@ -92,12 +92,14 @@ export class TouchedBlocks<By> {
     this.#fresh = this.#fresh.filter(({ element }) => element === null || this.#blocks.has(element))
   }
 
-  /** Returns the marks that were made or touched again since the last call. */
+  /** Returns the marks that were made or touched again since the last call, each block, shape and page once. */
   take(): readonly Touched<By>[] {
     const fresh = this.#fresh
     this.#fresh = []
     for (const mark of fresh) mark.isTold = true
-    return fresh.map(told)
+    // A shape has two marks when it was touched, forgotten and touched again.
+    const newest = new Map(fresh.map((mark) => [mark.element ?? `${mark.kind} ${mark.pageId} ${mark.id}`, mark]))
+    return [...newest.values()].map(told)
   }
 
   /** Returns all marks of blocks, shapes and pages that are still known, reported or not. */
