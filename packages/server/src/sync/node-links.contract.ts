@@ -23,7 +23,7 @@ type Value = { readonly [name: string]: unknown }
 
 const message = (kind: string, members: Value): NodeMessage => ({ kind, ...members }) as NodeMessage
 
-/** Registers the tests that every implementation of `NodeLinks` must pass. The rest of the relay relies on them. [LIFE-25] */
+/** Registers the tests that every implementation of `NodeLinks` must pass. The rest of the relay relies on this behaviour. [LIFE-25] */
 export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>): void {
   describe(`NodeLinks: ${name}`, () => {
     let pair: LinkedPair
@@ -149,7 +149,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atB).not.toContainEqual({ kind: 'lost' })
     })
 
-    it('[LIFE-25] a listener to links that go down no longer sees the peer, and its messages to it are dropped', async () => {
+    it('[LIFE-25] when `onDown` listeners run, `peers` no longer contains the peer, and messages to it are dropped', async () => {
       await pair.link()
       const seen: unknown[] = []
       pair.a.links.onDown((peer) => {
@@ -200,7 +200,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
   })
 }
 
-/** Returns a list that gets what one side hears from one peer: `up`, `down` and messages. */
+/** Returns a list to which `up`, `down` and the messages from one peer are added as they arrive at one side. */
 function heardBy(links: NodeLinks, from: Incarnation): unknown[] {
   const heard: unknown[] = []
   links.onUp((peer) => peer === from && heard.push('up'))

@@ -29,7 +29,7 @@ export interface CostView {
   readonly table: UpdateTable
   readonly doc: Y.Doc
   readonly structCount: number
-  /** Per block: structs from this clock on are new. */
+  /** For each block of the update: the clock from which on its structs are new to the room. */
   readonly before: readonly number[]
   blockOf(client: number): number
   rowAt(block: number, clock: number): number
@@ -54,7 +54,7 @@ class Walks {
   /** How many structs are placed next to each row of this update. `itemUses` counts the same for each item of the room. */
   private readonly rowUses: Uint32Array
   private readonly itemUses = new Map<string, number>()
-  /** Structs counted so far whose place may have to be searched for. */
+  /** The number of structs counted so far for whose place Yjs may have to search. */
   private unsure = 0
 
   constructor(view: CostView) {

@@ -227,7 +227,7 @@ describe('updates that the guard accepts', () => {
     expect(inspect(roomOf(state), state)).toMatchObject({ newClients: 0 })
   })
 
-  it('[WS-32] [3.4] a step2 with a gap inside itself is reported as a gap that skips', () => {
+  it('[WS-32] [3.4] a step2 that itself declares missing content is answered as a gap with skips', () => {
     const [a, b] = [new Y.Doc(), new Y.Doc()]
     a.getText('t').insert(0, 'one')
     const first = Y.encodeStateVector(a)
@@ -242,7 +242,7 @@ describe('updates that the guard accepts', () => {
     expect(inspect(roomOf(), merged)).toEqual({ kind: 'gap', skips: true })
   })
 
-  it('[WS-33] updates of honest clients are accepted one by one and as a whole in any room that has what they need', () => {
+  it('[WS-33] updates of honest clients are accepted one by one in their order, and merged into one update', () => {
     for (let seed = 1; seed <= 60; seed++) {
       const { updates, state } = honestHistory(seed, 60)
       const doc = new Y.Doc()
