@@ -149,7 +149,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atB).not.toContainEqual({ kind: 'lost' })
     })
 
-    it('[LIFE-25] when `onDown` listeners run, `peers` no longer contains the peer, and messages to it are dropped', async () => {
+    it('[LIFE-25] when an `onDown` listener runs, `peers` lacks the peer, and messages to it are dropped', async () => {
       await pair.link()
       const seen: unknown[] = []
       pair.a.links.onDown((peer) => {
