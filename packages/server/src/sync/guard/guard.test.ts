@@ -289,7 +289,7 @@ describe('an update with a struct of which the room has the first part', () => {
     expect(verdict(doc, rest(collected + 5, 'here'))).toBe('ok')
   })
 
-  it('[WS-32] the diff that an honest client sends after a gap has only the missing part of its struct, and is accepted', () => {
+  it('[WS-32] the diff that an honest client sends after a gap has only the missing part of a struct and is accepted', () => {
     const client = new Y.Doc()
     client.getText('t').insert(0, 'known')
     const room = roomOf(Y.encodeStateAsUpdate(client))
