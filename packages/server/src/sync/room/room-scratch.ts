@@ -143,7 +143,7 @@ function decodes(doc: Y.Doc): boolean {
   return copy.store.pendingStructs === null && copy.store.pendingDs === null
 }
 
-/** Compared entry by entry, because a state vector lists clients in order of arrival. */
+/** Compares two state vectors entry by entry, because each lists its clients in their order of arrival. */
 function sameVector(a: Uint8Array, b: Uint8Array): boolean {
   const one = Y.decodeStateVector(a)
   const other = Y.decodeStateVector(b)

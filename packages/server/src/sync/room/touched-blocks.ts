@@ -13,12 +13,12 @@ export interface Touched<By> {
 interface Mark<By> {
   readonly kind: Touched<By>['kind']
   readonly pageId: string
-  /** Its id is read when the mark is reported, because the element may get an id later. */
+  /** The touched block. Its id is read when the mark is reported, because the element may get an id later. */
   readonly element: Y.XmlElement | null
   id: string | null
   isRemoved: boolean
   by: By
-  /** The mark was reported and its part was not touched since. */
+  /** True when the mark was reported and its block, shape or page was not touched since. */
   isTold: boolean
 }
 
@@ -75,8 +75,9 @@ export class TouchedBlocks<By> {
   }
 
   /**
-   * Forgets the marks of the blocks and shapes that a transaction of the relay changes: its author is recorded elsewhere. A shape that a person has
-   * just changed is still reported by the next `take`, so that the answer of a tool can warn that a person moves the shape. [AG-104]
+   * Forgets the marks of the blocks and shapes that a transaction of the relay changes, because the author of this transaction is recorded
+   * elsewhere. A shape that a person has just changed is still reported by the next `take`, so that the answer of a tool can warn that a
+   * person moves the shape. [AG-104]
    */
   forget(transaction: Y.Transaction): void {
     for (const [changed, members] of transaction.changed) {
