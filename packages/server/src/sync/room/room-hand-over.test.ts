@@ -42,7 +42,7 @@ it('[C8] a room that is handed over stores and broadcasts every edit that it has
   expect(JSON.parse(new TextDecoder().decode(record?.body))).toMatchObject({ lastModifiedBy: 'ben' })
 })
 
-it('[C8] a room neither applies nor acknowledges an edit sent after its hand-over, and the next room gets the edit', async () => {
+it('[C8] a room neither applies nor acknowledges an edit sent after its hand-over; the next room gets the edit', async () => {
   await using at = await joinedBehindGate()
   const { gate, worker, head, room, client } = at
   gate.close()
