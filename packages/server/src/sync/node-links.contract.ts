@@ -56,7 +56,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(await through(message('note', { n: 2 }))).toEqual([{ kind: 'note', n: 2 }])
     })
 
-    it('[LIFE-25] both sides of a link get the event that it is up, before its first message', async () => {
+    it('[LIFE-25] both sides of a link get `up` before the first message of the link', async () => {
       pair.b.links.onUp((peer) => pair.b.links.post(peer, message('greeting', {})))
       await pair.link()
       await pair.until(() => atA.length > 1)
@@ -131,7 +131,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atA).toEqual(['up', { kind: 'answer' }])
     })
 
-    it('[LIFE-25] each side gets one event that a link is down, and no message of that link afterwards', async () => {
+    it('[LIFE-25] both sides of a link get `down` once, and no message of that link afterwards', async () => {
       await pair.link()
       for (let n = 0; n < 50; n++) pair.a.links.post(pair.b.inc, message('note', { n }))
       await pair.cut()

@@ -11,8 +11,8 @@ export interface NodeMessage {
 
 /**
  * The direct connections between this node and the others. Messages to one peer arrive in order and once each, until the link is down.
- * When a link goes down, all messages that were posted to it may be lost, even if it comes up again later. The two ends of a link may
- * notice at different moments that it is down. [LIFE-25]
+ * When a link goes down, all messages that were posted to it may be lost, even if the link comes up again later. The two ends of a link may
+ * notice at different moments that the link is down. [LIFE-25]
  *
  * Listeners are added and never removed. They are called in the order in which they were added. They may post, and they must not throw.
  */

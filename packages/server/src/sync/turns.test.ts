@@ -122,7 +122,7 @@ describe('sharing a processor between workspaces', () => {
     )
   })
 
-  it('[WS-12] the processor is idle only when no turn waits, and a single workspace gets all of it', () => {
+  it('[WS-12] the processor is idle only when no turn waits', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ workspace: fc.nat(3), tookMs: ms }), { maxLength: 60 }), (given) => {
         const processor = new Processor()
@@ -176,7 +176,7 @@ describe('sharing a processor between workspaces', () => {
     expect(turns.take(10)?.workspaceId).toBe('quiet')
   })
 
-  it('[WS-12] time used on other processors adds to the debt here, and is not reported back to them', () => {
+  it('[WS-12] time that a workspace used on other processors adds to its debt, and is not reported back to them', () => {
     const [one, other] = [new Turns<null>(), new Turns<null>()]
     one.charge('noisy', 1, 500, 0)
     other.spentElsewhere(one.takeSpent(), 0)

@@ -49,8 +49,8 @@ class Debts<Key> {
 
 /**
  * Decides which turn comes next at one processor. The workspace that used the least processor time lately comes first, and within it the
- * connection that used the least. Among equals, the one that has waited longest comes first. No work is dropped, and the processor is never
- * idle while work waits. [G9, C1]
+ * connection that used the least. Among equals, the workspace or connection that has waited longest comes first. No work is dropped, and the
+ * processor is never idle while work waits. [G9, C1]
  *
  * A turn is charged its estimate when it is taken, and the difference to its measured time when it is done. The workspace has a debt too, so
  * a connection that closes and opens again does not get rid of it. Pure: it uses no thread and no clock. The caller passes times, which never

@@ -37,9 +37,9 @@ export interface CostView {
 
 /**
  * Estimates the longest time that applying an inspected update may take, in ms. [G9] Yjs finds the place of most structs at once: directly
- * after the previous struct, or where nobody else inserted anything. For any other struct it may have to pass every item of the list, which
- * makes a small update of many such structs slow. The estimate is often too high for ordinary updates; the only consequence is that they
- * are applied in pieces.
+ * after the previous struct, or where nobody else inserted anything. For any other struct, Yjs may have to pass every item of the list, which
+ * makes a small update of many such structs slow. The estimate is often too high for ordinary updates. The only consequence is that such
+ * updates are applied in pieces.
  */
 export function worstMs(view: CostView): number {
   const { table } = view

@@ -72,8 +72,9 @@ const NOWHERE: Container = { depth: 0, fragment: false }
 /**
  * Checks an untrusted update against a room before the room is changed. [G1..G8, WS-32..WS-34]
  *
- * An `ok` update applies without leaving anything pending: every struct that it refers to is in the room or comes before in the update, and
- * so is all content that it deletes. Time and memory are bounded by the length of the update, whatever counts it declares.
+ * An `ok` update applies without leaving anything pending: every struct that it refers to is in the room or can be integrated before, and
+ * all content that it deletes is in the room or in the update. Time and memory are bounded by the length of the update, whatever counts it
+ * declares.
  */
 export class UpdateGuard {
   private readonly limits: GuardLimits
@@ -190,7 +191,7 @@ export class UpdateGuard {
     return connected
   }
 
-  /** Orders the structs so that each comes after everything it refers to. Returns false when that is impossible in this room. */
+  /** Orders the structs so that each comes after all structs that it refers to. Returns false when this is impossible in the room. */
   private order(): boolean {
     const blocks = this.reached.length
     for (let block = 0; block < blocks; block++) if (!this.run(block)) return false

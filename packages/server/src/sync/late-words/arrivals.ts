@@ -3,7 +3,7 @@ import { type CharId, nameOf } from './block-text.ts'
 
 /** One insertion that an update brings: letters in a row, or one other item. */
 export interface Arrival extends CharId {
-  /** The number of arrivals before this one in its update. */
+  /** The number of arrivals before this arrival in its update. */
   readonly at: number
   readonly length: number
   readonly origin: CharId | null

@@ -40,7 +40,7 @@ export const LOST_ON = 'lostOn'
 
 /** `find` searches an update in at most this many rounds. Words that more clients than this typed behind each other are not found. */
 const MOST_ROUNDS = 8
-/** At most this many replacements of a block, one after another, are followed. */
+/** A place is searched through at most this many replacements, one after another. */
 const MOST_STEPS = 64
 
 /**
@@ -64,7 +64,7 @@ export class LateWords {
     this.nodes = nodes
   }
 
-  /** Remembers what a transaction of the relay removed; call it when the transaction ends. */
+  /** Remembers the blocks that a transaction of the relay removed. Call this method when the transaction ends. */
   remember(transaction: Y.Transaction, nowMs: number): void {
     this.removed.remember(transaction, nowMs)
   }

@@ -8,8 +8,8 @@ import type { ProseElement } from '@docrelay/model/prose/node'
 export type Match = readonly number[]
 
 /**
- * Pairs the blocks of two versions of a list: first equal blocks at both ends, then blocks by id (their own, or ids inside them), then the
- * rest by equality and similarity. When blocks changed places, those with an id in `moved` get no counterpart. Blocks of different type, or
+ * Pairs the blocks of two versions of a list: first equal blocks at both ends, then blocks by id (their own, or ids inside them), then other
+ * blocks by equality and similarity. When blocks changed places, blocks with an id in `moved` get no counterpart. Blocks of different type, or
  * with two different ids, are never paired. Ids of the first list in `repeated` are ignored, because several blocks have them.
  */
 export function matchBlocks(

@@ -2,7 +2,7 @@ import { equalLists, equalNodes } from '@docrelay/model/prose/equal'
 import type { ProseElement } from '@docrelay/model/prose/node'
 import { alike, matchBlocks } from './prose-fragment-match.ts'
 
-/** Changes of a live list of blocks. Indexes are those of the live list. */
+/** Changes of a live list of blocks. All indexes are indexes of the live list. */
 export interface Plan {
   readonly removed: ReadonlySet<number>
   readonly changed: ReadonlyMap<number, { readonly before: ProseElement; readonly after: ProseElement }>

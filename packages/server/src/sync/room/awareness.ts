@@ -127,7 +127,7 @@ export class Presence {
   private readonly entries = new Map<number, Entry>()
   /** Client ids by the connection that introduced them, for connections that have not left. */
   private readonly owned = new Map<number, Set<number>>()
-  /** By client id: the newest clock that others saw in a former home of the room. The first state here gets a higher one. [WS-47] */
+  /** By client id: the newest clock that others saw in a former home of the room. The first state here gets a higher clock. [WS-47] */
   private readonly seen: Map<number, number>
   private bytes = 0
   /** Number of entries with a state. */
@@ -204,7 +204,7 @@ export class Presence {
       Object.assign(known, { connection: sender.connection, sub: sender.sub, abandoned: false })
       this.own(sender.connection, given.client)
     } else if (given.clock < known.heard || (given.clock === known.heard && !(state === null && known.state !== null))) {
-      // The clock is not newer, so the state is ignored, but the sender is evidently still there.
+      // The clock is not newer, so the state is ignored. But the sender is evidently still there, so its known state is renewed.
       known.renewedAtMs = nowMs
       return null
     }

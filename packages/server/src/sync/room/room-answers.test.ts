@@ -210,7 +210,7 @@ it('[G9] [C10] a client that joins between pieces of an update that is then refu
       watch: {
         ...noWatch,
         begin: ({ ordinal }) => {
-          // The first call belongs to the check of the whole update, the others to its pieces.
+          // The first call belongs to the check of the whole update, and the other calls to its pieces.
           if (ordinal > 1 && ++pieces === 3) isGated = true
         },
       },

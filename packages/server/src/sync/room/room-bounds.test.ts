@@ -26,7 +26,7 @@ const bodyOf = (text: string, head: Partial<DocumentHead> = {}) => ({
 })
 
 describe('the bounds of light rooms', () => {
-  it('[C8] a log with more bytes than the bound is over it, in one record or in many', () => {
+  it('[C8] a log with too many bytes is over the bounds, whether the bytes are in one record or in many', () => {
     expect(isLogOver(LIGHT_BOUNDS, guard, logOf(textOf(10_000)))).toBe(false)
     expect(isLogOver(LIGHT_BOUNDS, guard, logOf(textOf(LIGHT_BOUNDS.stateBytes)))).toBe(true)
     expect(isLogOver(LIGHT_BOUNDS, guard, logOf(...Array.from({ length: 3 }, () => textOf(9_000))))).toBe(true)

@@ -11,7 +11,7 @@ import { TouchedBlocks } from './touched-blocks.ts'
 /** Changes are reported this long after the first one, or earlier when a caller gets an answer. */
 export const TELL_MS = 500
 
-/** What `RoomChanges` needs from its room. */
+/** The part of a room that `RoomChanges` needs. */
 interface Owner {
   readonly id: number
   readonly host: RoomHost
@@ -55,7 +55,8 @@ export class RoomChanges {
   seenAlso(seen: Seen | undefined): Seen | undefined {
     if (seen === undefined || this.#touched === null) return seen
     const changes = [...this.#touched.all()].map(({ by, ...change }) => ({ ...change, who: this.#whoIs(by) }))
-    // The marks of this room come first, because they are newer: a mark is forgotten when the relay changes its block.
+    // The marks of this room come first, because they are newer than other changes of the same block: a mark is forgotten when the relay
+    // changes its block.
     return changes.length === 0 ? seen : { ...seen, changes: [...changes, ...seen.changes] }
   }
 

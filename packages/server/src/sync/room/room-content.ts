@@ -38,7 +38,7 @@ export interface LiveContent extends RoomView {
   /** The whole state, encoded, and the log sequence at which it was encoded. [G12] */
   full: { readonly sequence: number; readonly update: Uint8Array } | null
   /**
-   * Content that is missing from the log. While it is set, only updates that supply missing content are accepted. `null`: the log is
+   * Content that is missing from the log. While `gap` is set, only updates that supply missing content are accepted. `null`: the log is
    * complete. [LIFE-5]
    */
   gap: LogGap | null
@@ -62,8 +62,8 @@ export function buildLive(updates: readonly Uint8Array[], random: Random, remove
 }
 
 /**
- * Like `buildLive`, for a log that may lack content: the document holds what can be applied, and `gap` holds the rest. Throws when bytes
- * cannot be decoded.
+ * Like `buildLive`, for a log that may lack content. Updates that depend on missing content are not in the document but in `gap`. Throws when
+ * bytes cannot be decoded.
  */
 export function buildSound(updates: readonly Uint8Array[], random: Random, removed?: RemovedBlocks): LiveContent {
   const doc = indexedDoc()
@@ -84,7 +84,7 @@ export function buildSound(updates: readonly Uint8Array[], random: Random, remov
   }
 }
 
-/** Remembers what the relay's own transactions remove, until the returned function is called. [AG-110] */
+/** Remembers the blocks that the relay's own transactions remove, until the returned function is called. [AG-110] */
 export function rememberRemovals(live: LiveContent, nowMs: () => number): () => void {
   const remember = (transaction: Y.Transaction): void => {
     if (transaction.origin === RELAY) live.late.remember(transaction, nowMs())
@@ -132,7 +132,7 @@ const SLOW_LOAD_MS = 1_000
 const SUSPECT_LOAD_MS = 200
 const SUSPECT_STRUCT_MS = 0.03
 
-/** Whether the document should not share its home with small ones, because it is large or slow, or exceeds the bounds. [C8] */
+/** Whether a document should not share its home with small documents, because it is large, slow or over the bounds. [C8] */
 export function isHeavy(content: RoomContent, bounds: RoomBounds | null): boolean {
   // Between two counts `structCount` only grows, although Yjs joins typed text into one struct. So the structs are counted again
   // before a document is called heavy.

@@ -21,7 +21,7 @@ export interface Emitted {
   readonly origin: unknown
 }
 
-/** What `cutWrite` needs from the room. Other writes of the room wait while it runs. */
+/** The part of a room that `cutWrite` needs. Other writes of the room wait while `cutWrite` runs. */
 export interface CutOwner extends TurnOwner {
   readonly isReady: boolean
   live(): LiveContent

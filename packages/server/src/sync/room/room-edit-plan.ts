@@ -79,8 +79,8 @@ export async function planEdit(
 }
 
 /**
- * Fits a plan to a document that people have changed since. Returns `null` when the edit has to be planned anew. The time depends on what
- * people changed and not on what the edit adds, because only their changes are compared and counted again. [CONC-14]
+ * Fits a plan to a document that people have changed since. Returns `null` when the edit has to be planned anew. The time depends on the
+ * changes of people and not on the size of the edit, because only the changes of people are compared and counted again. [CONC-14]
  */
 export function refitChange(room: Room, saver: RoomSaver, planned: Change, request: EditRequest): Change | null {
   const base = saver.base as Base

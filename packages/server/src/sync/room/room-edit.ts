@@ -206,8 +206,8 @@ function standOf(room: Room, saver: RoomSaver): () => Lost | null {
 }
 
 /**
- * Lets the worker serve other documents between the steps of a plan and before it is applied. The document stands still meanwhile. Returns
- * `null` when the plan still fits. [DIAG-17]
+ * Lets the worker serve other documents between the steps of a plan and before the plan is applied. The document stands still meanwhile.
+ * Returns `null` when the plan still fits. [DIAG-17]
  */
 async function letOthers(room: Room, saver: RoomSaver): Promise<Lost | null> {
   const fits = standOf(room, saver)

@@ -347,7 +347,7 @@ describe('convergence', () => {
       for (let i = 0; i < 150; i++) {
         const client = clients[random(3)] as TestClient
         const bound = client.room
-        // The next frame is lost (0), followed by a truncated one (1), repeated (2), or sent normally.
+        // The next frame is lost (0), followed by a truncated frame (1), repeated (2), or sent normally.
         const fate = random(8)
         if (fate === 0) client.room = 0
         client.doc.getArray('any').insert(random(client.doc.getArray('any').length + 1), [i])

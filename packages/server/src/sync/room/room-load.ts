@@ -85,7 +85,7 @@ export async function loadInTurn(room: OpeningRoom, bounds: RoomBounds | null): 
  * Loads a document from body, snapshot and log. [LIFE-9, LIFE-13, YDOC-8..YDOC-11]
  *
  * A cold write that the log does not contain yet is applied as edits to the stored Y state, and is durable before the promise resolves.
- * When another process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when
+ * When another process appends the cold write first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when
  * the body contains every logged change. The rebuild begins a new lineage, so this load returns `gone`. Otherwise nothing is changed and
  * the outcome is `damaged-log`. A document that exceeds `bounds` is not decoded.
  */
@@ -156,8 +156,8 @@ async function fromLog(
 }
 
 /**
- * Loads a document whose log lacks content. When the stored body contains everything, the Y state is rebuilt from it. Otherwise loads the
- * sound part and leaves the store as it is, so that the missing content can still be supplied. [LIFE-5]
+ * Loads a document whose log lacks content. When the stored body contains every logged change, the Y state is rebuilt from the body. Otherwise
+ * loads the sound part and leaves the store as it is, so that the missing content can still be supplied. [LIFE-5]
  */
 function withGap(
   host: RoomHost,

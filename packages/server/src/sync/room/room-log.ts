@@ -70,7 +70,7 @@ export class RoomLog {
   /** New records get a later date than this, so that the last record of a stored version can be found by the date of the version. */
   versionedAtMs = Number.NEGATIVE_INFINITY
 
-  /** Appends an update. `removals`: what the room has remembered about removed blocks since the last record. [AG-110] */
+  /** Appends an update. `removals`: the room's notes about removed blocks since the last record, for `AppendRecord.removals`. [AG-110] */
   emit(update: Uint8Array, actor: string, nowMs: number, removals: string | null): void {
     const atMs = Math.max(nowMs, this.versionedAtMs + 1)
     const afterSeq = this.emitted++
@@ -135,7 +135,7 @@ export class RoomLog {
     }
   }
 
-  /** Resolves to true once everything up to `sequence` is durable, to false when it never will be. */
+  /** Resolves to true once the log is durable through `sequence`, and to false when the log fails or is closed before. */
   reach(sequence: number): Promise<boolean> {
     if (this.durable >= sequence) return Promise.resolve(true)
     if (this.broken) return Promise.resolve(false)

@@ -7,7 +7,7 @@ export interface Member {
   /** `null`: unlimited. [LIFE-16] */
   maxDocBytes: number | null
   readonly knowsLineage: boolean
-  /** True when the client's copy is of an earlier lineage of the document. Then all its messages are dropped until it leaves. [WS-62] */
+  /** True when the client's copy is of an earlier lineage of the document. Then the room drops its writes until it leaves. [WS-62] */
   former: boolean
   /** Ordinals that wait for a log sequence, as pairs in one array: ordinal, sequence, ordinal, sequence. Both rise. [WS-40] */
   readonly waiting: number[]
@@ -36,7 +36,7 @@ export function newMember(
   }
 }
 
-/** Notes that everything up to `ordinal` has been handled and may be acknowledged once the log is durable through `sequence`. [WS-40] */
+/** Notes that all messages up to `ordinal` are handled and may be acknowledged once the log is durable through `sequence`. [WS-40] */
 export function awaitOrdinal(member: Member, ordinal: number, sequence: number): void {
   const { waiting } = member
   const last = waiting.length - 2

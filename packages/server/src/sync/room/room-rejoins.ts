@@ -54,8 +54,8 @@ export class Rejoins {
     }
     if (waiting.held.length > 0) this.#take(member, { ...write, settles: 0 })
     this.end(member)
-    // The step2 was applied first, without settling its ordinal. Its acknowledgement also covers the messages that were kept, so its
-    // ordinal is settled after them.
+    // The step2 was applied first, without settling its ordinal. An acknowledgement of this ordinal also covers the kept messages, so the
+    // ordinal is settled after these messages.
     this.#take(member, waiting.held.length > 0 ? { ...write, update: EMPTY } : write)
     return true
   }

@@ -70,7 +70,7 @@ export class RoomSync implements TrialOwner {
     return this.room.live()
   }
 
-  /** Listens to the live document's update event: exactly what it emits is logged and broadcast. [D3] */
+  /** Listens to the live document's update event. Exactly the updates that the document emits are logged and broadcast. [D3] */
   listen(live: LiveContent): void {
     this.roots = live.doc.share.size
     live.doc.on('update', (update: Uint8Array, origin: unknown) => this.emitted(live, update, origin))

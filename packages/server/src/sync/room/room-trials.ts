@@ -8,7 +8,7 @@ import { type RoomHost, watched } from './room-host.ts'
 import type { Member } from './room-members.ts'
 import type { SyncRoom } from './sync-room.ts'
 
-/** What `WriteTrials` needs from `RoomSync`. */
+/** The part of `RoomSync` that `WriteTrials` needs. */
 export interface TrialOwner extends CutOwner {
   readonly backlog: Backlog
   readonly answers: Pick<RoomAnswers, 'held'>

@@ -64,7 +64,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   private readonly awareness: RoomAwareness
   /** The agents shown to the connections. [PRES-1] */
   readonly agents: AgentPresence
-  /** Records who changes what, while somebody watches. [AG-20] */
+  /** Records who changes what, while the main thread watches. [AG-20] */
   readonly changes: RoomChanges
   private readonly onClosed: (room: Room) => void
 
@@ -164,7 +164,7 @@ export class Room implements SyncRoom, RoomLogOwner {
       this.weighed()
       return live
     } catch (error) {
-      // Reading the same bytes again would fail here again. The mark makes the next load decode them first and decide what to do. [YDOC-11]
+      // The stored bytes cannot be decoded. The mark makes the next load of this document decode them at once and rebuild or refuse. [YDOC-11]
       this.host.undecodable.add(this.key)
       // Deferred until the current job has ended.
       this.host.after(0, () => this.failed(error))

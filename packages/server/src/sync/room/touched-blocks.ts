@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import { CANVAS_PAGES, isProseRoot, PROSE_PAGES, proseRoot, shapeRoots } from '../binding/binding-roots.ts'
 
-/** A block, shape or page that a live edit touched; `document`: anything else. */
+/** A part of the document that a live edit touched: a block, a shape, a page, or for all other parts the `document`. */
 export interface Touched<By> {
   readonly kind: 'block' | 'shape' | 'page' | 'document'
   readonly pageId: string
@@ -25,7 +25,7 @@ interface Mark<By> {
 /** A Yjs type as `Transaction.changed` lists it. */
 type Changed = Y.Transaction['changed'] extends Map<infer Type, unknown> ? Type : never
 
-/** What the root of a Yjs type holds. */
+/** The kind of content that the root of a Yjs type holds, and the id of its page; '' when the content belongs to no single page. */
 type Root = { readonly kind: 'prose' | 'shapes' | 'pages' | 'document'; readonly pageId: string }
 
 const MOST_MARKS = 4_096
