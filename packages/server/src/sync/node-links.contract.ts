@@ -23,7 +23,7 @@ type Value = { readonly [name: string]: unknown }
 
 const message = (kind: string, members: Value): NodeMessage => ({ kind, ...members }) as NodeMessage
 
-/** Registers the tests that every implementation of `NodeLinks` must pass. The rest of the relay relies on them. [LIFE-25] */
+/** Registers the tests that every implementation of `NodeLinks` must pass. The rest of the relay relies on this behaviour. [LIFE-25] */
 export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>): void {
   describe(`NodeLinks: ${name}`, () => {
     let pair: LinkedPair
@@ -56,7 +56,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(await through(message('note', { n: 2 }))).toEqual([{ kind: 'note', n: 2 }])
     })
 
-    it('[LIFE-25] both sides of a link get the event that it is up, before its first message', async () => {
+    it('[LIFE-25] both sides of a link get `up` before the first message of the link', async () => {
       pair.b.links.onUp((peer) => pair.b.links.post(peer, message('greeting', {})))
       await pair.link()
       await pair.until(() => atA.length > 1)
@@ -131,7 +131,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atA).toEqual(['up', { kind: 'answer' }])
     })
 
-    it('[LIFE-25] each side gets one event that a link is down, and no message of that link afterwards', async () => {
+    it('[LIFE-25] both sides of a link get `down` once, and no message of that link afterwards', async () => {
       await pair.link()
       for (let n = 0; n < 50; n++) pair.a.links.post(pair.b.inc, message('note', { n }))
       await pair.cut()
@@ -149,7 +149,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
       expect(atB).not.toContainEqual({ kind: 'lost' })
     })
 
-    it('[LIFE-25] a listener to links that go down no longer sees the peer, and its messages to it are dropped', async () => {
+    it('[LIFE-25] when an `onDown` listener runs, `peers` lacks the peer, and messages to it are dropped', async () => {
       await pair.link()
       const seen: unknown[] = []
       pair.a.links.onDown((peer) => {
@@ -200,7 +200,7 @@ export function nodeLinksContract(name: string, open: () => Promise<LinkedPair>)
   })
 }
 
-/** Returns a list that gets what one side hears from one peer: `up`, `down` and messages. */
+/** Returns a list to which `up`, `down` and the messages from one peer are added as they arrive at one side. */
 function heardBy(links: NodeLinks, from: Incarnation): unknown[] {
   const heard: unknown[] = []
   links.onUp((peer) => peer === from && heard.push('up'))

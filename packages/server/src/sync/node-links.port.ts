@@ -11,13 +11,13 @@ export interface NodeMessage {
 
 /**
  * The direct connections between this node and the others. Messages to one peer arrive in order and once each, until the link is down.
- * When a link goes down, all messages that were posted to it may be lost, even if it comes up again later. The two ends of a link may
- * notice at different moments that it is down. [LIFE-25]
+ * When a link goes down, all messages that were posted to it may be lost, even if the link comes up again later. The two ends of a link may
+ * notice at different moments that the link is down. [LIFE-25]
  *
  * Listeners are added and never removed. They are called in the order in which they were added. They may post, and they must not throw.
  */
 export interface NodeLinks {
-  /** Returns the incarnations that are linked now, in no particular order. */
+  /** Returns the incarnations of the nodes that are linked now, in no particular order. */
   peers(): readonly Incarnation[]
   /**
    * Sends a message to a peer, or drops it when the peer is not linked. The message is read before `post` returns, so the caller may
@@ -25,17 +25,17 @@ export interface NodeLinks {
    * messages are posted to it, it goes down. A value that is not plain throws `TypeError`. A message above 100 MiB is dropped and logged.
    */
   post(peer: Incarnation, message: NodeMessage): void
-  /** Byte arrays in a message are views of larger buffers. A listener that keeps them for long must copy them. */
+  /** Adds a listener for messages. Byte arrays in a message are views of larger buffers. A listener that keeps them for long must copy them. */
   onMessage(listener: (peer: Incarnation, message: NodeMessage) => void): void
-  /** Called before the first message of a link. */
+  /** Adds a listener. It is called for each link that came up, before the first message of the link. */
   onUp(listener: (peer: Incarnation) => void): void
-  /** Called once for each link that went down, after its last message. */
+  /** Adds a listener. It is called once for each link that went down, after the last message of the link. */
   onDown(listener: (peer: Incarnation) => void): void
   /**
    * Returns whether so many bytes are on their way to this peer that the sender should pause until `onDrained`. Returns false when the
    * peer is not linked.
    */
   isFull(peer: Incarnation): boolean
-  /** Called when a link that was full has room again. It is not called when the link goes down while it is full. */
+  /** Adds a listener. It is called when a full link has room again. It is not called when a full link goes down. */
   onDrained(listener: (peer: Incarnation) => void): void
 }

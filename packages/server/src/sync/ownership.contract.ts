@@ -127,7 +127,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
     })
 
     describe('robbing an owner that cannot be reached', () => {
-      it('[LIFE-26] a document with the tenure that was seen is taken from an owner whose heartbeat is older than 3 s', async () => {
+      it('[LIFE-26] acquire with the current tenure takes a document from an owner silent for more than 3 s', async () => {
         const seen = await acquire(a)
         await store.silence(a.inc, 3500)
         expect(await b.ownership.acquire(key)).toEqual({ kind: 'owned', by: { owner: a.inc, epoch: 1 } })
@@ -141,7 +141,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect((await b.ownership.acquire(key, seen)).kind).toBe('owned')
       })
 
-      it('[LIFE-26] a document with another tenure than the one that was seen is not taken', async () => {
+      it('[LIFE-26] acquire with a tenure that is not current takes no document from a silent owner', async () => {
         const seen = await acquire(a)
         await acquire(a)
         await store.silence(a.inc, 3500)
@@ -184,7 +184,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
       expect(await how(b)).toBe('from nobody')
     })
 
-    it('[LIFE-26] five takeovers in a row, as of a document that ends its owners, are all counted', async () => {
+    it('[LIFE-26] five takeovers in a row, as of a document that crashes its owners, are all counted', async () => {
       await acquire(a)
       const counts: number[] = []
       for (const [taker, dead] of [
@@ -207,7 +207,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect(await acquire(b)).toEqual({ owner: b.inc, epoch: 2, takeovers: 0 })
       })
 
-      it('[LIFE-26] a release by a former owner, or a second one, changes nothing', async () => {
+      it('[LIFE-26] a release by a former owner and a second release by the owner are fenced', async () => {
         await acquire(a)
         await takeFromDead(b, a)
         expect(await a.ownership.release(key, 1)).toBe('fenced')
@@ -253,7 +253,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         await takeFromDead(b, a)
       })
 
-      it('[LIFE-26] an append of a former owner is refused, and so is its catch-up', async () => {
+      it('[LIFE-26] an append of a former owner is refused, with or without a catch-up', async () => {
         expect(await append(a, 1, 1)).toBe('fenced')
         expect(await a.updates.append([{ ...record(1, 1), catchUp: { version: 1 } }])).toEqual([{ kind: 'fenced' }])
         expect(await lengthOfLog()).toBe(1)
@@ -318,7 +318,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
         expect((await headNow()).version).toBe(1)
       })
 
-      it('[LIFE-25] a cold write by the owner is stored, and so is one after the release', async () => {
+      it('[LIFE-25] a cold write by the owner is stored, and after the release also one by another node', async () => {
         await acquire(a)
         const second = written(await a.documents.write(change(document, '{"n":2}')))
         await a.ownership.release(key, 1)
@@ -340,7 +340,7 @@ export function describeOwnershipContract(name: string, open: () => Promise<Open
       })
     })
 
-    it('[LIFE-26] a call that names no epoch is not compared with the owner', async () => {
+    it('[LIFE-26] an append or a save without an epoch is stored whoever owns the document', async () => {
       await acquire(a)
       expect(await append(b, 0)).toBe('appended')
       expect(await append(b, 0)).toBe('conflict')

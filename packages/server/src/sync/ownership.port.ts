@@ -5,9 +5,9 @@ export type { Incarnation, Tenure }
 export type AcquireOutcome =
   /**
    * This node, `owner`, owns the document from now on. `lastSeq` is the end of the log, to which no other node can append. `takeovers`
-   * counts how often the document was taken from a node that had not given it up, within 10 min and since the last release or hand-over. It
-   * is high for a document that makes its owners crash. `taken` is set when this call took the document from another node. With `silent`,
-   * the last heartbeat of that node was more than 3 s ago. With `ended`, its lease was over or its row gone.
+   * counts how often the document was taken from a node that had not given it up, within 10 min and since the last release or hand-over.
+   * A document that makes its owners crash has a high count. `taken` is set when this call took the document from another node. With
+   * `silent`, the last heartbeat of that node was more than 3 s ago. With `ended`, its lease was over or its row gone.
    */
   | {
       readonly kind: 'acquired'

@@ -1,6 +1,6 @@
 /** After this time, used processor time counts only half. */
 const HALF_LIFE_MS = 1_000
-/** Debts below this are forgotten. */
+/** `sweep` forgets debts below this. */
 const NOTHING_MS = 0.01
 
 /** A piece of work that waits for a processor. It must be short: a few milliseconds, or one step that cannot be cut. */
@@ -49,8 +49,8 @@ class Debts<Key> {
 
 /**
  * Decides which turn comes next at one processor. The workspace that used the least processor time lately comes first, and within it the
- * connection that used the least. Among equals, the one that has waited longest comes first. No work is dropped, and the processor is never
- * idle while work waits. [G9, C1]
+ * connection that used the least. Among equals, the workspace or connection that has waited longest comes first. No work is dropped, and the
+ * processor is never idle while work waits. [G9, C1]
  *
  * A turn is charged its estimate when it is taken, and the difference to its measured time when it is done. The workspace has a debt too, so
  * a connection that closes and opens again does not get rid of it. Pure: it uses no thread and no clock. The caller passes times, which never
@@ -128,7 +128,10 @@ export class Turns<Work> {
     for (const [workspaceId, ms] of spent) this.#workspaces.add(workspaceId, ms, nowMs)
   }
 
-  /** Returns the time that workspaces used here since it was last returned, for the other processors. Sums below `leastMs` are returned later. */
+  /**
+   * Returns the processor time that each workspace used here since the last call, to be charged at the other processors. A sum below
+   * `leastMs` is kept for a later call.
+   */
   takeSpent(leastMs = 0): readonly (readonly [string, number])[] {
     // This check keeps the call fast: it runs after every turn, and usually no workspace has used enough.
     if (this.#mostSpentMs < leastMs) return []
@@ -138,7 +141,7 @@ export class Turns<Work> {
     return told
   }
 
-  /** Returns the debt of every workspace, for a new processor. */
+  /** Returns the debt of every workspace, with which a new processor starts. */
   workspaceDebts(nowMs: number): readonly (readonly [string, number])[] {
     return this.#workspaces.all(nowMs)
   }

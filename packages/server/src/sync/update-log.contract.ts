@@ -70,7 +70,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect((await loaded(other.key)).removals).toEqual(['other'])
     })
 
-    it('[AG-110] of the removals of one document the newest thousand are kept, and of long ones the newest 4 MiB', async () => {
+    it('[AG-110] a document keeps only its newest 1,000 removals, and of long removals only the newest 4 MiB', async () => {
       const [{ key }, long] = [await newDocument(), await newDocument()]
       const remembering = (of: number, afterSeq: number, removals: string) => ({ ...record(of, afterSeq), removals })
       await store.updates.append(Array.from({ length: 1_002 }, (_, i) => remembering(key, i, String(i + 1))))

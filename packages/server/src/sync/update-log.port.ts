@@ -32,14 +32,14 @@ export function removalsMember(removals: string | null | undefined): Pick<Append
   return removals === null || removals === undefined ? {} : { removals }
 }
 
-/** Only the `removals` of this time before the newest `removals` of the document are loaded. */
+/** `UpdateLog.load` returns only `removals` that are at most this much older than the newest `removals` of the document. */
 export const REMOVALS_LOADED_MS = 60_000
 
 export type AppendOutcome =
   | { readonly kind: 'appended'; readonly seq: number }
   /** The document was deleted, and nothing was written. */
   | { readonly kind: 'gone' }
-  /** Nothing was written, because the log does not end at `afterSeq`, or because the stored version is not that of the catch-up. */
+  /** Nothing was written, because the log does not end at `afterSeq`, or because the stored version is not the version of `catchUp`. */
   | { readonly kind: 'conflict' }
   /** The tenure with this `epoch` is over. Nothing was written, and no later write with this epoch will be. */
   | { readonly kind: 'fenced' }
@@ -79,7 +79,7 @@ export interface RebuiltLog {
   /** One Yjs v1 update of the whole state. */
   readonly update: Uint8Array
   readonly stateVector: Uint8Array
-  /** The reason, for a person who looks at the log that was set aside. */
+  /** Why the log was rebuilt, for a person who looks at the bytes that were set aside. */
   readonly detail: string
   readonly nowMs: number
 }
@@ -104,8 +104,8 @@ export interface UpdateLog {
    */
   after(key: number, seq: number): Promise<readonly LogRecord[]>
   /**
-   * Stores a snapshot and removes the records up to the previous snapshot, which stays. The caller must have decoded the snapshot once, as
-   * a check. Answers `stale` when a newer snapshot is stored, and `fenced` as `append` does.
+   * Stores a snapshot and removes the records up to the previous snapshot, which stays. The caller must have decoded the new snapshot
+   * once, as a check. Answers `stale` when the stored snapshot is as new or newer, and `fenced` as `append` does.
    */
   compact(key: number, snapshot: Snapshot, epoch?: number): Promise<'stored' | 'stale' | 'gone' | 'fenced'>
   /**

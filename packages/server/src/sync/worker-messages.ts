@@ -141,7 +141,7 @@ export type FromWorker =
       readonly hasGap?: boolean
       /** The end of the log that was loaded. It is absent in a relay of one node. */
       readonly seq?: number
-      /** The tenure of the node that opened the room. It is set when that is another node. */
+      /** Set when another node opened the room: the tenure of that node. */
       readonly tenure?: Tenure
     }
   /** The gap in the log of a room is closed. Joined connections have all the rights of their shares again. [LIFE-5] */

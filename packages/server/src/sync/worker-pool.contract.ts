@@ -11,7 +11,7 @@ import type { WorkerPool } from './worker-pool.port.ts'
 /** Opens homes on the storage of the suite. */
 export type OpenHomes = (storage: Storage) => WorkerPool & AsyncDisposable
 
-/** Registers the tests that every `WorkerPool` must pass. The gateway relies on them for every home of a room. [C2, C8] */
+/** Registers the tests that every `WorkerPool` must pass. The gateway relies on this behaviour for every home of a room. [C2, C8] */
 export function workerPoolContract(name: string, openHomes: OpenHomes): void {
   describe(`WorkerPool: ${name}`, () => {
     let storage: Storage
@@ -89,7 +89,7 @@ export function workerPoolContract(name: string, openHomes: OpenHomes): void {
       expect(stepsTo(at.room)).toEqual([SYNC.step1])
     })
 
-    it('[C9] a document that is gone does not open', async () => {
+    it('[C9] opening a document that does not exist is answered gone', async () => {
       const head = await createDocument(storage.documents)
       const ref = { workspaceId: head.workspaceId, id: 'never' }
       const room = ++rooms

@@ -22,7 +22,7 @@ export type MoveReason = 'must' | 'may'
 export interface WorkerPool {
   /** Returns the home for this document, whose stored body has about `sizeBytes`. */
   homeFor(ref: DocumentRef, sizeBytes?: number): number
-  /** Keeps a document in a separate worker when it is opened in the next ten minutes, because it may have ended nodes. [LIFE-26] */
+  /** Keeps a document in a separate worker when it is opened in the next ten minutes, because the document may crash nodes. [LIFE-26] */
   keepApart(ref: DocumentRef): void
   /**
    * Returns whether a home accepts this message. When it does not, the room has to move before the message can be handled, and its
@@ -31,15 +31,15 @@ export interface WorkerPool {
   takes(home: number, message: ToWorker): boolean
   post(home: number, message: ToWorker): void
   onMessage(listener: (home: number, message: FromWorker) => void): void
-  /** Called when a room should move to another home. A call with `may` is repeated until the room has moved. [C8] */
+  /** Adds a listener. It is called when a room should move to another home. A call with `may` is repeated until the room has moved. [C8] */
   onMisplaced(listener: (room: number, reason: MoveReason) => void): void
-  /** Called when a worker has ended and a new one has its number. All messages to the old worker are lost. */
+  /** Adds a listener. It is called when a worker has ended and a new worker has its number. All messages to the old worker are lost. */
   onEnded(listener: (home: number, running: EndedRun | null) => void): void
 }
 
 /** The homes of this node, and the other nodes of the relay as homes. `remote/node-homes.ts` opens them. [LIFE-25] */
 export interface NodeHomes extends WorkerPool {
-  /** Called when a node is not linked any more. Messages that were posted to it may be lost, and it sends nothing more. */
+  /** Adds a listener. It is called when a node is not linked any more. Messages to that node may be lost, and it sends nothing more. */
   onLost(listener: (home: number) => void): void
   /**
    * Returns whether so many bytes are on their way to a home that the sockets that send to it should not be read until `onDrained`.

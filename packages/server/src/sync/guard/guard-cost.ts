@@ -29,7 +29,7 @@ export interface CostView {
   readonly table: UpdateTable
   readonly doc: Y.Doc
   readonly structCount: number
-  /** Per block: structs from this clock on are new. */
+  /** For each block of the update: the clock from which on its structs are new to the room. */
   readonly before: readonly number[]
   blockOf(client: number): number
   rowAt(block: number, clock: number): number
@@ -37,9 +37,9 @@ export interface CostView {
 
 /**
  * Estimates the longest time that applying an inspected update may take, in ms. [G9] Yjs finds the place of most structs at once: directly
- * after the previous struct, or where nobody else inserted anything. For any other struct it may have to pass every item of the list, which
- * makes a small update of many such structs slow. The estimate is often too high for ordinary updates; the only consequence is that they
- * are applied in pieces.
+ * after the previous struct, or where nobody else inserted anything. For any other struct, Yjs may have to pass every item of the list, which
+ * makes a small update of many such structs slow. The estimate is often too high for ordinary updates. The only consequence is that such
+ * updates are applied in pieces.
  */
 export function worstMs(view: CostView): number {
   const { table } = view
@@ -54,7 +54,7 @@ class Walks {
   /** How many structs are placed next to each row of this update. `itemUses` counts the same for each item of the room. */
   private readonly rowUses: Uint32Array
   private readonly itemUses = new Map<string, number>()
-  /** Structs counted so far whose place may have to be searched for. */
+  /** The number of structs counted so far for whose place Yjs may have to search. */
   private unsure = 0
 
   constructor(view: CostView) {

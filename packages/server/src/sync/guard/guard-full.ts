@@ -12,7 +12,7 @@ export function full(bound: FullDocument['bound'], limit: number): FullDocument 
 const CURE =
   'To go on writing, take a recovery point of it and restore that: the document that takes its place has the same content and begins to count anew'
 
-/** Returns the text for people and log lines: which limit the document has reached, what it still accepts, and how to go on writing. */
+/** Returns the text of a refusal for people: which limit the document has reached, what it still accepts, and how to go on writing. */
 export function fullText({ bound, limit }: FullDocument): string {
   return bound === 'structs'
     ? `the document may have ${limit} structs, and this update would bring more; it takes deletions. ${CURE}`

@@ -2,8 +2,8 @@ import * as Y from 'yjs'
 import type { KnownContent } from './guard-table.ts'
 
 /**
- * Looks up for the table of an update what a document already has. Queries in ascending order are fast, because each search starts where
- * the previous one ended.
+ * Tells an `UpdateTable` which structs and deletions a document already has. Queries in ascending order of clocks are fast, because each
+ * search starts where the previous search ended.
  */
 export class KnownDoc implements KnownContent {
   readonly clients: number
@@ -63,7 +63,7 @@ export class KnownDoc implements KnownContent {
   }
 }
 
-/** Next clock of a client in a document, 0 when it has none. */
+/** Returns the clock after the last struct of a client in a document. Returns 0 when the document has no struct of the client. */
 export function stateOf(doc: Y.Doc, client: number): number {
   const structs = doc.store.clients.get(client)
   if (structs === undefined) return 0

@@ -8,7 +8,7 @@ import { countStructs, hasPending } from '../room/room-content.ts'
 import { indexedDoc } from '../room/root-index.ts'
 import { honestHistory, UpdateWriter } from '../testing/update-writer.ts'
 
-/** Small enough for a short history to reach each limit; the order of the sizes is the same as in the real limits. */
+/** Limits that a short history reaches. They are in the same order of size as the real limits. */
 const SMALL: GuardLimits = { updateStructs: 40, updateRanges: 40, clients: 3, addedStructs: 30, cutStructs: 40, roots: 3 }
 
 const verdict = (guard: UpdateGuard, doc: Y.Doc, update: Uint8Array) =>

@@ -70,14 +70,14 @@ describe('estimate of the longest time an update may take', () => {
     return Y.encodeStateAsUpdate(doc, before)
   }
 
-  it('[G9] the estimate grows with the square of the number of structs that must search for their place, for both costly shapes', () => {
+  it('[G9] the estimate grows with the square of the number of structs for whose place Yjs must search', () => {
     for (const make of [(n: number) => costlyUpdate(n, 7), (n: number) => quadratic(n)]) {
       expect(worstOf([], make(12_000))).toBeGreaterThan(500)
       expect(worstOf([], make(12_000)) / worstOf([], make(3_000))).toBeGreaterThan(10)
     }
   })
 
-  it('[G9] the estimate is high for a few structs that search a long list already in the room', () => {
+  it('[G9] the estimate is high for a few structs for whose place Yjs must search a long list of the room', () => {
     const long = costlyUpdate(10_000, 7)
     const entry = (writer: UpdateWriter) => writer.raw([0x28]).uint(1).text('a').text('k').uint(1).raw([126])
     expect(worstOf([long], new UpdateWriter().block(8, 0, 100, entry).deletes([]))).toBeGreaterThan(10)

@@ -14,18 +14,18 @@ interface Run {
 
 /**
  * An inspected update, split into smaller updates that have the same effect when applied one after another: first the structs, in an order
- * in which each finds what it refers to, then the deletions. It copies the numbers it needs, so the table can serve other updates
- * meanwhile. [G9]
+ * in which each comes after the structs that it refers to, then the deletions. The constructor copies the numbers from the table, so the
+ * table can be used for other updates before all pieces are taken. [G9]
  */
 export class UpdatePieces {
   private readonly update: Uint8Array
-  /** Per struct, in order: client, clock, start and end in the bytes. */
+  /** Four numbers per struct, in the order of application: client, clock, and start and end of its bytes in the update. */
   private readonly structs: Float64Array
   /** client, clock, length of each deleted range. */
   private readonly ranges: readonly number[]
   private nextStruct = 0
   private nextRange = 0
-  /** How many clocks of the current range are already in earlier pieces. */
+  /** How many clocks of the range at `nextRange` are already in earlier pieces. */
   private rangeDone = 0
 
   constructor(update: Uint8Array, table: UpdateTable, order: readonly number[]) {
@@ -49,7 +49,7 @@ export class UpdatePieces {
     return this.structs.length / 4 - this.nextStruct
   }
 
-  /** The next update, of at most `maxStructs` structs; `null` when everything has been returned. */
+  /** Returns the next piece, with at most `maxStructs` structs. Returns `null` when all pieces have been returned. */
   next(maxStructs: number): Uint8Array | null {
     if (this.structsLeft > 0) return encode(this.update, this.takeRuns(maxStructs), [])
     const ranges = this.takeRanges()

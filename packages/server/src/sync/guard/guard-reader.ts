@@ -1,4 +1,4 @@
-/** The reader throws this when the bytes violate `rule`. The guard catches it and never throws it itself. */
+/** Thrown while untrusted bytes are checked, when they violate `rule`. `UpdateGuard.inspect` catches it and answers `bad` with the rule. */
 export class BadBytes {
   readonly rule: GuardRule
 
@@ -7,7 +7,7 @@ export class BadBytes {
   }
 }
 
-/** The names of refusals, for counters and log lines. */
+/** The rules for which the guard refuses an update. The names are used in counters and log lines. */
 export type GuardRule =
   | 'truncated'
   | 'trailing'
@@ -51,7 +51,7 @@ export class GuardReader {
     return this.bytes[this.pos++] as number
   }
 
-  /** An unsigned integer of at most 2^53 - 1. */
+  /** Reads an unsigned integer of at most 2^53 - 1. */
   uint(): number {
     const first = this.byte()
     if (first < 0x80) return first
@@ -104,12 +104,12 @@ export class GuardReader {
     }
   }
 
-  /** A JSON text stored as a string, as in Embed, Format and JSON content. [G6] */
+  /** Skips a JSON text that is stored as a string, as in Embed, Format and JSON content. Throws on text that is not valid JSON. [G6] */
   json(allowUndefined: boolean): void {
     const start = this.run()
     const length = this.pos - start
     const first = this.bytes[start]
-    // Common values of marks and attributes are accepted without parsing: null, true, false, {} and short plain strings.
+    // The most common values of marks and attributes are accepted without parsing.
     if (length === 4 && first === 0x6e && this.same(start, 'null')) return
     if (length === 4 && first === 0x74 && this.same(start, 'true')) return
     if (length === 2 && first === 0x7b && this.bytes[start + 1] === 0x7d) return
@@ -130,7 +130,7 @@ export class GuardReader {
     return true
   }
 
-  /** One lib0 `Any` value. [G6] */
+  /** Skips one lib0 `Any` value. Throws on a value that is not allowed in a document. [G6] */
   any(depth: number): void {
     const tag = this.byte()
     switch (tag) {
@@ -202,7 +202,7 @@ export class GuardReader {
   }
 }
 
-/** Deepest nesting of brackets outside strings. */
+/** Returns the deepest nesting of brackets in a JSON text. Brackets inside strings do not count. */
 function jsonTextDepth(text: string): number {
   let depth = 0
   let deepest = 0
@@ -221,7 +221,7 @@ function jsonTextDepth(text: string): number {
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** The recursion is safe, because the depth has been checked before. */
+/** Throws on lone surrogates and on members named `__proto__`. The recursion is safe, because `json` has checked the depth before. */
 function checkJson(value: unknown): void {
   if (typeof value === 'string') {
     if (LONE_SURROGATE.test(value)) throw new BadBytes('string')

@@ -5,8 +5,8 @@ const MAX_CLOCK = 2 ** 32
 const MAX_ROOT_NAME_BYTES = 512
 
 /**
- * Limits of the guard. What the document already has does not count for an update. A document accepted in several updates must also fit
- * into one update, so no limit of a document is above that of an update. [WS-34, G4, G7]
+ * Limits of the guard. Content of an update that the document already has does not count. The whole state of a document must also pass as
+ * one update, so no limit of a document is above the limit of an update. [WS-34, G4, G7]
  */
 export interface GuardLimits {
   readonly updateStructs: number
@@ -47,7 +47,7 @@ export const SKIP = 10
 
 const NONE = -1
 
-/** Columns per struct in `cells`. */
+/** The columns of `cells`. Each struct has one row. */
 export const CLOCK = 0
 export const LENGTH = 1
 export const KIND = 2
@@ -71,8 +71,8 @@ export const IN_FRAGMENT = 13
 export const COLUMNS = 14
 
 /**
- * Columns of a row's references. The second number is added to the referenced clock to get the clock at which a struct has to begin: an
- * origin must end there, so 1; a right neighbour must begin there, so 0.
+ * The columns with references to other structs. A struct must begin at the referenced clock plus the second number, or Yjs splits a struct
+ * there: directly behind an origin (1), and at a right neighbour (0). A reference to a parent splits no struct, so its number is unused.
  */
 const REFERENCES = [
   [ORIGIN_CLIENT, 1],
@@ -87,7 +87,7 @@ const KEEP_ROWS = 16_384
 export interface KnownContent {
   /** Number of client ids in the document. */
   readonly clients: number
-  /** Next clock of a client in the document, 0 when it has none. */
+  /** Returns the clock after the last struct of a client in the document. Returns 0 when the document has no struct of the client. */
   state(client: number): number
   /** Returns whether the document has all these clocks and has deleted them all. */
   isDeleted(client: number, clock: number, length: number): boolean
@@ -108,7 +108,7 @@ const NOTHING_KNOWN: KnownContent = { clients: 0, state: () => 0, isDeleted: () 
 export class UpdateTable {
   cells = new Float64Array(SMALL_ROWS * COLUMNS)
   structCount = 0
-  /** Per client block: client, first row, rows, first clock, end clock. */
+  /** One entry per client block of the update: the client, the first row of the block, and the clock after its last struct. */
   readonly blockClient: number[] = []
   readonly blockRow: number[] = []
   readonly blockEnd: number[] = []

@@ -64,7 +64,7 @@ describe('updates that the guard refuses', () => {
     expect(verdict(prose(), nestedTypes(128))).toBe('ok')
   })
 
-  it('[G7] Y4: shared types that get deeper frame by frame are refused at the depth limit', () => {
+  it('[G7] Y4: shared types that each update nests deeper are refused at the depth limit', () => {
     const doc = roomOf(nestedTypes(100))
     const deeper = (from: number, count: number) =>
       new UpdateWriter().block(9, from, count, (w, i) => w.typeIn(9, from + i - 1)).deletes([])
@@ -227,7 +227,7 @@ describe('updates that the guard accepts', () => {
     expect(inspect(roomOf(state), state)).toMatchObject({ newClients: 0 })
   })
 
-  it('[WS-32] [3.4] a step2 with a gap inside itself is reported as a gap that skips', () => {
+  it('[WS-32] [3.4] a step2 that itself declares missing content is answered as a gap with skips', () => {
     const [a, b] = [new Y.Doc(), new Y.Doc()]
     a.getText('t').insert(0, 'one')
     const first = Y.encodeStateVector(a)
@@ -242,7 +242,7 @@ describe('updates that the guard accepts', () => {
     expect(inspect(roomOf(), merged)).toEqual({ kind: 'gap', skips: true })
   })
 
-  it('[WS-33] updates of honest clients are accepted one by one and as a whole in any room that has what they need', () => {
+  it('[WS-33] updates of honest clients are accepted one by one, and so is the whole state that they make', () => {
     for (let seed = 1; seed <= 60; seed++) {
       const { updates, state } = honestHistory(seed, 60)
       const doc = new Y.Doc()
@@ -270,10 +270,10 @@ describe('updates that the guard accepts', () => {
   })
 })
 
-describe('structs of which the room has a part', () => {
+describe('an update with a struct of which the room has the first part', () => {
   const rest = (clock: number, root: string) => new UpdateWriter().block(1, clock, 1, (w) => w.string(root, 'abcdef')).deletes([])
 
-  it('[WS-32] [WS-33] [G8] an update with a struct that the room has in part is answered as a gap', () => {
+  it('[WS-32] [WS-33] [G8] an update with a struct of which the room has only the first part is answered as a gap', () => {
     const doc = new Y.Doc()
     doc.clientID = 1
     const fragment = doc.getXmlFragment('prose:p1')
@@ -289,7 +289,7 @@ describe('structs of which the room has a part', () => {
     expect(verdict(doc, rest(collected + 5, 'here'))).toBe('ok')
   })
 
-  it('[WS-32] after a gap an honest client sends only the missing part, which is accepted', () => {
+  it('[WS-32] the diff that an honest client sends after a gap has only the missing part of a struct and is accepted', () => {
     const client = new Y.Doc()
     client.getText('t').insert(0, 'known')
     const room = roomOf(Y.encodeStateAsUpdate(client))

@@ -72,8 +72,9 @@ const NOWHERE: Container = { depth: 0, fragment: false }
 /**
  * Checks an untrusted update against a room before the room is changed. [G1..G8, WS-32..WS-34]
  *
- * An `ok` update applies without leaving anything pending: every struct it refers to is known or can be integrated before, and every
- * deletion is of known content. Time and memory are bounded by the length of the update, whatever counts it declares.
+ * An `ok` update applies without leaving anything pending: every struct that it refers to is in the room or can be integrated before, and
+ * all content that it deletes is in the room or in the update. Time and memory are bounded by the length of the update, whatever counts it
+ * declares.
  */
 export class UpdateGuard {
   private readonly limits: GuardLimits
@@ -95,7 +96,7 @@ export class UpdateGuard {
 
   /** Inspects an update. Content of the Y clients in `former` is refused. */
   inspect(update: Uint8Array, view: RoomView, former: ReadonlySet<number> = NOBODY): Inspection {
-    // The empty update, which a client with nothing to add sends as its step2.
+    // A client with nothing to add sends the empty update, `[0, 0]`, as its step2.
     if (update.length === 2 && update[0] === 0 && update[1] === 0) return EMPTY_UPDATE
     this.view = view
     try {
@@ -190,7 +191,7 @@ export class UpdateGuard {
     return connected
   }
 
-  /** Orders the structs so that each comes after everything it refers to. Returns false when that is impossible in this room. */
+  /** Orders the structs so that each comes after all structs that it refers to. Returns false when this is impossible in the room. */
   private order(): boolean {
     const blocks = this.reached.length
     for (let block = 0; block < blocks; block++) if (!this.run(block)) return false
@@ -246,8 +247,8 @@ export class UpdateGuard {
       this.skips = true
     } else {
       if (kind !== GC) {
-        // The struct is known in part. Yjs would join its new rest to whatever the room has in place of the known part, which may be
-        // garbage collected or moved. The client is asked to send it again, split at the room's last clock.
+        // The room has the first part of the struct. Yjs would join the new rest to whatever the room has in place of this part, which may be
+        // garbage collected or moved. The client is asked to send the struct again, split at the room's last clock.
         const before = this.before[block] as number
         if (clock < before && clock + (cells[at + LENGTH] as number) > before) return 'gap'
         const client = blockClient[block] as number
@@ -346,7 +347,7 @@ export class UpdateGuard {
     return count
   }
 
-  /** Returns whether everything that the update deletes is in the room or in the update itself. */
+  /** Returns whether all content that the update deletes is in the room or in the update itself. */
   private hasDeleted(view: RoomView): boolean {
     const { ranges } = this.table
     for (let i = 0; i < ranges.length; i += 3) {

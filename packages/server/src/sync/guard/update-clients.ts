@@ -1,14 +1,14 @@
 import { BadBytes, GuardReader } from './guard-reader.ts'
 import { UpdateTable } from './guard-table.ts'
 
-/** The Y clients whose structs an update contains. Stops without error at bytes that cannot be read. */
+/** Returns the Y clients whose structs an update contains. Stops without error at bytes that cannot be read. */
 export function clientsOfUpdate(update: Uint8Array): readonly number[] {
   const table = new UpdateTable()
   readAsFarAsPossible(() => table.read(update, Number.POSITIVE_INFINITY))
   return table.blockClient
 }
 
-/** The Y clients that a state vector names. Stops without error at bytes that cannot be read. */
+/** Returns the Y clients that a state vector names. Stops without error at bytes that cannot be read. */
 export function clientsOfVector(vector: Uint8Array): readonly number[] {
   const reader = new GuardReader()
   reader.reset(vector)

@@ -1,9 +1,9 @@
 import * as Y from 'yjs'
 import { type CharId, nameOf } from './block-text.ts'
 
-/** One insertion of an update: letters in a row, or one other item. */
+/** One insertion that an update brings: letters in a row, or one other item. */
 export interface Arrival extends CharId {
-  /** The number of arrivals before this one in its update. */
+  /** The number of arrivals before this arrival in its update. */
   readonly at: number
   readonly length: number
   readonly origin: CharId | null
@@ -11,13 +11,13 @@ export interface Arrival extends CharId {
   readonly parent: Y.Item['parent']
   /** The letters; empty for an item that is not text, such as a change of formatting. */
   readonly text: string
-  /** The sender deleted its text and then discarded it, so that only the length is known. */
+  /** True when the sender has deleted and discarded the content, so that only its length is known. */
   readonly isGone: boolean
-  /** The node that it inserts; `null` for any other item. */
+  /** The node that the arrival inserts; `null` for any other item. */
   readonly type: Y.AbstractType<unknown> | null
-  /** The attribute whose value it sets, when the update names the attribute; see `AttributeNames`. */
+  /** The attribute whose value the arrival sets; `null` when the update does not tell the attribute (see `AttributeNames`). */
   readonly attribute: Attribute | null
-  /** The value that it inserts, for example of an attribute; `undefined` for text and for a value that the sender has discarded. */
+  /** The inserted value, for example of an attribute; `undefined` for text and for a value that the sender has discarded. */
   readonly value: unknown
 }
 
@@ -29,12 +29,12 @@ export interface Attribute {
 
 /**
  * Finds the attribute of an item that replaces an earlier value. Such an item names only the item of the earlier value and not the
- * attribute, so the attributes of earlier items are remembered here.
+ * attribute, so this class remembers the attributes of earlier items.
  */
 export class AttributeNames {
   private readonly byLast = new Map<string, Attribute>()
 
-  /** Notes the attribute of an item, under the last clock of the item: the next item of the same attribute names this clock. */
+  /** Notes the attribute of an item under the last clock of the item. The next item of the same attribute has this clock as its origin. */
   note({ client, clock, length }: CharId & { readonly length: number }, attribute: Attribute): void {
     this.byLast.set(nameOf({ client, clock: clock + length - 1 }), attribute)
   }
@@ -51,8 +51,8 @@ export type DeletedRanges = Y.Transaction['deleteSet']
 type Ranges = readonly { readonly clock: number; readonly len: number }[]
 
 /**
- * Reads an update. Letters that were typed one behind the other become one arrival, even if the update has an item for each letter,
- * because every later step takes time for each arrival.
+ * Reads an update. Letters that were typed one behind the other become one arrival, even if the update has an item for each letter. This
+ * saves time, because every later step takes time for each arrival.
  */
 export function readArrivals(update: Uint8Array): { readonly arrivals: readonly Arrival[]; readonly deleted: DeletedRanges } {
   const { structs, ds } = Y.decodeUpdate(update)
@@ -89,7 +89,7 @@ function follows({ client, clock }: CharId, origin: CharId | null, last: Arrival
   return client === last.client && clock === last.clock + last.length && origin?.client === client && origin.clock === clock - 1
 }
 
-/** A part of a row of characters, by their clocks: `from` inclusive, `to` exclusive. */
+/** A part of a row of characters, from the clock `from` (inclusive) to the clock `to` (exclusive). */
 export interface Part {
   readonly from: number
   readonly to: number
@@ -111,7 +111,7 @@ export function partsOf(from: number, to: number, ranges: Ranges = []): readonly
   return parts
 }
 
-/** Returns how many entries begin at `clock` or before. The entries are in the order of their clocks. */
+/** Returns how many entries begin at `clock` or before. The entries must be in the order of their clocks. */
 export function placeOf(entries: readonly { readonly clock: number }[], clock: number): number {
   let low = 0
   let high = entries.length

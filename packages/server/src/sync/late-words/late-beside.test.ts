@@ -35,7 +35,7 @@ describe('a client that writes beside a removed block', () => {
       '<table><tr><td><p id="b">two</p></td></tr></table>',
       'tableRow',
     ],
-  ])('[AG-110] a first %s that is written after an agent deleted the first one appears once', (_, before, after, name) => {
+  ])('[AG-110] a new first %s appears once when an agent has deleted the old first one before', (_, before, after, name) => {
     const { page, edit, send } = lateScene(before)
     edit(after)
     send()

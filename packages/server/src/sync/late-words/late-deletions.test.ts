@@ -84,7 +84,7 @@ describe('letters that were typed late and deleted again', () => {
     expect(shown(relay)).toBe('<h2 id="a"><strong>onexz</strong> two</h2>')
   })
 
-  it('[AG-110] late letters stay when their writer gets the removal and sends it back with its whole state', () => {
+  it('[AG-110] late letters stay when their writer gets the removal of the block and sends it back in a whole state', () => {
     const { ann, page, edit, receive, relay, send } = lateScene('<p id="a">one</p>')
     type(textsIn(page)[0] as Y.XmlText, 3, '!')
     edit('<h1 id="a">one</h1>')
@@ -93,7 +93,7 @@ describe('letters that were typed late and deleted again', () => {
     expect(shown(relay)).toBe('<h1 id="a">one!</h1>')
   })
 
-  it('[AG-110] a relay that was restarted meanwhile deletes late letters with the help of the stored notes', () => {
+  it('[AG-110] a relay that was restarted since it wrote late letters finds and deletes them by its stored notes', () => {
     const { page, edit, receive, relay, held, at } = lateScene('<p id="a">one</p>')
     const text = textsIn(page)[0] as Y.XmlText
     edit('<h1 id="a">one</h1>')

@@ -63,14 +63,14 @@ describe.each(deliveries)('Enter in a block of the page that the relay replaced 
     expect(deliver(scene)).toBe(page('<p> two more</p>'))
   })
 
-  it('[AG-110] a half that the relay has rewritten is not deleted', () => {
+  it('[AG-110] a half that the relay has rewritten stays in the successor', () => {
     const scene = lateScene(page('<p id="a">one two</p>'))
     enter(scene, 3, plain(' two'))
     scene.edit(page('<h2 id="a">one 2</h2>'))
     expect(deliver(scene)).toBe(page('<h2 id="a">one 2</h2><p> two</p>'))
   })
 
-  it('[AG-110] the half is deleted in the block into which the newest of several edits has put it', () => {
+  it('[AG-110] after several edits of the relay, the half is deleted from the newest successor', () => {
     const scene = lateScene(page('<p id="a">one two</p>'))
     enter(scene, 3, plain(' two'))
     scene.edit(page('<h2 id="a">one two</h2>'))
@@ -95,14 +95,14 @@ describe.each(deliveries)('Enter in an item of a list that the relay replaced me
     ['behind', 4, 'one two more'],
     ['in', 2, 'one t morewo'],
     ['in front of', 0, 'one more two'],
-  ])('[AG-110] words typed %s the half go to the place where the relay has the half', (_where, at, wanted) => {
+  ])('[AG-110] words typed %s the moved half are placed where the relay keeps this half', (_where, at, wanted) => {
     const scene = lateScene(list('one two'))
     type(enter(scene, 3, ' two'), at, ' more')
     scene.edit(list('one two', 'ol'))
     expect(deliver(scene)).toBe(list(wanted, 'ol'))
   })
 
-  it('[AG-110] no part of a half that is broken again is lost, and none stands twice when each break is sent in its own update', () => {
+  it('[AG-110] a half that is broken again loses no part, and repeats none when each break is an update of its own', () => {
     const scene = lateScene(list('one two'))
     const text = enter(scene, 3, ' two')
     scene.ann.transact(() => {
@@ -124,7 +124,7 @@ describe.each(deliveries)('Enter in an item of a list that the relay replaced me
   })
 })
 
-it('[AG-110] after a restart, words typed behind one half of a split block are placed by the notes that the relay has stored', () => {
+it('[AG-110] after a restart, the relay places words typed behind the moved half of a block by its stored notes', () => {
   const { page, edit, receive, relay, held, at, ann } = lateScene('<ul><li><p id="a">one two</p></li></ul>')
   const text = textsIn(page)[0] as Y.XmlText
   edit('<ol><li><p id="a">one two</p></li></ol>')

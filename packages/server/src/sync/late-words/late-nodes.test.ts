@@ -98,14 +98,14 @@ describe('attributes of a late block without text that are set after the block w
     expect(html).toContain('data-latex="x+y"')
   })
 
-  it.each(deliveries)('[AG-110] a formula that arrives without its attribute is written when that arrives: %s', (_, deliver) => {
+  it.each(deliveries)('[AG-110] a formula that arrives before its latex is written when the latex comes: %s', (_, deliver) => {
     const scene = lateScene(quote)
     put(scene, element('mathBlock')).setAttribute('latex', 'x')
     scene.edit('<h2 id="a">one</h2>')
     expect(count(deliver(scene), 'data-latex="x"')).toBe(1)
   })
 
-  it.each(deliveries)('[AG-110] an image keeps every attribute that was set more than once: %s', (_, deliver) => {
+  it.each(deliveries)('[AG-110] an image has the last value of every attribute: %s', (_, deliver) => {
     const scene = lateScene(quote)
     const image = put(scene, element('image', { src: 'https://example.com/i.png', alt: 'one', title: 'same' }))
     image.setAttribute('alt', 'two')
@@ -139,7 +139,7 @@ describe('attributes of a late block without text that are set after the block w
     expect(scene.send()).toBe('<ol><li><p id="a">one two</p></li></ol>')
   })
 
-  it('[AG-110] a value for a late block that was removed again is reported as lost on its page', () => {
+  it('[AG-110] an attribute value that arrives after its late block was removed is reported as lost on the page', () => {
     const scene = lateScene(quote)
     const { relay, at, edit, held, receive } = scene
     const block = put(scene, formula(''))
@@ -158,7 +158,7 @@ describe('attributes of a late block without text that are set after the block w
 })
 
 describe('attribute values that no editor writes', () => {
-  /** Writes such a value into the bytes of an update. Yjs accepts it there, but throws when it is set. */
+  /** Writes an object with a member `constructor` into an update. Yjs accepts the object there, but throws when it is set as an attribute. */
   function withConstructor(update: Uint8Array): Uint8Array {
     const bytes = Buffer.from(update)
     bytes.write('constructor', bytes.indexOf('constructo_'))
@@ -173,12 +173,12 @@ describe('attribute values that no editor writes', () => {
       1,
     ],
     [
-      'no formula when it is what a formula says',
+      'no formula when it is the latex of a formula',
       () => element('mathBlock', { latex: { constructo_: 1 } }),
       'data-math-block',
       0,
     ],
-    ['no formula of bytes', () => element('mathBlock', { latex: Uint8Array.of(1) }), 'data-math-block', 0],
+    ['no formula when the latex is bytes', () => element('mathBlock', { latex: Uint8Array.of(1) }), 'data-math-block', 0],
   ] as const)(
     '[AG-110] an invalid value of a late attribute is left out without an error, and the page gets %s',
     (_, made, what, times) => {

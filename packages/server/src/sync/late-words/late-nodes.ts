@@ -9,11 +9,11 @@ import type { RemovedBlock } from './removed-blocks.ts'
 export interface LateNode {
   readonly node: string
   readonly attributes: Map<string, AttributeValue>
-  /** The remembered block that stands for it. */
+  /** The remembered block that stands for this late block. */
   readonly block: RemovedBlock
-  /** The block that the relay has written for it; `null` until then. */
+  /** The element that the relay has written for this late block; `null` until then. */
   written: CharId | null
-  /** The attributes that were set since it was written. */
+  /** The names of the attributes that have changed since the relay last wrote them. */
   readonly changed: Set<string>
 }
 
@@ -31,21 +31,21 @@ interface Known {
   readonly names: AttributeNames
 }
 
-/** What an update says about its late content. */
+/** The deletions of an update, and how they are to be read for its late content. */
 interface Told {
   readonly deleted: DeletedRanges
-  /** The update contains the removal too. Then its deletions no longer show what its writer deleted by hand. */
+  /** True when the deletions contain the removal of the block. Then they no longer show which content the writer deleted by hand. */
   readonly isHeardOf: boolean
 }
 
 /**
- * The blocks without text that came late, while the removed blocks around them are remembered. Their attributes are read from the updates,
- * because the document drops everything that is inserted into a removed container.
+ * The late blocks without text, for as long as the removed blocks around them are remembered. Their attributes are read from the updates,
+ * because the document drops all content that is inserted into a removed container.
  */
 export class LateNodes {
   private readonly known = new WeakMap<RemovedBlock, Known>()
 
-  /** Returns the block without text that an arrival inserts. Returns none for any other arrival, and for a block that its writer deleted again. */
+  /** Returns the block without text that an arrival inserts. Returns `[]` for other arrivals and for a block that its writer deleted again. */
   add(arrival: Arrival, block: RemovedBlock, { deleted, isHeardOf }: Told): readonly LateNode[] {
     const { client, clock, type } = arrival
     if (!(type instanceof Y.XmlElement) || !isLeafBlock(type)) return []
@@ -57,7 +57,7 @@ export class LateNodes {
     return [node]
   }
 
-  /** Returns the late block whose attribute an arrival sets, if it does so, with the new value. A later value replaces an earlier one. */
+  /** Returns the late block whose attribute an arrival sets, with the new value. Returns `[]` for an arrival that sets no such attribute. */
   change(arrival: Arrival, block: RemovedBlock, { deleted, isHeardOf }: Told): readonly LateNode[] {
     const known = this.known.get(block)
     const attribute = arrival.attribute ?? known?.names.behind(arrival.origin) ?? null
@@ -74,12 +74,12 @@ export class LateNodes {
   }
 }
 
-/** Whether a value may be written. A client can send any value, including one for which Yjs throws when it is set. */
+/** Whether an attribute value may be written. A client can send any value, even one that Yjs cannot set without throwing. */
 function isPlain(value: unknown): value is AttributeValue {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** Whether a block has all key attributes of its kind. If one is missing, its value was discarded or has not arrived yet. */
+/** Whether a late block has all key attributes of its kind. The value of a missing attribute was discarded or has not arrived yet. */
 export function isSaid({ node, attributes }: LateNode): boolean {
   return findNodeSpec(node)?.attrs.every(({ key, name }) => key !== true || (attributes.get(name) ?? null) !== null) === true
 }
@@ -92,11 +92,11 @@ export function elementOf({ node, attributes }: LateNode): Y.XmlElement {
   return element
 }
 
-/** Writes the values that arrived after the block was written. Returns false when the block is gone, so that the values are lost. */
+/** Writes attribute values that arrived after the block was written. Returns false when the block is gone, so that the values are lost. */
 export function writeChanges(doc: Y.Doc, { written, attributes, changed }: LateNode): boolean {
   const element = written && typeAt(doc, written)
   const isLost = changed.size > 0 && !(element instanceof Y.XmlElement)
-  // An attribute that was deleted or has a value that may not be written keeps its written value.
+  // An attribute that was deleted, or whose new value may not be written, keeps the value that it has.
   if (element instanceof Y.XmlElement)
     for (const name of changed) if (attributes.has(name)) element.setAttribute(name, attributes.get(name) as string)
   changed.clear()

@@ -194,7 +194,7 @@ it('[AG-110] after any edits and restarts of the relay each late word of a perso
       fc.record({
         inNewBlock: fc.boolean(),
         typos: fc.array(fc.nat(2), { maxLength: 5 }),
-        /** The copies keep deleted letters, and each person sends everything in one update. */
+        /** When true, the copies keep deleted letters, and each person sends everything in one update. */
         atOnce: fc.boolean(),
       }),
       (start, edits, ann, ben, half, [afterFirst, afterEdits, afterHalf], { inNewBlock, typos, atOnce }) => {

@@ -22,13 +22,13 @@ interface Position {
 /** Work that remains after a late update was applied: letters or blocks to write, or letters to delete. */
 export type LateEdit = LateWord | LateNode | LateDeletion | MovedHalf
 
-/** An update that is being searched. */
+/** An update in which `find` searches for late content. */
 interface Incoming {
   readonly arrivals: readonly Arrival[]
   readonly deleted: DeletedRanges
-  /** The letters of removed blocks that it deletes. */
+  /** The letters of removed blocks that the update deletes. */
   readonly runs: ReadonlyMap<RemovedBlock, readonly DeletedRun[]>
-  /** By arrival: those of its letters that its writer only moved there from a removed block. */
+  /** By `nameOf` of an arrival: the letters of the arrival that Enter only moved there from a removed block. */
   readonly moved: Map<string, MovedLetters & { readonly block: RemovedBlock }>
   readonly search: Search
 }
@@ -38,24 +38,24 @@ export const TYPED_BY = 'typedBy'
 /** Key in `transaction.meta`: the ids of pages whose words have no place any more. */
 export const LOST_ON = 'lostOn'
 
-/** The rest of an update is searched at most this often. Words that more clients than this typed behind each other are not found. */
+/** `find` searches an update in at most this many rounds. Words that more clients than this typed behind each other are not found. */
 const MOST_ROUNDS = 8
-/** At most this many replacements of a block, one after another, are followed. */
+/** A place is searched through at most this many replacements, one after another. */
 const MOST_STEPS = 64
 
 /**
  * Moves characters that clients insert into removed texts to the texts that replaced them. [AG-110]
  *
- * An edit of the relay that retypes, moves or removes a block removes its live nodes. A client that types at that moment still sends characters
- * for the old node, where Yjs would drop them. Call `find` with each update before it is applied, and `place` afterwards.
+ * An edit of the relay that retypes, moves or removes a block removes the live nodes of the block. A client that types at that moment still
+ * sends characters for the old node, where Yjs would drop them. Call `find` with each update before it is applied, and `place` afterwards.
  */
 export class LateWords {
   private readonly doc: Y.Doc
   private readonly removed: RemovedBlocks
-  /** While words are placed: the last item behind which one was placed, and the number of characters before it. Saves counting again. */
+  /** During `place`: the last item behind which a word was placed, and the number of characters before the item. Saves counting again. */
   private counted: { readonly item: Y.Item; readonly before: number } | null = null
   private readonly nodes: LateNodes
-  /** The last block without text that was written beside a removed one. */
+  /** By removed block: the last block without text that `place` has written beside the removed block. */
   private readonly lastBeside = new WeakMap<RemovedBlock, CharId>()
 
   constructor(doc: Y.Doc, removed = new RemovedBlocks(), nodes = new LateNodes()) {
@@ -64,7 +64,7 @@ export class LateWords {
     this.nodes = nodes
   }
 
-  /** Remembers what a transaction of the relay removed; call it when the transaction ends. */
+  /** Remembers the blocks that a transaction of the relay removed. Call this method when the transaction ends. */
   remember(transaction: Y.Transaction, nowMs: number): void {
     this.removed.remember(transaction, nowMs)
   }
@@ -83,19 +83,20 @@ export class LateWords {
     return new LateWords(doc, this.removed, this.nodes)
   }
 
-  /** Returns the work that `update` leaves for `place`, because it writes into removed texts. Costs nothing while none is remembered. */
+  /** Returns the work that `update` leaves for `place`, because it writes into removed texts. Costs nothing while no removal is remembered. */
   find(update: Uint8Array, nowMs: number): readonly LateEdit[] {
     this.removed.expire(nowMs)
     if (this.removed.isEmpty) return []
     const { arrivals, deleted } = readArrivals(update)
-    // Read before the letters of this update are noted. Letters that the update both inserts and deletes are never noted as words.
+    // Deletions are looked up before the letters of this update are noted. So they are only deletions of letters from earlier updates.
+    // Letters that this update both inserts and deletes are never noted as words.
     const deletions = this.removed.lettersIn(deleted)
     const runs = this.removed.runsIn(deleted)
     const incoming: Incoming = { arrivals, deleted, runs, moved: new Map(), search: new Search() }
     let waiting = arrivals
     const edits: LateEdit[] = []
-    // The text of one client may follow the text of another client that comes later in the update. So the rest is searched again
-    // after each round that found something.
+    // The text of one client may follow the text of another client that comes later in the update. So after each round that found
+    // something, the remaining arrivals are searched again.
     for (let [found, rounds] = [true, 0]; found && waiting.length > 0 && rounds < MOST_ROUNDS; rounds++) {
       found = false
       const left: Arrival[] = []
@@ -122,10 +123,10 @@ export class LateWords {
   }
 
   /**
-   * Notes an arrival that Yjs is about to drop, so that words typed behind it or into it are found too. Returns its words to be written.
+   * Notes an arrival that Yjs is about to drop, so that words typed behind it or into it are found too. Returns the words to be written.
    *
-   * Words that the same update deletes are left out; a client sends such words when it keeps them for undo. When the update also contains
-   * the removal of the block, its deletions do not show which letters were deleted by hand. Then all are written, so that none is lost.
+   * Words that the same update deletes are left out. A client sends such words when it keeps them for undo. When the update also contains
+   * the removal of the block, its deletions do not show which words were deleted by hand. Then all words are written, so that none is lost.
    */
   private note(arrival: Arrival, spot: Spot, incoming: Incoming): readonly LateEdit[] {
     const { client, clock, length, text } = arrival
@@ -160,7 +161,7 @@ export class LateWords {
     return words
   }
 
-  /** Notes a new node. In a new block, finds the letters that Enter only moved there and that the successor of the old block still has. */
+  /** Notes a new node. For a new block, finds the letters that Enter only moved there and that the successor of the old block still has. */
   private noteType(arrival: Arrival, spot: Spot, { arrivals, deleted, runs, moved, search }: Incoming): readonly LateNode[] {
     const { type } = arrival
     const told = { deleted, isHeardOf: Y.isDeleted(deleted, spot.block.anchor as Y.ID) }
@@ -173,7 +174,10 @@ export class LateWords {
     return this.nodes.add(arrival, block, told)
   }
 
-  /** Returns letters of removed blocks that an update may have moved into new blocks that stay. `kept`: the arrivals that are not late. */
+  /**
+   * Returns letters of removed blocks that an update deletes, and may have moved into new blocks outside the removed blocks. `kept`: the
+   * arrivals that are not late.
+   */
   private halves(kept: readonly Arrival[], { deleted, runs }: Incoming): readonly MovedHalf[] {
     const isMoved = (block: RemovedBlock): boolean => !Y.isDeleted(deleted, block.anchor as Y.ID)
     const from = [...runs].filter(([block]) => isMoved(block))
@@ -186,8 +190,8 @@ export class LateWords {
   }
 
   /**
-   * Writes late words and blocks to their new places. Deletes letters whose writer deleted or moved them. Returns how many characters were
-   * left out because they have no place, for example on a removed page. `by`: the writer, for listeners of the transaction.
+   * Writes late words and blocks to their new places. Deletes letters that their writer has deleted or moved. Returns how many characters
+   * were left out because they have no place, for example on a removed page. `by`: the writer, for listeners of the transaction.
    */
   place(edits: readonly LateEdit[], origin: unknown, by: unknown = null): number {
     let unplaced = 0
@@ -221,7 +225,10 @@ export class LateWords {
     return true
   }
 
-  /** Writes a block without text beside its place, or later changes of it. Blocks for one place stand in the order of their arrival. */
+  /**
+   * Writes a late block without text to its place, or later changes of its attributes. Blocks for one place stand in the order of their
+   * arrival. Returns false when there is no place.
+   */
   private writeNode(edit: LateNode): boolean {
     if (edit.written !== null) return writeChanges(this.doc, edit)
     if (!isSaid(edit)) return true
@@ -240,7 +247,10 @@ export class LateWords {
     return true
   }
 
-  /** Deletes the replacements of letters that stand in a new block now. Deletes none of a row when one of its letters has no replacement. */
+  /**
+   * Deletes the replacements of moved letters when a new block contains these letters. Deletes no letter of a row when one letter of the row
+   * has no replacement.
+   */
   private takeOut({ deleted, made }: MovedHalf, texts: MadeTexts): void {
     for (const row of inRows(deleted)) {
       const heirs = this.heirsOf(row)
@@ -250,7 +260,7 @@ export class LateWords {
     }
   }
 
-  /** Returns the replacements of letters in a row; `null` when a letter has none. */
+  /** Returns the letters of the successor that replaced a row of letters; `null` when a letter has no replacement. */
   private heirsOf(row: readonly DeletedRun[]): readonly Standing[] | null {
     const heirs: Standing[] = []
     for (const { client, clock, length } of row)
@@ -291,7 +301,7 @@ export class LateWords {
     }
   }
 
-  /** Returns the visible item of a character, or of its replacement; `null` when there is neither. */
+  /** Returns the visible item of a character or of its replacement; `null` when both are gone. */
   private standing(id: CharId, steps: number, isMoved = false): Standing | null {
     const item = itemAt(this.doc, id)
     if (item !== null && item.parent instanceof Y.XmlText && item.parent._item?.deleted === false)
@@ -340,7 +350,7 @@ export class LateWords {
     return { text, index: before + (isShown ? id.clock - item.id.clock + 1 : 0) }
   }
 
-  /** Returns how many characters stand before an item. Counts to the left until the item that was counted last. */
+  /** Returns how many characters stand before an item. Counts to the left, and stops early at the item in `counted`. */
   private indexOf(item: Y.Item): number {
     let index = 0
     for (let at: Y.Item | null = item; at !== null; at = at.left) {
@@ -356,7 +366,7 @@ export class LateWords {
       const spot = this.removed.startOf(id)
       return spot === null ? null : this.resolve(spot, steps - 1)
     }
-    // A block without text has replaced the old block, so the words get a paragraph.
+    // A block that cannot hold text has replaced the old block. The caller makes a paragraph for the words.
     if (!isTextBlock(element)) return null
     this.counted = null
     const [first] = element.toArray()

@@ -18,8 +18,8 @@ export function insertAt({ parent, after }: Place, element: Y.XmlElement): void 
 }
 
 /**
- * Returns the place of a paragraph behind an item, or where the item was. Goes outwards until a container that holds paragraphs, because a
- * list or a table holds none.
+ * Returns the place for a paragraph behind an item, even if the item is deleted. Goes outwards to the first container that can hold
+ * paragraphs, because a list or a table cannot.
  */
 export function placeBeside(item: Y.Item): Place | null {
   for (let at: Y.Item | null = item; at !== null; at = parentItem(at)) {
@@ -32,7 +32,7 @@ export function placeBeside(item: Y.Item): Place | null {
   return null
 }
 
-/** Returns the place of a block that replaces a removed one; `null` when there is none. Follows at most `steps` blocks. */
+/** Returns the place for a block that replaces a removed block; `null` when there is no place. Follows at most `steps` blocks. */
 export function placeOf(doc: Y.Doc, { beside, anchor, root, successor }: RemovedBlock, steps: number): Place | null {
   if (steps === 0) return null
   const element = successor && typeAt(doc, successor.element)
@@ -60,9 +60,9 @@ function takesParagraphs(type: Y.XmlFragment): boolean {
 }
 
 /**
- * Whether Yjs keeps an insertion beside an item. It does when the container of the item exists, even if the item itself is deleted: an
- * insertion at the head of a container names the first item as its neighbour, deleted or not. The direct container is enough to know,
- * because Yjs deletes everything inside a deleted container.
+ * Whether Yjs keeps an insertion beside an item. Yjs does so when the container of the item exists, even if the item itself is deleted: an
+ * insertion at the head of a container names the first item as its neighbour, deleted or not. Only the direct container is checked, because
+ * Yjs deletes everything inside a deleted container.
  */
 export function keepsWhatIsBeside(doc: Y.Doc, id: CharId): boolean {
   const item = itemAt(doc, id)

@@ -8,7 +8,7 @@ import type { DeletedRun, RemovedBlock } from './removed-blocks.ts'
 
 /*
  * At Enter, an editor deletes one half of a block and writes this half into a new block, in one update. When the relay has replaced the old
- * block meanwhile, its successor has the whole text, and the half would stand twice. [AG-110]
+ * block meanwhile, the successor of the old block has the whole text, and the half would stand twice on the page. [AG-110]
  */
 
 /** Letters of a new block that came from a removed block, and their offset in the removed block. */
@@ -17,21 +17,21 @@ export interface MovedLetters {
   readonly offset: number
 }
 
-/** Letters that a client deleted from a removed block, and the new blocks of the same update. One of these may contain the letters now. */
+/** Letters that a client deleted from a removed block, and the new blocks of the same update, which may contain the letters now. */
 export interface MovedHalf {
   readonly deleted: readonly DeletedRun[]
   readonly made: readonly CharId[]
 }
 
-/** Stands for a letter that the sender has discarded. It is a character for private use, which no text has. */
+/** Stands for a letter that the sender has discarded. This is a private-use character of Unicode, which no text has. */
 const UNKNOWN = '\uf8ff'
 
-/** The limit of steps of one search. They take a fraction of a second, and people never write so much at once. */
+/** The largest number of steps of one `Search`. So many steps take a fraction of a second, and people never write so much at once. */
 const MOST_LOOKS = 1_000_000
 /** Reading this many letters or deletions counts as one step, like reading one arrival or block. */
 const LETTERS_IN_LOOK = 10
 
-/** The budget of a search for halves. When it is used up, no more halves are found, and those that are not found stand twice. */
+/** The budget of a search for moved halves. When the budget is used up, no more halves are found, and their text stands twice on the page. */
 export class Search {
   private left = MOST_LOOKS
 
@@ -43,8 +43,8 @@ export class Search {
 }
 
 /**
- * Finds the half of a removed block with which the content of a new block begins. Words that the client typed into the half afterwards come
- * behind it in the update. Returns the letters of the half, by the arrivals that insert them.
+ * Finds the half of a removed block with which the content of a new block begins. Words that the client typed into the new block later come
+ * after the half in the update. Returns the letters of the half, by `nameOf` of the arrivals that insert them.
  *
  * @param deleted the letters of the old block that the update deletes
  */
@@ -55,7 +55,7 @@ export function movedLetters(
   search: Search,
 ): ReadonlyMap<string, MovedLetters> {
   const found = new Map<string, MovedLetters>()
-  // The half is not longer than the old block, so no more letters are needed.
+  // The half is not longer than the old block, so it is enough to read one letter more than the old block has.
   const most = old.length + 1
   let text = ''
   for (const arrival of content) {
@@ -81,14 +81,14 @@ function lengthOfHalf(text: string, old: RemovedBlock, deleted: readonly Deleted
   return text !== '' && text.length <= Math.min(count, old.length) && isEndOf(old, text) ? text.length : 0
 }
 
-/** Returns the offset from which all letters to the end of the block are deleted; the length of the block when there are none. */
+/** Returns the offset from which all letters to the end of the block are deleted; the length of the block when its end is not deleted. */
 function startOfDeletedEnd({ length }: RemovedBlock, deleted: readonly DeletedRun[]): number {
   let start = length
   for (const run of deleted.toReversed()) if (run.offset + run.length >= start) start = Math.min(start, run.offset)
   return start
 }
 
-/** Whether a block ends with `text`. Only the last words of a long block are known, so only these are compared. */
+/** Whether a block ends with `text`. Only the last 2,000 characters of a long block are known, so only these are compared. */
 function isEndOf({ words }: RemovedBlock, text: string): boolean {
   const known = Math.min(words.length, text.length)
   if (known === 0) return false
@@ -105,7 +105,8 @@ export function contentOf(arrivals: readonly Arrival[], root: Arrival, search: S
     const arrival = arrivals[i] as Arrival
     const { type, parent, origin } = arrival
     if (arrival.client !== client) break
-    // An arrival behind the block itself stands beside it. An arrival behind a later item of the same client stands inside it.
+    // The origin tells where an arrival stands: behind the block itself means beside the block, behind a later item of the same client means
+    // inside the block.
     const isInside =
       origin === null ? parent instanceof Y.ID && inside.has(nameOf(parent)) : origin.client === client && origin.clock > clock
     if (!isInside && type !== null && isBlock(type)) break
@@ -132,7 +133,7 @@ export function inRows(deleted: readonly DeletedRun[]): readonly (readonly Delet
   return rows
 }
 
-/** The texts of new blocks while late words are placed. They are kept because many halves may be searched in the same blocks. */
+/** Caches the texts of new blocks during one `place`, because many halves may be searched in the same blocks. */
 export class MadeTexts {
   private readonly doc: Y.Doc
   private readonly texts = new Map<MovedHalf['made'], readonly string[]>()

@@ -9,7 +9,7 @@ export type NotedSpot =
 /** One note about removed blocks. Blocks have numbers that grow in the order of the notes. */
 export type Note =
   | { readonly kind: 'removed'; readonly number: number; readonly removal: Removal }
-  /** Characters that came late, or a node when there is a `type`. Its `number` is the number of the next block. */
+  /** Characters that came late, or a node when there is a `type`. `type.number` is the number that the next remembered block gets. */
   | ({
       readonly kind: 'came'
       readonly length: number
@@ -17,12 +17,12 @@ export type Note =
       readonly at: NotedSpot
       readonly type?: { readonly isBlock: boolean; readonly number: number }
     } & CharId)
-  /** Letters in a new block that Enter only moved there from the removed block `number`. Older releases ignore this note. */
+  /** Letters that Enter only moved from the removed block `number` into a new block. Older releases ignore this note. */
   | ({ readonly kind: 'moved'; readonly length: number; readonly number: number; readonly offset: number } & CharId)
   | { readonly kind: 'placed'; readonly word: CharId; readonly target: CharId }
   | { readonly kind: 'replaced'; readonly number: number; readonly element: CharId }
 
-/** The maximum length of the notes of one record, in characters. Only this process remembers the notes beyond it. */
+/** The maximum length of the stored notes of one record, in characters. Further notes are not stored and are lost with this process. */
 const MOST_NOTED = 1_048_576
 
 /** Writes notes as text to be stored, one JSON line each. */
@@ -38,7 +38,7 @@ export function writeNotes(notes: readonly Note[]): string {
   return lines.join('\n')
 }
 
-/** Reads the text of `writeNotes`. */
+/** Reads the notes from a text that `writeNotes` has written. */
 export function readNotes(text: string): readonly Note[] {
   return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Note)
 }

@@ -20,11 +20,11 @@ export interface Successor {
   readonly ends: CommonEnds
 }
 
-/** A text block from which a transaction removed texts, or a removed block that holds no text. Plain data, which can be stored. */
+/** A text block from which a transaction removed texts, or a removed block that cannot hold text. Plain data, which can be stored. */
 export interface Removal {
-  /** Its text; the last 2,000 characters of a longer text. */
+  /** The text of the block before the removal; of a longer text, the last 2,000 characters. */
   readonly words: string
-  /** The length of its whole text. */
+  /** The length of the whole text of the block before the removal. */
   readonly length: number
   /** The removed children of the block: all children when the block itself was removed. */
   readonly gone: readonly GoneChild[]
@@ -39,10 +39,10 @@ export interface Removal {
 
 export type GoneChild = Omit<BlockChild, 'type'>
 
-/** A new block in the same place counts as the rewritten old block when common ends make up this share of the longer text. */
+/** A new block in the place of a removed block is its successor when their common ends make up at least this share of the longer text. */
 const LIKE = 0.3
 const MOST_WORDS = 2_000
-/** The maximum number of new blocks that are compared with a removed one. */
+/** The maximum number of new blocks whose text is compared with the text of a removed block. */
 const NEAR = 8
 
 type Holder = Y.XmlElement | Y.XmlText
@@ -54,8 +54,8 @@ interface Block {
 }
 
 /**
- * Returns the blocks that a transaction removed, and the successors of those with text. Call it when the transaction ends, because later
- * the content is gone. [AG-110]
+ * Returns the blocks that a transaction removed, and the successors of the removed text blocks. `most` limits the text blocks and the other
+ * blocks separately. Call this function when the transaction ends, because later the removed content is gone. [AG-110]
  */
 export function readRemovals(transaction: Y.Transaction, most: number): readonly Removal[] {
   const before = (item: Y.Item): boolean =>
@@ -95,7 +95,7 @@ function successorOf({ element, content }: Block, old: string): Successor {
 }
 
 interface Holders {
-  /** The text blocks that lost texts, with these texts. A removed empty block has an empty list. */
+  /** The text blocks that lost texts, each with the texts that it lost. A removed empty block has an empty list. */
   readonly holders: Map<Holder, Y.XmlText[]>
   /** The removed blocks that cannot hold text, and removed empty containers. */
   readonly leaves: Y.XmlElement[]
@@ -179,27 +179,27 @@ function blockOf(element: Y.XmlElement): Block {
 }
 
 interface CreatedBlock extends Block {
-  /** Its place in the order of all new text blocks. */
+  /** The index of this block among all new text blocks of the transaction. */
   readonly at: number
 }
 
-/** The text blocks that a transaction made, read when the first removed block looks for its successor. */
+/** The text blocks that a transaction made. They are read when the first removed block looks for its successor. */
 class Created {
   private readonly transaction: Y.Transaction
   private isRead = false
   private readonly byId = new Map<string, CreatedBlock>()
   private readonly byText = new Map<string, CreatedBlock[]>()
   private readonly taken = new Set<CreatedBlock>()
-  /** By an item that the transaction made: the first text blocks within it. */
+  /** By an item that the transaction made: the first `NEAR` text blocks that are the item or stand inside it. */
   private readonly within = new Map<Y.Item, CreatedBlock[]>()
-  /** By a removed item: the next existing item on each side. */
+  /** By a removed item: the next item on each side that is not deleted. */
   private readonly neighbours = { left: new Map<Y.Item, Y.Item | null>(), right: new Map<Y.Item, Y.Item | null>() }
 
   constructor(transaction: Y.Transaction) {
     this.transaction = transaction
   }
 
-  /** Returns the new block with the same id, else one with the same text, else the most similar one in the same place. */
+  /** Returns the new block with the same id; without one, a new block with the same text; else the most similar new block at the same place. */
   successorOf(id: string | undefined, text: string, top: Y.Item): Block | null {
     this.read()
     const found = (id === undefined ? undefined : this.byId.get(id)) ?? this.equal(text) ?? this.alike(text, top)
@@ -217,14 +217,14 @@ class Created {
     return rated.filter(({ share }) => share >= LIKE).toSorted((a, b) => b.share - a.share)[0]?.block
   }
 
-  /** Returns the first new text blocks that stand at the place of the removed item. */
+  /** Returns the first `NEAR` new text blocks that stand at the place of a removed item. */
   private near(top: Y.Item): CreatedBlock[] {
     const sides = [this.beside(top, 'left'), this.beside(top, 'right')]
     const inside = sides.flatMap((side) => (side === null ? [] : (this.within.get(side) ?? [])))
     return [...new Set(inside)].toSorted((a, b) => a.at - b.at).slice(0, NEAR)
   }
 
-  /** Returns the next existing item on one side. Blocks that were removed together share the result, so it is searched once. */
+  /** Returns the next item on one side that is not deleted. Blocks that were removed together share the result of one search. */
   private beside(top: Y.Item, side: 'left' | 'right'): Y.Item | null {
     const known = this.neighbours[side]
     const passed: Y.Item[] = []

@@ -9,30 +9,36 @@ export interface RemovedBlock {
   /** Identifies the block in notes. */
   readonly number: number
   readonly atMs: number
-  /** Its last words. */
+  /** The text of the block before the removal; of a longer text, the last 2,000 characters. */
   readonly words: string
-  /** The length of its whole text. */
+  /** The length of the whole text of the block before the removal. */
   readonly length: number
   readonly anchor: CharId
   readonly root: string
-  /** The block that replaced it; `null` until there is one. A paragraph that is made later for its words becomes the successor. */
+  /**
+   * The block that replaced this block; `null` until there is such a block. A paragraph that is made later for late words becomes the
+   * successor.
+   */
   successor: Successor | null
-  /** For a block that a client made among removed ones: the removed block behind which it stands. `null` for others. */
+  /** For a block that a client made inside a removed container: the removed block behind which it stands. `null` for all other blocks. */
   readonly beside: RemovedBlock | null
 }
 
-/** The place of a character: in a removed block, or behind characters that came late themselves. */
+/** The place of a character: at an offset of a removed block, or behind the first `behind` characters of a late word. */
 export type Spot =
   | { readonly kind: 'block'; readonly block: RemovedBlock; readonly offset: number }
   | { readonly kind: 'word'; readonly block: RemovedBlock; readonly word: LateWord; readonly behind: number }
 
-/** Characters that came late, and the spot for which they came. `target`: the first character that was written for them. */
+/**
+ * Characters that came late, and the spot at which their writer typed them. `target`: the first of the characters that the relay has written
+ * in their place; `null` until then.
+ */
 export interface LateWord extends CharId {
   readonly length: number
   /** Empty for an item that is not text, such as a change of formatting. */
   readonly text: string
   readonly spot: Spot
-  /** Its offset in its block; for words typed behind other late words, the offset of those. */
+  /** The offset of the word in the removed block. A word that was typed behind another late word has the offset of that word. */
   readonly offset: number
   target: CharId | null
 }
@@ -42,36 +48,39 @@ type Entry = CharId & { readonly length: number } & (
     | { readonly word: LateWord }
   )
 
-/** Letters in a row that a client deleted from a removed block, and their offset in it. */
+/** Letters in a row that a client deleted from a removed block. `offset`: the place of the first letter in the block. */
 export interface DeletedRun extends CharId {
   readonly length: number
   readonly offset: number
 }
 
-/** Letters of a late word that their writer deleted again. */
+/** Letters of a late word that their writer has deleted again. */
 export interface LateDeletion {
   readonly word: LateWord
-  /** The number of letters of the word before them. */
+  /** The number of letters of the word before the deleted letters. */
   readonly from: number
   readonly length: number
 }
 
 export const KEPT_MS = 60_000
-/** More blocks than a page has. One write may replace all blocks of a page while people type in them. */
+/** The maximum number of remembered blocks. A page has fewer blocks, and one write may replace all of them while people type. */
 export const MOST_BLOCKS = 10_000
 const MOST_RUNS = 100_000
 
-/** Remembers the blocks that the relay removed from one document in the last 60 s, by the names of their characters. Bounded. [AG-110] */
+/**
+ * Remembers the blocks that the relay removed from one document in the last 60 s, by the names of their characters. Bounded by `most` blocks
+ * and 100,000 runs of characters. [AG-110]
+ */
 export class RemovedBlocks {
   private blocks: RemovedBlock[] = []
-  /** By client, in the order of clocks. */
+  /** By Y client: the remembered runs of characters, in the order of their clocks. */
   private readonly runs = new Map<number, Entry[]>()
   private runCount = 0
-  /** By the name of a text or an element: its start and its end. */
+  /** By the name of a text or an element: the spot at its start. `ends` has the spot at its end. */
   private readonly starts = new Map<string, Spot>()
   private readonly ends = new Map<string, Spot>()
   private nextNumber = 0
-  /** The notes made since the last record. */
+  /** The notes made since the last `takeNotes`. */
   private notes: Note[] = []
   private readonly most: number
 
@@ -80,7 +89,7 @@ export class RemovedBlocks {
     this.most = most
   }
 
-  /** Restores the memory from the notes that were stored with the records of a log, in their order. Everything gets the time `nowMs`. */
+  /** Restores the memory from the notes that were stored with the records of a log, in their order. All blocks count as removed at `nowMs`. */
   static restored(stored: readonly string[], nowMs: number): RemovedBlocks {
     const removed = new RemovedBlocks()
     for (const text of stored) for (const note of readNotes(text)) removed.recall(note, nowMs)
@@ -157,7 +166,7 @@ export class RemovedBlocks {
   private forgetManyRuns(): void {
     while (this.runCount > MOST_RUNS && this.blocks.length > 0) this.keepNewest(Math.floor(this.blocks.length / 2))
     if (this.runCount <= MOST_RUNS) return
-    // The remaining entries came late for blocks that are forgotten already.
+    // The remaining entries are late characters and nodes of blocks that are forgotten already.
     for (const known of [this.runs, this.starts, this.ends]) known.clear()
     this.runCount = 0
   }
@@ -188,7 +197,7 @@ export class RemovedBlocks {
     if (first !== undefined && nowMs - first.atMs > KEPT_MS) this.keep(({ atMs }) => nowMs - atMs <= KEPT_MS)
   }
 
-  /** Forgets all blocks for which `holds` returns false, and everything that came late for them. */
+  /** Forgets all blocks for which `holds` returns false, and all late characters and nodes of these blocks. */
   keep(holds: (block: RemovedBlock) => boolean): void {
     const kept = new Set(this.blocks.filter(holds))
     if (kept.size === this.blocks.length) return
@@ -222,7 +231,7 @@ export class RemovedBlocks {
     this.forgetManyRuns()
   }
 
-  /** Returns the deleted characters of removed blocks that were visible when the block was removed, by block and in order. */
+  /** Returns the deleted characters of removed blocks, by block and in order. Leaves out characters that were invisible before the removal. */
   runsIn(deleted: DeletedRanges): ReadonlyMap<RemovedBlock, readonly DeletedRun[]> {
     const found = new Map<RemovedBlock, DeletedRun[]>()
     for (const [client, ranges] of deleted.clients) {
@@ -244,8 +253,8 @@ export class RemovedBlocks {
   }
 
   /**
-   * Returns the late letters that these deletions delete. A client that has got the removal of a block sends everything in that block as
-   * deleted. So when the deletions contain the removal of a block, none of its letters counts as deleted by hand.
+   * Returns the late letters that their writer has deleted. A client that has got the removal of a block sends all letters in the block as
+   * deleted. So when `deleted` contains the removal of a block, no letter of the block counts as deleted by hand.
    */
   lettersIn(deleted: DeletedRanges): readonly LateDeletion[] {
     const found: LateDeletion[] = []
@@ -263,7 +272,7 @@ export class RemovedBlocks {
     return found
   }
 
-  /** Returns the character of the successor that replaced a character of a removed block; `null` when there is none. */
+  /** Returns the character of the successor that replaced a character of a removed block; `null` when no character did. */
   heirOf(id: CharId): CharId | null {
     const entry = this.entryOf(id)
     if (entry === null || entry.word !== undefined || !entry.visible || entry.block.successor === null) return null
@@ -296,19 +305,19 @@ export class RemovedBlocks {
     return { kind: 'block', block, offset: 0 }
   }
 
-  /** Notes that the first character of a late word was written as `target`. */
+  /** Notes that a late word was written to its new place. `target`: the first written character. */
   placed(word: LateWord, target: CharId): void {
     word.target = target
     this.notes.push({ kind: 'placed', word: { client: word.client, clock: word.clock }, target })
   }
 
-  /** Notes that a new empty block replaces a removed one. */
+  /** Notes that a new empty block is the successor of a removed block. */
   replaced(block: RemovedBlock, element: CharId): void {
     block.successor = { element, length: 0, runs: [], ends: { start: 0, end: 0 } }
     this.notes.push({ kind: 'replaced', number: block.number, element })
   }
 
-  /** Returns the spot right behind this character, line break or text; `null` when it does not belong to a removed block. */
+  /** Returns the spot right behind a character, a line break or a text; `null` when the item does not belong to a removed block. */
   behind(id: CharId): Spot | null {
     const entry = this.entryOf(id)
     return entry === null ? (this.ends.get(nameOf(id)) ?? this.startOf(id)) : spotIn(entry, id.clock - entry.clock + 1)
@@ -321,8 +330,8 @@ export class RemovedBlocks {
 
   /**
    * Corrects the spot of a letter that its writer typed right after late letters at the same offset. When a letter in between was deleted,
-   * Yjs may place the new letter behind a change of formatting there, so its left neighbour is not the late letter. A letter that was typed
-   * in front of late letters is left alone: it names them as its right neighbour.
+   * Yjs may place the new letter behind a change of formatting at this offset, so its left neighbour is not the late letter. The spot of a
+   * letter that was typed in front of late letters stays: such a letter has a late letter as its right neighbour.
    */
   typedOn(spot: Spot, { client, clock }: CharId, rightOrigin: CharId | null): Spot {
     if (spot.kind === 'word' || (rightOrigin !== null && this.entryOf(rightOrigin)?.word !== undefined)) return spot
@@ -331,7 +340,7 @@ export class RemovedBlocks {
     return isNext ? spotIn(entry, entry.length) : spot
   }
 
-  /** Returns the start of a removed text or element; `null` for any other. */
+  /** Returns the spot at the start of a removed text or element; `null` for any other item. */
   startOf(id: CharId): Spot | null {
     return this.starts.get(nameOf(id)) ?? null
   }

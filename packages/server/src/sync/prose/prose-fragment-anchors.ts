@@ -1,4 +1,4 @@
-/** A row of elements that two sequences have in common: its places in both, and its length. */
+/** A row of elements that two sequences have in common: the indexes in both sequences where the row begins, and its length. */
 export interface Run {
   readonly a: number
   readonly b: number
@@ -6,8 +6,8 @@ export interface Run {
 }
 
 /**
- * Finds windows of `size` elements that stand exactly once in each of two sequences. Returns the largest set of them that has the same order
- * in both. Windows that continue each other become one run. The time is that of sorting, for any content.
+ * Finds windows of `size` elements that stand exactly once in each of two sequences. Returns a largest set of such windows with the same
+ * order in both sequences. Windows that continue each other become one run. Takes at most as long as sorting the windows, for any content.
  */
 export function commonRuns(a: Int32Array, b: Int32Array, size: number): readonly Run[] {
   if (a.length < size || b.length < size) return []
@@ -24,7 +24,7 @@ export function commonRuns(a: Int32Array, b: Int32Array, size: number): readonly
 
 type Pair = readonly [number, number]
 
-/** Returns the places of each window that stands once in each sequence, in the order of the first sequence. */
+/** Returns the indexes of each window that stands once in each sequence, in the order of the first sequence. */
 function pairsOf(a: Int32Array, b: Int32Array, size: number): readonly Pair[] {
   const [inA, inB] = [hashes(a, size), hashes(b, size)]
   const table = new Table(inA.length)
@@ -66,7 +66,7 @@ function hashes(list: Int32Array, size: number): Int32Array {
 
 const FACTOR = 0x01_00_01_93
 
-/** A hash table of the places of hashes; a hash that was added twice has no place. A `Map` takes ten times as long. */
+/** A hash table from window hashes to window indexes. A hash that was added twice has no index. A `Map` takes ten times as long. */
 class Table {
   readonly #hashes: Int32Array
   readonly #places: Int32Array
@@ -90,8 +90,8 @@ class Table {
   }
 
   /**
-   * Returns the slot of a hash, or a free one for it. Returns -1 after 32 occupied slots, because hostile content can send all hashes to the
-   * same slot.
+   * Returns the slot of a hash, or a free slot for it. Gives up and returns -1 after 32 slots of other hashes, because hostile content can
+   * send all hashes to the same slot.
    */
   #slotOf(hash: number): number {
     const mask = this.#hashes.length - 1
@@ -104,9 +104,9 @@ class Table {
   }
 }
 
-/** Returns the longest chain of pairs that increases in both places. `pairs` are sorted by their first place. */
+/** Returns a longest chain of pairs in which both numbers increase. `pairs` must be sorted by their first number. */
 function longestIncreasing(pairs: readonly Pair[]): readonly Pair[] {
-  // By length of a chain: the pair with the lowest second place that ends such a chain.
+  // By length of a chain minus 1: the pair with the lowest second number that ends a chain of this length.
   const ends = new Int32Array(pairs.length)
   const before = new Int32Array(pairs.length).fill(NONE)
   let length = 0

@@ -1,6 +1,6 @@
 import { diff, type Hunk } from './prose-fragment-hunks.ts'
 
-/** One character (code point) of a text. Its `text` is empty for anything else, such as an atom. */
+/** One code point of a text, or an element without text, such as an atom, whose `text` is empty. */
 export interface Letter {
   readonly text: string
 }
@@ -8,8 +8,8 @@ export interface Letter {
 /**
  * Returns the differences between two texts by words, without the equal characters at the ends of each difference.
  *
- * Unchanged text between two differences is replaced together with them when it is shorter than they are on average. Any two sentences share
- * some words, and each separate piece of text permanently enlarges the live document.
+ * Unchanged text between two differences is replaced with them when it is shorter than the average of the two differences. The reason: any
+ * two sentences share some words, and each separate piece of text permanently enlarges the live document.
  */
 export function diffText(a: readonly Letter[], b: readonly Letter[]): readonly Hunk[] {
   const [left, right] = [wordsOf(a), wordsOf(b)]
@@ -25,7 +25,7 @@ export function diffText(a: readonly Letter[], b: readonly Letter[]): readonly H
   return joinNear(hunks).map((hunk) => narrowed(a, b, hunk))
 }
 
-/** In texts that differ everywhere, rows of eight words that stand once in each text are kept, and then single words that do. */
+/** In texts that differ everywhere, `diff` keeps rows of eight words that stand once in each text, and between them single words that do. */
 const WINDOWS = [8, 1]
 
 /** Returns a function that numbers words. Equal words get the same number. An element without text gets a number of its own. */
@@ -41,9 +41,9 @@ function numbering(): (word: string) => number {
 }
 
 interface Words {
-  /** Words, each with the white space after it. */
+  /** The words, each with the white space after the word. An element without text is a word of its own, `''`. */
   readonly texts: readonly string[]
-  /** The index at which each word begins, and the end of the last one. */
+  /** The index of the letter at which each word begins, and then the number of letters. */
   readonly starts: readonly number[]
 }
 

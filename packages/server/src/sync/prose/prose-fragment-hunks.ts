@@ -8,17 +8,18 @@ export interface Hunk {
   readonly bTo: number
 }
 
-/** A range of each sequence. */
+/** A range in each of two sequences, which may be equal. */
 type Box = Hunk
 
 /**
- * Returns the differences between two sequences of numbers. They contain as few elements as possible, if that is cheap to find out.
+ * Returns the differences between two sequences of numbers. The differences contain as few elements as possible when a bounded number of
+ * comparisons is enough to find such a solution.
  *
- * If it is not, rows of elements that stand once in each sequence are kept. `windows` lists the lengths of these rows, longest first. Without
- * them, two versions might each replace a long text as a whole, and the text would stand twice after their merge. [LIFE-14]
+ * Otherwise rows of elements that stand once in each sequence are kept. `windows` lists the lengths of these rows, longest first. Without
+ * these rows, two versions might each replace a long text as a whole, and the text would stand twice after their merge. [LIFE-14]
  *
- * `rate` bounds the comparisons per element in one attempt: at most 128, and in long sequences 16 plus a fixed number for all elements. There
- * is one attempt more than there are windows. So the time is proportional to the length, for any content. [G9]
+ * One attempt makes at most 128 comparisons per element, and in long sequences 16 per element plus a fixed number. There is one attempt more
+ * than there are windows. So the time is proportional to the length of the sequences, for any content. [G9]
  */
 export function diff(a: Int32Array, b: Int32Array, windows: readonly number[]): readonly Hunk[] {
   const runs: Run[] = []
@@ -41,7 +42,7 @@ interface Going {
   readonly out: Run[]
 }
 
-/** Adds the runs that two ranges have in common, in order. */
+/** Adds the runs that the two ranges of `box` have in common to `going.out`, in order. */
 function addRuns(going: Going, box: Box, windows: readonly number[]): void {
   const { a, b, out } = going
   let { aFrom, aTo, bFrom, bTo } = box
@@ -85,7 +86,7 @@ function addMiddle(going: Going, box: Box, windows: readonly number[]): void {
 /** Enough comparisons for two texts of 1,000 characters that have every second character in common. */
 const maxEffort = 1_000_000
 
-/** Stands for no place, when a path on this diagonal has ended at the edge. */
+/** Marks a diagonal that no path reaches, because each path to it would leave one of the sequences. */
 const NOWHERE = -(2 ** 30)
 
 /**
@@ -95,7 +96,7 @@ const NOWHERE = -(2 ** 30)
 function longestCommon(a: Int32Array, b: Int32Array, rate: number): readonly Run[] | undefined {
   const [n, m] = [a.length, b.length]
   let effort = Math.min(rate * (n + m), maxEffort + 16 * (n + m))
-  // All rounds are kept to follow the path back, so their size is bounded too.
+  // All rounds are kept, so that `runsOf` can follow the path back. So their total size is bounded too.
   let places = maxEffort
   const rounds: Round[] = []
   let round: Round = { low: 0, reached: Int32Array.of(0) }
@@ -117,18 +118,21 @@ function longestCommon(a: Int32Array, b: Int32Array, rate: number): readonly Run
   }
 }
 
-/** The furthest place in `a` on every second diagonal, from `low` on. */
+/** One round of the algorithm: the furthest place in `a` on every second diagonal, from the diagonal `low` on. */
 interface Round {
   readonly low: number
   readonly reached: Int32Array
 }
 
-/** Returns the start of round `d` on each of its diagonals: the place of the left neighbour plus 1 (removes) or of the right one (adds). */
+/**
+ * Returns where round `d` starts on each diagonal: the place of the left neighbour plus 1 (which removes an element), or the place of the
+ * right neighbour (which adds an element), whichever is further.
+ */
 function nextRound({ low: lowBefore, reached: before }: Round, d: number, n: number, m: number): Round {
   const low = -d + 2 * Math.max(0, d - m)
   const high = d - 2 * Math.max(0, d - n)
   const reached = new Int32Array((high - low) / 2 + 1)
-  // The index of the left neighbour. A step from it removes an element.
+  // The index of the left neighbour in `before`. A step from the left neighbour removes an element.
   let left = (low - 1 - lowBefore) / 2
   for (let at = 0; at < reached.length; at++, left++) {
     const removed = left < 0 ? NOWHERE : (before[left] as number) + 1
@@ -140,7 +144,7 @@ function nextRound({ low: lowBefore, reached: before }: Round, d: number, n: num
   return { low, reached }
 }
 
-/** Follows the path back from its end. */
+/** Returns the runs of equal elements on the path that the rounds have found. Follows the path back from its end. */
 function runsOf(rounds: readonly Round[], n: number, m: number): readonly Run[] {
   const runs: Run[] = []
   let [x, k] = [n, n - m]

@@ -27,12 +27,12 @@ function randomLetters(length: number, seed: number, from: number, count: number
 const MIDDLE = words(220, 1)
 
 describe('merging two versions of the text of one block', () => {
-  it('[LIFE-14] words typed into a long text stay where they are when the other version changes both its ends', () => {
+  it('[LIFE-14] words typed into a long text stay where they are when the other version changes both ends of the text', () => {
     const typed = `${MIDDLE.slice(0, 550)}x${MIDDLE.slice(550)}`
     expect(merged(`A${MIDDLE}Z`, `1${MIDDLE}2`, `A${typed}Z`)).toBe(`1${typed}2`)
   })
 
-  it('[LIFE-14] a long text of which both versions changed both ends stands once', () => {
+  it('[LIFE-14] a long text stands once in the merged text when both versions changed both its ends', () => {
     expect(merged(`A${MIDDLE}Z`, `1${MIDDLE}2`, `B${MIDDLE}Y`)).toBe(`B1${MIDDLE}Y2`)
   })
 
@@ -66,14 +66,14 @@ describe('merging two versions of the text of one block', () => {
     expect(merged(base, put(base), typed)).toBe(put(typed))
   })
 
-  it('[LIFE-14] a surrogate pair is never split in a text with far changes', () => {
+  it('[LIFE-14] merging versions of a long text with changes far apart splits no surrogate pair', () => {
     const faces = randomLetters(3_000, 7, 0x1f600, 64)
     const [first, last] = ['\u{1f300}', '\u{1f301}']
     const typed = `${faces.slice(0, 1_000)}\u{1f680}${faces.slice(1_000)}`
     expect(merged(`A${faces}Z`, `${first}${faces}${last}`, `B${typed}Z`)).toBe(`B${first}${typed}${last}`)
   })
 
-  it('[LIFE-14] an atom in a long text with far changes stands once', () => {
+  it('[LIFE-14] an atom in a long text with changes far apart stands once in the merged text', () => {
     const before = [...content(`A${MIDDLE}`), atom('r'), ...content(`${MIDDLE}Z`)]
     const after = [...content(`1${MIDDLE}`), atom('r'), ...content(`${MIDDLE}2`)]
     const live = [...content(`B${MIDDLE}`), atom('r'), ...content(` new ${MIDDLE}Y`)]

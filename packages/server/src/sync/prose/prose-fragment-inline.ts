@@ -21,8 +21,8 @@ export function mergeInline(
   after: readonly ProseNode[],
   live: readonly ProseNode[],
 ): readonly ProseNode[] {
-  // This comparison comes first. Otherwise an equal list, which is a different object, would be written, and this would remove an empty
-  // text node in which a person may be about to type. [CONC-8]
+  // This comparison comes first, so that the result is `live` itself and the caller writes nothing. Writing an equal list would remove an
+  // empty text node in which a person may be about to type. [CONC-8]
   if (equalLists(before, after)) return live
   if (equalLists(before, live)) return after
   const atoms = new Map<string, number>()
@@ -34,7 +34,7 @@ export function mergeInline(
   for (let i = 0; i <= base.length; i++) {
     const inOurs = i === base.length ? ours.length : (toOurs[i] as number)
     const inTheirs = i === base.length ? theirs.length : (toTheirs[i] as number)
-    // The pieces of a side before its next kept piece were added by that side.
+    // A side has added the pieces that stand before its next kept piece.
     const theirNew = inTheirs === -1 ? [] : theirs.slice(t, inTheirs)
     const ourNew = inOurs === -1 ? [] : ours.slice(o, inOurs)
     for (const piece of joinAdded(theirNew, ourNew)) emit(out, piece)
@@ -77,7 +77,7 @@ function pieces(nodes: readonly ProseNode[], atoms: Map<string, number>): readon
   return out
 }
 
-/** Returns the number of an atom, which is higher than that of any character. The order of its attributes does not count. */
+/** Returns the number of an atom, which is higher than the number of any character. The order of its attributes does not count. */
 function atomNumber({ type, attrs, content }: ProseElement, atoms: Map<string, number>): number {
   const sorted = Object.entries(attrs).sort(([one], [other]) => (one < other ? -1 : 1))
   const key = JSON.stringify([type, sorted, content])
@@ -86,7 +86,7 @@ function atomNumber({ type, attrs, content }: ProseElement, atoms: Map<string, n
   return number
 }
 
-/** In texts that differ everywhere, rows of 32 characters that stand once in each text are kept, and then rows of 8 that do. */
+/** In texts that differ everywhere, `diff` keeps rows of 32 characters that stand once in each text, and between them rows of 8 that do. */
 const WINDOWS = [32, 8]
 
 /** Returns for each piece of the first list its place in the second list, or -1. */

@@ -2,7 +2,7 @@ import type { ProseElement } from '@docrelay/model/prose/node'
 import { expect, it } from 'vitest'
 import { matchBlocks } from './prose-fragment-match.ts'
 
-it('[LIFE-14] a page is matched that has more blocks than a function call may have arguments', () => {
+it('[LIFE-14] matching accepts pages with more blocks than a function call may have arguments', () => {
   const block = (id: number): ProseElement => ({ type: 'paragraph', attrs: { id: `blk-${id}` }, content: [] })
   const before = Array.from({ length: 150_000 }, (_, id) => block(id))
   const after = [...before.slice(1, -1), block(150_000)]

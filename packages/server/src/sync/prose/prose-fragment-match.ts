@@ -8,8 +8,8 @@ import type { ProseElement } from '@docrelay/model/prose/node'
 export type Match = readonly number[]
 
 /**
- * Pairs the blocks of two versions of a list: first equal blocks at both ends, then blocks by id (their own, or ids inside them), then the
- * rest by equality and similarity. When blocks changed places, those with an id in `moved` get no counterpart. Blocks of different type, or
+ * Pairs the blocks of two versions of a list: first equal blocks at both ends, then blocks by id (their own, or ids inside them), then other
+ * blocks by equality and similarity. When blocks changed places, blocks with an id in `moved` get no counterpart. Blocks of different type, or
  * with two different ids, are never paired. Ids of the first list in `repeated` are ignored, because several blocks have them.
  */
 export function matchBlocks(
@@ -56,15 +56,15 @@ function matchRange(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo
 
 type Pair = readonly [number, number]
 
-/** Two blocks and the number of ids they share; equal blocks without ids count as one. */
+/** The indexes of two blocks that may be paired, and the number of ids that the blocks share. Equal blocks without ids share 1. */
 interface Candidate {
   readonly pair: Pair
   readonly shared: number
 }
 
 /**
- * Pairs of blocks that share ids, increasing in both lists, with the largest total of shared ids. Blocks not in `moved` are paired first.
- * When blocks moved, equal blocks without ids are paired too, because a moved block may have passed them.
+ * Returns pairs of blocks that share ids, increasing in both lists, with the largest total of shared ids. Blocks not in `moved` are paired
+ * first. When blocks moved, equal blocks without ids are paired too, because a moved block may have passed them.
  */
 function surePairs(a: readonly ProseElement[], b: readonly ProseElement[], moved: ReadonlySet<string>): readonly Pair[] {
   if (moved.size === 0) return heaviestIncreasing(sharingIds(a, b))
@@ -89,8 +89,8 @@ const START: Pair = [-1, -1]
 const END: Pair = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
 
 /**
- * Pairs that share ids, in the order of the first list. All ids inside a block count: a table row may lose its first cell, and its last one
- * may come from another row.
+ * Returns all pairs of blocks of one type that share ids, in the order of the first list. All ids inside a block count: a table row may lose
+ * its first cell, and its last cell may come from another row.
  */
 function sharingIds(a: readonly ProseElement[], b: readonly ProseElement[]): readonly Candidate[] {
   const [inA, inB] = [ownersOfIds(a), ownersOfIds(b)]
@@ -111,7 +111,7 @@ function sharingIds(a: readonly ProseElement[], b: readonly ProseElement[]): rea
   return found
 }
 
-/** Pairs the first of several equal blocks with the first, the second with the second, and so on. */
+/** Pairs equal blocks without ids: the first of several equal blocks with the first in the other list, the second with the second, and so on. */
 function equalWithoutIds(a: readonly ProseElement[], b: readonly ProseElement[]): readonly Candidate[] {
   const inB = new Map(withoutIds(b))
   return withoutIds(a).flatMap(([key, i]): readonly Candidate[] => {
@@ -120,7 +120,7 @@ function equalWithoutIds(a: readonly ProseElement[], b: readonly ProseElement[])
   })
 }
 
-/** Returns the blocks without ids, with their index. The key is their content and the number of equal blocks before. */
+/** Returns a key and the index of each block without ids. The key contains the block and the number of equal blocks before it. */
 function withoutIds(nodes: readonly ProseElement[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>()
   return nodes.flatMap((node, index): readonly (readonly [string, number])[] => {
@@ -160,7 +160,7 @@ interface Chain extends Candidate {
   readonly before: Chain | undefined
 }
 
-/** Returns the chain of pairs with the largest sum that increases in both indexes. `pairs` must be sorted by their first index. */
+/** Returns the chain of pairs that increases in both indexes and shares the most ids. `pairs` must be sorted by their first index. */
 function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
   if (pairs.length === 0) return []
   // A Fenwick tree over the second indexes: for each index, the chain with the highest sum that ends at or before it.
@@ -176,7 +176,7 @@ function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
   for (let start = 0; start < pairs.length; ) {
     let end = start
     while (end < pairs.length && pairs[end]?.pair[0] === pairs[start]?.pair[0]) end++
-    // A block may be in a chain only once. So its chains are entered only after all its pairs have been computed.
+    // A block may be in a chain only once. So the chains that end with a block are entered after all pairs of the block are computed.
     const chains = pairs.slice(start, end).map((candidate): Chain => {
       const before = bestBefore(candidate.pair[1] - least)
       return { ...candidate, before, sum: (before?.sum ?? 0) + candidate.shared }
@@ -190,7 +190,7 @@ function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
   return out.reverse()
 }
 
-/** Returns the smallest and the largest second index. */
+/** Returns the smallest and the largest second index of the pairs. */
 function boundsOf(pairs: readonly Candidate[]): Pair {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { pair } of pairs) {
@@ -200,7 +200,7 @@ function boundsOf(pairs: readonly Candidate[]): Pair {
   return [least, most]
 }
 
-/** Up to this many comparisons, the blocks of a gap are paired by similarity; in a larger gap they are paired in order. */
+/** Unpaired blocks between two pairs are paired by similarity if that takes at most this many comparisons, otherwise in order. */
 const maxComparisons = 10_000
 
 function matchAlike(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number): void {

@@ -2,7 +2,7 @@ import { equalLists, equalNodes } from '@docrelay/model/prose/equal'
 import type { ProseElement } from '@docrelay/model/prose/node'
 import { alike, matchBlocks } from './prose-fragment-match.ts'
 
-/** Changes of a live list of blocks. Indexes are those of the live list. */
+/** Changes of a live list of blocks. All indexes are indexes of the live list. */
 export interface Plan {
   readonly removed: ReadonlySet<number>
   readonly changed: ReadonlyMap<number, { readonly before: ProseElement; readonly after: ProseElement }>
@@ -10,7 +10,7 @@ export interface Plan {
   readonly inserted: ReadonlyMap<number, readonly ProseElement[]>
 }
 
-/** Sets of ids from `before`; see `matchBlocks`. */
+/** Sets of block ids, which `matchBlocks` explains. */
 export interface Hints {
   readonly moved: ReadonlySet<string>
   readonly repeated: ReadonlySet<string>
@@ -63,7 +63,7 @@ interface Changes {
 
 /**
  * Plans new blocks after the live block at index `from`. A block that is already in the live page at the same place is only updated and not
- * added again. This happens when an editor types live and also saves the whole document. Returns the index of the last live block used.
+ * added again. Such a block exists when an editor types live and also saves the whole document. Returns the index of the last live block used.
  */
 function insertRun(
   run: readonly ProseElement[],
@@ -95,7 +95,7 @@ function isSameAddition(node: ProseElement, live: ProseElement): boolean {
   return (node.attrs['id'] !== undefined && node.attrs['id'] === live.attrs['id']) || alike(node, live) >= 0.6
 }
 
-/** Whether the live block is the one to remove. A block with different content at the same place is a new block of a person and stays. */
+/** Whether a live block is still the block that the edit removes. A block with different content at the same place is new and stays. */
 function mayRemove(before: ProseElement, live: ProseElement): boolean {
   return before.attrs['id'] !== undefined ? before.attrs['id'] === live.attrs['id'] : alike(before, live) >= 0.3
 }

@@ -27,9 +27,9 @@ export interface ProseCache {
 
 interface ShownBlock {
   readonly nodes: readonly ProseElement[]
-  /** Number of empty cells added to complete its tables. */
+  /** The number of empty cells that were added to complete tables of the block. */
   readonly padded: number
-  /** The available padding if it was too little; `undefined` if there was enough. */
+  /** The number of cells that were available when more were needed; `undefined` when there were enough. */
   readonly shortOf: number | undefined
 }
 
@@ -37,7 +37,7 @@ export function createProseCache(): ProseCache {
   return { blocks: new WeakMap(), nodes: new WeakMap(), origins: new WeakMap() }
 }
 
-/** Forgets what was read from an element. The caller must forget the elements around it too. */
+/** Forgets the node and the blocks that were read from an element. The caller must forget the elements around this element too. */
 export function forgetElement(cache: ProseCache, element: Y.XmlElement): void {
   cache.blocks.delete(element)
   cache.nodes.delete(element)
@@ -82,7 +82,10 @@ export function readUnits(fragment: Y.XmlFragment, cache: ProseCache): readonly 
   return units
 }
 
-/** Completes tables with cells from `padding`. A cached result is reused only when the amount of padding left does not change it. */
+/**
+ * Returns the blocks as which a child of a fragment is shown. Completes its tables with empty cells, as many as `padding` has left. Reuses a
+ * cached result only when the number of cells left would not change the result.
+ */
 function shownBlock(child: Y.XmlElement, cache: ProseCache, padding: Padding): readonly ProseElement[] {
   const { left } = padding
   const known = cache.blocks.get(child)
@@ -120,7 +123,7 @@ export function readChild(child: unknown, cache: ProseCache, depth: number): rea
   return [node]
 }
 
-/** Reads the content of an element. `exact`: its elements correspond one to one to live children, in order. */
+/** Reads the content of an element. `exact`: the elements among `nodes` correspond one to one to the live child elements, in order. */
 function readContent(element: Y.XmlElement, cache: ProseCache, depth: number): { nodes: ProseNode[]; exact: boolean } {
   const nodes: ProseNode[] = []
   let exact = depth < maxDepth
@@ -179,7 +182,7 @@ export interface TextOp {
   readonly attributes?: { readonly [key: string]: unknown }
 }
 
-/** Returns the marks for which formatting attributes stand. Leaves out unknown ones. [PROSE-8] */
+/** Returns the marks for which formatting attributes stand. Leaves out unknown marks. [PROSE-8] */
 export function readMarks(attributes: TextOp['attributes']): readonly ProseMark[] {
   if (attributes === undefined) return noMarks
   let marks: readonly ProseMark[] = noMarks

@@ -59,7 +59,7 @@ describe('reconciling a live page with a new version', () => {
     expect(shown(doc)).toBe('<p>START alpha BETA gamma END</p>')
   })
 
-  it('[LIFE-14] a block deleted meanwhile stays deleted, and a block added meanwhile stays', () => {
+  it('[LIFE-14] a block that a client deleted meanwhile stays deleted, and a block that a client added meanwhile stays', () => {
     const html = '<p id="blk-a">a</p><p id="blk-b">b</p><p id="blk-c">c</p>'
     const doc = page(html)
     doc.getXmlFragment(root).delete(1, 1)
@@ -148,7 +148,7 @@ describe('reconciling a live page with a new version', () => {
     expect((doc.getXmlFragment(root).get(0) as Y.XmlElement).length).toBe(1)
   })
 
-  it('[PROSE-7] a changed attribute is set on the same live node, a removed one returns to its default or disappears', () => {
+  it('[PROSE-7] a changed attribute is set on the same live node; a removed attribute gets its default or disappears', () => {
     const before =
       '<h2 id="blk-1" style="text-align: center">a</h2><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>x</p></li></ul>'
     const after = '<h1 id="blk-1">a</h1><ul data-type="taskList"><li data-type="taskItem" data-checked="false"><p>x</p></li></ul>'
@@ -160,7 +160,7 @@ describe('reconciling a live page with a new version', () => {
     expect(heading.getAttributes()).toEqual({ level: 1, id: 'blk-1' })
   })
 
-  it('[YDOC-13] a list is removed when the client deleted one of its items and the edit deletes the other', () => {
+  it('[YDOC-13] a list of two items is removed when a client deletes one item and an edit the other item', () => {
     const html = '<p>x</p><ul><li><p>a</p></li><li><p>b</p></li></ul>'
     const doc = page(html)
     ;(doc.getXmlFragment(root).get(1) as Y.XmlElement).delete(0, 1)
@@ -169,7 +169,7 @@ describe('reconciling a live page with a new version', () => {
     expect(shown(doc)).toBe('<p>x</p>')
   })
 
-  it('[PROSE-24] a block outside the content model is repaired when it changes, and stays unchanged when another block does', () => {
+  it('[PROSE-24] a block outside the content model is repaired when it changes, but not when another block changes', () => {
     const broken = (fragment: Y.XmlFragment) =>
       fragment.insert(0, [element('section', {}, element('paragraph', {}, plain('a'))), element('paragraph', {}, plain('b'))])
     const other = written(broken)
@@ -196,7 +196,7 @@ describe('reconciling a live page with a new version', () => {
     expect(live.toDelta()).toEqual([{ insert: 'a ' }, { insert: 'noted', attributes: { comment: { id: 1 } } }, { insert: ' Z' }])
   })
 
-  it('[LIFE-14] a surrogate pair is never split', () => {
+  it('[LIFE-14] reconciling a changed text never splits a surrogate pair', () => {
     const doc = page('<p>a😀b</p>')
     reconcile(doc, '<p>a😀b</p>', '<p>a😁b</p>')
     expect(shown(doc)).toBe('<p>a😁b</p>')
@@ -215,7 +215,7 @@ describe('reconciling a live page with a new version', () => {
     expect([now[0] === nodes[0], now[3] === nodes[3]]).toEqual([true, true])
   })
 
-  it('[LIFE-14] content that an editor typed live and then saves with the same page appears once', () => {
+  it('[LIFE-14] content that an editor types live and also saves with the whole page appears once', () => {
     const doc = page('<p id="blk-a">one</p>')
     const now = '<p id="blk-a">one two three</p><p id="blk-b">new</p><hr><p>more text here</p>'
     reconcile(doc, '<p id="blk-a">one</p>', now)
@@ -231,7 +231,7 @@ describe('reconciling a live page with a new version', () => {
     expect(shown(doc)).toBe('<p id="blk-a">one two three four</p><p id="blk-b">news</p><hr><p>more text here!</p>')
   })
 
-  it('[LIFE-14] a rewritten sentence is complete even when another client deletes the old one at the same time', () => {
+  it('[LIFE-14] a rewritten sentence is complete even when another client deletes the old sentence at the same time', () => {
     const doc = page('<p id="blk-a">The old words of this line.</p>')
     const other = new Y.Doc()
     Y.applyUpdate(other, Y.encodeStateAsUpdate(doc))
@@ -243,7 +243,7 @@ describe('reconciling a live page with a new version', () => {
     expect(shown(doc)).toBe('<p id="blk-a">Nobody knows what stood here!</p>')
   })
 
-  it('[CONC-13] rewriting a text of 16,000 formatted words walks it once, not once per word', {
+  it('[CONC-13] rewriting a text of 16,000 formatted words walks the text once, not once per word', {
     timeout: patience(60_000),
   }, () => {
     const words = (count: number, mark: string) => `<p>${`word <${mark}>more</${mark}> `.repeat(count).trimEnd()}</p>`

@@ -38,7 +38,7 @@ export function reconcileUnits(
   repair(fragment, new Set(changed), cache)
 }
 
-/** Ids that occur more than once: an editor that splits a block gives both halves its id. [PROSE-44] */
+/** Returns the ids that occur more than once. An editor that splits a block gives its id to both halves. [PROSE-44] */
 function repeatedIn(ids: readonly string[]): ReadonlySet<string> {
   const seen = new Set<string>()
   const repeated = new Set<string>()
@@ -63,7 +63,7 @@ function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, go
       rewriteUnit(parent, unit, first, plan)
       continue
     }
-    // `insertAfter` an element is cheap; inserting at a position would walk the list from its start.
+    // `insertAfter` is cheap. `insert` at a position would walk the list of children from its start.
     const inserted = plan.inserted.get(first)
     if (inserted !== undefined) parent.insertAfter(element, createElements(inserted))
     const change = plan.changed.get(first)
@@ -84,8 +84,8 @@ function removeElement(element: Y.XmlElement): void {
 }
 
 /**
- * Handles live content that the model shows in a different form. When a part of it changes, the whole unit is written in the form shown.
- * [PROSE-24]
+ * Applies a plan to a unit that the model shows in a different form. When a block of the unit changes, the whole unit is rewritten in the
+ * form that the model shows. [PROSE-24]
  */
 function rewriteUnit(parent: Y.XmlFragment, unit: Unit, first: number, plan: Plan): void {
   const last = first + unit.nodes.length - 1
@@ -136,8 +136,8 @@ function changeElement(element: Y.XmlElement, live: ProseElement, before: ProseE
 }
 
 /**
- * Rewrites changed blocks whose merged content violates the model, such as a list from which both sides removed items. They are written in
- * the form in which they are shown. [YDOC-13]
+ * Rewrites changed blocks whose merged content violates the model, such as a list from which both sides removed items. Writes them in the
+ * form in which the model shows them. [YDOC-13]
  */
 function repair(fragment: Y.XmlFragment, changed: ReadonlySet<Y.XmlElement>, cache: ProseCache): void {
   if (changed.size === 0) return

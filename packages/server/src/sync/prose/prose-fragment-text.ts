@@ -69,7 +69,7 @@ function change(child: unknown, segment: Segment): boolean {
   return true
 }
 
-/** One code point of a live text, or an embedded value, which the model does not have in text. */
+/** One code point of a live text, or an embedded value, whose `text` is empty because the model has no such values in text. */
 interface LivePiece {
   readonly text: string
   readonly length: number

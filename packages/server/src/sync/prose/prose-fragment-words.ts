@@ -10,8 +10,8 @@ import type { TextOp } from './prose-fragment-read.ts'
  * Writes to a live text block only the words that an edit replaced, each in its place. All other text keeps its live items, including text
  * that people type meanwhile. [AG-48]
  *
- * Returns whether the block has the whole change now. Returns false when the block is not the one that was edited, or when the change is more
- * than text inside a text, such as a new line break. Then a comparison of the two versions writes the rest.
+ * Returns whether the block has the whole change now. Returns false when the live block differs from the block that was edited, or when the
+ * change is more than text inside a text, such as a new line break. Then the caller compares the two versions and writes the rest.
  */
 export function writeWords(
   element: Y.XmlElement,
@@ -32,7 +32,7 @@ function hasBreak({ insert }: TextSplice): boolean {
   return insert.includes('\n')
 }
 
-/** Whether each child is a known atom or a text that the model shows unchanged. Then places are the same in the model and the live text. */
+/** Whether each child is a known atom or a text that the model shows unchanged. Then offsets are the same in the model and the live block. */
 function isPlain(element: Y.XmlElement, live: ProseElement): boolean {
   const text = visibleText(live)
   let count = 0
@@ -60,7 +60,7 @@ function textOf(text: Y.XmlText): string | null {
   return cleanText(whole) === whole ? whole : null
 }
 
-/** Writes one step, text by text. Stops at a splice that is not inside one text, and returns false then. */
+/** Writes the splices of one step, text by text. Stops and returns false at a splice that is not inside one text. */
 function spliceTexts(element: Y.XmlElement, splices: readonly TextSplice[]): boolean {
   let start = 0
   let next = 0

@@ -41,7 +41,7 @@ export function createText(runs: readonly ProseText[]): Y.XmlText {
   return text
 }
 
-/** Returns marks as formatting attributes. The value of each is the attribute object of the mark, `{}` when it has none. */
+/** Returns marks as formatting attributes. The value of an attribute is the attribute object of the mark, `{}` for a mark without attributes. */
 export function formatting(marks: readonly ProseMark[]): { [key: string]: unknown } {
   return Object.fromEntries(marks.map((mark) => [mark.type, { ...mark.attrs }]))
 }

@@ -34,7 +34,7 @@ const edited = anyTree.chain((before) =>
     .map((edits) => ({ before, after: tidy(edits.reduce<ProseTree>(apply, before)) })),
 )
 
-/** Merges adjacent runs with equal marks, which the edits above may leave. */
+/** Makes the result of random edits valid, for example by merging adjacent runs with equal marks. */
 function tidy(tree: ProseTree): ProseTree {
   return tree.length === 0 ? tree : heal(tree, new FixList())
 }

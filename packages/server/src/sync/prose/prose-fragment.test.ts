@@ -6,7 +6,7 @@ import { createProseCache, forgetTouched } from './prose-fragment-read.ts'
 import { element, page, plain, root, shown, text, written } from '../testing/live-page.ts'
 
 describe('writing a page to a live fragment', () => {
-  it('[PROSE-7] attributes are written with their Yjs types, null ones are left out, and non-null defaults are written as editors do', () => {
+  it('[PROSE-7] attributes are written with their Yjs types, without null values and with defaults other than null', () => {
     const doc = page(
       '<h2 id="blk-1">a</h2><h1>b</h1><ol><li><p>x</p></li></ol><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>x</p></li></ul>' +
         '<table><tr><td colspan="2" colwidth="100,120"><p>x</p></td></tr></table><img src="a" width="640" height="50%">',
@@ -94,7 +94,7 @@ describe('writing a page to a live fragment', () => {
     ])
   })
 
-  it('[PROSE-9] an empty page leaves the fragment empty, a page of only an atom or an embedded group does not', () => {
+  it('[PROSE-9] an empty page leaves the fragment empty, and a page with only an atom or an embedded group does not', () => {
     expect(page('<p></p>').getXmlFragment(root).length).toBe(0)
     for (const html of [
       '<div data-type="embedded-group" data-group-id="g"></div>',
@@ -110,7 +110,7 @@ describe('writing a page to a live fragment', () => {
 })
 
 describe('reading a live fragment', () => {
-  it('[PROSE-8] reading accepts numbers and booleans as strings and stored defaults, and drops values outside the allowed ones', () => {
+  it('[PROSE-8] reading accepts numbers and booleans as strings and stored defaults, and drops invalid values', () => {
     const doc = written((fragment) =>
       fragment.insert(0, [
         element('heading', { level: '3', id: 'x', textAlign: 'middle' }, plain('a')),

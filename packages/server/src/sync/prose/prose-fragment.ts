@@ -31,7 +31,7 @@ export function fillFragment(fragment: Y.XmlFragment, tree: ProseTree): void {
  * `before` is a page that the caller has seen; the fragment may have changed since. Blocks are matched by `id`, by equality, then by kind
  * and similarity at their place, at every depth. Unchanged blocks keep their live nodes, and in a changed text block the unchanged text is
  * not touched. A block that moved or changed its type is created anew. A block that is gone from the fragment stays gone; blocks that were
- * added to the fragment stay. When blocks changed places, those with an id in `moved` are the ones that moved. In a block that `words`
+ * added to the fragment stay. When blocks changed places, the blocks with an id in `moved` have moved. In a block that `words`
  * names, only the named words are touched. Runs synchronously in the caller's transaction. Every changed block satisfies the content model
  * afterwards. [YDOC-13]
  */

@@ -31,8 +31,8 @@ function elements(doc: Y.Doc): ReadonlyMap<string, Y.XmlElement> {
 }
 
 /**
- * Returns the ids in the cells that an operation leaves in place: cells with the same kind and content that are not in the moved row or
- * column and not moved to another row.
+ * Returns the block ids in the cells that an operation leaves in place. Such a cell keeps its kind and content and is not in the deleted row
+ * or in the moved row or column.
  */
 function staying(before: ProseElement, after: ProseElement, { op, row: at, from }: TableOpArgs): readonly string[] {
   const [old, now] = [before, after].map((table) => readGrid(table).cells)

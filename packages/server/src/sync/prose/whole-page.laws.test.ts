@@ -50,7 +50,7 @@ function read(tree: ProseTree, way: Way): string {
   return (page as { readonly content: string }).content
 }
 
-/** Returns the page as an agent sends it that has read it and written in one block. All block names are those that the agent has read. */
+/** Returns the content that an agent sends after it has read `before` and changed one block. The block handles are those of `before`. */
 function sentContent(before: ProseTree, after: ProseTree, way: Way): string {
   const shown = read(before, way)
   return read(after, way).replaceAll(/(blk-own\d+)#[0-9a-z]{4}/g, (name, id: string) => {
@@ -78,7 +78,10 @@ interface Live {
   readonly html: string
 }
 
-/** Writes the content to a live document. Returns the nodes before and after, and the HTML. */
+/**
+ * Writes the content to a live document while `meanwhile` changes another replica. Returns the nodes before and after the write, and the
+ * HTML of the page after the replicas are in sync.
+ */
 function setLivePage(stored: DocumentBody, content: string, meanwhile: (person: Y.Doc) => void = () => undefined): Live {
   const doc = liveDocument(stored)
   using cache = new ProjectionCache()
@@ -118,7 +121,7 @@ function counter(): () => string {
 
 const way = fc.constantFrom(...WAYS)
 
-/** Returns the HTML of the page with the content of one block removed. */
+/** Returns the HTML of a page without the content of the block `id`. */
 function around(tree: ProseTree, id: string): string {
   return serialiseHtml(mapIdBearing(tree, (block) => (blockId(block) === id ? { ...block, content: [] } : block)))
 }
@@ -158,7 +161,7 @@ describe('a page that is read, changed in one place and sent back whole', () => 
     )
   })
 
-  it('[AG-25] an item or row that is added or removed leaves all others unchanged, cold and live', {
+  it('[AG-25] adding or removing an item or a row leaves all other items and rows unchanged, cold and live', {
     timeout: patience(120_000),
   }, () => {
     let tried = 0

@@ -6,7 +6,7 @@ export interface AgentCursor {
   readonly head: unknown
 }
 
-/** A cursor that spans the block from its start to its end. Returns `null` when the page has no block with this id. */
+/** Returns a cursor that spans a block from its start to its end. Returns `null` when the page has no block with this id. */
 export function cursorOn(doc: Y.Doc, pageId: string, blockId: string): AgentCursor | null {
   const block = blockOf(doc.getXmlFragment(`prose:${pageId}`), blockId)
   if (block === null) return null

@@ -7,7 +7,7 @@ const SHOWN_MS = 8_000
 const CLIENT_IDS = 2 ** 32
 const NULL = new TextEncoder().encode('null')
 
-/** What an agent's edit touched. */
+/** The parts of the document that an agent's edit touched. */
 export interface Written {
   readonly page: string | undefined
   /** Ids of shapes or blocks. */
@@ -18,7 +18,7 @@ export interface Written {
 }
 
 const SELECTED = 50
-/** Limit on the total length of the selected ids, so that a state stays below the 16 KiB that one may have. [WS-43] */
+/** Limit on the total length of the selected ids, so that the state of an agent stays below the limit of 16 KiB for a state. [WS-43] */
 const SELECTED_LENGTH = 2_048
 
 function bounded(ids: readonly string[]): readonly string[] {
@@ -35,8 +35,8 @@ interface Shown {
 }
 
 /**
- * Shows which agents edit a document through tools: one awareness client id per principal, shown until 8 s after its last write. An agent
- * has no connection and does not count towards any connection's limits. [PRES-1..PRES-3]
+ * Shows which agents edit a document through tools. Each principal has one awareness client id, which is shown until 8 s after the last write
+ * of the principal. An agent has no connection and does not count towards any connection's limits. [PRES-1..PRES-3]
  */
 export class AgentPresence {
   private readonly shown = new Map<string, Shown>()
@@ -75,7 +75,7 @@ export class AgentPresence {
   private entryOf(principal: string): Shown {
     const known = this.shown.get(principal)
     if (known !== undefined) return known
-    // Negative numbers, because connections have positive ones.
+    // Agents have negative connection numbers, because connections have positive numbers.
     const entry: Shown = { connection: -1 - this.shown.size, client: this.freshClient(), clock: 0, timer: null }
     this.shown.set(principal, entry)
     return entry

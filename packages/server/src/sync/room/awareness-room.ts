@@ -8,7 +8,7 @@ const PER_SECOND = 30
 const BURST = 60
 const EXPIRY_CHECK_MS = 5_000
 /**
- * Limit on the frames of one connection that wait for their turn. Above it the oldest frame is dropped, because newer states follow it.
+ * Limit on the frames of one connection that wait for their turn. Above this limit the oldest frame is dropped, because newer states follow.
  * [WS-48]
  */
 const FRAMES_WAITING = 64
@@ -102,7 +102,7 @@ export class RoomAwareness {
     return changed.length > 0
   }
 
-  /** The name that a connection shows of itself. */
+  /** Returns the user name in the awareness states of a connection; `null` when there is no name. */
   nameOf(connection: number): string | null {
     return this.presence.nameOf(connection)
   }
@@ -139,13 +139,13 @@ export class RoomAwareness {
     this.send(newest, connection)
   }
 
-  /** All current states as one awareness update; `null` when there is none. [WS-45] */
+  /** Returns all current states as one awareness update; `null` when there is no state. [WS-45] */
   snapshot(): Uint8Array | null {
     const present = this.presence.present(this.host.clock.monotonicMs())
     return present.length === 0 ? null : writeAwareness(present)
   }
 
-  /** Sends null states for everything that the connection still shows. [WS-46] */
+  /** Sends null states for all ids whose states the connection still shows. [WS-46] */
   leave(member: Member): void {
     const { connection } = member
     // A null state is sent only for a state that is known here. The newest waiting frame may hold a state that others saw in the

@@ -33,7 +33,7 @@ describe('presence states that the relay accepts', () => {
     receiver.destroy()
   })
 
-  it('[WS-47] when connections have seen higher clocks in a former home, current states are sent again under newer clocks and new ones start higher', () => {
+  it('[WS-47] states get higher clocks than the clocks that connections saw in a former home of the room', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 4, { a: 1 }), entry(2, 9, { a: 2 })], 0)
     expect(
@@ -56,7 +56,7 @@ describe('presence states that the relay accepts', () => {
     )
   })
 
-  it('[WS-44] [WS-47] an id that a connection introduced in the former home of the room belongs to it before its first state arrives', () => {
+  it('[WS-44] [WS-47] an id that a connection introduced in the former home of the room still belongs to it', () => {
     const presence = new Presence([[1, 8]])
     presence.introduced(ann, [1, 2, 3, 4, 5], 0)
     expect(said(presence.saw([[1, 9]]))).toEqual([])
@@ -118,7 +118,7 @@ describe('presence states that the relay accepts', () => {
     expect(bytes).toBeGreaterThan(1_000_000)
   })
 
-  it('[WS-43] connections that left free their places, so 10,000 may join and leave at once', () => {
+  it('[WS-43] a connection that leaves frees its place, so 10,000 connections may join and leave at the same moment', () => {
     const presence = new Presence()
     for (let i = 0; i < 10_000; i++) {
       expect(presence.take({ connection: i, sub: 's' }, [entry(i, 1, {})], 0)).toHaveLength(1)
@@ -146,7 +146,7 @@ describe('presence states that the relay accepts', () => {
     },
   )
 
-  it('[WS-43] the relay reads from one frame only the ids of the connection itself and four new ones', () => {
+  it('[WS-43] the relay stops reading a frame after four accepted and four refused new ids', () => {
     const presence = new Presence()
     for (let i = 0; i < 300; i++) {
       presence.take(
@@ -167,7 +167,7 @@ describe('presence states that the relay accepts', () => {
     expect(looked).toBe(8)
   })
 
-  it('[WS-43] an id taken over by a newer connection counts for that connection alone', () => {
+  it('[WS-43] an id taken over by a newer connection counts only towards the limit of that connection', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 1, {}), entry(2, 1, {}), entry(3, 1, {}), entry(4, 1, {})], 0)
     const again = { connection: 9, sub: 'ann' }
@@ -201,7 +201,7 @@ describe('presence states that the relay accepts', () => {
     expect(said(presence.take(bob, [entry(7, 1, { of: 'bob' })], 0))).toEqual([[7, 4, { of: 'bob' }]])
   })
 
-  it('[WS-44] a newer connection of the same user that repeats what it received does not take the id over', () => {
+  it('[WS-44] a newer connection of the same user that sends received states back does not take over their ids', () => {
     const presence = new Presence()
     const laptop = { connection: 9, sub: 'ann' }
     presence.take(ann, [entry(7, 1, {})], 0)
@@ -221,7 +221,7 @@ describe('presence states that the relay accepts', () => {
     expect(said(presence.expire(60_000))).toEqual([[1, 3, null]])
   })
 
-  it('[WS-46] when a connection leaves, the states it still shows are removed', () => {
+  it('[WS-46] when a connection leaves, its states that are still shown are removed', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 1, {}), entry(2, 1, {})], 0)
     presence.take(ann, [entry(2, 2, null)], 0)

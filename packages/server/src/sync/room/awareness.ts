@@ -6,11 +6,11 @@ import type { PresenceClocks } from '../worker-messages.ts'
 interface Entry {
   connection: number
   sub: string
-  /** Its connection has left, so any connection may take the id over. */
+  /** True when the connection has left. Then any connection may take the id over. */
   abandoned: boolean
   /** Clock of the last state that was sent to others. [WS-47] */
   clock: number
-  /** Newest clock received from its owner; -1 before the first. */
+  /** The newest clock that the connection has sent for this id; -1 before its first state. */
   heard: number
   /** UTF-8 JSON; `null` after the state was removed. */
   state: Uint8Array | null
@@ -40,7 +40,7 @@ export interface OutgoingState {
 const MAX_IDS = 4
 /** After this many ids that the sender may not introduce, the rest of the frame is ignored. */
 const MAX_REFUSED = 4
-/** Maximum number of entries read from one frame. A client that echoes everything it received names at most the ids of one room. */
+/** Maximum number of entries read from one frame. A client that sends all received states back names at most the ids of one room. */
 const MAX_ENTRIES = 1_024
 const MAX_STATE_BYTES = 16 * 1024
 const MAX_STATES = 512
@@ -99,7 +99,7 @@ function isNull(json: Uint8Array): boolean {
   return json.length === 4 && json.every((byte, i) => byte === NULL[i])
 }
 
-/** Encodes these states as one awareness update. */
+/** Encodes states as one awareness update. */
 export function writeAwareness(states: readonly OutgoingState[]): Uint8Array {
   let size = varUintLength(states.length)
   for (const { client, clock, state } of states) {
@@ -120,14 +120,14 @@ export function writeAwareness(states: readonly OutgoingState[]): Uint8Array {
 }
 
 /**
- * The awareness states of one room: which connection introduced which client id, and its state. Never stored and never logged; no
- * permission depends on it. [WS-42..WS-47, G11] Times are monotonic and passed in by the caller. This class sends nothing.
+ * The awareness states of one room: which connection introduced which client id, and the state of each id. States are never stored or
+ * logged, and no permission depends on them. [WS-42..WS-47, G11] The caller passes monotonic times. This class sends nothing.
  */
 export class Presence {
   private readonly entries = new Map<number, Entry>()
   /** Client ids by the connection that introduced them, for connections that have not left. */
   private readonly owned = new Map<number, Set<number>>()
-  /** By client id: the newest clock that others saw in a former home of the room. The first state here gets a higher one. [WS-47] */
+  /** By client id: the newest clock that others saw in a former home of the room. The first state here gets a higher clock. [WS-47] */
   private readonly seen: Map<number, number>
   private bytes = 0
   /** Number of entries with a state. */
@@ -204,7 +204,7 @@ export class Presence {
       Object.assign(known, { connection: sender.connection, sub: sender.sub, abandoned: false })
       this.own(sender.connection, given.client)
     } else if (given.clock < known.heard || (given.clock === known.heard && !(state === null && known.state !== null))) {
-      // The clock is not newer, so the state is ignored, but the sender is evidently still there.
+      // The clock is not newer, so the state is ignored. But the sender is evidently still there, so its known state is renewed.
       known.renewedAtMs = nowMs
       return null
     }
@@ -226,7 +226,7 @@ export class Presence {
     return { client, clock: entry.clock, state: entry.state }
   }
 
-  /** When too many ids are known, forgets the oldest one without a state. */
+  /** When too many ids are known, forgets the oldest id without a state. */
   private makeRoom(): void {
     if (this.entries.size < MAX_KNOWN) return
     for (const [client, { state }] of this.entries) if (state === null) return this.forget(client)
@@ -250,8 +250,8 @@ export class Presence {
   }
 
   /**
-   * Returns null states for everything that an ended or leaving connection still shows. Keeps the clocks, so that a later state of the
-   * same id counts as newer. [WS-46]
+   * Returns null states for all ids whose states an ended or leaving connection still shows. Keeps the clocks, so that a later state of
+   * the same id counts as newer. [WS-46]
    */
   leave(connection: number): OutgoingState[] {
     const ids = this.owned.get(connection) ?? []
@@ -266,7 +266,7 @@ export class Presence {
     return cleared
   }
 
-  /** Removes all states that were not renewed within 30 s, and returns null states for them. [WS-45] */
+  /** Removes all states that were not renewed within 30 s, and returns null states for them. Forgets ids that were silent for 10 min. [WS-45] */
   expire(nowMs: number): OutgoingState[] {
     const cleared: OutgoingState[] = []
     for (const [client, entry] of this.entries) {
@@ -285,7 +285,7 @@ export class Presence {
     return { client, clock: entry.clock, state: null }
   }
 
-  /** All current states, for a connection that joins. [WS-45] */
+  /** Returns all current states, for a connection that joins. [WS-45] */
   present(nowMs: number): OutgoingState[] {
     const states: OutgoingState[] = []
     for (const [client, { clock, state, renewedAtMs }] of this.entries) {
@@ -295,7 +295,7 @@ export class Presence {
   }
 
   /**
-   * Returns the newest states of these ids, which waited for a sending slot of the connection. Leaves out ids that another connection has
+   * Returns the newest states of ids whose states waited for a sending slot of the connection. Leaves out ids that another connection has
    * taken over meanwhile. [WS-44, WS-48]
    */
   newest(connection: number, clients: Iterable<number>): OutgoingState[] {
@@ -307,7 +307,7 @@ export class Presence {
     return states
   }
 
-  /** The `user.name` of the first state of a connection that has one; `null` without. [AG-21] */
+  /** Returns the `user.name` of the first state of a connection that contains a name; `null` when no state does. [AG-21] */
   nameOf(connection: number): string | null {
     for (const client of this.owned.get(connection) ?? []) {
       const name = nameIn(this.entries.get(client)?.state ?? NULL)
@@ -316,7 +316,7 @@ export class Presence {
     return null
   }
 
-  /** The newest clock of each id that others have seen, for the next home of the room. [WS-47] */
+  /** Returns for each client id the newest clock that others have seen, for the next home of the room. [WS-47] */
   clocks(): PresenceClocks {
     for (const [client, { clock }] of this.entries) this.seen.set(client, clock)
     return [...this.seen].slice(-MAX_KNOWN)
@@ -341,7 +341,7 @@ export class Presence {
     return raised
   }
 
-  /** Whether a connection has introduced this id. */
+  /** Whether a client id is known in this room, with or without a state. */
   knows(client: number): boolean {
     return this.entries.has(client)
   }
@@ -361,7 +361,7 @@ const FORGET_MS = 10 * 60_000
 
 const MAX_NAME_CHARACTERS = 24
 
-/** At most 24 characters of the name that a state gives its user. */
+/** Returns at most 24 characters of the user name in a state; `null` when the state has no name. */
 function nameIn(state: Uint8Array): string | null {
   const value = JSON.parse(utf8.decode(state)) as { readonly user?: { readonly name?: unknown } | null } | null
   const name = value?.user?.name

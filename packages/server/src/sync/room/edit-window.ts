@@ -37,8 +37,8 @@ export class OpenWindow {
   }
 
   /**
-   * Replaces the open window by the next one, now that `writes` edits leave. Calls `ended` at once when the next window has 0 ms, because
-   * edits may have been gathered in the replaced one.
+   * Replaces the open window by the next window when `writes` edits leave. Calls `ended` at once when the next window has 0 ms, because
+   * edits may have been gathered in the replaced window.
    */
   next(writes: number): void {
     this.close()

@@ -158,7 +158,7 @@ function stepsOf({ stored, state }: Candidate): Map<string, number> {
   return steps
 }
 
-/** Searches for the slowest steps, starting from a seed: first in random mixes, then in neighbours of the slowest one. */
+/** Searches for the slowest steps, starting from a seed: first in random mixes, then in neighbours of the slowest mix. */
 function search(seedNumber: number, candidates = CANDIDATES): Map<string, { readonly ms: number; readonly mix: Mix }> {
   const below = dice(seedNumber)
   const slowest = new Map<string, { readonly ms: number; readonly mix: Mix }>()
@@ -216,7 +216,7 @@ it('[C1] [C8] a call in a light room works for at most 5 ms at a time', { timeou
   const blocks = (count: number, word: string) =>
     Array.from({ length: count }, (_, i) => `<p id="b${i}">${word} ${i}</p>`).join('')
   const pauses: number[] = []
-  // Each document gets only three edits: replaced content stays in its history, so it would exceed the bounds after some more.
+  // Each document gets only three edits. Replaced content stays in its history, so more edits would bring it over the bounds.
   for (let document = 0; document < 25; document++) {
     const richTextPages = [{ id: 'p', name: 'P', content: blocks(6, 'first') }]
     const head = await createDocument(storage.documents, { pages: [], richTextPages })

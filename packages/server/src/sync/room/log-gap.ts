@@ -7,7 +7,7 @@ import * as Y from 'yjs'
 export interface LogGap {
   /** The pending updates as Yjs keeps them, in update format 2. */
   readonly later: readonly Uint8Array[]
-  /** By Y client: the first clock of which content is missing. */
+  /** By Y client: the first clock whose content is missing. */
   readonly missing: ReadonlyMap<number, number>
 }
 
@@ -32,7 +32,7 @@ export function fillsGap({ missing }: LogGap, update: Uint8Array): boolean {
   return [...missing].some(([client, clock]) => (to.get(client) ?? 0) > clock)
 }
 
-/** Applies the waiting updates. Returns what still waits afterwards; `null` when nothing is missing any more. */
+/** Applies the updates of a gap as far as possible. Returns the gap that remains; `null` when no content is missing any more. */
 export function applyLater(doc: Y.Doc, gap: LogGap): LogGap | null {
   for (const update of gap.later) Y.applyUpdateV2(doc, update)
   return takePending(doc)

@@ -19,7 +19,7 @@ const INSERT = { pageId: 'p1', content: `${PAGE}<p>new words</p>`, format: 'html
 const at = new RoomFixture(ROOMS, BODY)
 
 const workers: TestWorker[] = []
-/** Called at the end, because a worker whose write a failed test still holds back could not end. */
+/** Release all held writes. They are called at the end, because a worker whose write is still held back could not end. */
 const releases: (() => void)[] = []
 afterAll(async () => {
   for (const release of releases) release()
@@ -149,7 +149,7 @@ describe('a client that joins while a write of the relay waits for the store', (
     expect(timesIn(ben.text())).toBe(1)
   })
 
-  it('[LIFE-6] [WS-32] sends an update that depends on a lost one, is asked for the lost one only after 6 s, and gets no refusal', async () => {
+  it('[LIFE-6] [WS-32] and whose update depends on a lost one is not refused, even if its step1 leaves after 6 s', async () => {
     const time = manualTime()
     const { worker, reached, release } = pausedWorker(undefined, time)
     const { head, room } = await at.openRoom(worker)
@@ -198,7 +198,7 @@ it('[LIFE-22] [WS-25] a client that joins while a restore pauses the document is
   expect(ben.text()).toContain('two')
 })
 
-it('[G9] [C10] a client that joins between the pieces of an update that is then refused gets none of them, and stays joined afterwards', async () => {
+it('[G9] [C10] a client that joins between pieces of an update that is then refused gets none and stays joined', async () => {
   let [pieces, stepMs, nowMs] = [0, 0, 0]
   const later: (() => void)[] = []
   let isGated = false
@@ -210,7 +210,7 @@ it('[G9] [C10] a client that joins between the pieces of an update that is then 
       watch: {
         ...noWatch,
         begin: ({ ordinal }) => {
-          // The first call belongs to the check of the whole update, the others to its pieces.
+          // The first call belongs to the check of the whole update, and the other calls to its pieces.
           if (ordinal > 1 && ++pieces === 3) isGated = true
         },
       },
@@ -235,7 +235,7 @@ it('[G9] [C10] a client that joins between the pieces of an update that is then 
   expect([ben.expelled, ben.refusals]).toEqual([null, []])
 })
 
-it('[AG-110] a client gets late words only when they are stored, so that after a kill it does not send them beside the same words of the next process', async () => {
+it('[AG-110] a client gets late words only when they are stored, so they stand once after the worker is killed', async () => {
   const gate = gatedUpdates(at.storage.updates)
   const worker = started(new TestWorker({ ...at.storage, updates: gate.updates }, { rooms: ROOMS }))
   const { head, room } = await at.openRoom(worker)
@@ -277,7 +277,7 @@ async function passing(time: ManualTime, holds: () => boolean): Promise<void> {
   expect(holds()).toBe(true)
 }
 
-/** The payload of an AWARENESS frame with one state of the client. */
+/** Returns the payload of an AWARENESS frame with one state of the client. */
 function presenceOf({ doc }: TestClient): Uint8Array {
   const state = new TextEncoder().encode('{"user":{"name":"Ann"}}')
   return writeAwareness([{ client: doc.clientID, clock: 1, state }])

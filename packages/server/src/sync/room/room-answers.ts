@@ -10,15 +10,15 @@ import type { SyncRoom } from './sync-room.ts'
 
 const RESYNC_EVERY_MS = 1_000
 const FULL_STATE_EVERY_MS = 10_000
-/** WS-29 requires that the client is asked again after at most 5 s. */
+/** A client whose message was dropped is asked for the content again after at most this long. [WS-29] */
 const LONGEST_DROP_MS = 5_000
 /** A step1 waits for a turn when the document is larger than this, because the answer may have to encode the whole document. */
 const QUICK_STEP1_BYTES = 64 * 1024
 const ENCODE_MS_PER_BYTE = 30e-6
 
 /**
- * Sync messages of one room to single connections: the room's step1, answers to theirs, and requests to send something again.
- * [WS-23..WS-32]
+ * Sends the sync messages of one room that go to a single connection: the room's step1, answers to a step1 of the connection, and requests
+ * to send content again. [WS-23..WS-32]
  */
 export class RoomAnswers {
   private readonly room: SyncRoom
@@ -68,7 +68,7 @@ export class RoomAnswers {
     this.held.send(member, 'step1', () => [syncFrame(SYNC.step1, vectorOf(this.room.content()))])
   }
 
-  /** Sends the presence of the others, behind a step1 that still waits. `snapshot` returns `null` when nobody shows any. [WS-23] */
+  /** Sends the presence of other connections, after a step1 that still waits. `snapshot` returns `null` when there is no presence. [WS-23] */
   sendPresence(member: Member, snapshot: () => Uint8Array | null): void {
     this.held.send(member, 'awareness', () => {
       const others = snapshot()
@@ -113,7 +113,7 @@ export class RoomAnswers {
     })
   }
 
-  /** Sends a delayed resync request at once, if one waits. */
+  /** Sends a resync request, which is a step1, at once if one is delayed. */
   resyncNow(member: Member): void {
     if (member.resyncTimer === null) return
     member.resyncTimer()

@@ -2,7 +2,7 @@ import type { Write } from './room-edits.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
-/** Cost of ordinary updates. Used until the room has measured its own; the estimate never falls below it. */
+/** The cost of ordinary updates. The estimate of a room starts at this value and never falls below it. */
 const EXPECTED_MS_PER_BYTE = 0.0003
 const LEAST_MS = 0.05
 /** Smaller writes are not measured, because they say little about the cost per byte. */

@@ -26,7 +26,7 @@ const bodyOf = (text: string, head: Partial<DocumentHead> = {}) => ({
 })
 
 describe('the bounds of light rooms', () => {
-  it('[C8] a log with more bytes than the bound is over it, in one record or in many', () => {
+  it('[C8] a log with too many bytes is over the bounds, whether the bytes are in one record or in many', () => {
     expect(isLogOver(LIGHT_BOUNDS, guard, logOf(textOf(10_000)))).toBe(false)
     expect(isLogOver(LIGHT_BOUNDS, guard, logOf(textOf(LIGHT_BOUNDS.stateBytes)))).toBe(true)
     expect(isLogOver(LIGHT_BOUNDS, guard, logOf(...Array.from({ length: 3 }, () => textOf(9_000))))).toBe(true)
@@ -43,7 +43,7 @@ describe('the bounds of light rooms', () => {
     expect(isLogOver(LIGHT_BOUNDS, guard, logOf(Uint8Array.of(1, 2, 3, 255)))).toBe(true)
   })
 
-  it('[C8] a body is over the bounds by its bytes, or by the structs that a live document would be made of', () => {
+  it('[C8] a body is over the bounds when it has too many bytes or would become too many structs', () => {
     const paragraphs = '<p>a</p>'.repeat(200)
     expect(isBodyOver(LIGHT_BOUNDS, bodyOf('x'.repeat(20_000)))).toBe(false)
     expect(isBodyOver(LIGHT_BOUNDS, bodyOf('x'.repeat(LIGHT_BOUNDS.stateBytes + 1)))).toBe(true)
@@ -52,13 +52,13 @@ describe('the bounds of light rooms', () => {
     expect(isBodyOver(LIGHT_BOUNDS, bodyOf('<p>a</p>', { bodyAhead: true }))).toBe(false)
   })
 
-  it('[C8] [LIFE-13] a cold write is compared with what is live only when it is small', () => {
+  it('[C8] [LIFE-13] a cold write to a document with live state is over the bounds unless it is small', () => {
     const long = 'x'.repeat(LIGHT_BOUNDS.callBytes + 1)
     expect(isBodyOver(LIGHT_BOUNDS, bodyOf(long, { bodyAhead: true, lastSeq: 3 }))).toBe(true)
     expect(isBodyOver(LIGHT_BOUNDS, bodyOf(long, { bodyAhead: true }))).toBe(false)
   })
 
-  it('[C8] a call is over the bounds by what it brings and the state together; other tasks never are', () => {
+  it('[C8] a call is over the bounds when its arguments and the state together are too large; other tasks never are', () => {
     const edit = (args: unknown) => ({ kind: 'edit', request: { args } }) as RoomTask
     const put = (bytes: number) => ({ kind: 'put', request: { body: { bytes: new Uint8Array(bytes) } } }) as unknown as RoomTask
     expect(isTaskOver(LIGHT_BOUNDS, edit({ content: 'short' }), 1_000)).toBe(false)

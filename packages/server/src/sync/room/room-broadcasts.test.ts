@@ -6,7 +6,10 @@ import type { SyncRoom } from './sync-room.ts'
 const BEN = 7
 const RELAY = 0
 
-/** The broadcasts of a room whose log the test moves. `add` emits an update that consists of its sequence, which `sent` then lists. */
+/**
+ * Returns the broadcasts of a room whose log the test moves. `add` emits an update that contains only its sequence. `sent` lists the sequences
+ * of the broadcast updates.
+ */
 function room() {
   const log = { emitted: 0, durable: 0 }
   const sent: number[] = []

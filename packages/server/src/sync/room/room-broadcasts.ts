@@ -10,7 +10,7 @@ export class Broadcasts {
   private sequences: number[] = []
   /** The log sequence of the last write of the relay itself. Until the log is durable through it, a crash may lose this write. */
   relaySequence = 0
-  /** Some updates wait for the log and not for the end of a turn. */
+  /** True while updates wait until the log is durable, and not for the end of a turn. */
   isHeldBack = false
 
   constructor(room: SyncRoom) {
@@ -20,8 +20,9 @@ export class Broadcasts {
   /**
    * Adds the update that the log has just emitted. `connection` is its writer, 0 for the relay itself. [LIFE-2, AG-110]
    *
-   * An update of a client may be broadcast before its commit: after a crash that client sends the update again. An update of the relay may
-   * not. After a crash clients would send it back while the relay writes the same late words again, and the words would be there twice.
+   * An update of a client may be broadcast before its commit, because after a crash that client sends the update again. An update of the relay
+   * may not. After a crash, clients would send that update back, the relay would write the same late words again, and the words would be
+   * there twice.
    */
   add(update: Uint8Array, connection: number): void {
     const { emitted } = this.room.log
@@ -33,7 +34,7 @@ export class Broadcasts {
     }
   }
 
-  /** Broadcasts the updates before the first one that waits for the log. The later ones may depend on it, so they wait too. */
+  /** Broadcasts the updates before the first update that waits for the log. Later updates may depend on that update, so they wait too. */
   handOut(): void {
     const { host, id, epoch, log } = this.room
     const waits = this.sequences.findIndex((sequence, i) => this.senders[i] === 0 && sequence > log.durable)

@@ -5,7 +5,7 @@ import { put, RoomFixture } from '../testing/room-fixture.ts'
 import { TestWorker, until } from '../testing/worker-harness.ts'
 
 const at = new RoomFixture()
-/** A second workspace that works a little. A workspace counts as indebted only while another one works too. */
+/** A second workspace that works a little. A workspace counts as indebted only while another workspace works too. */
 const QUIET = ['quiet', 1] as const
 
 /** A worker whose clock stands still, and which handles further turns only when the test calls `others`. */
@@ -75,7 +75,7 @@ describe('PUTs and tool calls of a workspace in debt', () => {
     expect(stored).toMatchObject({ head: { version: head.version } })
   })
 
-  it('[WS-12] [LIFE-17] a document stays resident while a call of it waits', async () => {
+  it('[WS-12] [LIFE-17] a document stays resident while a call waits for its turn', async () => {
     const { owes, start, others, isDone, head, time } = await slowWorker()
     owes(['ws', 3_000], QUIET)
     start('put', { kind: 'put', request: put(head, { name: 'late' }) })

@@ -6,7 +6,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import { put, RoomFixture, setShape, shapesOf, untilAsync } from '../testing/room-fixture.ts'
 import { TestWorker, until } from '../testing/worker-harness.ts'
 
-// The timer never saves here, so everything stored is stored because somebody left or the test asked for it.
+// The timer never saves in these tests. A room saves only when somebody leaves or when a test asks for it.
 const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 120_000 })
 const { openRoom, joined, body, headOf, putTo, settle } = at
 
@@ -27,7 +27,7 @@ describe('recovery points of a live document', () => {
     await until(() => ann.settled === ann.ordinal)
     ann.leave()
     await idle(room)
-    // The state before the first change, captured by the write itself; one participant is still there.
+    // The only point is the state before the first change, which the write of the body has captured. One participant is still joined.
     expect(await pointsOf(head)).toHaveLength(1)
     setShape(ben, 's2')
     await until(() => ben.settled === ben.ordinal)

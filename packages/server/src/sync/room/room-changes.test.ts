@@ -49,7 +49,7 @@ const block = (id: string, by: string, isRemoved = false) => ({ kind: 'block', p
 const short = (changes: readonly LiveChange[]) => changes.map(({ who, ...change }) => ({ ...change, by: who.id }))
 
 describe('who changes what in a live document', () => {
-  it('[AG-20] reports who typed in each block, once, before the answer of the job that saw it', async () => {
+  it('[AG-20] reports once who typed in each block, before the next job is answered', async () => {
     const { room } = await at.openRoom()
     watch(room)
     const [ann, ben] = [await at.joined(room, { sub: 'ann' }), await at.joined(room, { sub: 'ben' })]
@@ -171,7 +171,7 @@ describe('the cost of noting changes', () => {
     expect(touched.take()).toHaveLength(50)
   })
 
-  it('[AG-20] reports a block that is changed and then removed once, as removed', () => {
+  it('[AG-20] reports a block that was changed and then removed only once, as removed', () => {
     const doc = page('<p id="a">words</p><p id="b">more</p>')
     const touched = new TouchedBlocks<string>()
     doc.on('afterTransaction', (transaction: Y.Transaction) => touched.note(transaction, 'ann'))
@@ -181,7 +181,7 @@ describe('the cost of noting changes', () => {
     expect(touched.take()).toEqual([block('a', 'ann', true)])
   })
 
-  it('[AG-20] forgets the changes of blocks that the relay changes afterwards, and still reports those of shapes once', () => {
+  it('[AG-20] forgets a change of a block that the relay changes afterwards, but reports such a change of a shape once', () => {
     const doc = page('<p id="a">words</p><p id="b">more</p>')
     const touched = new TouchedBlocks<string>()
     const shapes = doc.getMap('shapes:c1')

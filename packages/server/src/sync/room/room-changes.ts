@@ -11,17 +11,17 @@ import { TouchedBlocks } from './touched-blocks.ts'
 /** Changes are reported this long after the first one, or earlier when a caller gets an answer. */
 export const TELL_MS = 500
 
-/** What `RoomChanges` needs from its room. */
+/** The part of a room that `RoomChanges` needs. */
 interface Owner {
   readonly id: number
   readonly host: RoomHost
-  /** The name that a connection shows of itself; `null` without one. */
+  /** Returns the user name in the awareness states of a connection; `null` when there is no name. */
   nameOf(connection: number): string | null
 }
 
 /**
- * Records who changes what in a live document and reports it to the main thread, while somebody there watches. Costs nothing otherwise.
- * [AG-20, AG-21]
+ * Records who changes what in a live document and reports the changes to the main thread, while the main thread watches. Costs nothing
+ * otherwise. [AG-20, AG-21]
  */
 export class RoomChanges {
   readonly #owner: Owner
@@ -33,13 +33,13 @@ export class RoomChanges {
     this.#owner = owner
   }
 
-  /** Starts or stops recording. Reports what is known before it stops. */
+  /** Starts or stops recording. Reports the recorded changes before it stops. */
   watch(isOn: boolean): void {
     if (!isOn) this.tell()
     this.#touched = isOn ? (this.#touched ?? new TouchedBlocks()) : null
   }
 
-  /** Follows another copy of the document. First reports what is known of the former copy. */
+  /** Follows another copy of the document. First reports the recorded changes of the former copy. */
   follow(live: LiveContent): void {
     if (this.#live !== null) {
       this.tell()
@@ -51,11 +51,12 @@ export class RoomChanges {
     })
   }
 
-  /** Adds to what a caller has seen the changes that people have made here until now. */
+  /** Returns what a caller has seen, with the changes that people have made in this room until now. */
   seenAlso(seen: Seen | undefined): Seen | undefined {
     if (seen === undefined || this.#touched === null) return seen
     const changes = [...this.#touched.all()].map(({ by, ...change }) => ({ ...change, who: this.#whoIs(by) }))
-    // The marks of this room come first, because they are newer: a mark is forgotten when the relay changes its block.
+    // The marks of this room come first, because they are newer than other changes of the same block: a mark is forgotten when the relay
+    // changes its block.
     return changes.length === 0 ? seen : { ...seen, changes: [...changes, ...seen.changes] }
   }
 
@@ -68,7 +69,7 @@ export class RoomChanges {
     if (this.#cancelTell === null && touched.hasNews) this.#cancelTell = this.#owner.host.after(TELL_MS, () => this.tell())
   }
 
-  /** Reports to the main thread what changed since the last report. */
+  /** Reports to the main thread the changes since the last report. */
   tell(): void {
     this.#cancelTell?.()
     this.#cancelTell = null

@@ -12,9 +12,9 @@ import type { RoomBounds } from './room-bounds.ts'
 import { splitUpdate } from './room-split.ts'
 
 /**
- * What a room holds of its document. `bytes`: the stored state as it was read, which is enough to serve readers; `live`: a Y.Doc. A room
- * starts as `bytes` when possible and becomes `live` when it needs to. It returns to `bytes` only when it loads the document again to take
- * back a refused write.
+ * The form in which a room holds its document. `bytes`: the stored state as it was read, which is enough to serve readers; `live`: a Y.Doc.
+ * A room starts as `bytes` when possible and becomes `live` when a Y.Doc is needed. It returns to `bytes` only when it loads the document
+ * again to take back a refused write.
  */
 export type RoomContent =
   | {
@@ -38,7 +38,7 @@ export interface LiveContent extends RoomView {
   /** The whole state, encoded, and the log sequence at which it was encoded. [G12] */
   full: { readonly sequence: number; readonly update: Uint8Array } | null
   /**
-   * Content that is missing from the log. While it is set, only updates that supply missing content are accepted. `null`: the log is
+   * Content that is missing from the log. While `gap` is set, only updates that supply missing content are accepted. `null`: the log is
    * complete. [LIFE-5]
    */
   gap: LogGap | null
@@ -62,8 +62,8 @@ export function buildLive(updates: readonly Uint8Array[], random: Random, remove
 }
 
 /**
- * Like `buildLive`, for a log that may lack content: the document holds what can be applied, and `gap` holds the rest. Throws when bytes
- * cannot be decoded.
+ * Like `buildLive`, for a log that may lack content. Updates that depend on missing content are not in the document but in `gap`. Throws when
+ * bytes cannot be decoded.
  */
 export function buildSound(updates: readonly Uint8Array[], random: Random, removed?: RemovedBlocks): LiveContent {
   const doc = indexedDoc()
@@ -84,7 +84,7 @@ export function buildSound(updates: readonly Uint8Array[], random: Random, remov
   }
 }
 
-/** Remembers what the relay's own transactions remove, until the returned function is called. [AG-110] */
+/** Remembers the blocks that the relay's own transactions remove, until the returned function is called. [AG-110] */
 export function rememberRemovals(live: LiveContent, nowMs: () => number): () => void {
   const remember = (transaction: Y.Transaction): void => {
     if (transaction.origin === RELAY) live.late.remember(transaction, nowMs())
@@ -93,7 +93,7 @@ export function rememberRemovals(live: LiveContent, nowMs: () => number): () => 
   return () => live.doc.off('afterTransaction', remember)
 }
 
-/** A random client id other than 0 that the document does not contain. [YDOC-12] */
+/** Returns a random client id other than 0 that the document does not contain. [YDOC-12] */
 function freshClientId(doc: Y.Doc, random: Random): number {
   for (;;) {
     const id = random.integer(1, ANY_CLIENT_ID)
@@ -114,12 +114,12 @@ export function countStructs(doc: Y.Doc): number {
 const STRUCT_BYTES = 160
 const ENCODED_STRUCT_BYTES = 30
 
-/** Estimated memory of the content, in bytes. */
+/** Returns the estimated memory of the content, in bytes. */
 export function memoryOf(content: RoomContent): number {
   return content.kind === 'bytes' ? content.update.length : content.live.structCount * STRUCT_BYTES
 }
 
-/** Estimated length of the content as one update, in bytes. */
+/** Returns the estimated length of the content as one update, in bytes. */
 export function lengthOf(content: RoomContent): number {
   return content.kind === 'bytes'
     ? content.update.length
@@ -128,11 +128,11 @@ export function lengthOf(content: RoomContent): number {
 
 const HEAVY_BYTES = 8 * 1024 * 1024
 const SLOW_LOAD_MS = 1_000
-/** A document is suspicious when its load takes more than 200 ms plus 0.03 ms for each struct. Its size does not explain that. */
+/** A document counts as heavy when its load takes more than 200 ms plus 0.03 ms per struct, because its size does not explain this time. */
 const SUSPECT_LOAD_MS = 200
 const SUSPECT_STRUCT_MS = 0.03
 
-/** Whether the document should not share its home with small ones, because it is large or slow, or exceeds the bounds. [C8] */
+/** Whether a document should not share its home with small documents, because it is large, slow or over the bounds. [C8] */
 export function isHeavy(content: RoomContent, bounds: RoomBounds | null): boolean {
   // Between two counts `structCount` only grows, although Yjs joins typed text into one struct. So the structs are counted again
   // before a document is called heavy.
@@ -154,7 +154,7 @@ export function vectorOf(content: RoomContent): Uint8Array {
   return content.kind === 'bytes' ? content.vector : Y.encodeStateVector(content.live.doc)
 }
 
-/** The whole state as one update; cached until the sequence changes. [G12] */
+/** Returns the whole state as one update, which is cached until the sequence changes. [G12] */
 export function fullState(content: RoomContent, sequence: number): Uint8Array {
   if (content.kind === 'bytes') return content.update
   const { live } = content
@@ -163,8 +163,8 @@ export function fullState(content: RoomContent, sequence: number): Uint8Array {
 }
 
 /**
- * The frames that answer a step1: first `update` messages when the answer is too large for one message, then exactly one step2. [WS-25,
- * WS-26]
+ * Returns the frames that answer a step1: first `update` messages when the answer is too large for one message, then exactly one step2.
+ * [WS-25, WS-26]
  */
 export function step2Frames(
   content: RoomContent,

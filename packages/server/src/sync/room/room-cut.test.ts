@@ -24,7 +24,7 @@ describe('the size of the pieces of a costly update', () => {
     expect(Math.min(...sizes.slice(3))).toBeGreaterThan(200)
   })
 
-  it('[G9] a piece that is far too slow makes the next one small at once', () => {
+  it('[G9] a piece that is far too slow makes the next piece small at once', () => {
     const { sizes } = pieces(2_000, (n) => (n < 200 ? 0.1 : n))
     expect(sizes.slice(0, 3)).toEqual([64, 256, 4])
   })

@@ -21,7 +21,7 @@ export interface Emitted {
   readonly origin: unknown
 }
 
-/** What `cutWrite` needs from the room. Other writes of the room wait while it runs. */
+/** The part of a room that `cutWrite` needs. Other writes of the room wait while `cutWrite` runs. */
 export interface CutOwner extends TurnOwner {
   readonly isReady: boolean
   live(): LiveContent
@@ -176,8 +176,9 @@ class Cut {
 }
 
 /**
- * Decides how many structs each piece gets, so that its structs take about `PIECE_MS`. The fixed time that any transaction takes in this
- * document is left out: it is long with many clients, for example, and smaller pieces would only spend it more often.
+ * Decides how many structs each piece gets, so that the structs of a piece take about `PIECE_MS`. Any transaction in this document also takes
+ * a fixed time, which is long with many clients, for example. This fixed time does not count, because smaller pieces would only spend it more
+ * often.
  */
 export class PieceSize {
   private readonly most: number
@@ -195,7 +196,7 @@ export class PieceSize {
     return this.structs
   }
 
-  /** Notes how long the piece took. The next piece is at most four times as large, and smaller when this one took too long. */
+  /** Notes how long a piece took. The next piece is at most four times as large, and smaller when this piece took too long. */
   took(ms: number): void {
     const { structs, before } = this
     if (before !== null && before.structs !== structs) {
@@ -214,8 +215,8 @@ function longestMs(bytes: number): number {
 }
 
 /**
- * Measures in another thread how long the document now takes to load. Returns a description when that is too long, else `null`. Without
- * this check, many steps that are each fast enough could make a document that takes too long to load. [G9]
+ * Measures in another thread how long the document now takes to load. Returns a description of the problem when the load takes too long,
+ * else `null`. Without this check, many steps that are each fast enough could make a document that takes too long to load. [G9]
  */
 async function loadFault(
   owner: CutOwner,

@@ -16,7 +16,7 @@ import type { RoomSaver } from './room-save.ts'
 /** After a step of a plan that took more processor time than this, other documents are served. */
 const LONG_STEP_MS = 8
 
-/** A planned edit that may be stored: the bodies before and after, and how much it adds. */
+/** A planned edit that may be stored: the bodies before and after the edit, and how much the edit adds. */
 export interface Change {
   readonly base: Base
   readonly before: DocumentBody
@@ -24,11 +24,11 @@ export interface Change {
   /** `null` when nothing changed. */
   readonly changes: CallChanges | null
   readonly growth: BodyGrowth
-  /** Growth in bytes compared with the stored body. Includes what people changed since that body was stored. */
+  /** Growth in bytes compared with the stored body. Includes the changes that people made since that body was stored. */
   readonly sinceStored: number
   readonly facts: BodyFacts
   readonly nowMs: number
-  /** Values that were encoded before the transaction. */
+  /** Values that the edit adds. They were encoded before the transaction that applies the edit. */
   readonly encoded?: EncodedValues
 }
 
@@ -38,7 +38,7 @@ export type Lost = TaskOutcome | 'again'
 /**
  * Plans an edit in steps, and serves other documents after each long step. [DIAG-17]
  *
- * @param letOthers serves the others; resolves to `null` when the plan still fits the document
+ * @param letOthers serves other documents; resolves to `null` when the plan still fits the document afterwards
  */
 export async function planEdit(
   room: Room,
@@ -79,8 +79,8 @@ export async function planEdit(
 }
 
 /**
- * Fits a plan to a document that people have changed since. Returns `null` when the edit has to be planned anew. The time depends on what
- * people changed and not on what the edit adds, because only their changes are compared and counted again. [CONC-14]
+ * Fits a plan to a document that people have changed since. Returns `null` when the edit has to be planned anew. The time depends on the
+ * changes of people and not on the size of the edit, because only the changes of people are compared and counted again. [CONC-14]
  */
 export function refitChange(room: Room, saver: RoomSaver, planned: Change, request: EditRequest): Change | null {
   const base = saver.base as Base

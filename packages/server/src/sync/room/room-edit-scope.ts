@@ -2,7 +2,7 @@ import type { CanvasPage, DocumentBody, ProsePage } from '@docrelay/model/body'
 import { wireValue } from '../binding/binding-values.ts'
 
 /**
- * Whether the live document can hold everything that an edit changed. Then projecting it over the body from before the edit gives the
+ * Whether the live document can hold all changes of an edit. Then projecting the live document over the body from before the edit gives the
  * edited body. True for page text and shapes; false for page lists and for members that only the stored body has. [YDOC-6]
  */
 export function isLiveChange(before: DocumentBody, after: DocumentBody): boolean {

@@ -127,7 +127,7 @@ const doing: fc.Arbitrary<Doing> = fc.oneof(
 )
 
 describe('an edit that is planned while people change the document', () => {
-  it('[CONC-14] [CONC-4] changes by people while an edit is planned are stored before it and kept; the edit is one delta and one version', async () => {
+  it('[CONC-14] [CONC-4] changes by people during planning are stored before the edit, which makes one version', async () => {
     const { worker, ann, edit, order, updates, writes, settled, shapes, head } = await planning(draw)
     await using _ = worker
     const outcome = done(await edit())

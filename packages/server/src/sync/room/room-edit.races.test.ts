@@ -92,7 +92,7 @@ describe('edits of a live document that another process also stores', () => {
     expect(await contentOf(head)).toMatch(/one.*>2<.*three/)
   })
 
-  it('[AG-72] an undo of a call that was undone since its caller found it is tried once, leaves nothing, and the document stays usable', async () => {
+  it('[AG-72] an undo of a call that is already undone is tried once and refused, and the document stays usable', async () => {
     const writes: DocumentWrite[] = []
     const worker = workerOn(recording(at.storage.documents, writes))
     const list = { ...BODY.richTextPages[0], content: `${PAGE}<ul><li><p>oranges</p></li></ul>` }

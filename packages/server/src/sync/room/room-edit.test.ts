@@ -21,7 +21,7 @@ const BODY = {
   lastModifiedBy: 'nobody',
 }
 
-// The timer never saves here, so everything stored is stored because the edit or the test asked for it.
+// The timer never saves in these tests. A body is stored only with an edit or when a test asks for it.
 const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 60_000 })
 const { joined, body, headOf, settle, putTo } = at
 const openRoom = (on?: TestWorker) => at.openRoom(on, BODY)
@@ -188,7 +188,7 @@ describe('edits of a live document', () => {
     expect(await editIn(at.worker, room, request)).toMatchObject({ kind: 'edited', head: { version: head.version + 2 } })
   })
 
-  it('[CONC-9] [LIFE-16] an edit that grows the document above its size limit is refused before anything is applied; a shrinking one passes', async () => {
+  it('[CONC-9] [LIFE-16] an edit that grows a document above its size limit is refused; a shrinking edit is not', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const state = Y.encodeStateVector(ann.doc)

@@ -40,6 +40,6 @@ it('[CONC-13] the time of an edit of one block depends on the change and not on 
   const told = [`1 page: ${one.toFixed(1)} ms`, `200 pages: ${many.toFixed(1)} ms`, `one page of 1 MB: ${long.toFixed(1)} ms`]
   process.stdout.write(`set_prose on one block. ${told.join(', ')}, ratio of 200 pages to 1: ${(many / one).toFixed(2)}\n`)
   expect(many / one).toBeLessThan(3)
-  // 50 ms on an otherwise idle machine.
+  // The edit takes 50 ms on an otherwise idle machine.
   expect(long).toBeLessThan(200)
 })

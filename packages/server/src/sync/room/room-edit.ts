@@ -38,8 +38,8 @@ type EditTask = Extract<RoomTask, { kind: 'edit' }>
  * Runs an edit on the live document and stores its log records together with a new version. [CONC-4..CONC-7, LIFE-13]
  *
  * The body of that version is normally stored by the next materialisation, so the cost depends on the size of the change. When the edit
- * contains something that the live document cannot hold, the body is stored at once. Nothing is broadcast before it is durable. When an edit
- * is refused or given up after it was applied, the document is loaded again without it. Must run inside `exclusive`.
+ * contains something that the live document cannot hold, the body is stored at once. The edit is broadcast only after it is durable. When an
+ * edit is refused or given up after it was applied, the document is loaded again without it. Must run inside `exclusive`.
  */
 export function editInRoom(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome> {
   const editCurrent = async (): Promise<Lost> => {
@@ -53,7 +53,7 @@ export function editInRoom(room: Room, saver: RoomSaver, task: EditTask): Promis
   })
 }
 
-/** Returns the current stored version. First merges a version that another writer has stored meanwhile. */
+/** Returns the head and the body of the stored version. First merges a version that another writer has stored meanwhile. */
 async function currentBase(room: Room, saver: RoomSaver): Promise<Base | TaskOutcome> {
   const known = await saver.knownBase()
   if (known === null) return { kind: 'gone' }
@@ -109,10 +109,10 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Lo
   }
 }
 
-/** The plan of an edit whose document stands still. */
+/** A planned edit that fits its document, which does not change until the edit is applied. */
 interface Standing {
   readonly planned: Change
-  /** Resolves to true once everything that was applied before is durable. */
+  /** Resolves to true once every update that was applied before the edit is durable. */
   readonly isStored: Promise<boolean>
 }
 
@@ -144,7 +144,7 @@ async function planStanding(room: Room, saver: RoomSaver, request: EditRequest, 
     const ready = await standStill(room, saver, request)
     if (ready !== null) return ready
     const refit = ahead === null ? null : refitChange(room, saver, ahead, request)
-    // No other edit is applied from here on. So this edit can be planned, and even applied, while the earlier ones are being stored.
+    // No other edit is applied from here on. So this edit can be planned, and even applied, while earlier edits are being stored.
     const isStored = storeApplied(room)
     const planned = refit ?? (await planNow(room, saver, request, isStored))
     if (planned === 'again') return planned
@@ -206,8 +206,8 @@ function standOf(room: Room, saver: RoomSaver): () => Lost | null {
 }
 
 /**
- * Lets the worker serve other documents between the steps of a plan and before it is applied. The document stands still meanwhile. Returns
- * `null` when the plan still fits. [DIAG-17]
+ * Lets the worker serve other documents between the steps of a plan and before the plan is applied. The document stands still meanwhile.
+ * Returns `null` when the plan still fits. [DIAG-17]
  */
 async function letOthers(room: Room, saver: RoomSaver): Promise<Lost | null> {
   const fits = standOf(room, saver)
@@ -215,7 +215,7 @@ async function letOthers(room: Room, saver: RoomSaver): Promise<Lost | null> {
   return fits()
 }
 
-/** What awareness shows of the edit: page, selected ids and cursor. [PRES-1] */
+/** Returns what awareness shows of the edit: page, selected ids, cursor and call id. [PRES-1] */
 function writtenBy(room: Room, { edited, changes }: Change): Written {
   const { writtenPage: page, writtenBlocks: blocks = [], selection } = edited
   const [first] = blocks
@@ -314,16 +314,16 @@ interface Stored {
 }
 
 /**
- * Whether the body may be stored later than the version. It may not when the live document cannot hold the edit, when the edit adds blobs,
- * whose references are stored with the body, or when the edit empties the document, whose state before it becomes a recovery point.
- * [BLOB-2, LIFE-18]
+ * Whether the body may be stored later than the version. The body must be stored at once in three cases: the live document cannot hold the
+ * edit; the edit adds blobs, whose references are stored with the body; or the edit empties the document, so that the state before the edit
+ * becomes a recovery point. [BLOB-2, LIFE-18]
  */
 function bodyMayFollow(change: Change): boolean {
   const { before, edited, growth } = change
   return isLiveChange(before, edited.body) && !growth.addsBlobs && !isZeroing(change)
 }
 
-/** The body to store together with the edit; `null` when it may be stored later. */
+/** Returns the body to store together with the edit; `null` when the body may be stored later. */
 function storedNow(saver: RoomSaver, change: Change, records: number, sub: string): Stored | null {
   const { base, edited, nowMs } = change
   if (records > 0 && bodyMayFollow(change)) return null

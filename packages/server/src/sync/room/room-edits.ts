@@ -28,7 +28,7 @@ export interface Write {
   readonly refusal: { readonly code: Refusal; readonly text: string } | null
 }
 
-/** Returns a write that waits for its turn only to be refused there. */
+/** Returns a write that the room refuses when its turn comes. */
 export function refusedWrite(ordinal: number, refusal: NonNullable<Write['refusal']>): Write {
   return { ordinal, update: new Uint8Array(), isStep2: false, readOnly: false, refusal }
 }
@@ -41,21 +41,21 @@ export type Refusal =
   | 'ERR_RATE_LIMIT'
   | 'ERR_DOC_FULL'
 
-/** Callbacks through which a turn reports its outcome to the room. */
+/** The part of a room that is needed to apply writes, with callbacks for refusals and failures. */
 export interface TurnOwner {
   readonly host: RoomHost
   readonly id: number
   readonly workspaceId: string
   refuse(member: Member, ordinal: number, code: Refusal, text: string, full?: FullDocument): void
-  /** Y clients whose content this member may not send. [WS-62] */
+  /** Returns the Y clients whose content this member may not send. [WS-62] */
   formerClients(member: Member): ReadonlySet<number>
-  /** A write contained content of an earlier lineage of the document: unbinds its sender from the room. [WS-62] */
+  /** Unbinds a member from the room, because a write contained content of an earlier lineage of the document. [WS-62] */
   former(member: Member, ordinal: number): void
-  /** A write depends on content that the room lacks. [WS-32] */
+  /** Asks a client for content that the room lacks and a write depends on. `ownPending`: the client's copy has pending content. [WS-32] */
   gap(member: Member, ownPending: boolean): void
-  /** A write was dropped because it introduced too many new client ids. The client is asked for it again after `waitMs`. [G4] */
+  /** Asks a member after `waitMs` for a write again, because the write was dropped for too many new client ids. [G4] */
   dropped(member: Member, waitMs: number): void
-  /** The document can no longer be trusted. [C10] */
+  /** Closes the member's connection and loads the document again, because a write of the member broke the live document. [C10] */
   broken(member: Member, error: unknown): void
 }
 
@@ -117,7 +117,10 @@ export function noteStep(live: LiveContent, tookMs: number): void {
   else live.smallStepsMs += tookMs
 }
 
-/** The estimated load time. Small steps count from 50 ms in sum on, so that a document near its limit is not measured at each of them. */
+/**
+ * Returns the estimated load time, in ms. Small steps count only when they took 50 ms or more in sum, so that a document near its limit is
+ * not measured after every small step.
+ */
 export function estimatedLoadMs({ loadCostMs, smallStepsMs }: LiveContent): number {
   return loadCostMs + (smallStepsMs < MANY_SMALL_STEPS_MS ? 0 : smallStepsMs)
 }
@@ -132,7 +135,10 @@ export function loadLimitMs(bytes: number): number {
   return LOAD_COST_MS + (LOAD_COST_MS_PER_MIB * bytes) / MIB
 }
 
-/** For a longer step2 the client is asked again instead, because leaving out its known part takes about as long as applying it. */
+/**
+ * The known part of a step2 is left out only up to this size. With a longer step2 this would take about as long as applying it, so the client
+ * is asked again instead.
+ */
 const MOST_CUT_BYTES = 32 * 1024
 
 /** Returns false when the write has to be applied in pieces, because it may take too long or the document may have become slow. */
@@ -144,7 +150,7 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
     return true
   }
   host.watch.begin({ room: owner.id, connection: member.connection, join: member.join, ordinal, bytes: write.update.length })
-  // `structCount` is an upper bound, since typed text merges into one struct. It is recounted before a limit depends on it.
+  // `structCount` is an upper bound, since typed text merges into one struct. The structs are recounted before a limit depends on their number.
   if (live.structCount > RECOUNT_STRUCTS) live.structCount = countStructs(live.doc)
   const { update, inspection } = inspected(owner, live, member, write)
   const isGood = inspection.kind === 'ok' && !inspection.noop && !write.readOnly
@@ -180,7 +186,10 @@ function inspected(
   return { update: unknown, inspection: guard.inspect(unknown, live, former) }
 }
 
-/** Moves characters that were typed into removed blocks to their new places, as an edit of the relay, which their writer gets too. [AG-110] */
+/**
+ * Writes characters that were typed into removed blocks to their new places. This is an edit of the relay, which is also sent to the writer of
+ * the characters. [AG-110]
+ */
 export function placeLate({ host }: TurnOwner, live: LiveContent, member: Member, late: readonly LateEdit[]): void {
   if (late.length === 0) return
   const unplaced = live.late.place(late, RELAY, member)
@@ -243,8 +252,8 @@ function fits(gap: LogGap, inspection: Inspection, update: Uint8Array): boolean 
 }
 
 /**
- * Applies the updates of the gap that wait for an update which has just been applied. They have no writer among the connections: they are
- * broadcast to everybody and do not change the last writer. [LIFE-5, LIFE-16]
+ * Applies the updates of the gap that wait for an update which has just been applied. The waiting updates have no writer among the
+ * connections: they are broadcast to everybody and do not change the last writer. [LIFE-5, LIFE-16]
  */
 export function fillGap(live: LiveContent): void {
   if (live.gap === null) return
@@ -252,7 +261,7 @@ export function fillGap(live: LiveContent): void {
   live.structCount = countStructs(live.doc)
 }
 
-/** Whether the update is the empty one, which a client sends as its step2 when it has nothing to add. */
+/** Whether an update is the empty update, which a client sends as its step2 when it has nothing to add. */
 export function isEmptyUpdate(update: Uint8Array): boolean {
   return update.length === 2 && update[0] === 0 && update[1] === 0
 }

@@ -7,8 +7,8 @@ import type { TaskOutcome } from '../worker-messages.ts'
 const ATTEMPTS = 5
 
 /**
- * The whole state as one update, with the stored version that matches it. While edits never pause, the version may be a few edits older
- * than the state. Everything in the state is durable. [REST-31, LIFE-11]
+ * Returns the whole state as one update, with the stored version of this state. While edits never pause, the version may be a few edits
+ * older than the state. Everything in the state is durable. [REST-31, LIFE-11]
  */
 export async function encodeRoom(room: Room, saver: RoomSaver): Promise<TaskOutcome> {
   for (let attempt = 1; ; attempt++) {

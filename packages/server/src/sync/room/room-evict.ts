@@ -4,7 +4,7 @@ import { failed, type SaveOutcome } from './room-outcomes.ts'
 import type { RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
-/** Stores everything and closes the room, unless a connection joined or wrote in the meantime. [LIFE-17] Must run inside `exclusive`. */
+/** Saves the body, compacts the log and closes the room, unless a connection joined or wrote meanwhile. [LIFE-17] Must run inside `exclusive`. */
 export async function evictRoom(room: Room, saver: RoomSaver): Promise<TaskOutcome> {
   if (room.members.size > 0 || room.calls.count > 0) return { kind: 'busy' }
   const outcome = await saveAndCompact(room, saver)
@@ -16,7 +16,7 @@ export async function evictRoom(room: Room, saver: RoomSaver): Promise<TaskOutco
   return { kind: 'evicted' }
 }
 
-/** Stores everything before the worker stops; what cannot be stored stays in the log. Never rejects. [LIFE-28] */
+/** Saves the body and compacts the log before the worker stops. Edits that no body contains stay in the log. Never rejects. [LIFE-28] */
 export async function drainRoom(room: Room, saver: RoomSaver): Promise<void> {
   await saver
     .exclusive(async () => {

@@ -31,7 +31,7 @@ describe('a person whose copy is of an earlier lineage', () => {
   it.each([
     ['comes in one turn with the first', 1_000_000],
     ['waits while the first is tried on a copy', 10],
-  ])('[WS-62] [LIFE-17] does not keep the document in memory with another write, which %s', async (_, trialBytes) => {
+  ])('[WS-62] [LIFE-17] does not keep the document in memory by a second write that %s', async (_, trialBytes) => {
     const { worker, room, client, updates } = await joinedByFormer(trialBytes)
     await using _worker = worker
     const { connection, join } = client

@@ -39,7 +39,7 @@ function roomOf(limits: Partial<typeof GUARD_LIMITS>) {
 const typed = (client: number, letters = 1) =>
   new UpdateWriter().block(client, 0, letters, (w, i) => w.string(`text${i}`, 'abc')).deletes([])
 
-it('[WS-68] a document at its limit of client ids refuses another one, names the limit and the remedy, and accepts deletions', () => {
+it('[WS-68] a document at its limit of client ids refuses a new id, names limit and remedy, and accepts deletions', () => {
   const { live, refused, write } = roomOf({ clients: 3 })
   for (const client of [1, 2, 3]) write(typed(client))
   expect(refused).toEqual([])
@@ -57,7 +57,7 @@ it('[WS-68] a document at its limit of client ids refuses another one, names the
   expect([refused.length, live.doc.getText('text0').toJSON().length]).toEqual([1, 6])
 })
 
-it('[WS-68] [G7] a document at its limit of structs refuses another update and names the limit', () => {
+it('[WS-68] [G7] a document at its limit of structs refuses an update that adds a struct, and names the limit', () => {
   const { refused, write } = roomOf({ addedStructs: 4 })
   write(typed(1, 4))
   write(typed(2))

@@ -23,7 +23,7 @@ async function joinedBehindGate() {
   return { gate, worker, head, room, client, [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose]() }
 }
 
-it('[C8] a room that is handed over stores and broadcasts every edit that it took, and then sends reload', async () => {
+it('[C8] a room that is handed over stores and broadcasts every edit that it has received, and then sends reload', async () => {
   await using worker = new TestWorker(storage)
   const head = await createDocument(storage.documents, { richTextPages: [PAGE], lastModifiedBy: 'ann' })
   const room = await worker.open(head)
@@ -42,7 +42,7 @@ it('[C8] a room that is handed over stores and broadcasts every edit that it too
   expect(JSON.parse(new TextDecoder().decode(record?.body))).toMatchObject({ lastModifiedBy: 'ben' })
 })
 
-it('[C8] a message that is sent while a room is handed over is neither applied nor acknowledged, and reaches the room that follows', async () => {
+it('[C8] a room neither applies nor acknowledges an edit sent after its hand-over; the next room gets the edit', async () => {
   await using at = await joinedBehindGate()
   const { gate, worker, head, room, client } = at
   gate.close()

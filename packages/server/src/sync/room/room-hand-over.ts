@@ -4,9 +4,9 @@ import type { RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
 /**
- * Stores everything and closes the room, so that another home can load the document. Its connections stay joined: the gateway keeps what
- * they send until it is acknowledged, and hands it to the new room. Refused while a call waits for its answer. Must run inside `exclusive`.
- * [C8]
+ * Stores everything and closes the room, so that another home can load the document. The connections stay joined: the gateway keeps their
+ * messages until they are acknowledged, and hands them to the new room. Returns `busy` while a call waits for its answer. Must run inside
+ * `exclusive`. [C8]
  */
 export async function handOverRoom(room: Room, saver: RoomSaver, bodyLater: boolean): Promise<TaskOutcome> {
   if (room.calls.count > 0) return { kind: 'busy' }
@@ -24,7 +24,7 @@ export async function handOverRoom(room: Room, saver: RoomSaver, bodyLater: bool
   return { kind: isQuiet ? 'evicted' : 'busy' }
 }
 
-/** Hands over with a durable log alone: the next home stores the body. It reads the log of a light room quickly, because it is short. */
+/** Hands over when the log is durable. The next home stores the body. It reads the log of a light room quickly, because this log is short. */
 async function handOverLog(room: Room): Promise<TaskOutcome> {
   room.host.turn(() => room.sync.pause())
   const isDurable = await room.log.reach(room.log.emitted)
@@ -35,8 +35,9 @@ async function handOverLog(room: Room): Promise<TaskOutcome> {
 }
 
 /**
- * Whether the room can close without loss. The gateway hands over the unacknowledged messages of joined connections. Those of connections
- * that have left it hands over only in a relay of several nodes; in a relay of one node they have to be applied here first. [C8]
+ * Whether the room can close without loss. The gateway hands the unacknowledged messages of joined connections to the next home. For
+ * connections that have left, the gateway does so only in a relay of several nodes. In a relay of one node, their writes have to be applied
+ * here first. [C8]
  */
 function mayClose({ calls, epoch, sync }: Room): boolean {
   return calls.count === 0 && (epoch !== null || !sync.owesThoseWhoLeft)

@@ -20,7 +20,7 @@ type Held =
  *
  * The document is in doubt while it holds an edit that the store may still refuse, or a part of an update. Then no answer is made. When the
  * document only holds writes of the relay that are not durable yet, the answer is made at once and leaves as soon as they are durable, so
- * that it never waits for later writes. Of each part, at most one answer waits for a connection: the newest.
+ * that it never waits for later writes. Of each `Part`, only the newest answer waits for a connection.
  */
 export class HeldAnswers {
   readonly #room: SyncRoom
@@ -41,7 +41,7 @@ export class HeldAnswers {
     this.#isInDoubt = true
   }
 
-  /** Ends the doubt: the content of the document stays. Makes and sends the answers that waited for this. */
+  /** Ends the doubt, because the content of the document stays. Makes and sends the answers that waited for the end of the doubt. */
   trust(): void {
     if (!this.#isInDoubt) return
     this.#isInDoubt = false
@@ -57,7 +57,7 @@ export class HeldAnswers {
     }
   }
 
-  /** Sends what `make` returns, now or later. When the document is in doubt, `again` is called after the doubt and asks for the same anew. */
+  /** Sends the frames that `make` returns, now or later. While the document is in doubt, waits, and then calls `again` to ask for them anew. */
   send(
     member: Member,
     part: Part,
@@ -71,7 +71,7 @@ export class HeldAnswers {
   }
 
   #made(part: Part, make: () => readonly Uint8Array[]): Held {
-    // Presence contains no content of the document. It only waits for the step1 before it, and is read when it leaves.
+    // Presence contains no content of the document. It only waits for the step1 before it, and is read at the moment of sending.
     if (part === 'awareness') return { kind: 'made', frames: make, sequence: 0 }
     const frames = make()
     return { kind: 'made', frames: () => frames, sequence: this.#broadcasts.relaySequence }

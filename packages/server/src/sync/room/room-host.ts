@@ -141,7 +141,7 @@ export interface RoomHost {
   turn(work: () => void): void
   /** Runs `work` as a turn of its own after `delayMs`. Returns a function that cancels it. The timer does not keep the process alive. */
   after(delayMs: number, work: () => void): () => void
-  /** Resolves once events that have arrived, such as edits of other documents, are handled. Long work of one room calls it between its steps. */
+  /** Resolves once events that have arrived, such as edits of other documents, are handled. Long work calls this between its steps. */
   letOthers(): Promise<void>
   /** Calls `turnsEnded` after the current round of turns. */
   afterTurns(room: { turnsEnded(): void }): void
@@ -168,8 +168,8 @@ export class ClientIdBudget {
 }
 
 /**
- * Runs at most `limit` loads or scratch tasks at once. Of the waiting ones, the workspace that owes the least processor time goes first;
- * among equals, the oldest. [C8, G9]
+ * Runs at most `limit` loads or scratch tasks at once. A waiting task of the workspace that owes the least processor time goes first; among
+ * equals, the task that has waited longest. [C8, G9]
  */
 export class LoadSlots {
   private free: number

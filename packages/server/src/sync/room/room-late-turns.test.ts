@@ -77,7 +77,7 @@ it('[WS-41] [WS-12] gathered edits also get their turn when the room stops gathe
   await untilPassed(() => ann.synced && ben.synced && [ann, ben].every(({ settled, ordinal }) => settled === ordinal))
   await time.advance(2_000)
 
-  // Forty edits arrive at once. The last four do not fit into the turn, and the room begins to gather.
+  // Forty edits arrive at once. The last four do not fit into the turn, and the room begins to gather edits.
   isBusy = true
   const writes = writesOf(ann, 40)
   lastOfTurn = ann.ordinal - 4

@@ -125,7 +125,7 @@ describe('a person whose frame arrives after the edit of an agent was committed'
     },
   )
 
-  it('[AG-110] words typed during a PUT are kept too', async () => {
+  it('[AG-110] words typed into a block that a PUT replaces meanwhile are kept', async () => {
     const { head, room } = await at.openRoom()
     const ann = await at.joined(room)
     const frame = heldFrame(ann, 'p1', ' §words§')
@@ -162,7 +162,7 @@ describe('a person whose frame arrives after the edit of an agent was committed'
 })
 
 describe('a worker that ends', () => {
-  it('[AG-110] stores for the next worker where removed blocks and late words went, and stores nothing for edits of people', async () => {
+  it('[AG-110] stores the successors of removed blocks for the next worker, and nothing for edits of people', async () => {
     const worker = new TestWorker(at.storage, { rooms: { saveIdleMs: 60_000, saveLatestMs: 60_000 } })
     pausing.push(worker)
     const { head, room } = await at.openRoom(worker)
@@ -197,7 +197,7 @@ describe('a worker that ends', () => {
     expect(await storedContent(head)).toContain('<h2 id="p1">one fast</h2>')
   })
 
-  it('[AG-110] also stores for the next worker where late words went that are stored together with the body', async () => {
+  it('[AG-110] stores the places of late words for the next worker, even for words that a save stores', async () => {
     const { head, room: before } = await at.openRoom()
     const typist = new Y.Doc()
     Y.applyUpdate(typist, Y.encodeStateAsUpdate((await at.joined(before)).doc))
@@ -245,7 +245,7 @@ describe('a worker that ends', () => {
   })
 })
 
-it('[AG-110] late words are broadcast only when they are durable, so that no client sends them beside the same words of a next process', async () => {
+it('[AG-110] late words are broadcast only when they are durable, so that they stand once after a crash', async () => {
   const order: string[] = []
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let isHeld = false

@@ -65,7 +65,7 @@ describe('loading and leaving memory', () => {
     expect(Y.encodeStateVector(doc)).toEqual(Y.encodeStateVector(ann.doc))
   })
 
-  it('[YDOC-8] [LIFE-15] [LIFE-13] a cold write to a document with live state is applied as an edit of it, so older clients merge without doubling', async () => {
+  it('[YDOC-8] [LIFE-15] [LIFE-13] a cold write is applied to live state as an edit, so nothing is doubled', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 'old')
@@ -173,7 +173,7 @@ describe('loading and leaving memory', () => {
 })
 
 describe('durability', () => {
-  it('[LIFE-3] [LIFE-1] acknowledged changes are there for the next worker after the first one ended abruptly', async () => {
+  it('[LIFE-3] [LIFE-1] the next worker has all acknowledged changes of a worker that ended abruptly', async () => {
     const ended = new TestWorker(at.storage)
     const { head, room } = await openRoom(ended)
     const ann = await joined(room, {}, ended)
@@ -188,7 +188,7 @@ describe('durability', () => {
     await next[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-4] [LIFE-7] updates of all rooms in one turn are appended to the log in one call, one small record each', async () => {
+  it('[LIFE-4] [LIFE-7] the updates of all rooms in one turn are appended in one call, a small record each', async () => {
     const appends: number[][] = []
     const updates = {
       ...at.storage.updates,

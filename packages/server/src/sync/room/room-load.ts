@@ -27,7 +27,7 @@ export interface LoadedRoom {
   readonly stateBytes: number
   /** The log sequence that the stored version corresponds to; -1 when unknown. [LIFE-12] */
   readonly versionSeq: number
-  /** The last writer of what the stored body lacks; `null` when the body lacks nothing that a user wrote. */
+  /** The last person whose edit the stored body lacks; `null` when the body lacks no edit of a person. */
   readonly lastWriter: string | null
 }
 
@@ -36,7 +36,7 @@ export interface LoadingRoom {
   readonly id: number
   readonly ref: DocumentRef
   readonly key: number
-  /** The acquisition by which this node owns the document; `null` in a relay of one node. [LIFE-26] */
+  /** The epoch of the tenure in which this node owns the document; `null` in a relay of one node. [LIFE-26] */
   readonly epoch: number | null
 }
 
@@ -85,7 +85,7 @@ export async function loadInTurn(room: OpeningRoom, bounds: RoomBounds | null): 
  * Loads a document from body, snapshot and log. [LIFE-9, LIFE-13, YDOC-8..YDOC-11]
  *
  * A cold write that the log does not contain yet is applied as edits to the stored Y state, and is durable before the promise resolves.
- * When another process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when
+ * When another process appends the cold write first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when
  * the body contains every logged change. The rebuild begins a new lineage, so this load returns `gone`. Otherwise nothing is changed and
  * the outcome is `damaged-log`. A document that exceeds `bounds` is not decoded.
  */
@@ -150,14 +150,14 @@ async function fromLog(
       if (head.bodyAhead) catchUp(live.doc, readStoredBody(record.body), RELAY, head.titleChangedAtMs)
     }),
   )
-  // A document whose body is all that is stored had no struct before.
+  // The catch-up may have added structs. For a document with a stored body and no log it has added all of them.
   live.structCount = countStructs(live.doc)
   return storeCatchUp(host, record, epoch, { ...loaded, content: { kind: 'live', live } }, missing)
 }
 
 /**
- * Loads a document whose log lacks content. When the stored body contains everything, the Y state is rebuilt from it. Otherwise loads the
- * sound part and leaves the store as it is, so that the missing content can still be supplied. [LIFE-5]
+ * Loads a document whose log lacks content. When the stored body contains every logged change, the Y state is rebuilt from the body. Otherwise
+ * loads the sound part and leaves the store as it is, so that the missing content can still be supplied. [LIFE-5]
  */
 function withGap(
   host: RoomHost,
@@ -225,7 +225,7 @@ async function storeCatchUp(
   }
 }
 
-/** The log already contains the cold write; only the mark `bodyAhead` is removed. */
+/** Removes only the mark `bodyAhead`, because the log already contains the cold write. */
 async function markCaughtUp(host: RoomHost, epoch: number | null, loaded: LoadedRoom): Promise<LoadOutcome | 'again'> {
   const { head, lastSeq } = loaded
   const outcome = await host.documents.write({

@@ -21,8 +21,8 @@ export interface RoomLogOwner {
 }
 
 /**
- * The end of one document's log as its room writes it: the last emitted sequence, the last durable one, and the records in flight. [LIFE-4]
- * While `hold` is on, emitted records stay here, so that a body can be stored together with exactly the records it contains.
+ * The end of one document's log as its room writes it: the last emitted sequence, the last durable sequence, and the records in flight.
+ * [LIFE-4] While `hold` is on, emitted records stay here, so that a body can be stored together with exactly the records it contains.
  */
 export class RoomLog {
   emitted: number
@@ -34,7 +34,7 @@ export class RoomLog {
   private broken = false
   private holding = false
   private held: AppendRecord[] = []
-  /** An append failed, so later results of appends in flight are ignored. */
+  /** True after the log has failed. Then `quiet` no longer waits for the appends in flight. */
   private lost = false
   private readonly quietWaiters: (() => void)[] = []
   private readonly idleWaiters: (() => void)[] = []
@@ -64,13 +64,13 @@ export class RoomLog {
     this.owner = given.owner
   }
 
-  /** Set when the next record brings the log up to the cold write of `version`. It is appended only if nobody wrote in the meantime. */
+  /** Set when the next record takes in the cold write of `version`. That record is appended only if the stored version is still `version`. */
   catchingUp: { readonly version: number } | null = null
 
-  /** Records emitted from now on get a later date than this, so that the record of a version can be found by the version's date. */
+  /** New records get a later date than this, so that the last record of a stored version can be found by the date of the version. */
   versionedAtMs = Number.NEGATIVE_INFINITY
 
-  /** Appends an update. `removals`: what the room has remembered about removed blocks since the last record. [AG-110] */
+  /** Appends an update. `removals`: the room's notes about removed blocks since the last record, for `AppendRecord.removals`. [AG-110] */
   emit(update: Uint8Array, actor: string, nowMs: number, removals: string | null): void {
     const atMs = Math.max(nowMs, this.versionedAtMs + 1)
     const afterSeq = this.emitted++
@@ -113,7 +113,7 @@ export class RoomLog {
     this.held = [...records, ...this.held]
   }
 
-  /** Notes that a write stored the records it took. */
+  /** Notes that a write has stored the `count` records that it took. */
   stored(count: number): void {
     this.durable += count
     this.moved()
@@ -135,7 +135,7 @@ export class RoomLog {
     }
   }
 
-  /** Resolves to true once everything up to `sequence` is durable, to false when it never will be. */
+  /** Resolves to true once the log is durable through `sequence`, and to false when the log fails or is closed before. */
   reach(sequence: number): Promise<boolean> {
     if (this.durable >= sequence) return Promise.resolve(true)
     if (this.broken) return Promise.resolve(false)
@@ -199,7 +199,7 @@ export class RoomLog {
   }
 }
 
-/** Gathers what the rooms of a worker emit during a turn into one append. [LIFE-4] */
+/** Gathers the records that the rooms of a worker emit during a turn into one append. [LIFE-4] */
 export class AppendQueue {
   private logs: RoomLog[] = []
   private records: AppendRecord[] = []

@@ -7,7 +7,7 @@ export interface Member {
   /** `null`: unlimited. [LIFE-16] */
   maxDocBytes: number | null
   readonly knowsLineage: boolean
-  /** Its copy belongs to an earlier lineage of the document: everything it sends until it leaves is dropped. [WS-62] */
+  /** True when the client's copy is of an earlier lineage of the document. Then the room drops its writes until it leaves. [WS-62] */
   former: boolean
   /** Ordinals that wait for a log sequence, as pairs in one array: ordinal, sequence, ordinal, sequence. Both rise. [WS-40] */
   readonly waiting: number[]
@@ -15,9 +15,9 @@ export interface Member {
   resyncAtMs: number
   fullStateAtMs: number
   resyncTimer: (() => void) | null
-  /** Total bytes of its writes that wait for a turn. */
+  /** Total bytes of the writes of this connection that wait for a turn. */
   waitingBytes: number
-  /** The connection is being closed: nothing more is accepted from it. */
+  /** True when the connection is being closed. Then the room accepts no more writes from it. */
   isExpelled: boolean
 }
 
@@ -36,7 +36,7 @@ export function newMember(
   }
 }
 
-/** Notes that everything up to `ordinal` has been handled and may be acknowledged once the log is durable through `sequence`. [WS-40] */
+/** Notes that all messages up to `ordinal` are handled and may be acknowledged once the log is durable through `sequence`. [WS-40] */
 export function awaitOrdinal(member: Member, ordinal: number, sequence: number): void {
   const { waiting } = member
   const last = waiting.length - 2
@@ -44,7 +44,7 @@ export function awaitOrdinal(member: Member, ordinal: number, sequence: number):
   else waiting.push(ordinal, sequence)
 }
 
-/** Removes the ordinals that have become durable. Returns the highest of them, 0 when there is none. */
+/** Removes the ordinals whose log sequence is durable. Returns the highest of these ordinals; 0 when there is none. */
 export function settleOrdinals(member: Member, durable: number): number {
   const { waiting } = member
   let taken = 0

@@ -8,8 +8,8 @@ import { epochMember } from './room-fence.ts'
 import type { RoomSaver } from './room-save.ts'
 
 /**
- * Applies a body that another writer stored as edits on the live document. [LIFE-13, YDOC-8] The change is one log record, which also
- * removes the mark `bodyAhead`. Edits of clients wait until it is durable, so that a crash cannot undo the stored body.
+ * Applies the body that another writer has stored to the live document, as edits. [LIFE-13, YDOC-8] The change is one log record, which also
+ * removes the mark `bodyAhead`. Edits of clients wait until the record is durable, so that a crash cannot undo the stored body.
  */
 export async function mergeColdWrite(room: Room, saver: RoomSaver, record: DocumentRecord): Promise<'merged' | 'lost'> {
   const { host, log, sync } = room

@@ -6,7 +6,7 @@ import { LOST } from './room-outcomes.ts'
 import { splitUpdate } from './room-split.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
-/** A loaded room whose members may lack something. */
+/** A loaded room whose members may lack updates. */
 interface MissingRoom {
   readonly host: Pick<RoomHost, 'updates'>
   readonly key: number
@@ -17,9 +17,9 @@ interface MissingRoom {
 }
 
 /**
- * Returns the updates that the log got after `since`, or the whole state when the log no longer has them. They are for connections that
- * stay joined while another node becomes the owner, because a client asks for what it lacks only when it joins. Everything in the answer
- * is durable. Must run inside `exclusive`. [LIFE-25]
+ * Returns the updates that the log got after `since`, or the whole state when the log no longer has all these updates. The answer is for
+ * connections that stay joined while another node becomes the owner, because a client asks for missing updates only when it joins.
+ * Everything in the answer is durable. Must run inside `exclusive`. [LIFE-25]
  */
 export async function missedSince(room: MissingRoom, since: number): Promise<TaskOutcome> {
   const { log } = room
@@ -34,7 +34,7 @@ export async function missedSince(room: MissingRoom, since: number): Promise<Tas
   return (await log.reach(throughSeq)) ? { kind: 'missed', throughSeq, updates: splitUpdate(state) } : LOST
 }
 
-/** Returns the same for all members of a room that has just been loaded. */
+/** Returns the updates after `since`, or the whole state, for the members of a room that has just been loaded. */
 export async function missedAtOpening(
   room: Pick<MissingRoom, 'host' | 'key'>,
   since: number,

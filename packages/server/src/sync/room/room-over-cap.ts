@@ -3,11 +3,11 @@ import type { Writer } from './room-save.ts'
 
 const HOUR_MS = 3_600_000
 
-/** A live body above its size limit is stored anyway. It is counted, and logged at most once an hour. [LIFE-16] */
+/** Counts live bodies above their size limit, which are stored anyway, and logs them at most once an hour. [LIFE-16] */
 export interface OverCap {
   /**
-   * `writer`: whose edits the body contains. Before the first edit the configured limit applies; afterwards the limit in the writer's
-   * token.
+   * Called when a body was stored. The limit is `maxDocBytes` of `writer`, who is the last writer. Before the first edit `writer` is `null`,
+   * and the configured limit applies.
    */
   note(sizeBytes: number, writer: Pick<Writer, 'maxDocBytes'> | null): void
 }

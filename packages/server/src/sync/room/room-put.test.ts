@@ -27,7 +27,7 @@ describe('PUT on a live document', () => {
     expect(await settle(room)).toMatchObject({ version: head.version + 1 })
   })
 
-  it('[BODY-16] [BODY-7] a title longer than a head shows stays whole in the live document and the body, whatever is written', async () => {
+  it('[BODY-16] [BODY-7] a title longer than the limit of a head stays whole in the live document and the body', async () => {
     const title = `${'x'.repeat(5_000)}`
     const { head, room } = await openRoom(at.worker, { ...BODY, name: title })
     const ann = await joined(room)
@@ -63,7 +63,7 @@ describe('PUT on a live document', () => {
     expect(sent[0]?.updates).toHaveLength(1)
   })
 
-  it('[REST-16] a PUT with another version than the current one is refused and changes nothing', async () => {
+  it('[REST-16] a PUT that expects a version other than the current version is refused and changes nothing', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const outcome = await putTo(room, put(head, { name: 'Other' }, { expectedVersion: head.version + 5 }))
@@ -110,7 +110,7 @@ describe('PUT on a live document', () => {
     await slow[Symbol.asyncDispose]()
   })
 
-  it('[YDOC-7] a live title older than the title of a PUT is replaced by it', async () => {
+  it('[YDOC-7] a live title that is older than the title of a PUT is replaced by the title of the PUT', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     await putTo(room, put(head, { ...BODY, name: 'From REST' }))

@@ -32,7 +32,8 @@ const CONTENDED: TaskOutcome = {
  */
 export function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequest): Promise<TaskOutcome> {
   const tryPut = async (): Promise<TaskOutcome | 'again'> => {
-    // The stored body must be that of the version the PUT is checked against, because the differences are computed from it.
+    // The PUT is checked against the stored version, and its differences are computed from the stored body. So the body of the stored version
+    // must be stored.
     if (saver.owesBody() && (await saver.save()) === 'lost') return WRITE_LOST
     const merged = await saver.mergeStored()
     if (merged === 'gone') return { kind: 'gone' }

@@ -22,7 +22,7 @@ it('[BLOB-2] after a live edit the blob references are exactly those of the live
   expect(await referencesOf(head)).toEqual([])
 })
 
-it('[BLOB-2] after a PUT the blob references are its list and those of the live content, until the next live edit', async () => {
+it('[BLOB-2] until the next live edit, the blob references are the list of the PUT and those in the content', async () => {
   const { head, room } = await openRoom()
   const ann = await joined(room)
   setShape(ann, 'image', { blobRef: B })
@@ -34,7 +34,7 @@ it('[BLOB-2] after a PUT the blob references are its list and those of the live 
   expect(await referencesOf(head)).toEqual([A, B])
 })
 
-it('[LIFE-12] [BLOB-2] a settle without a change keeps the version and all stored blob references, even those that the content does not name', async () => {
+it('[LIFE-12] [BLOB-2] a settle without a change keeps the version and all stored blob references', async () => {
   const { head, room } = await openRoom(at.worker, { ...BODY, blobReferences: [C] })
   const ann = await joined(room)
   setShape(ann, 'passing')

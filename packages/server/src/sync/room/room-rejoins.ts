@@ -7,7 +7,7 @@ const STEP2_MS = 5_000
 const EMPTY = Uint8Array.of(0, 0)
 
 interface Waiting {
-  /** The last ordinal that was sent before the room was opened again. A step2 up to it answers a step1 of the former room. */
+  /** The last ordinal that was sent before the room was opened again. An earlier step2 answers a step1 of the former room. */
   readonly through: number
   readonly held: Write[]
   /** Cancels the timer that ends the waiting; `null` until the step1 has left. */
@@ -15,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * Holds the messages of a connection whose room was opened again, until the connection has sent its step2. Its messages may depend on
- * edits of other clients that the log never got. Those clients send these edits again, but perhaps later. The step2 contains everything
- * that the messages depend on, so they wait for it, at most 5 s. [LIFE-6, WS-32]
+ * Holds the messages of a connection whose room was opened again, until the connection has sent its step2. The messages may depend on edits
+ * of other clients that the log never got. Those clients send these edits again, but perhaps later. The step2 contains all content on which
+ * the messages depend. So the messages wait for the step2, at most 5 s. [LIFE-6, WS-32]
  */
 export class Rejoins {
   readonly #host: Pick<RoomHost, 'after'>
@@ -35,7 +35,7 @@ export class Rejoins {
     this.#waiting.set(member, { through, held: [], cancel: null })
   }
 
-  /** Starts the 5 s when a step1 has left for the connection. A later step1 of the same join does not start them again. */
+  /** Starts the 5 s when a step1 was sent to the connection. A later step1 of the same join does not restart the 5 s. */
   asked(member: Member): void {
     const waiting = this.#waiting.get(member)
     if (waiting !== undefined) waiting.cancel ??= this.#host.after(STEP2_MS, () => this.end(member))
@@ -54,8 +54,8 @@ export class Rejoins {
     }
     if (waiting.held.length > 0) this.#take(member, { ...write, settles: 0 })
     this.end(member)
-    // The step2 was applied first, without settling its ordinal. Its acknowledgement also covers the messages that were kept, so its
-    // ordinal is settled after them.
+    // The step2 was applied first, without settling its ordinal. An acknowledgement of this ordinal also covers the kept messages, so the
+    // ordinal is settled after these messages.
     this.#take(member, waiting.held.length > 0 ? { ...write, update: EMPTY } : write)
     return true
   }

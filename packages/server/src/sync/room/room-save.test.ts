@@ -40,7 +40,7 @@ describe('storing the body of a live document', () => {
     expect(await settle(room)).toMatchObject({ version: head.version + 1 })
   })
 
-  it('[LIFE-10] the body is stored some time after the last edit, and during endless typing some time after the first', async () => {
+  it('[LIFE-10] the body is stored some time after the last edit, and in endless typing after the first edit', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 'idle')
@@ -81,7 +81,7 @@ describe('storing the body of a live document', () => {
     await draining[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-12] [LIFE-13] a version raised meanwhile by a change of sharing is merged and the save retried', async () => {
+  it('[LIFE-12] [LIFE-13] when a change of sharing raised the version meanwhile, a save merges it and is retried', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 's1')
@@ -94,7 +94,7 @@ describe('storing the body of a live document', () => {
     expect(shapesOf(await body(head))).toEqual(expect.arrayContaining(['s1', 's2']))
   })
 
-  it('[LIFE-18] shapes that vanish in one save are captured first, and the save is accepted', async () => {
+  it('[LIFE-18] a save that removes all shapes is accepted, and captures the state before as a recovery point', async () => {
     const writes: DocumentWrite[] = []
     const watching = new TestWorker({ updates: at.storage.updates, documents: recording(at.storage.documents, writes) })
     const { head, room } = await openRoom(watching)

@@ -38,13 +38,13 @@ export interface Writer {
  * compaction, eviction. Jobs run one after another. [LIFE-8..LIFE-12]
  */
 export class RoomSaver {
-  /** `null` until the next job reads it. */
+  /** The head and the body of the stored version; `null` until the next job reads them. */
   base: Base | null = null
   /** The stored body contains the log through this sequence; -1 when the body also contains a cold write that the log lacks. */
   covered: number
   /**
-   * The stored version corresponds to the log through this sequence, although the stored body lacks some of it; -1 when it does not.
-   * [LIFE-12]
+   * The log sequence through which the stored version counts all edits, although the stored body lacks some of them; -1 when there is no
+   * such sequence. [LIFE-12]
    */
   private versionSeq: number
   lastWriter: Writer | null = null
@@ -52,7 +52,7 @@ export class RoomSaver {
   private readonly leaving: LeaveCapture
   private readonly room: Room
   private readonly loadedVersion: number
-  /** Prevents a compaction that failed from being repeated at every edit. */
+  /** No compaction begins before this time, so that a failed compaction is not repeated at every edit. */
   private compactNotBeforeMs = Number.NEGATIVE_INFINITY
   private firstEditMs: number | null = null
   private lastEditMs = 0
@@ -70,7 +70,7 @@ export class RoomSaver {
     this.covered = head.bodyAhead ? -1 : head.coveredSeq
     this.loadedVersion = head.version
     this.versionSeq = versionSeq
-    // The body may be saved by another home than the one that applied the edits, for example after a move. It keeps their writer.
+    // This home may save edits that another home has applied, for example after a move. The writer of these edits stays the last writer.
     if (lastWriter !== null) this.lastWriter = { sub: lastWriter, maxDocBytes: room.host.options.maxDocBytes }
     room.log.versionedAtMs = head.updatedAtMs
   }
@@ -138,7 +138,7 @@ export class RoomSaver {
     if (!this.isBehind()) await this.leaving.run(this.version)
   }
 
-  /** At most one save runs and at most one waits. [LIFE-8] */
+  /** Queues a save unless a save already waits. So at most one save runs and at most one waits. [LIFE-8] */
   private saveSoon(): void {
     if (this.saving) return
     this.saving = true
@@ -205,7 +205,7 @@ export class RoomSaver {
     return { kind: 'settled', version: this.version }
   }
 
-  /** Another writer stored `version`: merges it. Must run inside `exclusive`. */
+  /** Merges the body that another writer has stored as `version`. Must run inside `exclusive`. */
   async bodyChanged(version: number): Promise<TaskOutcome> {
     if (this.base !== null && this.base.head.version >= version) return { kind: 'settled', version: this.base.head.version }
     const merged = await this.mergeStored()
@@ -216,8 +216,8 @@ export class RoomSaver {
   }
 
   /**
-   * Stores the body of the live document with a compare-and-set, together with the log records it contains. After a lost race, merges what
-   * others stored and tries again. [LIFE-9, LIFE-12] Must run inside `exclusive`. `behind` leaves everything as it was.
+   * Stores the body of the live document with a compare-and-set, together with the log records it contains. After a lost race, merges the
+   * body that another writer stored and tries again. [LIFE-9, LIFE-12] Must run inside `exclusive`. With `behind`, nothing was stored.
    */
   save(): Promise<SaveOutcome> {
     const trySave = async (): Promise<SaveOutcome | 'again'> => {
@@ -318,7 +318,7 @@ export class RoomSaver {
     if (this.room.isReady) this.room.log.stored(appended)
   }
 
-  /** Hints for `reconcile` about an edit of a projected body: what the edit knows of its own change, and the projection cache. */
+  /** Returns hints for `reconcile` about an edit of a projected body: what the edit knows of its own change, and the projection cache. */
   hints(known: Omit<Hints, 'cache'>): Hints {
     return { ...known, cache: this.cache }
   }
@@ -352,7 +352,7 @@ export class RoomSaver {
     return record
   }
 
-  /** Merges what another writer stored: its head, and its body as edits on the live document. [LIFE-13] */
+  /** Takes over the head that another writer has stored, and merges its body into the live document as edits. [LIFE-13] */
   async mergeStored(current?: DocumentState): Promise<'merged' | 'gone' | 'lost'> {
     if (current !== undefined && current.kind !== 'document') return 'gone'
     const record = await this.read()

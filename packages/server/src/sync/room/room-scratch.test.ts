@@ -25,7 +25,7 @@ const took = (tookMs: number): Outcome => ({ kind: 'done', result: { passed: tru
 const NOTHING = new Uint8Array()
 
 describe('scratch tasks of several workspaces', () => {
-  it('[C12] [G9] one scratch task runs at a time, and the next one belongs to the workspace with the least debt', async () => {
+  it('[C12] [G9] one scratch task runs at a time, and the next task belongs to the workspace with the least debt', async () => {
     const { time, running, scratch } = scripted({ quiet: 30 })
     const ended: string[] = []
     const ask = (workspaceId: string) =>
@@ -41,7 +41,7 @@ describe('scratch tasks of several workspaces', () => {
     expect(ended).toEqual(['noisy 40', 'new 10', 'quiet 25', 'noisy 40', 'noisy 40'])
   })
 
-  it('[G9] a scratch task charges its processor time to its workspace; one without an answer charges the time passed, at most its deadline', async () => {
+  it('[G9] a scratch task is charged its processor time; a failed task the elapsed time, at most its deadline', async () => {
     const { time, debts, running, scratch } = scripted()
     const next = async (outcome: Outcome, passedMs = 0) => {
       await time.advance(passedMs)

@@ -7,7 +7,7 @@ import { indexedDoc } from './root-index.ts'
 
 /**
  * Tests updates and snapshots on a copy of the document in another thread, so that a harmful one cannot block the home of the room. One
- * task runs at a time, and each is charged to its workspace. The next task is that of the workspace that owes the least processor time.
+ * task runs at a time, and each is charged to its workspace. The workspace that owes the least processor time has the next task.
  * [G9, G10, D8]
  */
 export interface ScratchPool {
@@ -45,7 +45,7 @@ export interface ScratchPoolOptions {
 }
 
 const MIB = 1024 * 1024
-/** Up to this size, decoding a snapshot in the calling thread costs less than sending its bytes to another one. */
+/** Up to this size, decoding a snapshot in the calling thread costs less than sending its bytes to another thread. */
 const HERE_BYTES = 16 * 1024
 const HEAP_MIB = 1024
 
@@ -143,7 +143,7 @@ function decodes(doc: Y.Doc): boolean {
   return copy.store.pendingStructs === null && copy.store.pendingDs === null
 }
 
-/** Compared entry by entry, because a state vector lists clients in order of arrival. */
+/** Compares two state vectors entry by entry, because each lists its clients in their order of arrival. */
 function sameVector(a: Uint8Array, b: Uint8Array): boolean {
   const one = Y.decodeStateVector(a)
   const other = Y.decodeStateVector(b)

@@ -13,9 +13,9 @@ interface Slice {
 }
 
 /**
- * Splits an update above 8 MiB into updates of at most about 4 MiB. The last one carries the deletions. A smaller update is returned alone.
- * A struct is never split, so one part may be larger, and a part may refer to a later part: a Yjs client keeps it pending until that one
- * arrives. [WS-26]
+ * Splits an update above 8 MiB into parts of at most about 4 MiB. The last part carries the deletions. A smaller update is returned alone.
+ * A struct is never split, so one part may be larger. A part may refer to a later part: a Yjs client keeps such a part pending until the
+ * later part arrives. [WS-26]
  */
 export function splitUpdate(update: Uint8Array, wholeBytes: number = WHOLE_BYTES, partBytes: number = PART_BYTES): Uint8Array[] {
   if (update.length <= wholeBytes) return [update]

@@ -70,7 +70,7 @@ export class RoomSync implements TrialOwner {
     return this.room.live()
   }
 
-  /** Listens to the live document's update event: exactly what it emits is logged and broadcast. [D3] */
+  /** Listens to the live document's update event. Exactly the updates that the document emits are logged and broadcast. [D3] */
   listen(live: LiveContent): void {
     this.roots = live.doc.share.size
     live.doc.on('update', (update: Uint8Array, origin: unknown) => this.emitted(live, update, origin))
@@ -148,7 +148,7 @@ export class RoomSync implements TrialOwner {
     if (!member.isExpelled && this.backlog.isOver(member)) this.expelBusy(member)
   }
 
-  /** The waiting writes exceed what the connection may owe: it is closed and sends them again when it reconnects. [WS-12] */
+  /** Closes a connection whose waiting writes exceed what it may owe. The client sends these writes again when it reconnects. [WS-12] */
   private expelBusy(member: Member): void {
     this.discard(member)
     member.isExpelled = true
@@ -171,7 +171,7 @@ export class RoomSync implements TrialOwner {
     })
   }
 
-  /** Broadcasts what was emitted since the last time and opens the next window. */
+  /** Broadcasts the updates that were emitted since the last broadcast, and opens the next window. */
   turnsEnded(): void {
     if (this.applied === 0 || !this.room.isReady) return
     const { applied } = this
@@ -206,7 +206,7 @@ export class RoomSync implements TrialOwner {
     return true
   }
 
-  /** Queues the rest of a connection's writes for another turn. `costly`: the first of them is to be applied in pieces. */
+  /** Queues the remaining writes of a connection for another turn. `costly`: the first of these writes has to be applied in pieces. */
   private wait(member: Member, [next, ...behind]: readonly Write[], costly: boolean): void {
     if (next === undefined || member.former) return
     if (costly) {
@@ -286,12 +286,12 @@ export class RoomSync implements TrialOwner {
     this.room.edited(member, update.length)
   }
 
-  /** A broadcast may precede the commit; an acknowledgement may not. [LIFE-2] */
+  /** Broadcasts emitted updates, unless the room is paused. A broadcast may precede the commit; an acknowledgement may not. [LIFE-2] */
   handOut(): void {
     if (this.pauses === 0) this.broadcasts.handOut()
   }
 
-  /** Broadcasts the rest although the room is paused: all of it is durable, and the room is about to close. */
+  /** Broadcasts the remaining updates although the room is paused. All of them are durable, and the room is about to close. */
   lastBroadcast(): void {
     this.broadcasts.handOut()
   }
@@ -305,7 +305,7 @@ export class RoomSync implements TrialOwner {
     return member.knowsLineage ? NOBODY : this.room.formerClients
   }
 
-  /** Discards the waiting writes of a member whose copy is of an earlier lineage: they would wait for ever. [WS-62, LIFE-17] */
+  /** Unbinds a member whose copy is of an earlier lineage. Discards its waiting writes, which would wait for ever. [WS-62, LIFE-17] */
   former(member: Member, ordinal: number): void {
     this.answers.former(member, ordinal)
     this.discard(member)
@@ -323,7 +323,7 @@ export class RoomSync implements TrialOwner {
     this.answers.broken(member, error)
   }
 
-  /** Everything up to this write is handled. It is acknowledged once what the room has emitted so far is durable. [WS-40] */
+  /** Notes that every message up to this write is handled. They are acknowledged once all updates emitted so far are durable. [WS-40] */
   settleAfter(member: Member, { ordinal: own, settles: ordinal = own }: Write): void {
     if (ordinal === 0) return
     awaitOrdinal(member, ordinal, this.room.log.emitted)
@@ -343,7 +343,7 @@ export class RoomSync implements TrialOwner {
     if (this.broadcasts.isHeldBack) this.handOut()
   }
 
-  /** Connections that wait for an ack, each with its highest ordinal; includes gathered writes. */
+  /** Returns the connections that wait for an ack, each with its highest ordinal. Gathered writes count too. */
   unsettled(): { connection: number; ordinal: number }[] {
     const waiting = new Map<number, number>()
     const waits = ({ connection }: Member, ordinal: number): void =>
@@ -366,14 +366,14 @@ export class RoomSync implements TrialOwner {
     return waiting.some((member) => this.room.members.get(member.connection) !== member)
   }
 
-  /** Asks a new connection for its edits. `resumes`: the room moved here with everything that it had of the connection. */
+  /** Asks a new connection for its edits. With `resumes` it does not ask: the room moved here with all messages of the connection. */
   joined(member: Member, { resumes, again }: Pick<Extract<ToWorker, { kind: 'join' }>, 'resumes' | 'again'>): void {
     if (resumes === true) return
     if (again !== undefined) this.rejoins.began(member, again)
     this.answers.sendStep1(member)
   }
 
-  /** A connection left. If few of its writes wait, they are still applied, so that the user's last edits are not lost. */
+  /** Forgets a connection that left. If few of its writes wait, they are still applied, so that the user's last edits are not lost. */
   forget(member: Member): void {
     this.rejoins.end(member)
     this.acking.delete(member)

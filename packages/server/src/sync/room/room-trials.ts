@@ -8,7 +8,7 @@ import { type RoomHost, watched } from './room-host.ts'
 import type { Member } from './room-members.ts'
 import type { SyncRoom } from './sync-room.ts'
 
-/** What `WriteTrials` needs from `RoomSync`. */
+/** The part of `RoomSync` that `WriteTrials` needs. */
 export interface TrialOwner extends CutOwner {
   readonly backlog: Backlog
   readonly answers: Pick<RoomAnswers, 'held'>
@@ -50,7 +50,7 @@ export class WriteTrials {
     return this.trials.size === 0
   }
 
-  /** Takes a write that must wait behind another one or be tried first. Returns false, and does nothing, for any other write. */
+  /** Takes a write that must wait behind another write or be tried first. Returns false for any other write. */
   takes(member: Member, write: Write): boolean {
     const trial = this.trials.get(member)
     if (trial !== undefined) {

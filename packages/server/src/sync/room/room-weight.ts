@@ -1,7 +1,7 @@
 import { fullState, isHeavy, type RoomContent } from './room-content.ts'
 import type { RoomHost } from './room-host.ts'
 
-/** What the weight of a document depends on. */
+/** The parts of a room from which `RoomWeight` decides whether its document is too heavy. */
 export interface Weighed {
   readonly id: number
   content(): RoomContent
@@ -36,7 +36,7 @@ export class RoomWeight {
     if (!this.isOutgrown && this.isHeavy()) this.outgrown()
   }
 
-  /** The document no longer belongs in this home. */
+  /** Notifies the gateway, once per room, that the document no longer belongs in this home. */
   outgrown(): void {
     if (this.isOutgrown) return
     this.isOutgrown = true
@@ -49,8 +49,8 @@ export class RoomWeight {
   }
 
   /**
-   * Whether the state has more than `bytes`. Its length is at most the last counted one plus the updates since, so it is encoded
-   * again only when that sum exceeds `bytes`.
+   * Whether the encoded state is longer than `bytes`. The state is at most as long as the last counted length plus the updates since then, so
+   * it is encoded again only when that sum exceeds `bytes`.
    */
   private isLongerThan(bytes: number): boolean {
     const mayBe = this.stateBytes + this.grownBytes > bytes

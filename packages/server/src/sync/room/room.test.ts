@@ -92,7 +92,7 @@ describe('joining and synchronising', () => {
     }
   })
 
-  it('[WS-24] a second join drops messages and answers of the first one', async () => {
+  it('[WS-24] after a second join the room drops messages of the first join', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     const earlier = ann.join
@@ -262,7 +262,7 @@ describe('resynchronising', () => {
 })
 
 describe('acknowledgements', () => {
-  it('[WS-39] [WS-40] [WS-41] ordinals settle in order, and a refused one after its refusal', async () => {
+  it('[WS-39] [WS-40] [WS-41] ordinals settle in order, and a refused ordinal settles after its refusal', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     const from = at.worker.messages.length
@@ -374,7 +374,7 @@ function syncMessage(type: number, data: Uint8Array): Uint8Array {
     .bytes()
 }
 
-/** An update that depends on content that nobody else has. */
+/** Returns an update that depends on content that nobody else has. */
 function gapBehind(doc: Y.Doc): Uint8Array {
   const copy = new Y.Doc()
   Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc))

@@ -49,22 +49,22 @@ export class Room implements SyncRoom, RoomLogOwner {
   readonly id: number
   readonly ref: DocumentRef
   readonly key: number
-  /** The acquisition by which this node owns the document; `null` in a relay of one node. [LIFE-26] */
+  /** The epoch of the tenure in which this node owns the document; `null` in a relay of one node. [LIFE-26] */
   readonly epoch: number | null
   readonly host: RoomHost
   readonly members = new Map<number, Member>()
   /** Y clients that wrote in earlier lineages of this document id. [WS-62] */
   formerClients: ReadonlySet<number> = new Set()
-  /** Joining connections have been told that the document is read-only until it is repaired. */
+  /** True after `opened` has reported that the log lacks content, until `mended` is sent. */
   private isGapAnnounced = false
   readonly calls: WaitingCalls
   private phase: Phase = { kind: 'loading', waiting: [] }
-  /** The log sequence through which the members already have the document from a former owner; `null` when none joined there. */
+  /** The log sequence through which members already have the document from a former owner; `null` when no member joined at a former owner. */
   private readonly since: number | null
   private readonly awareness: RoomAwareness
   /** The agents shown to the connections. [PRES-1] */
   readonly agents: AgentPresence
-  /** Records who changes what, while somebody watches. [AG-20] */
+  /** Records who changes what, while the main thread watches. [AG-20] */
   readonly changes: RoomChanges
   private readonly onClosed: (room: Room) => void
 
@@ -164,7 +164,7 @@ export class Room implements SyncRoom, RoomLogOwner {
       this.weighed()
       return live
     } catch (error) {
-      // Reading the same bytes again would fail here again. The mark makes the next load decode them first and decide what to do. [YDOC-11]
+      // The stored bytes cannot be decoded. The mark makes the next load of this document decode them at once and rebuild or refuse. [YDOC-11]
       this.host.undecodable.add(this.key)
       // Deferred until the current job has ended.
       this.host.after(0, () => this.failed(error))
@@ -194,7 +194,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     ready.content = { kind: 'live', live }
   }
 
-  /** Replaces a document that contains unstored changes by the one just loaded again. */
+  /** Replaces content that has unstored changes by content that was just loaded from the store. */
   replaceContent(content: RoomContent): void {
     if (content.kind === 'live') {
       this.replaceLive(content.live)
@@ -342,7 +342,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     return this.phase.kind === 'closed' && this.phase.outcome === MOVED
   }
 
-  /** Discards the live document. `mayStay`: connections may stay joined, since what they have is in the log or is sent again. [LIFE-6] */
+  /** Discards the live document. `mayStay`: connections may stay joined, because their edits are in the log or are sent again. [LIFE-6] */
   reset(mayStay = true): void {
     if (this.phase.kind !== 'ready') return
     const clocks = mayStay && this.epoch !== null ? { clocks: this.awareness.clocks() } : {}
@@ -386,7 +386,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     await drainRoom(this, this.phase.saver)
   }
 
-  /** Age in ms of the oldest edit that the stored body lacks. */
+  /** Returns the age in ms of the oldest edit that the stored body lacks; 0 when the body lacks no edit. */
   unsavedMs(nowMs: number): number {
     return this.phase.kind === 'ready' ? this.phase.saver.unsavedMs(nowMs) : 0
   }

@@ -68,7 +68,7 @@ describe('a document with many roots', () => {
     expect(Y.findRootTypeKey(doc.getMap('root500'))).toBe('root500')
   })
 
-  it('[YDOC-6] iterating over the roots yields each once, whatever was looked up before', () => {
+  it('[YDOC-6] iterating over the roots yields each root once, whichever root was looked up before', () => {
     const doc = indexedDoc()
     for (const name of ['a', 'b', 'c']) doc.getMap(name)
     expect(doc.getMap('b').doc).toBe(doc)

@@ -4,12 +4,12 @@ import type { RoomLog } from './room-log.ts'
 import type { Member } from './room-members.ts'
 import type { Writer } from './room-save.ts'
 
-/** What `RoomSync` needs from its room. */
+/** The part of a room that `RoomSync` needs. */
 export interface SyncRoom {
   readonly host: RoomHost
   readonly id: number
   readonly workspaceId: string
-  /** The acquisition by which this node owns the document; `null` in a relay of one node. [LIFE-26] */
+  /** The epoch of the tenure in which this node owns the document; `null` in a relay of one node. [LIFE-26] */
   readonly epoch: number | null
   readonly members: ReadonlyMap<number, Member>
   readonly log: RoomLog
@@ -18,9 +18,9 @@ export interface SyncRoom {
   /** Whether the document is loaded and the room is not closed. */
   readonly isReady: boolean
   content(): RoomContent
-  /** The live document; built on first use. */
+  /** Returns the live document, which is built on first use. */
   live(): LiveContent
-  /** The document has emitted an update from a member, or from the relay itself (`null`). The stored body is now older than it. */
+  /** Called when the document has emitted an update of a member, or of the relay itself (`null`). The stored body is older from then on. */
   edited(writer: Writer | null, updateBytes: number): void
   /** Runs a job while no other job of the room runs. [LIFE-8] */
   alone(job: () => Promise<void>): Promise<void>
@@ -30,6 +30,6 @@ export interface SyncRoom {
   failed(error: unknown): void
   /** Discards the live document and loads it again for all connections except the one whose write broke it. [C10] */
   reload(without: number): void
-  /** Discards the room. Everything unacknowledged is sent again, in a relay of one node after the connections have reconnected. [LIFE-6] */
+  /** Discards the room. Clients send unacknowledged edits again, in a relay of one node after they have reconnected. [LIFE-6] */
   reset(): void
 }

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import { CANVAS_PAGES, isProseRoot, PROSE_PAGES, proseRoot, shapeRoots } from '../binding/binding-roots.ts'
 
-/** A block, shape or page that a live edit touched; `document`: anything else. */
+/** A part of the document that a live edit touched: a block, a shape, a page, or for all other parts the `document`. */
 export interface Touched<By> {
   readonly kind: 'block' | 'shape' | 'page' | 'document'
   readonly pageId: string
@@ -13,19 +13,19 @@ export interface Touched<By> {
 interface Mark<By> {
   readonly kind: Touched<By>['kind']
   readonly pageId: string
-  /** Its id is read when the mark is reported, because the element may get an id later. */
+  /** The touched block. Its id is read when the mark is reported, because the element may get an id later. */
   readonly element: Y.XmlElement | null
   id: string | null
   isRemoved: boolean
   by: By
-  /** The mark was reported and its part was not touched since. */
+  /** True when the mark was reported and its block, shape or page was not touched since. */
   isTold: boolean
 }
 
 /** A Yjs type as `Transaction.changed` lists it. */
 type Changed = Y.Transaction['changed'] extends Map<infer Type, unknown> ? Type : never
 
-/** What the root of a Yjs type holds. */
+/** The kind of content that the root of a Yjs type holds, and the id of its page; '' when the content belongs to no single page. */
 type Root = { readonly kind: 'prose' | 'shapes' | 'pages' | 'document'; readonly pageId: string }
 
 const MOST_MARKS = 4_096
@@ -75,8 +75,9 @@ export class TouchedBlocks<By> {
   }
 
   /**
-   * Forgets the marks of the blocks and shapes that a transaction of the relay changes: its author is recorded elsewhere. A shape that a person has
-   * just changed is still reported by the next `take`, so that the answer of a tool can warn that a person moves the shape. [AG-104]
+   * Forgets the marks of the blocks and shapes that a transaction of the relay changes, because the author of this transaction is recorded
+   * elsewhere. A shape that a person has just changed is still reported by the next `take`, so that the answer of a tool can warn that a
+   * person moves the shape. [AG-104]
    */
   forget(transaction: Y.Transaction): void {
     for (const [changed, members] of transaction.changed) {
