@@ -1,6 +1,6 @@
 /**
- * A write-bearing message that was sent to the home of its room and is not settled yet. When that home ends, the message is sent to
- * the next one. [C6]
+ * A write-bearing message that was sent to the home of its room and is not settled yet. When that home ends, the next home of the room
+ * gets the message again. [C6]
  */
 export interface KeptFrame {
   readonly ordinal: number

@@ -41,11 +41,11 @@ export interface Gateway extends AsyncDisposable {
   /** Handles the `upgrade` event of the HTTP server. Never throws. `common`: headers of an answer that refuses the upgrade. [REST-9..REST-11] */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, common?: CommonHeaders): void
   /**
-   * Answers every later upgrade with 503 and closes all live sockets with 1012. They are gone when the promise resolves. May be
+   * Answers every later upgrade with 503 and closes all live sockets with 1012. All sockets have ended when the promise resolves. May be
    * called again. [WS-6, LIFE-28]
    *
-   * @param overMs for one node of several: the closes are spread over this time at most and carry a short retry-after, since
-   *   other nodes can serve the clients. When absent, all sockets close at once. [WS-57]
+   * @param overMs for one node of several: the closes are spread over this time at most and carry a short retry-after, since other nodes
+   *   can serve the clients. When absent, all sockets close at once. [WS-57]
    */
   drain(overMs?: number): Promise<void>
   /**

@@ -105,7 +105,7 @@ export class Outbox {
     this.#slow.delete(connection)
   }
 
-  /** Bytes that wait for this socket: those it has not written yet and those that are held for it. */
+  /** Returns how many bytes wait for this socket: bytes that Node has not written yet, and bytes of held updates. */
   bufferedBytes(connection: Connection): number {
     return connection.wire.raw.writableLength + (connection.held?.bytes ?? 0)
   }

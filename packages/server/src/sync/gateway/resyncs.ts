@@ -47,7 +47,7 @@ export class Resyncs {
     })
   }
 
-  /** Lets a resync wait for the answer of a bucket that is shared with other nodes: whether a token was taken. */
+  /** Makes a resync wait until a bucket that is shared with other nodes answers whether a token was taken. */
   #askLater(connection: Connection, take: Promise<Taking>): void {
     const { resync } = connection
     if (resync === null) return

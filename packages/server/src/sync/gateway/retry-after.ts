@@ -3,7 +3,7 @@ import type { Random } from '../../kernel/ids.ts'
 /** The range of the retry-after of a close after which the client should reconnect. [WS-57] */
 const FROM_MS = 250
 const TO_MS = 5_000
-/** The range when another node can serve the client at once. */
+/** The range of the retry-after of a close when another node can serve the client at once. */
 const ELSEWHERE_FROM_MS = 50
 const ELSEWHERE_TO_MS = 800
 

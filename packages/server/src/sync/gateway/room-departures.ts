@@ -52,8 +52,8 @@ export class RoomDepartures {
   }
 
   /**
-   * Hands over every document in which other nodes have connections, to the node of `handOverTarget`. Those connections stay open,
-   * and so do the connections of this node. Resolves when each document is handed over or the attempts for it failed. [LIFE-28]
+   * Hands over every document in which other nodes have connections, to the node of `handOverTarget`. All connections in these documents
+   * stay open. Resolves when each document is handed over or the attempts for it failed. [LIFE-28]
    */
   async handOver(): Promise<void> {
     this.isLeaving = true
@@ -79,7 +79,10 @@ export class RoomDepartures {
     return this.#handOverSeconds.splice(0)
   }
 
-  /** Repeats `handOver` until `done`, because clients whose connections close here return through other nodes meanwhile. [LIFE-28] */
+  /**
+   * Repeats `handOver` until `done` resolves, because clients whose connections close here open the documents again through other nodes.
+   * [LIFE-28]
+   */
   async handOverUntil(done: Promise<unknown>): Promise<void> {
     let isDone = false
     const ended = done.finally(() => {
@@ -134,7 +137,7 @@ export class RoomDepartures {
   async #release(room: Room): Promise<void> {
     while (room.phase === 'opening' || room.phase === 'evicting') await room.turning
     if (room.phase === 'closed') return
-    // A connection that joins meanwhile waits. Afterwards the document is opened again for it, if this node may open it.
+    // A connection that joins during the eviction waits. Afterwards the document is opened again for it, if this node may open documents.
     room.phase = 'evicting'
     const released = this.#evict(room)
     room.turning = released.then(() => 'gone')
@@ -169,10 +172,10 @@ export class RoomDepartures {
 }
 
 /**
- * Returns the node to which a document is handed over. Only linked nodes count. Returns `null` when none of them has connections in it.
+ * Returns the node to which a document is handed over, or `null` when no linked node has connections in the document.
  *
- * The first choice is the node with most connections among those that are not ending. The second is any node that is not ending, because
- * the connections will follow. The last is the node with most connections.
+ * The first choice is the linked node with most connections among those that are not ending. The second is any linked node that is not
+ * ending, because the connections will follow. The last is the linked node with most connections.
  */
 export function handOverTarget(
   edges: readonly Pick<RoomEdge, 'edge' | 'members'>[],

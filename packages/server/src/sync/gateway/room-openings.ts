@@ -46,7 +46,7 @@ const AGAIN_MS = 300
 
 type Reload = Extract<FromWorker, { kind: 'reload' }>
 
-/** What is already known of a document when the search for its place begins; see `RoomPlaces.find`. */
+/** The facts about a document that are known when the search for its place begins; see `RoomPlaces.find`. */
 interface Known {
   readonly owner?: DocumentHead['owner']
   readonly sizeBytes?: number
@@ -179,7 +179,7 @@ export class RoomOpenings {
     room.settleOpen('unavailable')
   }
 
-  /** Called when another process has replaced the log of a document that is open here. All members have to join anew. [CFG-11] */
+  /** Called when another process has replaced the log of a document that is open here. All members have to join again. [CFG-11] */
   replaced(room: Room): void {
     if (room.home !== null) this.#deps.workers.post(room.home, forgetting(room))
     this.reset(room, { writers: [] })
@@ -254,7 +254,7 @@ export class RoomOpenings {
     this.fenced(room)
   }
 
-  /** Called when the other node that is this home cannot be reached any more. [LIFE-25] */
+  /** Called when the node whose home number is `home` cannot be reached any more. [LIFE-25] */
   lost(home: number): void {
     for (const room of Array.from(this.#deps.table.all())) {
       if (room.home !== home) continue
@@ -281,7 +281,7 @@ export class RoomOpenings {
     const outcome = await jobs.run(room, { kind: 'hand-over', bodyLater: true })
     const closed = this.#handedOver.get(room) ?? null
     this.#handedOver.delete(room)
-    // The room was closed or fenced meanwhile.
+    // The room was closed or fenced while the task ran.
     if (room.epoch !== epoch || !isOpening(room)) return false
     if (outcome.kind !== 'evicted' && closed !== null) {
       // Something else has closed the room, such as an edit that broke the live document.
@@ -301,7 +301,7 @@ export class RoomOpenings {
       table.forget(room)
       room.settleOpen('unavailable')
     }
-    // When false, the document has no owner now, or still this node, which then opens it for others.
+    // When `isHandedOver` is false, the document has no owner now, or this node still owns it and opens it for other nodes.
     return isHandedOver
   }
 

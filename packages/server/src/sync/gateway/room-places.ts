@@ -47,7 +47,10 @@ export const NO_TAKEOVERS = { silent: 0, ended: 0 }
 export class RoomPlaces {
   readonly #deps: RoomPlacesDeps
 
-  /** The number of documents taken from other nodes: `silent` ones without heartbeats, and `ended` ones. */
+  /**
+   * The number of documents that this node took from other nodes: from nodes without heartbeats (`silent`) and from nodes that had ended
+   * (`ended`).
+   */
   readonly takeovers = { ...NO_TAKEOVERS }
 
   constructor(deps: RoomPlacesDeps) {
@@ -110,8 +113,8 @@ export class RoomPlaces {
   }
 
   /**
-   * Gives up a document that is stored and closed. When that fails, this node stays its owner and opens it for others. Never
-   * rejects.
+   * Gives up a document that is stored and closed. Never rejects. When the store does not answer, this node stays the owner and opens the
+   * document for other nodes.
    */
   async release(key: number, epoch: number): Promise<void> {
     try {

@@ -22,6 +22,6 @@ it('[LIFE-6] twenty resets within a minute are tolerated when something is store
   expect([borne(1, 1, 99), borne(2_900, 1, 99)]).toEqual([20, 20])
 })
 
-it('[LIFE-6] resets that come once in a while are always tolerated', () => {
+it('[LIFE-6] resets of a room that are far apart are always tolerated', () => {
   expect([borne(61_000, 0, 999), borne(3_100, 1, 999)]).toEqual([999, 999])
 })

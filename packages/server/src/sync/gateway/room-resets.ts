@@ -22,7 +22,7 @@ const MOST_IN_ROW = 3
 export const REOPEN_MS = 12_000
 
 /**
- * Counts one more reset. Returns `null` when there were too many. Then sending the writes again does not help, and the sockets of
+ * Counts one more reset. Returns `null` when there were too many resets: sending the writes again does not help then, and the sockets of
  * the room have to be closed. [LIFE-6]
  */
 export function oneMore({ resets: before, since }: Pick<Room, 'resets' | 'since'>, nowMs: number): RoomResets | null {

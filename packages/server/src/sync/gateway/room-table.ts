@@ -15,7 +15,7 @@ export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outco
  */
 export type NotOpen = NotLoaded | 'unreachable'
 
-/** What the home of a room needs to know of a connection. */
+/** The facts about a connection that the home of a room needs. */
 export interface Joined {
   readonly id: number
   readonly binding: Binding
@@ -52,12 +52,12 @@ export interface Room {
   /** Nodes with connections or calls in this room, which runs here. */
   readonly edges: RoomEdge[]
   phase: 'opening' | 'open' | 'evicting' | 'closed'
-  /** The room has to move before it gets another write, because the next step may exceed what its home allows. [C8] */
+  /** True when the room has to move before it gets another write, because the next write may exceed the bounds of its home. [C8] */
   mustMove: boolean
   sharing: Sharing
   /** The stored version in which the sharing was read; older news of it is ignored. */
   sharingVersion: number
-  /** The log of the document has a gap: see `announcedLevel`. */
+  /** True when the log of the document has a gap; see `announcedLevel`. */
   hasGap: boolean
   readonly members: Connection[]
   /**
@@ -127,8 +127,8 @@ export class RoomTable {
   }
 
   /**
-   * Forgets the document at once, so that the next look-up opens it again. Messages of the room still find it until
-   * `forget`.
+   * Removes the room from the look-up by document, so that the next look-up opens the document again. Messages of the home still find the
+   * room by its number until `forget`.
    */
   detach(room: Room): void {
     room.phase = 'closed'
@@ -205,7 +205,7 @@ export function removeMember(room: Room, connection: Connection): boolean {
   return true
 }
 
-/** Returns what a home needs to know of a connection; `null` when the connection is joined to nothing. */
+/** Returns the facts about a connection that a home needs; `null` when the connection is joined to no document. */
 export function joinedOf(connection: Connection): Joined | null {
   const binding = bindingOf(connection)
   const identity = identityOf(connection)

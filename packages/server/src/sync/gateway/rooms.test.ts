@@ -334,11 +334,11 @@ describe('failing workers and stores', () => {
   })
 })
 
-describe('a node that may open nothing', () => {
+describe('a node that may open no documents', () => {
   it.each([
     [true, 50, 800],
     [false, 250, 5_000],
-  ])('[WS-57] closes a joining socket with 1012 (other nodes serve: %s, retry-after %i to %i ms)', async (serve, from, to) => {
+  ])('[WS-57] a node that may open nothing ends joins with 1012 (others serve: %s, %i to %i ms)', async (serve, from, to) => {
     const may = { own: () => false, takeOver: () => false, othersServe: () => serve }
     const ownership = new MemoryOwnership({ clock: systemClock }).of(1)
     const homes = { onLost() {}, isFull: () => false, onDrained() {} }

@@ -22,7 +22,7 @@ import type { AccessPolicy } from '../../access/access.ts'
 /** Configured behaviour of sockets; `null` is unlimited. */
 export interface GatewaySettings {
   readonly tenancy: Tenancy
-  /** `''` serves every region. [AUTH-8] */
+  /** The region whose tokens are accepted; `''` accepts the tokens of every region. [AUTH-8] */
   readonly region: string
   /** `['*']` or a list. [WS-4] */
   readonly corsOrigins: readonly string[]
@@ -43,7 +43,7 @@ export interface GatewaySettings {
 export interface SessionDeps {
   readonly settings: GatewaySettings
   readonly verifyToken: TokenVerifier
-  /** Answers from memory, without a query. [WS-20] */
+  /** Returns whether a token is revoked, from memory and without a query. [WS-20] */
   readonly isRevoked: (jti: string) => boolean
   readonly seats: Seats
   readonly rateLimiter: RateLimiter
@@ -64,7 +64,7 @@ export interface SessionDeps {
   readonly log: Logger
 }
 
-/** What the handlers of all frame kinds share. */
+/** The state and functions that the handlers of all frame kinds share. */
 export interface SessionContext extends SessionDeps {
   readonly outbox: Outbox
   readonly counters: GatewayCounters

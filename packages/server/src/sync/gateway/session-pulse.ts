@@ -3,7 +3,7 @@ import { bindingOf, type Connection, identityOf, PAUSE } from './connection.ts'
 import { tokenEnd } from './session-auth.ts'
 import type { SessionContext } from './session-context.ts'
 
-/** One timer for all connections instead of one for each. */
+/** The interval of the one timer that checks all connections. */
 const BEAT_MS = 250
 const PING_EVERY_MS = 30_000
 const SILENT_MS = 60_000

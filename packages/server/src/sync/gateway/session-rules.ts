@@ -52,7 +52,10 @@ export function isTooLarge(data: Uint8Array, maxPayloadBytes: number): boolean {
   return data.length - (data[0] === TAG.syncChunk ? CHUNK_HEADER_BYTES : 0) > maxPayloadBytes
 }
 
-/** Returns the violations of the last minute, including this one; `close` when they are too many. [WS-56] */
+/**
+ * Returns the times of the violations in the last minute, with this violation as the last one. `close` is true when there are too many.
+ * [WS-56]
+ */
 export function noteViolation(
   earlier: readonly number[] | null,
   nowMs: number,
@@ -128,7 +131,7 @@ export function decideJoin(
   return lineage !== null && lineage !== present ? { kind: 'other-lineage', present } : { kind: 'admit', head: state.head, level }
 }
 
-/** Whether an id can name a document; another id counts as unknown. [WS-21] */
+/** Whether a string is a valid document id. A JOIN_DOC with an invalid id is answered as for an unknown document. [WS-21] */
 export const canNameDocument = isDocumentId
 
 /** Returns the kind of a SYNC message, by its sub-type. Numbers that are encoded longer than necessary are refused. [WS-10] */

@@ -8,7 +8,7 @@ import { keptPresence } from './own-presence.ts'
 import type { SessionContext } from './session-context.ts'
 import { QUEUE_FRAMES, QUEUE_PAYLOADS, syncKind, takeOwn } from './session-rules.ts'
 
-/** Above this many unsettled bytes of one connection reading stops, even if a single message has them all. */
+/** When one connection has more unsettled bytes than this, its reading stops, even if a single message has all of these bytes. */
 const UNSETTLED_BYTES = 8 * 1024 * 1024
 
 /** A step1 waits at most this long for the answer to an earlier one and for a full socket. */
@@ -285,7 +285,7 @@ function handOver(context: SessionContext, connection: Connection, binding: Bind
   if (context.rooms.isFull(room)) context.pause(connection, PAUSE.link)
 }
 
-/** Whether reading may go on: half of the work that stopped it is settled. */
+/** Whether reading may resume: the unsettled messages use at most half of the connection's allowance. */
 export function isHalfEmpty(context: SessionContext, acks: AckTracker): boolean {
   return unsettledShare(context, acks) <= 0.5
 }

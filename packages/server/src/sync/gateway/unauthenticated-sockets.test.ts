@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { RefusedSignIns } from './refused-sign-ins.ts'
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
-/** Admits sockets, which are numbers here, and records which ones have a place. */
+/** Admits sockets, which are numbers in these tests, and records which sockets have a place. */
 class Door {
   readonly sockets: UnauthenticatedSockets<number>
   readonly inside = new Map<number, string>()
