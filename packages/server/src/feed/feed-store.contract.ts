@@ -21,7 +21,7 @@ export interface OpenFeedStore extends AsyncDisposable {
   readonly changeFeed: ChangeFeed
   readonly revocationFeed: RevocationFeed
   readonly jobLeases: JobLeases
-  /** Adds a row to the change feed as a newer release might, or one that is damaged. */
+  /** Adds a row to the change feed: a row of a kind that only a newer release knows, or a damaged row. */
   addForeign(row: { readonly kind: string; readonly payload: string }): Promise<void>
 }
 
@@ -186,7 +186,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(await store.changeFeed.purge(keepsAll)).toBe(false)
       const before = await rowsSince(all)
       expect(before.length).toBeGreaterThan(10)
-      // A row of this second is younger than a minute, whatever the clock of this process says.
+      // The row was written less than a minute ago by the clock of the database, which alone decides the age of a row.
       expect(await store.changeFeed.purge({ ...keepsAll, keptMs: 60_000 })).toBe(false)
       expect(await rowsSince(all)).toHaveLength(before.length)
       expect(await store.changeFeed.purge({ ...keepsAll, keptMs: -HOUR_MS, limit: 3 })).toBe(true)

@@ -80,7 +80,7 @@ export class LinkDialer {
     this.#dial()
   }
 
-  /** To be called when the link that was opened has ended. Dials again after a pause. */
+  /** Must be called when the link that was opened has ended. Dials again after a pause. */
   linkEnded(): void {
     const { clock, times } = this.#options
     // A link that ends soon after it opened counts as a failure.

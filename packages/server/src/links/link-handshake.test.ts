@@ -122,7 +122,7 @@ describe('the handshake of a link', () => {
   it('[LIFE-25] a proof that is sent back to its maker is refused', () => {
     const { listener, dialer } = sides()
     const proof = dialer.receive(listener.first).bytes as Uint8Array
-    // An answer begins with the proof of the listener; this one has the dialer's own proof instead.
+    // An answer begins with the proof of the listener. This answer begins with the proof of the dialer instead.
     expect(whyOf(dialer.receive(Buffer.concat([proof.subarray(32), new Uint8Array(60)])))).toBe('secret')
   })
 

@@ -15,7 +15,7 @@ import { type Heartbeat, LEASE_MS, type Peer, SILENT_MS } from './registry.port.
 
 const times = fc.record({ sentMs: fc.nat(60_000), tookMs: fc.nat(20_000), sinceMs: fc.nat(30_000) })
 
-describe('what a node may do while the database is silent', () => {
+describe('permissions of a node while the database is silent', () => {
   it.each([
     ['serves at the moment of an answer', { sentMs: 1_000, answeredMs: 1_010 }, 1_010, 'serve'],
     ['serves after 3.9 s without an answer', { sentMs: 1_000, answeredMs: 1_010 }, 5_009, 'serve'],
@@ -41,7 +41,7 @@ describe('what a node may do while the database is silent', () => {
     )
   })
 
-  it('[LIFE-27] the permission depends only on differences between times', () => {
+  it('[LIFE-27] the permission of a node depends only on differences between times', () => {
     fc.assert(
       fc.property(times, fc.integer({ min: -1_000_000, max: 1_000_000 }), ({ sentMs, tookMs, sinceMs }, shiftMs) => {
         const nowMs = sentMs + tookMs + sinceMs
@@ -65,7 +65,7 @@ describe('what a node may do while the database is silent', () => {
   })
 })
 
-describe('which links a node needs', () => {
+describe('links that a node needs', () => {
   const peer = (inc: number, silentMs: number): Peer => ({ inc, silentMs, nodeId: '', linkUrl: '', program: '', state: 'up' })
 
   it('[OPS-2] a peer without a heartbeat for more than 3 s is not counted', () => {
