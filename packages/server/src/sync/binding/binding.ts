@@ -26,8 +26,8 @@ export function catchUp(ydoc: Y.Doc, stored: DocumentBody, origin: unknown, titl
 }
 
 /**
- * Writes the body's title and tags into the live document when the live ones are older than the last title change made elsewhere. Call it
- * before projecting. Returns whether it wrote. [YDOC-7]
+ * Writes the title and tags of the body into the live document when the live title and tags are older than the last title change that was
+ * made outside of it. Call it before projecting. Returns whether it wrote. [YDOC-7]
  */
 export function refuseStaleTitle(ydoc: Y.Doc, stored: DocumentBody, titleChangedAtMs: number, origin: unknown): boolean {
   if (isUntouched(ydoc, METADATA)) return false

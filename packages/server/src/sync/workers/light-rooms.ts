@@ -23,7 +23,7 @@ const RECENT_MS = 2_000
 /** Keeps the rooms on the main loop, how busy each of them is, and the documents that must not be opened there for a while. Pure. [C8] */
 export class LightRooms {
   readonly #rooms = new Map<number, LightRoom>()
-  /** Until when a document stays away, in ms; the earliest first. */
+  /** Until which time a document is not opened on the main loop, in ms of the monotonic clock. The earliest time comes first. */
   readonly #away = new Map<string, number>()
   /** Jobs that may close their room, by job number. */
   readonly #leaving = new LeavingRooms()
@@ -50,7 +50,7 @@ export class LightRooms {
     }
   }
 
-  /** Returns the room that has to move because of this message, or `null`. */
+  /** Notes a message of the home. Returns the room that has to move because of this message, or `null`. */
   received(message: FromWorker, nowMs: number): number | null {
     switch (message.kind) {
       case 'heavy':
@@ -73,7 +73,7 @@ export class LightRooms {
     return null
   }
 
-  /** The document of the room is not opened here again for `AWAY_MS`. */
+  /** Keeps the document of a room from being opened on the main loop for `AWAY_MS`. */
   stayAway(number: number, nowMs: number): void {
     const room = this.#rooms.get(number)
     if (room === undefined) return

@@ -17,10 +17,10 @@ export interface WorkerSlot {
   /** True when the worker was stuck and is being terminated. */
   ending: boolean
   queue: ToWorker[]
-  /** Rooms of this worker, and its recent messages. */
+  /** The rooms of this worker. `busy` counts its recent messages. */
   rooms: Set<number>
   readonly busy: Load
-  /** The share of its time for which the thread worked lately. `utilization` is its reading at the last check. */
+  /** The share of its time for which the thread worked lately. `utilization` is the measurement at the last check. */
   share: number
   utilization: EventLoopUtilization | undefined
   startedMs: number
