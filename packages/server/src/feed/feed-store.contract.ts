@@ -126,7 +126,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(rows).toMatchObject([{ kind: 'deleted', actor: 'ada', version: 2, before: head, tombstone }])
     })
 
-    it('[WS-52] a restore writes a row of the deleted source, and then one of the document created in its place', async () => {
+    it('[WS-52] a restore writes a row of the deleted source, and then a row of the new document', async () => {
       const head = written(await store.documents.write(change(await create(), '{"n":1}', { capture: { reason: 'zeroing' } })))
       const newRef = { workspaceId: head.workspaceId, id: `doc-${randomUUID()}` }
       const rows = await told(async () => {
@@ -201,7 +201,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect((await rowsSince(all)).length).toBeLessThan(3)
     })
 
-    it('[WS-51] [LIFE-27] a reader that begins gets rows that commit later and none from before, also when rows were removed', async () => {
+    it('[WS-51] [LIFE-27] a starting reader gets rows that commit later and no earlier rows, also when rows were removed', async () => {
       await create()
       expect(await told(async () => undefined)).toEqual([])
       await store.changeFeed.purge({ keptMs: -HOUR_MS, mostBytes: null, limit: 1_000 })

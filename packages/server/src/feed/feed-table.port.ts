@@ -59,7 +59,7 @@ export interface FeedTable<Row extends FeedRow> {
    * that committed before.
    */
   begin(): Promise<FeedPlace>
-  /** Returns the requested rows. Earlier changes of a row's document are in this answer or in an earlier one. */
+  /** Returns the requested rows. When a row is in the answer, earlier changes of its document are in this answer or in an earlier answer. */
   read(request: FeedRequest): Promise<FeedRead<Row>>
   /**
    * Removes at most `limit` rows: those older than `keptMs`, then the oldest while the whole table takes more than

@@ -68,7 +68,7 @@ function sessionsOf(outcome: Outcome): { listener: Session; dialer: Session } {
 }
 
 describe('the handshake of a link', () => {
-  it('[LIFE-25] after a handshake with the same secret two nodes know each other, and one opens what the other seals', () => {
+  it('[LIFE-25] after a handshake with one secret two nodes know each other, and each opens the frames of the other', () => {
     const outcome = talk(sides())
     expect([outcome.listener, outcome.dialer]).toMatchObject([{ peer: dialerIs }, { peer: listenerIs }])
     const { listener, dialer } = sessionsOf(outcome)

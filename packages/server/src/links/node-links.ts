@@ -40,8 +40,8 @@ export interface NodeLinkService extends NodeLinks, AsyncDisposable {
   /** The port of the listener. */
   readonly port: number
   /**
-   * Sets which nodes are live; this node may be among them. Called each time the registry has read them. Links to nodes that
-   * are not listed end, and their dials are refused. Before the first call there are no links.
+   * Sets which nodes are live; this node may be among them. Called each time the registry has read the nodes. Links to nodes that are not
+   * listed end, and their dials are refused. Before the first call there are no links.
    */
   setPeers(peers: readonly LinkPeer[]): void
   /**
@@ -92,7 +92,7 @@ class Links implements NodeLinkService {
   readonly #peers = new Map<Incarnation, Peer>()
   #listener: LinkListener | null = null
   #isStopping = false
-  /** The bytes that links sent which have ended. */
+  /** The bytes that ended links have sent. */
   #sentBytes = 0
   #receivedBytes = 0
   readonly #messageListeners: ((peer: Incarnation, message: NodeMessage) => void)[] = []

@@ -59,8 +59,8 @@ export interface Links {
 }
 
 /**
- * Whether this node and the live peers it has links to are too few: less than half of all live nodes, or exactly half
- * without the oldest one. So when two parts have no link between them, exactly one part goes on, whatever their sizes. [OPS-2]
+ * Whether this node and its linked live peers are too few: less than half of all live nodes, or exactly half without the oldest node. So
+ * when two parts have no link between them, exactly one part goes on, whatever their sizes. [OPS-2]
  */
 export function lacksLinks({ inc, live, linked }: Links): boolean {
   const part = [inc, ...live.filter((peer) => linked.includes(peer))]

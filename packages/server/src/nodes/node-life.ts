@@ -59,7 +59,7 @@ export interface NodeLifeOptions {
   readonly links: {
     /** Incarnations that are linked now. */
     peers(): readonly Incarnation[]
-    /** Whether this node reaches its own link_url, as the others must be able to; null while that is not known. */
+    /** Whether this node reaches its own link_url, which other nodes have to reach too; null while this is not known. */
     reachesItself(): boolean | null
   }
   readonly clock: Clock
@@ -147,7 +147,7 @@ export class NodeLife implements AsyncDisposable {
     return this.#options.clock.monotonicMs() - this.#lastSentMs
   }
 
-  /** Whether this node reaches its own link_url, as the others must be able to; null while that is not known. */
+  /** Whether this node reaches its own link_url, which other nodes have to reach too; null while this is not known. */
   get reachesItself(): boolean | null {
     return this.#options.links.reachesItself()
   }

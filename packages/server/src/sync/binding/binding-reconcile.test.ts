@@ -251,7 +251,7 @@ describe('reconciling a live document with an edited body', () => {
     expect(ydoc.getXmlFragment('prose:r').toString()).not.toContain('script')
   })
 
-  it('[YDOC-14] an edit without block ids adds none to the live document', () => {
+  it('[YDOC-14] an edit without block ids adds no block ids to the live document', () => {
     const [before, after] = [proseBody('<p>a</p>'), proseBody('<p>a</p><p id="blk-kept">b</p><p>c</p>')]
     const ydoc = liveDocument(before)
     reconcile(ydoc, before, after, 'relay')

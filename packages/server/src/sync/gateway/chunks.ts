@@ -1,13 +1,13 @@
 import type { ChunkFrame } from '@docrelay/protocol/frames'
 
-/** Limits of one connection. [WS-36] */
+/** Limits for the chunked messages of one connection. [WS-36] */
 export const CHUNK_LIMITS = { messages: 4, total: 64, bytes: 16 * 1024 * 1024, idleMs: 10_000 } as const
-/** Bytes of unfinished messages in the whole process. [W5] */
+/** The maximum bytes of unfinished chunked messages in the whole process. [W5] */
 export const CHUNK_PROCESS_BYTES = 256 * 1024 * 1024
 /** The ids of this many refused messages are remembered, so that their remaining pieces are ignored. */
 const REFUSED_KEPT = 16
 
-/** Total bytes of unfinished messages, shared by all connections. */
+/** Counts the bytes of the unfinished chunked messages of all connections. */
 export interface ChunkBudget {
   usedBytes: number
   readonly maxBytes: number

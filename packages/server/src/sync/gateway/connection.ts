@@ -50,8 +50,8 @@ export interface Binding {
   announced: Level
   readonly acks: AckTracker
   /**
-   * True once the client has got the step1 of its join or of a later resync. While it is false, a room that moves sends the step1
-   * in its next home. [C8]
+   * True once the client has got the step1 of its join or of a later resync. When it is false and the room moves, the next home sends the
+   * step1. [C8]
    */
   isAsked: boolean
   /** True until the first step1 after a JOIN, which takes no token. [WS-28] */
@@ -107,7 +107,7 @@ export interface OwnBucket {
 export class Connection {
   readonly id: number
   readonly wire: Wire
-  /** The query member `workspace`. */
+  /** The workspace that the query member `workspace` of the upgrade names. */
   readonly namedWorkspace: string | undefined
   /** The address to which the socket is charged in the limits per address. [WS-6] */
   readonly address: string
@@ -157,7 +157,7 @@ export class Connection {
   }
 }
 
-/** Closes a connection. Without `retryAfterMs`, codes 1012 and 1013 get one when the close is sent. [WS-57] */
+/** Closes a connection. When `retryAfterMs` is absent, codes 1012 and 1013 get a random retry-after. [WS-57] */
 export type CloseConnection = (connection: Connection, code: CloseCode, word: CloseWord, retryAfterMs?: number) => void
 
 export function identityOf(connection: Connection): Identity | null {

@@ -101,7 +101,7 @@ export function createGateway(deps: SessionDeps): Gateway {
    */
   function addressOf(request: IncomingMessage): string {
     const peer = request.socket.remoteAddress ?? ''
-    // Several headers count as one list.
+    // Several X-Forwarded-For headers count as one list.
     const forwarded = request.headersDistinct['x-forwarded-for']?.join(',')
     const address = clientAddress(peer, forwarded, trusted)
     if (forwarded !== undefined && !isWarned && !isTrusted(peer, trusted)) {
@@ -234,7 +234,7 @@ function listenersOf(sessions: Sessions): Listeners {
       const connection = connectionOf(this)
       if (connection !== null) sessions.gone(connection)
     },
-    // The library closes the socket itself, and `close` follows.
+    // After an error the library closes the socket itself, and the event `close` follows.
     error() {},
   }
 }

@@ -10,7 +10,7 @@ const SLOW_BYTES = 1024 * 1024
 const COPY_BYTES = 64 * 1024
 
 export interface OutboxDeps {
-  /** `ws_buffer_bytes`. */
+  /** The configured `ws_buffer_bytes`. A socket for which more bytes wait is closed. */
   readonly maxBytes: number
   readonly close: CloseConnection
 }
@@ -61,7 +61,7 @@ export class Outbox {
     this.#mark(connection)
   }
 
-  /** Sends framed bytes. Several sockets may share them, so they must not be changed afterwards. */
+  /** Sends framed bytes. Several sockets may share the bytes, so they must not be changed afterwards. */
   put(connection: Connection, bytes: Uint8Array): void {
     const { out } = connection
     if (out === null) {

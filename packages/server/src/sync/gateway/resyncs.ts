@@ -17,7 +17,10 @@ export class Resyncs {
     this.#context = context
   }
 
-  /** Requests a step1 after `afterMs`. `drops`: updates of the client are dropped until it answers, because the answer contains them. */
+  /**
+   * Requests a step1 after `afterMs`. `drops`: updates of the client are dropped until the client answers, because the answer contains
+   * them.
+   */
   request(connection: Connection, afterMs: number, drops: boolean): void {
     const nowMs = this.#context.clock.monotonicMs()
     if (connection.resync !== null) return

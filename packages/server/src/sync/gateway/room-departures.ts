@@ -18,7 +18,7 @@ export interface RoomDeparturesDeps {
   readonly post: (home: number, message: ToWorker) => void
   /** `null` in a relay of one node. */
   readonly links: Pick<NodeLinks, 'peers'> | null
-  /** Whether another node is ending as well. */
+  /** Whether `node` is ending too. */
   readonly isDraining: (node: Incarnation) => boolean
   readonly sweep: Disposable
   readonly clock: Clock
@@ -26,7 +26,7 @@ export interface RoomDeparturesDeps {
   readonly log: Logger
 }
 
-/** How often a hand-over of a room is tried when calls run in it. */
+/** How often the hand-over of a room is tried when calls run in the room. */
 const HAND_OVER_TRIES = 3
 const HAND_OVER_EVERY_MS = 50
 const END_AGENTS_MS = 500
@@ -150,7 +150,7 @@ export class RoomDepartures {
     if (outcome.kind !== 'evicted' && outcome.kind !== 'gone') {
       const text = 'A live document was not stored when this node gave it up; its log has every edit.'
       log.warn('room.drain.failed', text, { docId: room.ref.id })
-      // The document is given up nevertheless, because another node may need it while this one goes on running.
+      // Although the document could not be stored, it is given up, because another node may need it while this node goes on running.
       this.#drop(room)
       return openings.release(room)
     }

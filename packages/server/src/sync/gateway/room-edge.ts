@@ -31,9 +31,9 @@ export type EdgeEnd =
 
 /** The connections of all edges. They are members of rooms here, under connection numbers of this node. */
 export interface EdgeConnections {
-  /** Whether this number is that of a connection at an edge. */
+  /** Whether a connection number belongs to a connection at an edge. */
   owns(connection: number): boolean
-  /** Forwards a message to the edge that has its connection. Returns false when no edge has it. */
+  /** Forwards a message to the edge that has the connection of the message. Returns false when no edge has it. */
   deliver(message: ConnectionMessage): boolean
 }
 
@@ -48,7 +48,7 @@ export type Hosted =
 export interface HostedRooms {
   /** Allows connections of edges to be members of rooms. */
   serve(connections: EdgeConnections): void
-  /** Opens a document for an edge, when this node owns it or nobody does. Never rejects. */
+  /** Opens a document for an edge, when this node or no node owns it. Never rejects. */
   host(ref: DocumentRef, key: number): Promise<Hosted>
   /** Keeps the room resident and reports its events to the edge. Returns false when the room was closed or has moved since `host`. */
   addEdge(room: Room, edge: RoomEdge): boolean

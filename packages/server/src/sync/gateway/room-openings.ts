@@ -26,7 +26,7 @@ export interface RoomOpeningsDeps {
   readonly records: RoomRecords
   /** `null` in a relay of one node, which opens every document here. */
   readonly places: RoomPlaces | null
-  /** `null`: everything is allowed. */
+  /** The permissions of this node; `null` permits everything. */
   readonly may: NodePermits | null
   /** Closes the room of a document that is gone. */
   readonly drop: (ref: DocumentRef) => Promise<unknown>
@@ -53,7 +53,7 @@ interface Known {
   readonly patienceMs?: number
 }
 
-/** The room is loaded anew and takes over nothing from its former home. */
+/** The room is loaded from the log and takes over nothing from its former home. */
 const ANEW: Reopening = { without: 0, resumes: false }
 
 /**
@@ -77,8 +77,8 @@ export class RoomOpenings {
     for (;;) {
       if (may?.own() === false) return { kind: may.othersServe?.() === true ? 'unreachable' : 'unavailable' }
       const known = table.of(head)
-      // The id was deleted and created again, and nobody may join the earlier document. Another caller may open the new one during the
-      // drop, so the loop looks again.
+      // The id was deleted and created again, and nobody may join the earlier document. Another caller may open the new document during
+      // the drop, so the loop looks again.
       if (known && known.key !== head.key) {
         await drop(head)
         continue
@@ -220,7 +220,7 @@ export class RoomOpenings {
     for (const room of rooms) {
       jobs.failAll(room)
       this.endEdges(room, { kind: 'reload', without: running?.room === room.number ? running.connection : 0, resumes: false })
-      // The document of this room is being dropped. The task for that has just failed, and `drop` goes on without it.
+      // The document of this room is being dropped. The task of `drop` has just failed, and `drop` goes on without its answer.
       if (room.phase === 'closed') continue
       // This check comes before any message is posted. Otherwise the home would get the room and run the harmful message again.
       if (recovery.isBarred(room.ref)) {
@@ -337,8 +337,8 @@ export class RoomOpenings {
   }
 
   /**
-   * Begins a tenure of this node. `diverged`: the database has lost the end of the log. Members have that end, but its sequences will be
-   * given to other records. So the members have to join anew and send the edits that they hold. [LIFE-25]
+   * Begins a tenure of this node. Returns `diverged` when the database has lost the end of the log. Members have that end, but its
+   * sequences will be given to other records. So the members have to join again and send the edits that they hold. [LIFE-25]
    */
   #begins(room: Room, { tenure, lastSeq }: Extract<Place, { kind: 'here' }>): 'diverged' | 'continued' {
     room.epoch = tenure.epoch
@@ -357,7 +357,7 @@ export class RoomOpenings {
     return true
   }
 
-  /** Acquires a document of this node anew, and waits for the store until `resets.untilMs`. */
+  /** Acquires a document of this node again, and waits for the store until `resets.untilMs`. */
   #placeAgain(room: Room): void {
     this.#place(room, { owner: null, patienceMs: room.resets.untilMs - this.#deps.clock.monotonicMs() })
   }

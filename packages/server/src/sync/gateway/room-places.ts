@@ -94,7 +94,7 @@ export class RoomPlaces {
     return this.#deps.known?.hasBeatSince(owner, sinceMs + LIVES_AFTER_MS) === true
   }
 
-  /** Asks the store for the document. Returns `null` when the store does not answer. */
+  /** Acquires the document in the store. Returns `null` when the store does not answer. */
   async #acquire(key: number, seen: Tenure | undefined): Promise<AcquireOutcome | null> {
     try {
       return await this.#deps.ownership.acquire(key, seen)

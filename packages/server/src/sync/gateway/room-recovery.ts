@@ -65,8 +65,8 @@ export class RoomRecovery {
   }
 
   /**
-   * Bars a document that seems to have ended several nodes, for 60 s. Returns false when it was already barred in the last ten
-   * minutes. Then it may be opened. [LIFE-26]
+   * Bars a document that seems to have ended several nodes, for 60 s. Returns false when the document was already barred in the last ten
+   * minutes, and may therefore be opened. [LIFE-26]
    */
   bar(ref: DocumentRef): boolean {
     const nowMs = this.#deps.clock.monotonicMs()

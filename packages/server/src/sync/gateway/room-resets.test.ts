@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest'
 import { NO_RESETS, oneMore, type RoomResets } from './room-resets.ts'
 
-/**
- * Returns how many resets are tolerated, at most `most`, when one comes every `everyMs` with `stored` records stored before it.
- */
+/** Returns how many resets are tolerated, at most `most`, when a reset comes every `everyMs` and `stored` records are stored before each. */
 function borne(everyMs: number, stored: number, most: number): number {
   let resets: RoomResets = NO_RESETS
   for (let count = 0; count < most; count++) {

@@ -25,8 +25,9 @@ export interface Joined {
 }
 
 /**
- * A resident document as the gateway knows it. The phases: `opening`: its home loads it, or its owner is being searched. `evicting`: its
- * home stores and closes it, and a JOIN waits for the outcome. `closed`: the entry is forgotten, and the document must be looked up again.
+ * A resident document as the gateway knows it. The phases: `opening`: its home loads it, or its owner is searched for. `evicting`: its
+ * home stores and closes it, and a JOIN waits for the outcome. `closed`: the entry is forgotten, and the document must be looked up
+ * again.
  */
 export interface Room {
   readonly number: number
@@ -39,9 +40,7 @@ export interface Room {
   epoch: number | null
   /** Counts the searches for the owner of the document. */
   placings: number
-  /**
-   * The members have the log through this sequence, and it is durable through it; `null` when the sequence is not known. [LIFE-25]
-   */
+  /** The members have the log through this sequence, and the log is durable through this sequence; `null` when it is not known. [LIFE-25] */
   since: number | null
   /** The tenure in which the owner reported `since`; `null` when it is not known. */
   sinceTenure: Tenure | null
@@ -55,7 +54,7 @@ export interface Room {
   /** True when the room has to move before it gets another write, because the next write may exceed the bounds of its home. [C8] */
   mustMove: boolean
   sharing: Sharing
-  /** The stored version in which the sharing was read; older news of it is ignored. */
+  /** The stored version in which the sharing was read. Older news of the sharing is ignored. */
   sharingVersion: number
   /** True when the log of the document has a gap; see `announcedLevel`. */
   hasGap: boolean
@@ -166,7 +165,7 @@ export function isHeld({ epoch, tenure }: Pick<Room, 'epoch' | 'tenure'>, owner:
   return epoch !== null && owner?.epoch === epoch && owner.owner === tenure?.owner
 }
 
-/** Starts an opening. Joins and calls wait until it is settled by `settleOpen`. */
+/** Starts an opening. Joins and calls wait until `settleOpen` ends the opening. */
 export function beginOpening(room: Room): void {
   room.phase = 'opening'
   room.turning = new Promise((resolve) => {

@@ -67,6 +67,6 @@ export interface RoomCounts {
   readonly edge: number
   /** Number of times that a room of this node found that another node had taken its document. */
   readonly fenced: number
-  /** Number of documents that this node took from a node without a heartbeat for 3 s (`silent`) or from one that had ended. */
+  /** Number of documents that this node took from a node without a heartbeat for 3 s (`silent`) or from a node that had ended. */
   readonly takeovers: { readonly silent: number; readonly ended: number }
 }

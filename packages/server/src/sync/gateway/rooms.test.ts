@@ -114,7 +114,7 @@ describe('keeping documents in memory', () => {
     })
   })
 
-  it('[LIFE-13] a PUT goes to the room of a loaded document and is left to the caller for a cold one', async () => {
+  it('[LIFE-13] a PUT goes to the room of a loaded document and is left to the caller for a cold document', async () => {
     const { rooms, workers } = openAlone()
     const head = headOf('doc')
     expect(await rooms.put(putOf(head))).toBe('not-resident')
@@ -142,7 +142,7 @@ describe('keeping documents in memory', () => {
     expect(rooms.isResident(head)).toBe(false)
   })
 
-  it('[MCP-15] an edit given up by its caller rejects with the reason of the caller; one that committed is returned', async () => {
+  it('[MCP-15] an edit that its caller gives up rejects with the reason of the caller; a committed edit is returned', async () => {
     const { rooms, workers } = openAlone()
     const head = headOf('doc')
     const request = editRequest(head, 'delete_prose_page', { pageId: 'p' })

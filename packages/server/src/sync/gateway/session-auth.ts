@@ -25,7 +25,7 @@ export type PinnedToken =
   /** `sub`: the subject of a token that was verified and still refused. */
   | { readonly kind: 'failed'; readonly failure: AuthFailure; readonly sub?: string }
 
-/** Handles AUTH: the first one, or a renewal. [WS-15..WS-19] */
+/** Handles the first AUTH of a connection, or a renewal. [WS-15..WS-19] */
 export async function handleAuth(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> {
   const parsed = parseAuth(readJson(message))
   const form = parsed ?? PLAIN_FORM

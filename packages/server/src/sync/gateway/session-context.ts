@@ -56,7 +56,7 @@ export interface SessionDeps {
   readonly nextConnection?: () => number
   /** Subscribes to early news of a workspace with connections, until the returned function is called. */
   readonly follow?: (workspaceId: string) => () => void
-  /** Absent: sessions create their own. */
+  /** The byte buckets of the workspaces. When absent, sessions create their own buckets. */
   readonly byteBuckets?: ByteBuckets
   readonly clock: Clock
   readonly timers: Timers
@@ -89,7 +89,7 @@ export interface SessionContext extends SessionDeps {
   /** Sends ERR_LINEAGE, which names the current lineage. [WS-62] */
   sendOtherLineage(connection: Connection, present: string): void
   violation(connection: Connection): void
-  /** Leaves the document, if there is one; the connection stays authenticated. */
+  /** Leaves the document, if the connection is joined to one. The connection stays authenticated. */
   unbind(connection: Connection): void
   pause(connection: Connection, reason: number): void
   /** Sends a step1 when a write token is free: not before `afterMs`, and after 5 s at the latest. [WS-29] */

@@ -122,7 +122,7 @@ async function tryJoin(
   }
   connection.state = { kind: 'joined', identity, binding }
   if (rooms.join(room, connection)) {
-    // This frame is sent before any answer of the worker.
+    // The frame of `sendJoined` is sent before any answer of the worker.
     if (identity.joined) sendJoined(context, connection, decision.head, announced)
     return 'settled'
   }

@@ -99,7 +99,7 @@ export function parseAuth(json: unknown): (AuthForm & { readonly token: string }
   return { token: json.token, objectForm: true, ack: asks('ack'), joined: asks('joined') }
 }
 
-/** Reads a JOIN_DOC; `lineage` is null when it names none. Returns `null` when the frame is not a JOIN_DOC. [WS-9] */
+/** Reads a JOIN_DOC; `lineage` is null when the frame names none. Returns `null` when the frame is not a JOIN_DOC. [WS-9] */
 export function parseJoin(json: unknown): { readonly docId: string; readonly lineage: string | null } | null {
   if (typeof json !== 'object' || json === null || !('docId' in json) || typeof json.docId !== 'string') return null
   const lineage = 'lineage' in json ? json.lineage : undefined
@@ -113,10 +113,7 @@ export type JoinDecision =
   | { readonly kind: 'deleted' }
   | { readonly kind: 'other-lineage'; readonly present: string }
 
-/**
- * Decides a JOIN_DOC after a completed look-up, in the order of the rule. `lineage` is that of the client's copy.
- * [WS-21, WS-62]
- */
+/** Decides a JOIN_DOC after a completed look-up, in the order of WS-21. `lineage` is the lineage of the client's copy. [WS-21, WS-62] */
 export function decideJoin(
   state: DocumentState,
   access: Access,

@@ -109,7 +109,7 @@ export class Sessions implements AsyncDisposable {
     return this.#workspaces.get(workspaceId)
   }
 
-  /** Opens a connection. With `pinned` it is authenticated before its first frame is handled. [WS-5] */
+  /** Opens a connection. With `pinned` the connection is authenticated before its first frame is handled. [WS-5] */
   open(wire: Wire, namedWorkspace: string | undefined, pinned: PinnedToken | null, address = ''): Connection {
     const { clock, settings } = this.#deps
     const given = { id: this.#deps.nextConnection?.() ?? this.#nextId++, wire, namedWorkspace, address }

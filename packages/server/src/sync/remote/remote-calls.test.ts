@@ -263,7 +263,7 @@ it('[LIFE-28] calls at a node succeed while the owner hands the document over to
   const given = nodes.owner.bench.rooms.departures.handOver()
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200)
   await given
-  // The first hand-over fails while a call is under way. If it has succeeded, this second one does nothing.
+  // The first hand-over fails while a call is under way. When the first hand-over has succeeded, this second one does nothing.
   await nodes.owner.bench.rooms.departures.handOver()
   expect(await ownerOf()).toBe(2)
   await until(() => titleOf(person) === 'put')

@@ -41,7 +41,7 @@ export class MemoryOwnership {
     this.#given = given
   }
 
-  /** Stops the heartbeats of a node. The last one was `ms` ago. */
+  /** Stops the heartbeats of a node. The last heartbeat was `ms` ago. */
   silence(node: Incarnation, ms = 0): void {
     this.#silent.set(node, this.#given.clock.monotonicMs() - ms)
   }

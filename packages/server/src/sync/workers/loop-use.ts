@@ -15,7 +15,7 @@ export class LoopUse {
     return this.#share
   }
 
-  /** Reads for which share of the time since the last call the loop has worked. */
+  /** Measures the share of the time since the last call for which the loop has worked. */
   read(): void {
     const now = performance.eventLoopUtilization()
     this.#share += (performance.eventLoopUtilization(now, this.#last).utilization - this.#share) / READINGS

@@ -133,8 +133,8 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
   }
 
   /**
-   * Returns whether the room may move now. At most two rooms a second may move. A request that is skipped comes again for as long as its
-   * room is misplaced.
+   * Moves a room, unless a room has moved less than about half a second ago. A skipped request comes again for as long as its room is
+   * misplaced.
    */
   #mayMove(room: number): void {
     const nowMs = this.#clock.monotonicMs()

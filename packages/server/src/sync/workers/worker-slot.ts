@@ -55,7 +55,7 @@ export function flushSlot(slot: WorkerSlot): void {
   slot.thread.postMessage(batch, transfer)
 }
 
-/** Returns whether a thread that had rooms has had none for `restMs` and has nothing to do. It must be called at each check. */
+/** Returns whether a thread that had rooms has had none for `restMs` and has nothing to do. Must be called at each check. */
 export function hasRested(slot: WorkerSlot, nowMs: number, restMs: number): boolean {
   if (slot.rooms.size > 0) slot.lastRoomMs = nowMs
   if (slot.thread === null || slot.ending || slot.onDrained !== null || slot.queue.length > 0) return false
