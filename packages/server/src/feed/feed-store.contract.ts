@@ -201,7 +201,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect((await rowsSince(all)).length).toBeLessThan(3)
     })
 
-    it('[WS-51] [LIFE-27] a starting reader gets rows that commit later and no earlier rows, also when rows were removed', async () => {
+    it('[WS-51] [LIFE-27] a starting reader gets all later rows and no earlier ones, also after a purge', async () => {
       await create()
       expect(await told(async () => undefined)).toEqual([])
       await store.changeFeed.purge({ keptMs: -HOUR_MS, mostBytes: null, limit: 1_000 })

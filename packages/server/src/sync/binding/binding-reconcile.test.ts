@@ -115,7 +115,7 @@ describe('reconciling a live document with an edited body', () => {
     expect(shapeIds(ydoc, after)).toEqual(['g', 'c', 'b', 'a', 'live', 'n'])
   })
 
-  it('[LIFE-14] an edit restores no shape that was deleted live, and undoes no live change of a shape it does not touch', () => {
+  it('[LIFE-14] an edit restores no shape deleted live, and undoes no live change of a shape it does not touch', () => {
     const before = shapesBody(A, B, C)
     const ydoc = liveDocument(before)
     ydoc.getMap('shapes:p').delete('a')

@@ -112,7 +112,7 @@ describe('rights of joined connections', () => {
     expect(shared.socket.readyState).toBe(shared.socket.OPEN)
   })
 
-  it('[WS-54] [PERM-2] a fall from edit to view applies to the next message, but not to a document that is joined later', async () => {
+  it('[WS-54] [PERM-2] a fall from edit to view applies from the next message on, only in its document', async () => {
     await using bench = await startBench(SETTINGS)
     const head = bench.store.put(headOf('doc', { ownerId: 'ann', sharedWith: [{ userId: 'sam', permission: 'edit' }] }))
     bench.store.put(headOf('own', { ownerId: 'sam' }))

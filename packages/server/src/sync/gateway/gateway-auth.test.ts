@@ -193,7 +193,7 @@ describe('caps', () => {
     await Promise.all(Array.from({ length: 5 }, () => bench.authed()))
   })
 
-  it('[WS-60] AUTH closes with 1012 unavailable while storage fails, and with 1012 keys while the key set is unusable', async () => {
+  it('[WS-60] AUTH closes with 1012 while storage fails, and with 1012 keys while the keys are unusable', async () => {
     await using broken = await startBench({ deps: { verifyToken: () => Promise.reject(new Error('no storage')) } })
     const client = await broken.open()
     client.auth('any')
@@ -210,7 +210,7 @@ describe('caps', () => {
     expect(retryAfter).toBeLessThanOrEqual(5_000)
   })
 
-  it('[AUTH-6] [AUTH-7] in shared tenancy the query member workspace or else the first entry of the token selects the workspace', async () => {
+  it('[AUTH-6] [AUTH-7] in shared tenancy the query or else the first entry of the token names the workspace', async () => {
     await using bench = await startBench({ settings: { tenancy: { mode: 'shared' } } })
     const wsp = [
       { id: 'one', role: 'owner' },

@@ -29,7 +29,7 @@ describe('SYNC frames', () => {
     expect(client.tags()).toEqual([TAG.authResponse, TAG.heartbeat])
   })
 
-  it('[WS-25] [G12] the gateway sends the worker one step1 at a time; a second step1 and later frames wait for the answer', async () => {
+  it('[WS-25] [G12] the worker gets one step1 at a time; a second step1 and later frames wait', async () => {
     const client = await bench.joined('doc')
     const { post } = bench.workers
     bench.workers.post = (_worker, message) => void bench.workers.posted.push(message)
@@ -122,7 +122,7 @@ describe('SYNC_ACK frames', () => {
     expect(client.jsonOf(TAG.error)).toEqual([{ error: 'ERR_BAD_UPDATE: bad', code: 'ERR_BAD_UPDATE', requestId: null }])
   })
 
-  it('[WS-39] [WS-40] [WS-41] an ack waits for the oldest unsettled message, follows ERRORs, and covers several messages at once', async () => {
+  it('[WS-39] [WS-40] [WS-41] an ack waits for the oldest unsettled message, and follows the ERRORs it covers', async () => {
     bench.workers.settles = false
     const client = await bench.joined('doc', {}, ['ack'])
     for (let at = 0; at < 3; at++) client.send(EDIT)

@@ -45,7 +45,7 @@ function open(room: Room): void {
   room.settleOpen('opened')
 }
 
-it('[LIFE-28] a node looks for the owner again when it opens a document at another node that asks it for this document', async () => {
+it('[LIFE-28] when two nodes ask each other for a document, the asked node looks for the owner again', async () => {
   const { rooms, room, head, asked } = hosting(homeOfNode(OTHER), (placed) => {
     placed.home = 0
     open(placed)

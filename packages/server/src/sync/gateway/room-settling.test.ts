@@ -9,7 +9,7 @@ const behind = { lastSeq: 2, coveredSeq: 1 }
 const ownedBy = (owner: number) => ({ owner: { owner, epoch: 1 } })
 
 describe('planning where documents are settled', () => {
-  it('[LIFE-11] [LIFE-25] documents are settled here, at the linked node that owns them, or one by one when the owner cannot be asked', () => {
+  it('[LIFE-11] [LIFE-25] documents are settled here, at their linked owner, or else one by one', () => {
     const heads = {
       open: headOf('open'),
       cold: headOf('cold', behind),

@@ -142,7 +142,7 @@ describe('keeping documents in memory', () => {
     expect(rooms.isResident(head)).toBe(false)
   })
 
-  it('[MCP-15] an edit that its caller gives up rejects with the reason of the caller; a committed edit is returned', async () => {
+  it('[MCP-15] an edit that its caller gives up rejects with the reason of the caller, unless it was committed', async () => {
     const { rooms, workers } = openAlone()
     const head = headOf('doc')
     const request = editRequest(head, 'delete_prose_page', { pageId: 'p' })

@@ -58,7 +58,7 @@ describe('a write bucket that answers asynchronously', () => {
     expect(taken.filter((taking) => taking.taken)).toHaveLength(2)
   })
 
-  it('[WS-54] a write gets ERR_DELETED and its ordinal when the document was deleted while the write waited for its token', async () => {
+  it('[WS-54] a write whose document is deleted while it waits for its token gets ERR_DELETED with its ordinal', async () => {
     let answer = (): void => undefined
     const rateLimiter: RateLimiter = {
       left: () => 0,
@@ -81,7 +81,7 @@ describe('a write bucket that answers asynchronously', () => {
     expect(bench.workers.of('sync')).toEqual([])
   })
 
-  it('[WS-40] [WS-41] a write that waits for its token is not acknowledged with earlier writes, and when refused gets its ERROR before its ack', async () => {
+  it('[WS-40] [WS-41] a write that waits for its token is not acknowledged, and its ERROR comes before its ack', async () => {
     const asked: ((taking: Taking) => void)[] = []
     const rateLimiter: RateLimiter = {
       left: () => 0,

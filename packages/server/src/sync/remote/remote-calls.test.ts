@@ -166,7 +166,7 @@ it.each([[[1]], [[2]]])('[LIFE-29] a list is current when node %o runs the previ
   expect(heard.filter((kind) => kind === 'job')).toHaveLength(2)
 })
 
-it('[LIFE-8] documents whose owner does not answer are listed with their stored titles, even documents open at the asking node', async () => {
+it('[LIFE-8] a list has the stored titles of documents whose owner does not answer', async () => {
   const person = await start()
   await nodes.retitle(await nodes.opened('unread'), 'unread', 'typed')
   await nodes.retitle(person, 'doc', 'typed again')
