@@ -6,7 +6,7 @@ import { DocumentOrder } from './document-order.ts'
 
 /** The rooms of this node, as receivers of the changes of stored documents. */
 export interface ToldRooms {
-  /** Decides the rights of joined connections again; a head older than the known one changes nothing. [PERM-2] */
+  /** Decides the rights of joined connections again. A head that is older than the newest known head changes no rights. [PERM-2] */
   sharingChanged(head: DocumentHead): void
   /**
    * Called when `version` of a document was stored. Does nothing when the document is not live here, or when the live document wrote that

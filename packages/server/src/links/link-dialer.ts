@@ -28,7 +28,7 @@ export interface DialOptions {
   readonly random: Random
   readonly timers: Timers
   readonly times: LinkTimes
-  /** Returns a number greater than all earlier ones. */
+  /** Returns a number that is greater than all numbers it has returned before. */
   nextAttempt(): number
 }
 

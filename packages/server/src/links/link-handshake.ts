@@ -100,7 +100,7 @@ export class ListenerHandshake {
     this.#state = { at: 'proof', nonce: this.first }
   }
 
-  /** Never throws. */
+  /** Handles the next message of the dialer. Never throws. */
   receive(message: Uint8Array): Step<DialerIdentity> {
     const state = this.#state
     this.#state = { at: 'end' }
@@ -153,7 +153,7 @@ export class DialerHandshake {
     this.#options = options
   }
 
-  /** Never throws. */
+  /** Handles the next message of the listener. Never throws. */
   receive(message: Uint8Array): Step<NodeIdentity> {
     const state = this.#state
     this.#state = { at: 'end' }

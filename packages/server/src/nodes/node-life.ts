@@ -142,7 +142,7 @@ export class NodeLife implements AsyncDisposable {
     return newest != null && peer !== undefined && newest.atMs - peer.silentMs >= monotonicMs
   }
 
-  /** Time in ms since the newest answered heartbeat of any incarnation was sent; before the first one, since the start. */
+  /** Time in ms since the newest answered heartbeat of any incarnation was sent; before the first answer, since the start. */
   get heartbeatAgeMs(): number {
     return this.#options.clock.monotonicMs() - this.#lastSentMs
   }

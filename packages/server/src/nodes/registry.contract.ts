@@ -166,7 +166,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
     })
 
     it(
-      '[CFG-10] a second process with the same node_id is refused while the first one has heartbeats, and replaces it after it ended',
+      '[CFG-10] a process with the same node_id is refused while the first has heartbeats, and replaces it after its end',
       async (test) => {
         const { expect } = test
         const first = await startNode(test)

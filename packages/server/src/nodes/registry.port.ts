@@ -30,7 +30,7 @@ export type NodeState = 'up' | 'draining'
 export interface Peer extends NodeDescription {
   readonly inc: Incarnation
   readonly state: NodeState
-  /** Time since its last heartbeat in ms, by the database's clock. */
+  /** Time since the last heartbeat of the node in ms, by the database's clock. */
   readonly silentMs: number
 }
 

@@ -42,8 +42,9 @@ export function noteShown(
 }
 
 /**
- * Keeps the states of an AWARENESS update that belong to the connection itself. These are states under ids that it has introduced.
- * While it has introduced none, these are the states of its first update, which the room may accept. All others are echoes. [WS-44]
+ * Keeps the states of an AWARENESS update that belong to the connection itself. These are states under ids that the connection has
+ * introduced. While it has introduced none, these are the states of its first update, which the room may accept. All other states are
+ * echoes. [WS-44]
  */
 export function keptPresence(
   kept: OwnPresence | null,

@@ -7,7 +7,7 @@ const TO_MS = 5_000
 const ELSEWHERE_FROM_MS = 50
 const ELSEWHERE_TO_MS = 800
 
-/** Returns a random retry-after in ms. Each connection gets its own, so that not all clients reconnect at the same moment. */
+/** Returns a random retry-after in ms. Each connection gets another value, so that not all clients reconnect at the same moment. */
 export function retryMs(random: Random): number {
   return random.integer(FROM_MS, TO_MS + 1)
 }

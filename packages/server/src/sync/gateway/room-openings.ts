@@ -53,7 +53,7 @@ interface Known {
   readonly patienceMs?: number
 }
 
-/** The room is loaded from the log and takes over nothing from its former home. */
+/** The room is loaded again from the store and takes over nothing from its former home. */
 const ANEW: Reopening = { without: 0, resumes: false }
 
 /**

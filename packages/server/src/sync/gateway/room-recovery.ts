@@ -142,7 +142,7 @@ export class RoomRecovery {
   }
 }
 
-/** Returns the answers to the connection whose message the worker was handling when it ended. [C6] */
+/** Returns the answers to the connection whose message the worker was handling when the worker ended. [C6] */
 export function expulsion({ connection, join, ordinal }: EndedRun): readonly ConnectionMessage[] {
   const code = 'ERR_BAD_UPDATE'
   const text = 'The update could not be applied in the time an update may take.'

@@ -42,8 +42,8 @@ describe('planning where documents are settled', () => {
 })
 
 /**
- * Three documents: two whose bodies are behind, at node 2, which never answers, and at node 3, which answers; and one that is
- * open here.
+ * Three documents: one that is open here, one whose body is behind at node 2, which never answers, and one whose body is behind at node
+ * 3, which answers.
  */
 function settling(here: () => Promise<void>) {
   const time = manualTime()

@@ -36,7 +36,7 @@ export interface Room {
   readonly key: number
   /** Where the room runs; see `WorkerPool`. `null` while it is not known which node owns the document. */
   home: number | null
-  /** The epoch by which this node owns the document; `null` when it does not, and always in a relay that is alone. [LIFE-26] */
+  /** The epoch by which this node owns the document; `null` when this node does not own it, and always in a relay of one node. [LIFE-26] */
   epoch: number | null
   /** Counts the searches for the owner of the document. */
   placings: number
@@ -68,7 +68,7 @@ export interface Room {
    * they are read from its frames. [WS-47]
    */
   readonly clocks: Map<number, number>
-  /** By client id: the connection to which the shown presence belongs; see `noteShown`. [WS-44] */
+  /** The connection to which the shown presence of each client id belongs; see `noteShown`. [WS-44] */
   readonly shown: Map<number, number>
   /** How often the log refused a write while everybody stayed joined. [LIFE-6] */
   resets: RoomResets

@@ -281,7 +281,7 @@ it.each([
     'a record of a former owner stands behind one of its successor',
   ],
   ['with reads that do not look at the row', { readsLookAtRow: false }, 'a read lacks an acknowledged edit'],
-  ['when an edge asks for what follows the last edit it saw', { ...EDGE, since: 'seen' }, LACKING],
+  ['when an edge asks for the edits after the last edit that it saw', { ...EDGE, since: 'seen' }, LACKING],
   ['when a former owner serves an edge that knows more of the log', { ...EDGE, turnsAway: false }, LACKING],
 ] as const)('[LIFE-26] the search finds a violation %s', (_, rules, violation) => {
   expect(explore(rules).violation).toBe(violation)

@@ -44,7 +44,7 @@ export class LightRooms {
       case 'sync':
         return this.#with(message.room, (room) => room.recent.add(1, nowMs))
       case 'job':
-        // A drop closes the room in any case, so its answer is not waited for.
+        // A `drop` closes the room in any case, so the room is forgotten without waiting for the answer.
         if (message.task.kind === 'drop') this.#rooms.delete(message.room)
         else this.#leaving.sent(message)
     }
@@ -90,10 +90,7 @@ export class LightRooms {
     return (this.#away.get(nameOf(ref)) ?? 0) > nowMs
   }
 
-  /**
-   * Returns the busiest room if it is too busy for the main loop, else `null`. With `any` it returns the busiest room even if that room
-   * is not too busy.
-   */
+  /** Returns the busiest room if it is too busy for the main loop, else `null`. With `any`, returns the busiest room in any case. */
   busiest(any: boolean, nowMs: number): number | null {
     let best: number | null = null
     let most = any ? 0 : 1

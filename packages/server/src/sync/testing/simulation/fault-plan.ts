@@ -38,7 +38,7 @@ const PAUSES = [
   [6_000, 17_000],
 ] as const
 
-/** Picks one to five faults for a run. They are in the order of their times. */
+/** Picks one to five faults for a run. The faults are in the order of their times. */
 export function planFaults(choices: Choices, nodes: readonly string[], untilMs: number): readonly Fault[] {
   const named = (): string => choices.of(nodes) as string
   const node = (): string => (choices.percent(50) ? OWNER : named())
