@@ -1,7 +1,7 @@
 import type { DocumentHead, Tombstone } from '../documents/document-store.port.ts'
 import type { FeedTable } from './feed-table.port.ts'
 
-/** What every row of the change feed holds. */
+/** The members of every row of the change feed that can be read. */
 interface ToldChange {
   readonly id: number
   /** When the row was made, by the clock of the database. */
@@ -16,7 +16,7 @@ interface ToldChange {
   readonly seq: number
   /** The stored version after the change. */
   readonly version: number
-  /** This process wrote the row, so this node knows more about the change than the row holds. */
+  /** True when this process wrote the row. This node then knows more about the change than the row holds. */
   readonly isOwn: boolean
 }
 
@@ -28,7 +28,10 @@ export type ChangeRow =
       readonly head: DocumentHead
       /** Whether the change touched the owner or the share list, possibly among other things. [PERM-2] */
       readonly isSharingChanged: boolean
-      /** Id of the document that a restore has replaced with this one; its `deleted` row has a lower id. [WS-52] */
+      /**
+       * The id of the document that a restore has replaced with this document. The `deleted` row of the replaced document has a lower row
+       * id. [WS-52]
+       */
       readonly restoredFrom?: string
     })
   /** A live document was stored after edits. The row causes no event. [WS-52] */

@@ -101,7 +101,7 @@ it('[WS-52] rows of the feed become events: a change of shares is an update, and
   expect(done.filter((what) => what.startsWith('edited'))).toEqual(['edited a'])
 })
 
-it('[LIFE-26] the owner of a document is looked up again when another node has stored its body, and not when this one has', () => {
+it('[LIFE-26] the owner of a document is looked up again when another node has stored the body, not when this node has', () => {
   const { consumer, done } = bench()
   consumer.tell({ ...toldOf(headOf('a', 4)), kind: 'edited', isOwn: true })
   expect(done).toEqual(['edited a'])
@@ -129,7 +129,7 @@ it('[WS-54] a deletion is published after the live copy is dropped, with the doc
   expect(events[0]).toMatchObject({ before, actor: 'bob', successor: 'b', ref: { workspaceId: 'w', id: 'a' } })
 })
 
-it('[WS-52] the event of a restored document follows that of the document it replaces, and other documents do not wait', async () => {
+it('[WS-52] the event of a restored document follows the event of the document it replaces; others do not wait', async () => {
   const { consumer, events, gate } = bench()
   const drop = gate('drop a')
   consumer.tell(deletion(headOf('a', 4), 'b'))

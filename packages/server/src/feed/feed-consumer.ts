@@ -4,23 +4,27 @@ import type { Logger } from '../kernel/log.ts'
 import type { ChangeRow } from './change-feed.port.ts'
 import { DocumentOrder } from './document-order.ts'
 
-/** What the live documents of this node do when a stored document changes. */
+/** The rooms of this node, as receivers of the changes of stored documents. */
 export interface ToldRooms {
-  /** Decides the rights of joined connections again; a head older than the known one changes nothing. [PERM-2] */
+  /** Decides the rights of joined connections again. A head that is older than the newest known head changes no rights. [PERM-2] */
   sharingChanged(head: DocumentHead): void
   /**
-   * `version` was stored. Does nothing when the document is not live here, or when the live document wrote that version itself.
+   * Called when `version` of a document was stored. Does nothing when the document is not live here, or when the live document wrote that
+   * version itself.
    */
   bodyChanged(ref: DocumentRef, version: number): void
-  /** Another process has stored the body of a live document, so it owns the document, whatever this node takes itself for. [LIFE-26] */
+  /**
+   * Called when another process has stored the body of a live document. That process owns the document, even if this node still takes
+   * itself for the owner. [LIFE-26]
+   */
   ownedElsewhere(document: DocumentRef): void
-  /** The log of a document was replaced and now ends at `seq`: closes a live copy of the old log. [CFG-11] */
+  /** Called when the log of a document was replaced by a log that ends at `seq`. Closes a live copy of the old log. [CFG-11] */
   repaired(document: DocumentRef & { readonly key: number }, seq: number): void
-  /** Closes this life of a deleted document for its connections. Does nothing when it is not open here. [WS-54] */
+  /** Closes this life of a deleted document for its connections. Does nothing when this life is not open here. [WS-54] */
   dropLife(document: DocumentRef & { readonly key: number }): Promise<unknown>
   /**
-   * Resolves when the joined connections of this node have been given the log of a document through `seq`, or need not
-   * wait for it, after 2 s at the latest. Returns null when there is nothing to wait for. [WS-53]
+   * Resolves when the joined connections of this node have got the log of a document through `seq`, when they need not wait for it, or
+   * after 2 s at the latest. Returns null when there is nothing to wait for. [WS-53]
    */
   handedOut(document: DocumentRef & { readonly key: number }, seq: number): Promise<void> | null
 }
@@ -32,9 +36,9 @@ export interface FeedConsumerDeps {
   readonly rooms: ToldRooms
   /** Delivers events to the sockets and watches of this node. [WS-51] */
   readonly events: DocumentEvents
-  /** A live document was stored after edits. */
+  /** Called when a live document was stored after edits, and when its log was repaired. */
   readonly edited: (ref: DocumentRef) => void
-  /** A document was changed through another process, which alone knows what was changed in it. [AG-23] */
+  /** Called when another process has changed a document. Only that process knows which parts of the document were changed. [AG-23] */
   readonly changedElsewhere: (row: ChangedElsewhere) => void
   readonly log: Logger
 }
@@ -47,8 +51,8 @@ export interface FeedConsumer {
 }
 
 /**
- * Does on this node what follows from a change of a stored document, whichever node made it: updates rights and live
- * copies at once, and publishes events in the order of the commits of their document. [WS-51, WS-53, WS-54, PERM-2]
+ * Applies the changes of stored documents on this node, no matter which node made them: updates rights and live copies at once, and
+ * publishes the events of a document in the order of its commits. [WS-51, WS-53, WS-54, PERM-2]
  */
 export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
   const { rooms, events, log } = deps
@@ -58,7 +62,10 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
     log.error('feed.not_told', 'A change of a document could not be told on this node.', { row: row.id, detail: String(error) })
   }
 
-  /** Does what must not wait for earlier events. Returns what the event of this row has to wait for, or null. */
+  /**
+   * Applies the part of a change that must not wait for earlier events. Returns the promise that the event of this row has to wait for,
+   * or null.
+   */
   function takeEffect(row: Exclude<ChangeRow, { kind: 'unknown' }>): Promise<unknown> | null {
     const document = { workspaceId: row.workspaceId, id: row.docId, key: row.key }
     if (row.kind === 'deleted') return rooms.dropLife(document).catch((error: unknown) => failed(row, error))
@@ -70,7 +77,7 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
       return null
     }
     if (row.isSharingChanged) rooms.sharingChanged(row.head)
-    // The live documents of this node already know what this node wrote.
+    // A live document of this node already knows every write that this node has made.
     if (row.kind !== 'created' && !row.isOwn) rooms.bodyChanged(document, row.version)
     return rooms.handedOut(document, row.seq)
   }
@@ -112,7 +119,10 @@ export function createFeedConsumer(deps: FeedConsumerDeps): FeedConsumer {
   }
 }
 
-/** The event of a restored document follows that of the document it replaces. Neither id can hold a NUL. [WS-52, BODY-11] */
+/**
+ * Returns the documents in whose order the event of a row is published: the document of the row, and the document that it replaces if it
+ * was restored. Neither a workspace id nor a document id can contain a NUL. [WS-52, BODY-11]
+ */
 function documentsOf(row: Exclude<ChangeRow, { kind: 'unknown' | 'edited' | 'repaired' }>): readonly string[] {
   const own = `${row.workspaceId}\0${row.docId}`
   const source = row.kind === 'deleted' ? undefined : row.restoredFrom

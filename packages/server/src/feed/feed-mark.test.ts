@@ -61,10 +61,10 @@ it('[LIFE-27] a missing id is given up although transactions are open that began
   expect(mark.missing).toBe(0)
 })
 
-it('[LIFE-27] no id is given up while the database cannot be read, only after a late enough read without it', () => {
+it('[LIFE-27] a missing id is not given up while reads fail, nor by the first read that succeeds again', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   mark.take(read([2], 0), 0, 10)
-  // The next read succeeds two minutes later and is the first that asks for the clock of the database after the id was missed.
+  // The next read succeeds two minutes later. It is the first read after id 1 was missed that returns the time of the database.
   expect(mark.request(1, 120_000).asksOpen).toBe(false)
   mark.take(read([], 120_000), 120_000, 120_010)
   expect(mark.missing).toBe(1)
@@ -108,7 +108,7 @@ it('[LIFE-5] lost commits are noticed when new rows have taken their ids and hig
   expect(idsOf(mark.take(read([13], 5_000), 5_000, 5_001))).toEqual([13])
 })
 
-it('[LIFE-27] rows that were late do not make a mark forget newer ones, so after lost commits no row is returned twice', () => {
+it('[LIFE-27] late rows do not make a mark forget newer rows, so after lost commits no row is returned twice', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   const row = (id: number): Row => ({ id, atMs: id })
   const newest = Array.from({ length: 1_000 }, (_, n) => row(1_001 + n))
@@ -124,7 +124,7 @@ it('[LIFE-27] rows that were late do not make a mark forget newer ones, so after
   expect(idsOf(mark.take({ ...after, rows }, 3_000, 3_001))).toEqual([2_000])
 })
 
-it('[LIFE-27] ids that lost commits had are not remembered instead of the lower ones that come after them', () => {
+it('[LIFE-27] after lost commits a mark forgets the lost ids, and remembers the lower ids that new rows get', () => {
   const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)
   const rowsOf = (from: number, count: number, atMs: number) => Array.from({ length: count }, (_, n) => ({ id: from + n, atMs }))
   mark.take({ ...read([], 1_000), rows: rowsOf(1, 2_000, 1_000) }, 1_000, 1_001)
@@ -133,20 +133,20 @@ it('[LIFE-27] ids that lost commits had are not remembered instead of the lower 
   mark.take({ ...read([], 2_000), rows: kept }, 2_000, 2_001)
   const next = rowsOf(601, 100, 3_000)
   expect(mark.take({ ...read([], 3_000), rows: next }, 3_000, 3_001)).toHaveLength(100)
-  // Row 700 was replaced: the mark knows when the row was made that it has read.
+  // Row 700 was replaced. The mark notices this, because it remembers another time for row 700.
   expect(mark.wentBack(read([], 4_000, { lastId: 700, aboveAtMs: 3_500 }))).toBe(true)
   const { above } = mark.request(9_000, 4_000)
   const again = [...kept, ...next.slice(0, -1), { id: 700, atMs: 3_500 }].filter(({ id }) => id > above)
   expect(idsOf(mark.take({ ...read([], 4_000), rows: again }, 4_000, 4_001))).toEqual([700])
 })
 
-it('[LIFE-5] a missing newest row counts as lost when it is younger than ten minutes, and else as removed for its age', () => {
+it('[LIFE-5] a missing newest row counts as lost when it is younger than ten minutes, otherwise as removed', () => {
   const mark = new FeedMark({ top: 9, gaps: [], recent: [{ id: 9, atMs: 1_000 }] }, 0)
   expect(mark.wentBack(read([], 600_000))).toBe(false)
   expect(mark.wentBack(read([], 599_998))).toBe(true)
 })
 
-it('[LIFE-5] whichever commits are lost and made again, each new row is returned once, and no other row', () => {
+it('[LIFE-5] whichever commits the database loses, each row that is ever written is returned exactly once', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ lost: fc.nat(4), made: fc.nat(6) }), { maxLength: 12 }), (steps) => {
       const mark = new FeedMark({ top: 0, gaps: [], recent: [] }, 0)

@@ -2,7 +2,10 @@ import type { FeedPlace, FeedRead, FeedRequest, FeedRow, IdRange } from './feed-
 
 /** A missing id is requested for at least this long. [LIFE-27] */
 export const TRAIL_MS = 30_000
-/** Most missing ranges that are kept; each rolled-back transaction leaves one. Above this number the lowest are given up. */
+/**
+ * At most this many missing ranges are requested. Each rolled-back transaction leaves one. Above this number the ranges with the lowest
+ * ids are given up.
+ */
 const MOST_GAPS = 1_000
 /** Number of rows with the highest ids whose time of creation is remembered. */
 const MOST_RECENT = 1_000
@@ -10,7 +13,7 @@ const MOST_RECENT = 1_000
 const KEPT_MS = 10 * 60_000
 
 interface Gap extends IdRange {
-  /** When a higher id was first seen while these were missing. */
+  /** The monotonic time of this node at which a row with a higher id was read for the first time. */
   readonly sinceMs: number
   /** A time after `sinceMs` by the clock of the database; `null` until the next read. */
   readonly beforeMs: number | null
@@ -27,7 +30,7 @@ export class FeedMark {
   #gaps: readonly Gap[]
   /** Creation times of the newest rows, by id. A different row under the same id has a different time. */
   readonly #recent: Map<number, number>
-  /** The newest row read, where the last answer no longer had it. */
+  /** The id of the newest row that was read, once an answer has shown that this row no longer exists. */
   #removed: number | null = null
 
   /** `nowMs`, here and in all methods: this node's monotonic clock. */
@@ -60,7 +63,7 @@ export class FeedMark {
    */
   take<Row extends FeedRow>(read: FeedRead<Row>, startedMs: number, nowMs: number): readonly Row[] {
     const rows = read.rows.filter(({ id }) => !this.has(id)).sort((a, b) => a.id - b.id)
-    // After the mark went back, rows that the database has kept are read a second time; they are not fresh.
+    // After the mark went back, rows that the database has kept are read a second time. They were returned before, so they are left out.
     const fresh = rows.filter(({ id, atMs }) => this.#recent.get(id) !== atMs)
     if (read.aboveAtMs === null) this.#removed = this.#top
     const left = this.#gaps
@@ -81,32 +84,33 @@ export class FeedMark {
   }
 
   /**
-   * Whether the database has lost its last commits: its highest id is lower than one this node has read, or the newest row this
-   * node has read was replaced or is missing. The mark then goes back below all remembered rows, so that new rows under the ids
-   * of lost rows count as new, and the next read begins there. [LIFE-5]
+   * Returns whether the database has lost its last commits: its highest id is lower than an id that this node has read, or the newest row
+   * that this node has read was replaced or is missing. If so, moves the mark below all remembered rows, so that the next read begins
+   * there and new rows under the ids of lost rows count as new. [LIFE-5]
    */
   wentBack({ lastId, aboveAtMs, nowMs }: Omit<FeedRead<unknown>, 'rows'>): boolean {
     const knownAtMs = this.#recent.get(this.#top)
     const isLost = knownAtMs !== undefined && (aboveAtMs === null ? nowMs - knownAtMs < KEPT_MS : aboveAtMs !== knownAtMs)
     if (lastId >= this.#top && !isLost) return false
     this.#top = Math.max(0, Math.min(lastId, ...Array.from(this.#recent.keys(), (id) => id - 1)))
-    // Ids that were never given out now would be kept before all new ones, which are lower.
+    // Forgets the ids above `lastId`. `#remember` keeps the highest ids, so these lost ids would displace the lower ids that new rows
+    // get.
     for (const id of [...this.#recent.keys()]) if (id > lastId) this.#recent.delete(id)
     this.#gaps = this.#gaps.filter(({ to }) => to <= this.#top)
     return true
   }
 
   /**
-   * Whether the newest row that this node has read was removed since the last read, so that rows behind it may be gone too. It is so for a
-   * node that was away, and once after each long time in which nothing was written. True until the answer is taken.
+   * Returns whether the newest row that this node has read was removed since the last read, so that later rows may be gone too. This
+   * happens to a node that was away, and once after a long time without writes. The result is true until `take` gets the answer.
    */
   lostPlace({ aboveAtMs }: Omit<FeedRead<unknown>, 'rows'>): boolean {
     return aboveAtMs === null && this.#recent.has(this.#top) && this.#removed !== this.#top
   }
 
   /**
-   * Keeps the highest ids and not those that came last: a mark goes back below all of them, and every row above it that was returned before
-   * has to be known then.
+   * Remembers the rows with the highest ids, not the rows that were read last. `wentBack` moves the mark below all remembered rows, and
+   * every row above the mark that was returned before must be remembered then.
    */
   #remember(rows: readonly FeedRow[]): void {
     for (const { id, atMs } of rows) this.#recent.set(id, atMs)
@@ -131,7 +135,7 @@ function isOver(gap: Gap, { openSinceMs }: FeedRead<unknown>, startedMs: number)
   return openSinceMs === null || (gap.beforeMs !== null && openSinceMs > gap.beforeMs)
 }
 
-/** Returns what is left of a gap after the ids in `found`, which are in order, have been read. */
+/** Returns the parts of a gap that remain without the ids in `found`. `found` is in ascending order. */
 function without(gap: Gap, found: readonly number[]): readonly Gap[] {
   const parts: Gap[] = []
   let from = gap.from

@@ -36,7 +36,7 @@ function bench(more: { readonly log?: Logger; readonly onAway?: () => Promise<vo
   }
   /** Removes the rows from this id on, as if the database had lost its last commits. */
   const lose = (from: number): void => void rows.splice(rows.findIndex(({ id }) => id >= from))
-  /** Removes the rows up to this id, as it is done with old ones. */
+  /** Removes the rows up to this id, as the relay removes old rows. */
   const remove = (to: number): void => void rows.splice(0, rows.filter(({ id }) => id <= to).length)
   return { time, told, looks, reader, commit, lose, remove, fail: (error: Error | null) => void (failure = error) }
 }
@@ -116,7 +116,7 @@ it('[LIFE-27] failing reads are logged once, and missed rows are delivered after
   expect(logged).toEqual(['feed.not_read', 'feed.read_again'])
 })
 
-it('[AUTH-14] a node whose reads failed for so long that rows may be removed loads everything again before it goes on', async () => {
+it('[AUTH-14] a node whose reads failed for 10 min loads everything again before it delivers rows', async () => {
   const order: string[] = []
   let refuses = true
   const { time, told, commit, fail } = bench({
@@ -152,7 +152,7 @@ it('[AUTH-14] a node whose machine was suspended loads everything again, althoug
   expect([order, told]).toEqual([['away, told 1'], [1, 5]])
 })
 
-it('[AUTH-14] a node loads everything again once when the newest row that it has read is removed, since later ones may be gone too', async () => {
+it('[AUTH-14] a node loads everything again once when the newest row that it has read was removed', async () => {
   let times = 0
   const { time, told, commit, remove } = bench({ onAway: async () => void times++ })
   commit(1, 2)

@@ -5,7 +5,10 @@ import type { Timers } from '../kernel/timers.ts'
 import { FeedMark } from './feed-mark.ts'
 import type { FeedPlace, FeedRow, FeedTable } from './feed-table.port.ts'
 
-/** Time between two reads without a hint, so a row is delivered at most this long after its commit. [LIFE-27] */
+/**
+ * The time between two reads without a hint. So a row is delivered at most this long after its commit, plus the time of the read.
+ * [LIFE-27]
+ */
 export const POLL_MS = 2_000
 /** When many hints come, the reads they cause are spaced up to this far apart. */
 const WIDEST_MS = 50
@@ -44,7 +47,10 @@ export function startFeedReader<Row extends FeedRow>(options: FeedReaderOptions<
   const { name, table, place, tell, onAway, clock, timers, log } = options
   const mark = new FeedMark(place, clock.monotonicMs())
   let knownAtMs = clock.monotonicMs()
-  /** The time of the database at the last successful read. The clock of this node stands still while its machine is suspended. */
+  /**
+   * The time of the database at the last successful read. It shows how long the machine of this node was suspended, during which the
+   * clock of the node stands still.
+   */
   let readAtMs: number | null = null
   let looking: Promise<void> | null = null
   let isAskedAgain = false

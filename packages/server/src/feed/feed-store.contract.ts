@@ -21,7 +21,7 @@ export interface OpenFeedStore extends AsyncDisposable {
   readonly changeFeed: ChangeFeed
   readonly revocationFeed: RevocationFeed
   readonly jobLeases: JobLeases
-  /** Adds a row to the change feed as a newer release might, or one that is damaged. */
+  /** Adds a row to the change feed: a row of a kind that only a newer release knows, or a damaged row. */
   addForeign(row: { readonly kind: string; readonly payload: string }): Promise<void>
 }
 
@@ -126,7 +126,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(rows).toMatchObject([{ kind: 'deleted', actor: 'ada', version: 2, before: head, tombstone }])
     })
 
-    it('[WS-52] a restore writes a row of the deleted source, and then one of the document created in its place', async () => {
+    it('[WS-52] a restore writes a row of the deleted source, and then a row of the new document', async () => {
       const head = written(await store.documents.write(change(await create(), '{"n":1}', { capture: { reason: 'zeroing' } })))
       const newRef = { workspaceId: head.workspaceId, id: `doc-${randomUUID()}` }
       const rows = await told(async () => {
@@ -186,7 +186,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect(await store.changeFeed.purge(keepsAll)).toBe(false)
       const before = await rowsSince(all)
       expect(before.length).toBeGreaterThan(10)
-      // A row of this second is younger than a minute, whatever the clock of this process says.
+      // The row was written less than a minute ago by the clock of the database, which alone decides the age of a row.
       expect(await store.changeFeed.purge({ ...keepsAll, keptMs: 60_000 })).toBe(false)
       expect(await rowsSince(all)).toHaveLength(before.length)
       expect(await store.changeFeed.purge({ ...keepsAll, keptMs: -HOUR_MS, limit: 3 })).toBe(true)
@@ -201,7 +201,7 @@ export function describeFeedStoreContract(name: string, open: () => Promise<Open
       expect((await rowsSince(all)).length).toBeLessThan(3)
     })
 
-    it('[WS-51] [LIFE-27] a reader that begins gets rows that commit later and none from before, also when rows were removed', async () => {
+    it('[WS-51] [LIFE-27] a starting reader gets all later rows and no earlier ones, also after a purge', async () => {
       await create()
       expect(await told(async () => undefined)).toEqual([])
       await store.changeFeed.purge({ keptMs: -HOUR_MS, mostBytes: null, limit: 1_000 })

@@ -4,7 +4,7 @@ export interface IdRange {
   readonly to: number
 }
 
-/** What every row of a feed has. */
+/** The members of every row of a feed. */
 export interface FeedRow {
   readonly id: number
   /** When the row was made, by the clock of the database. */
@@ -15,7 +15,7 @@ export interface FeedRow {
 export interface FeedPlace {
   /** The greatest id of a committed row; 0 when there was none yet. */
   readonly top: number
-  /** The newest committed rows up to `top`; with them a node notices when the database has lost rows. [LIFE-5] */
+  /** The newest committed rows up to `top`. By these rows a node notices when the database has lost rows. [LIFE-5] */
   readonly recent: readonly FeedRow[]
   /** Ids below `top` whose transactions may still commit. */
   readonly gaps: readonly IdRange[]
@@ -24,7 +24,7 @@ export interface FeedPlace {
 export interface FeedRequest {
   readonly above: number
   readonly gaps: readonly IdRange[]
-  /** At most this many rows with ids above `above` are returned; rows of the gaps are all returned. */
+  /** At most this many rows with ids above `above` are returned. The rows of all gaps are returned without a limit. */
   readonly limit: number
   /** Whether the answer has to include `openSinceMs`. */
   readonly asksOpen: boolean
@@ -55,10 +55,11 @@ export interface FeedRead<Row> {
  */
 export interface FeedTable<Row extends FeedRow> {
   /**
-   * Returns the position at which a node begins that starts now: it reads rows that commit after this call, and no earlier ones.
+   * Returns the position at which a starting node begins to read. From there the node reads rows that commit after this call, and no rows
+   * that committed before.
    */
   begin(): Promise<FeedPlace>
-  /** Returns the requested rows. Earlier changes of a row's document are in this answer or in an earlier one. */
+  /** Returns the requested rows. When a row is in the answer, earlier changes of its document are in this answer or in an earlier answer. */
   read(request: FeedRequest): Promise<FeedRead<Row>>
   /**
    * Removes at most `limit` rows: those older than `keptMs`, then the oldest while the whole table takes more than
@@ -68,7 +69,7 @@ export interface FeedTable<Row extends FeedRow> {
 }
 
 export interface FeedBounds {
-  /** By the clock of the database, which has given the rows their times: that of a node may be ahead of it. */
+  /** Rows older than this are removed. Their age is measured by the clock of the database, because the clock of a node may be ahead of it. */
   readonly keptMs: number
   /** `null`: no limit. */
   readonly mostBytes: number | null

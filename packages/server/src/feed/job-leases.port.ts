@@ -1,6 +1,6 @@
 export interface LeaseAnswer {
   readonly isMine: boolean
-  /** Time until the lease ends, whoever holds it. */
+  /** Time until the lease of the present holder ends, in ms. */
   readonly leftMs: number
 }
 

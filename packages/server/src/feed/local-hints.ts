@@ -1,6 +1,6 @@
 import type { FeedHintListener, FeedHints } from './hints.port.ts'
 
-/** Hints within one process: delivered at once and to all listeners, whichever workspaces they follow. */
+/** Creates hints within one process. Every hint reaches all listeners at once, no matter which workspaces are followed. */
 export function createLocalHints(): FeedHints {
   const listeners = new Set<FeedHintListener>()
   return {

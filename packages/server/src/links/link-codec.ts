@@ -18,16 +18,16 @@ const SHAPE = 0
 const TEXT = 1
 const FIRST_SHAPE = 2
 
-/** Most messages of one batch, so that a short batch cannot become many objects in memory. */
+/** A batch holds at most this many messages, so that a short batch cannot become many objects in memory. */
 export const MAX_BATCH_MESSAGES = 16_384
 const MAX_BATCH_SHAPES = 256
-/** Most bytes of one message. */
+/** The maximum size of one message in bytes. */
 export const MAX_MESSAGE_BYTES = 100 * 1024 * 1024
-/** Most bytes of the JSON of one message, without its byte strings. Parsed, it takes many times as much memory. */
+/** The maximum size of the JSON of one message in bytes, without its byte strings. Parsed JSON takes many times as much memory. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024
-/** Most levels of nesting in a message. Only a message that contains itself by mistake has more. */
+/** A message has at most this many levels of nesting. Only a message that contains itself by mistake has more. */
 const MAX_DEPTH = 200
-/** Shapes that a writer remembers for one kind of message. Messages of that kind with a further shape are written as text. */
+/** A writer remembers at most this many shapes for one kind of message. Messages of that kind with another shape are written as text. */
 const SHAPES_OF_KIND = 8
 const REMEMBERED_KINDS = 256
 

@@ -28,7 +28,7 @@ export interface DialOptions {
   readonly random: Random
   readonly timers: Timers
   readonly times: LinkTimes
-  /** Returns a number greater than all earlier ones. */
+  /** Returns a number that is greater than all numbers it has returned before. */
   nextAttempt(): number
 }
 
@@ -80,7 +80,7 @@ export class LinkDialer {
     this.#dial()
   }
 
-  /** To be called when the link that was opened has ended. Dials again after a pause. */
+  /** Must be called when the link that was opened has ended. Dials again after a pause. */
   linkEnded(): void {
     const { clock, times } = this.#options
     // A link that ends soon after it opened counts as a failure.

@@ -11,7 +11,7 @@ const PING = 3
 const PONG = 4
 const CREDIT = 5
 
-/** Batches up to this size are sent whole; longer ones are sent in pieces, so that pings can pass between the pieces. */
+/** Batches up to this size are sent whole. Longer batches are sent in pieces, so that pings can pass between the pieces. */
 export const WHOLE_BYTES = 1024 * 1024
 export const PIECE_BYTES = 256 * 1024
 export const MAX_FRAME_BYTES = WHOLE_BYTES + 1 + TAG_BYTES

@@ -68,7 +68,7 @@ function sessionsOf(outcome: Outcome): { listener: Session; dialer: Session } {
 }
 
 describe('the handshake of a link', () => {
-  it('[LIFE-25] after a handshake with the same secret two nodes know each other, and one opens what the other seals', () => {
+  it('[LIFE-25] after a handshake with one secret two nodes know each other, and each opens the frames of the other', () => {
     const outcome = talk(sides())
     expect([outcome.listener, outcome.dialer]).toMatchObject([{ peer: dialerIs }, { peer: listenerIs }])
     const { listener, dialer } = sessionsOf(outcome)
@@ -122,7 +122,7 @@ describe('the handshake of a link', () => {
   it('[LIFE-25] a proof that is sent back to its maker is refused', () => {
     const { listener, dialer } = sides()
     const proof = dialer.receive(listener.first).bytes as Uint8Array
-    // An answer begins with the proof of the listener; this one has the dialer's own proof instead.
+    // An answer begins with the proof of the listener. This answer begins with the proof of the dialer instead.
     expect(whyOf(dialer.receive(Buffer.concat([proof.subarray(32), new Uint8Array(60)])))).toBe('secret')
   })
 

@@ -24,12 +24,12 @@ import {
  * The listener sends no proof before the dialer has sent one, so a stranger that connects gets only a random number.
  */
 
-/** What a node says about itself. It is sent sealed, so only nodes with the secret can read it. */
+/** The facts about itself that a node sends in a handshake. They are sealed, so only nodes with the secret can read them. */
 export interface NodeIdentity {
-  /** Its incarnation. */
+  /** The incarnation of the node. */
   readonly inc: number
   readonly nodeId: string
-  /** Version of the program. */
+  /** The version of the program. */
   readonly program: string
 }
 
@@ -51,8 +51,8 @@ export type Verdict =
 const VERDICTS: readonly Verdict[] = ['taken', 'unknown-node', 'wrong-way', 'late']
 
 /**
- * Why two sides that share a secret have no link. `itself` and `another-node`: the dialer reached itself, or a node it did not
- * expect.
+ * The reasons for which two sides that share a secret have no link. With `itself`, the dialer reached itself; with `another-node`, it
+ * reached a node that it did not expect.
  */
 export type LinkRefusal = Exclude<Verdict, 'taken'> | 'itself' | 'another-node'
 
@@ -72,7 +72,7 @@ export type HandshakeStep<Peer> =
 type Step<Peer> = HandshakeStep<Peer>
 
 /**
- * The answer to every message that a node with the secret would not send. The answer names no reason, so an outsider learns
+ * The step after a message that a node with the secret would not send. It closes the socket without a reply, so an outsider learns
  * nothing.
  */
 const WRONG_SECRET = { kind: 'closed', bytes: null, why: 'secret', peer: null } as const
@@ -100,7 +100,7 @@ export class ListenerHandshake {
     this.#state = { at: 'proof', nonce: this.first }
   }
 
-  /** Never throws. */
+  /** Handles the next message of the dialer. Never throws. */
   receive(message: Uint8Array): Step<DialerIdentity> {
     const state = this.#state
     this.#state = { at: 'end' }
@@ -153,7 +153,7 @@ export class DialerHandshake {
     this.#options = options
   }
 
-  /** Never throws. */
+  /** Handles the next message of the listener. Never throws. */
   receive(message: Uint8Array): Step<NodeIdentity> {
     const state = this.#state
     this.#state = { at: 'end' }

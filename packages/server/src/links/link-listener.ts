@@ -11,7 +11,7 @@ import { createUpgrades, type LinkSocket } from './link-socket.ts'
 import type { LinkTimes } from './link-times.ts'
 import { Seldom } from './seldom.ts'
 
-/** Most connections at a time that have not yet proved that they know the secret. */
+/** At most this many connections at a time may be open without having proved that they know the secret. */
 const MOST_UNPROVEN = 128
 const MAX_HEADER_BYTES = 4 * 1024
 
@@ -74,8 +74,8 @@ export async function openLinkListener(options: LinkListenerOptions): Promise<Li
   }
 
   function sayRefused(why: NotOpened, peer: DialerIdentity | null, raw: Socket): void {
-    // Not logged: a connection that sent nothing, or a node that leaves because it reached itself or another node than it
-    // expected.
+    // Two cases are not logged: a connection that sent nothing, and a node that left because it had reached itself or a node that it did
+    // not expect.
     if (why === 'no-answer') return
     refused.note((times) =>
       options.log.warn(
@@ -139,7 +139,7 @@ class Unproven {
     if (this.#count > MOST_UNPROVEN) this.#letOneGo()
   }
 
-  /** To be called when a connection has proved that it knows the secret. */
+  /** Must be called when a connection has proved that it knows the secret. */
   delete(raw: Socket): void {
     this.#remove(raw, raw.remoteAddress ?? '')
   }

@@ -8,7 +8,7 @@ import { LinkFrameError } from './link-frame-error.ts'
 
 export const NONCE_BYTES = 32
 export const PROOF_BYTES = 32
-/** Secrets that a node accepts at a time: two while the secret is being changed. */
+/** A node accepts at most this many secrets at a time: two while the secret is being changed. */
 export const MOST_SECRETS = 2
 export const TAG_BYTES = 16
 
@@ -40,7 +40,7 @@ export function proofOf(key: LinkKey, role: Role, { listener, dialer }: Nonces):
   return createHmac('sha256', key).update(`${PROTOCOL} ${role}\n`).update(listener).update(dialer).digest()
 }
 
-/** Returns the key with which one of the proofs was made, or null. Takes the same time whichever key it is. */
+/** Returns the key with which one of the proofs was made, or null. Takes the same time for every key. */
 export function provenKey(keys: readonly LinkKey[], role: Role, nonces: Nonces, proofs: readonly Uint8Array[]): LinkKey | null {
   let proven: LinkKey | null = null
   for (const key of keys) {
@@ -50,7 +50,7 @@ export function provenKey(keys: readonly LinkKey[], role: Role, nonces: Nonces, 
   return proven
 }
 
-/** The two directions of a link: `sealer` for what this side sends, `opener` for what it receives. */
+/** The two directions of a link: `sealer` seals the frames that this side sends, and `opener` opens the frames that it receives. */
 export interface Session {
   readonly sealer: Sealer
   readonly opener: Opener
@@ -66,13 +66,16 @@ export function sessionOf(key: LinkKey, role: Role, { listener, dialer }: Nonces
   }
 }
 
-/** Counts frames. Both sides count, so the number is not sent, and a frame opens only at its place in the order. */
+/**
+ * Counts the frames of one direction. Both sides count, so the number of a frame is not sent, and a frame opens only at its place in the
+ * order.
+ */
 class FrameCounter {
   readonly iv = Buffer.alloc(IV_BYTES)
   #low = 0
   #high = 0
 
-  /** Sets `iv` for the next frame. It never repeats for one key: no link lives long enough for 2^48 frames. */
+  /** Sets `iv` for the next frame and returns it. An `iv` never repeats for one key: no link lives long enough for 2^48 frames. */
   next(): Buffer {
     this.iv.writeUInt32BE(this.#high, 4)
     this.iv.writeUInt32BE(this.#low, 8)
@@ -110,7 +113,8 @@ export class Opener {
   }
 
   /**
-   * Opens the next frame of the other side. Throws `LinkFrameError` for anything else; afterwards no frame opens any more.
+   * Opens the next frame of the other side and returns its content. Throws `LinkFrameError` for any other frame, and for every frame
+   * after that.
    */
   open(frame: Uint8Array): Uint8Array {
     if (this.#isBroken) throw new LinkFrameError('behind a broken seal')

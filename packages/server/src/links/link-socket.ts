@@ -8,7 +8,7 @@ import { MAX_FRAME_BYTES } from './link-frames.ts'
 export const LINK_PATH = '/link'
 export const LINK_PROTOCOL = 'docrelay-link.1'
 
-/** Most bytes that a connection may send before it has proved the secret; the messages of a handshake are far shorter. */
+/** A connection may send at most this many bytes before it has proved the secret. The messages of a handshake are far shorter. */
 const UNPROVEN_BYTES = 4 * 1024
 /** Limits for received frames. A node sends each frame as one fragment, which arrives in few chunks. */
 const MAX_FRAGMENTS = 64
@@ -28,7 +28,7 @@ export interface LinkSocket {
   send(bytes: Uint8Array): void
   /** The number of bytes that were sent and have not left this process yet. */
   bufferedBytes(): number
-  /** To be called when the other side has proved the secret: ends the limit on its bytes. */
+  /** Must be called when the other side has proved the secret. Ends the limit on the bytes of the other side. */
   trust(): void
   /** Ends the socket when all sent bytes have left. */
   close(): void

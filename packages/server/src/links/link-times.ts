@@ -5,15 +5,15 @@ export interface LinkTimes {
   /** Time between two pings of one side. */
   readonly pingMs: number
   /**
-   * A side takes the link for dead after it sent this many pings in a row and received nothing. It counts pings and not time,
-   * so that a process that was paused first reads what arrived meanwhile.
+   * A side treats the link as dead after it sent this many pings in a row and received nothing. It counts pings instead of time, so that
+   * a process that was paused first reads the frames that arrived during the pause.
    */
   readonly silentPings: number
-  /** Most time from the connection until both sides have proved the secret. */
+  /** The longest time from the connection until both sides have proved the secret. */
   readonly handshakeMs: number
   readonly redialFirstMs: number
   readonly redialMostMs: number
-  /** Most time in which a closing link may send the bytes in its socket. */
+  /** The longest time for which a closing link goes on sending the bytes in its socket. */
   readonly closeMs: number
 }
 

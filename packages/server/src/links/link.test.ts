@@ -142,7 +142,7 @@ describe('a link', () => {
     expect(side.time.waiting()).toBe(0)
   })
 
-  it('[LIFE-25] a link answers a ping, and measures the round trip by the answer to its own', async () => {
+  it('[LIFE-25] a link answers a ping, and measures the round trip by the answer to its own ping', async () => {
     const side = new OneSide()
     side.arrives(timeFrame('ping', 12.5))
     expect(side.sent.map((frame) => readFrame(frame))).toEqual([{ kind: 'pong', sentMs: 12.5 }])

@@ -20,13 +20,13 @@ import type { Session } from './link-secrets.ts'
 import type { LinkSocket } from './link-socket.ts'
 import type { LinkTimes } from './link-times.ts'
 
-/** Most sent bytes that the other side has not yet credited; further batches wait in this process. */
+/** At most about this many sent bytes may be without credit from the other side. Further batches wait in this process. */
 export const CREDIT_BYTES = 8 * 1024 * 1024
 /** A receiver gives credit whenever it has handled this many bytes, and with each ping. */
 const CREDIT_STEP_BYTES = 512 * 1024
-/** A link ends when more bytes than this wait for credit, the longest waiting batch not counted. */
+/** A link ends when more bytes than this wait for credit. The longest batch of the queue is not counted. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
-/** Only short frames need no credit, so more bytes than this in the socket mean that the other side sends and does not read. */
+/** Only short frames need no credit. So when the socket buffers more bytes than this, the other side sends frames and does not read. */
 const MOST_BUFFERED_BYTES = CREDIT_BYTES + 2 * WHOLE_BYTES
 /** A batch that has reached this size is sent at once. */
 const FULL_BATCH_BYTES = PIECE_BYTES
@@ -194,7 +194,7 @@ export class Link {
 
   #flush(): void {
     if (this.#batch.count === 0 || this.#isEnded) return
-    // The batch could not be sent before the frames that wait for credit, so it goes on growing.
+    // The posted messages could not overtake the frames that wait for credit, so they stay in the batch until it is full.
     if (this.#waiting.length > 0 && !this.#isBatchFull()) return
     const { bytes, isGivenAway } = this.#batch.take()
     this.#longestBytes = Math.max(this.#longestBytes, bytes.length)
@@ -213,7 +213,7 @@ export class Link {
     this.#waitingBytes += bytes.length
   }
 
-  /** The last frame may exceed the credit, so at most the credit and one frame are on their way. */
+  /** Whether a frame may be sent now. The frame may exceed the credit, so at most the credit and one frame are on their way. */
   #hasCredit(): boolean {
     return this.#onItsWay < CREDIT_BYTES
   }

@@ -16,7 +16,7 @@ import {
   until,
 } from './testing/linked-nodes.ts'
 
-/** Prevents that a link counts as dead while its messages are held back. */
+/** Keeps a link from counting as dead while its messages are held back. */
 const PATIENT = { silentPings: 1_000 }
 
 for (const [name, delayMs] of [

@@ -31,7 +31,7 @@ export interface LinkTotals {
   readonly sentBytes: number
   readonly receivedBytes: number
   readonly bufferedBytes: number
-  /** The longest round trip: each link counts with its newest one; null while no link has one. */
+  /** The longest of the newest round trips of all links; null while no link has measured one. */
   readonly rttSeconds: number | null
 }
 
@@ -40,13 +40,13 @@ export interface NodeLinkService extends NodeLinks, AsyncDisposable {
   /** The port of the listener. */
   readonly port: number
   /**
-   * Sets which nodes are live; this node may be among them. Called each time the registry has read them. Links to nodes that
-   * are not listed end, and their dials are refused. Before the first call there are no links.
+   * Sets which nodes are live; this node may be among them. Called each time the registry has read the nodes. Links to nodes that are not
+   * listed end, and their dials are refused. Before the first call there are no links.
    */
   setPeers(peers: readonly LinkPeer[]): void
   /**
-   * Dials the own `link_url`. Resolves within `handshakeMs`: with `itself` when this node answers, else with the reason why
-   * other nodes cannot reach this one there either.
+   * Dials the `link_url` of this node. Resolves within `handshakeMs`: with `itself` when this node answers, otherwise with the reason why
+   * it cannot be reached there.
    */
   dialOwnUrl(): Promise<NotOpened>
   stats(): LinkTotals
@@ -92,7 +92,7 @@ class Links implements NodeLinkService {
   readonly #peers = new Map<Incarnation, Peer>()
   #listener: LinkListener | null = null
   #isStopping = false
-  /** Sent bytes of links that have ended. */
+  /** The bytes that ended links have sent. */
   #sentBytes = 0
   #receivedBytes = 0
   readonly #messageListeners: ((peer: Incarnation, message: NodeMessage) => void)[] = []

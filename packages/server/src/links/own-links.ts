@@ -13,9 +13,9 @@ export interface OwnLinks extends NodeLinks, AsyncDisposable {
   end(): Promise<void>
   /** See `NodeLinkService.setPeers`. Does nothing while there are no links. */
   setPeers(peers: readonly LinkPeer[]): void
-  /** Whether this node reached its own link_url at the last attempt; `null` before the first attempt. [OPS-2] */
+  /** Whether this node reached its own `link_url` at the last attempt; `null` before the first attempt. [OPS-2] */
   readonly reachesItself: boolean | null
-  /** Dials the own link_url, which updates `reachesItself`. */
+  /** Dials the `link_url` of this node and updates `reachesItself`. */
   look(): Promise<void>
   stats(): LinkTotals
 }
@@ -30,7 +30,7 @@ export function createOwnLinks(open: (inc: Incarnation) => Promise<NodeLinkServi
 class Links implements OwnLinks {
   readonly #open: (inc: Incarnation) => Promise<NodeLinkService>
   #now: NodeLinkService | null = null
-  /** Changes of the links run one after the other in this promise; it never rejects. */
+  /** Resolves when the changes of the links requested so far are done. They run one after the other. Never rejects. */
   #turn: Promise<void> = Promise.resolve()
   /** Bytes of the links of earlier incarnations. */
   #past = NO_LINKS

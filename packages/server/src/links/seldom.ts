@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 
 const EVERY_MS = 60_000
 
-/** Limits a log line to one a minute. `times`: how often the event has happened since the last line, including now. */
+/** Limits a log line to one a minute. `times` counts how often the event has happened since the last line, including this time. */
 export class Seldom {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   #saidMs = Number.NEGATIVE_INFINITY

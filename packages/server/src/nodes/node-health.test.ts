@@ -15,7 +15,7 @@ import { type Heartbeat, LEASE_MS, type Peer, SILENT_MS } from './registry.port.
 
 const times = fc.record({ sentMs: fc.nat(60_000), tookMs: fc.nat(20_000), sinceMs: fc.nat(30_000) })
 
-describe('what a node may do while the database is silent', () => {
+describe('permissions of a node while the database is silent', () => {
   it.each([
     ['serves at the moment of an answer', { sentMs: 1_000, answeredMs: 1_010 }, 1_010, 'serve'],
     ['serves after 3.9 s without an answer', { sentMs: 1_000, answeredMs: 1_010 }, 5_009, 'serve'],
@@ -41,7 +41,7 @@ describe('what a node may do while the database is silent', () => {
     )
   })
 
-  it('[LIFE-27] the permission depends only on differences between times', () => {
+  it('[LIFE-27] the permission of a node depends only on differences between times', () => {
     fc.assert(
       fc.property(times, fc.integer({ min: -1_000_000, max: 1_000_000 }), ({ sentMs, tookMs, sinceMs }, shiftMs) => {
         const nowMs = sentMs + tookMs + sinceMs
@@ -65,7 +65,7 @@ describe('what a node may do while the database is silent', () => {
   })
 })
 
-describe('which links a node needs', () => {
+describe('links that a node needs', () => {
   const peer = (inc: number, silentMs: number): Peer => ({ inc, silentMs, nodeId: '', linkUrl: '', program: '', state: 'up' })
 
   it('[OPS-2] a peer without a heartbeat for more than 3 s is not counted', () => {
@@ -79,8 +79,8 @@ describe('which links a node needs', () => {
     ['the younger of two nodes has enough with their link', 2, [1], [1], false],
     ['the youngest of three nodes has enough with one link', 3, [1, 2], [2], false],
     ['the oldest of three nodes without a link lacks links', 1, [2, 3], [], true],
-    ['of two halves of four nodes the one with the oldest has enough', 4, [1, 2, 3], [1], false],
-    ['of two halves of four nodes the one without the oldest lacks links', 2, [1, 3, 4], [3], true],
+    ['of four nodes in two halves, the half with the oldest node has enough', 4, [1, 2, 3], [1], false],
+    ['of four nodes in two halves, the half without the oldest node lacks links', 2, [1, 3, 4], [3], true],
     ['one of five nodes has enough with two links', 5, [1, 2, 3, 4], [1, 4], false],
     ['one of five nodes lacks links with one link', 1, [2, 3, 4, 5], [5], true],
     ['a link to a peer that is not live does not count', 3, [1, 2], [9], true],
@@ -150,7 +150,7 @@ describe('which links a node needs', () => {
     )
   })
 
-  it('[OPS-2] a node is cut off when it has lacked links for 5 s on end', () => {
+  it('[OPS-2] a node is cut off when it has lacked links for 5 s without a break', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ afterMs: fc.nat(3_000), lacks: fc.boolean() }), { maxLength: 40 }), (looks) => {
         let nowMs = 0

@@ -13,36 +13,39 @@ export const UNLINKED_MS = 5_000
  * document until this many of its heartbeats in a row were answered: by then the other nodes have had time for one, too.
  */
 const BEATS_BEFORE_TAKEOVER = 3
-/** A node whose newest answer is older than this takes over no documents: its next heartbeat may be failing. */
+/** A node takes over no documents when its newest heartbeat was answered longer ago than this, because its next heartbeat may be failing. */
 const OVERDUE_MS = 2_000
 
 /** The newest heartbeat that was answered, on this node's monotonic clock. */
 export interface Answered {
-  /** When its statement was sent, or a little earlier. The lease began no earlier, whatever the database's clock says. */
+  /** The time at which the statement of the heartbeat was sent, or a little earlier. The lease did not begin before this time. */
   readonly sentMs: number
   readonly answeredMs: number
 }
 
 /**
- * What a node may do, given how its heartbeats are answered.
- * - `serve`: everything.
- * - `refuse`: no JOINs and no reads of live documents; another node may own them by now.
- * - `suspend`: nothing; it gives up all documents.
+ * The permissions of a node, which depend on the answers to its heartbeats.
+ * - `serve`: the node may do everything.
+ * - `refuse`: no JOINs and no reads of live documents, because another node may own the documents by now.
+ * - `suspend`: nothing. The node gives up all documents.
  */
 export type Permission = 'serve' | 'refuse' | 'suspend'
 
-/** Decides by this node's clock alone, so that a wrong clock of the database does no harm. [LIFE-27] */
+/**
+ * Returns the permission of a node at `nowMs`. Uses only the clock of this node, so that a wrong clock of the database does no harm.
+ * [LIFE-27]
+ */
 export function permissionOf({ sentMs, answeredMs }: Answered, nowMs: number): Permission {
   if (nowMs - sentMs >= SUSPEND_MS) return 'suspend'
   return nowMs - answeredMs >= REFUSE_MS ? 'refuse' : 'serve'
 }
 
-/** Whether a node that may serve may also take over documents, by its newest answered heartbeat. */
+/** Whether a node with the permission `serve` may also take over documents. Its newest answered heartbeat decides. */
 export function mayTakeOver({ inRow }: Heartbeat, { answeredMs }: Answered, nowMs: number): boolean {
   return inRow >= BEATS_BEFORE_TAKEOVER && nowMs - answeredMs < OVERDUE_MS
 }
 
-/** Peers whose heartbeat is not older than 3 s. */
+/** Returns the peers whose last heartbeat is at most 3 s old. */
 export function livePeers(peers: readonly Peer[]): readonly Incarnation[] {
   return peers.filter(({ silentMs }) => silentMs <= SILENT_MS).map(({ inc }) => inc)
 }
@@ -56,8 +59,8 @@ export interface Links {
 }
 
 /**
- * Whether this node and the live peers it has links to are too few: less than half of all live nodes, or exactly half
- * without the oldest one. So when two parts have no link between them, exactly one part goes on, whatever their sizes. [OPS-2]
+ * Whether this node and its linked live peers are too few: less than half of all live nodes, or exactly half without the oldest node. So
+ * when two parts have no link between them, exactly one part goes on, whatever their sizes. [OPS-2]
  */
 export function lacksLinks({ inc, live, linked }: Links): boolean {
   const part = [inc, ...live.filter((peer) => linked.includes(peer))]

@@ -95,7 +95,7 @@ const newLife = (): NodeLife =>
     },
   })
 
-/** Starts a node and lets it serve; `calls` holds only what happens afterwards. */
+/** Starts a node and waits until it serves. Afterwards `calls` is empty. */
 async function serving(): Promise<NodeLife> {
   const life = newLife()
   await life.start()
@@ -187,7 +187,7 @@ describe('a node whose database is silent', () => {
   })
 })
 
-describe('a node and its row', () => {
+describe('the row of a node in the registry', () => {
   it('[LIFE-26] a node whose row is gone gives up its documents and registers again', async () => {
     const life = await serving()
     database.gone = true
@@ -245,8 +245,8 @@ describe('a node and its row', () => {
   })
 })
 
-describe('a node and its links', () => {
-  it('[OPS-2] the younger of two nodes is cut off after 5 s without their link, and serves when it is back', async () => {
+describe('the links of a node', () => {
+  it('[OPS-2] the younger of two nodes is cut off 5 s after their link broke, and serves when it is up again', async () => {
     database.peers = [peer(3)]
     linked = [3]
     const life = await serving()
@@ -292,7 +292,7 @@ describe('a node and its links', () => {
   })
 })
 
-it('[OPS-4] the metrics count nodes by state, including this one, and give the age of the heartbeat', async () => {
+it('[OPS-4] the metrics count nodes by state, including the node itself, and show the age of its heartbeat', async () => {
   database.peers = [peer(1), peer(2, { state: 'draining' }), peer(3, { silentMs: 4_000 })]
   linked = [1, 2, 3]
   const life = await serving()
@@ -318,8 +318,8 @@ it('[OPS-4] the metrics count nodes by state, including this one, and give the a
   ])
 })
 
-describe('what a node knows of the others', () => {
-  it('[LIFE-25] a node never takes the newest heartbeat of another node for newer than it is', async () => {
+describe('facts that a node knows about other nodes', () => {
+  it('[LIFE-25] a node never counts a heartbeat of another node as newer than it is', async () => {
     database.peers = [peer(2, { silentMs: 700 }), peer(3)]
     const life = await serving()
     // The last pulse was at this moment or up to 500 ms earlier.

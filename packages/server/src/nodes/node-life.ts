@@ -21,31 +21,34 @@ const FIRST_PULSES_MS = 50
 const REGISTER_AGAIN_MS = 1_000
 
 /**
- * What a node does at the moment.
- * - `joining`: registered; its first heartbeat is not answered yet.
- * - `serving`: everything.
- * - `refusing`: the database is silent; nothing that needs to own a document.
- * - `cut-off`: too few of the other nodes are linked; no new work, and it owns nothing.
- * - `suspended`: it owns nothing, and registers again as soon as the database answers.
- * - `ended`: it has left, or another process has its node_id.
+ * The state of a node.
+ * - `joining`: the node is registered, and its first heartbeat is not answered yet.
+ * - `serving`: the node does everything.
+ * - `refusing`: the database is silent, and the node does nothing for which it must own a document.
+ * - `cut-off`: too few of the other nodes are linked. The node takes no new work and owns no documents.
+ * - `suspended`: the node owns no documents, and registers again as soon as the database answers.
+ * - `ended`: the node has left, or another process has its node_id.
  */
 export type NodePhase = 'joining' | 'serving' | 'refusing' | 'cut-off' | 'suspended' | 'ended'
 
-/** What the rest of the process does on a change. None of them may throw. */
+/** The callbacks for changes of the state of this node. A callback must not throw. */
 export interface NodeCallbacks {
-  /** From now on everything is served, under this incarnation. */
+  /** Called when the node may serve everything, under this incarnation. */
   onServe(inc: Incarnation): void
-  /** From now on JOINs and reads of live documents answer 503; rooms and sockets stay. [LIFE-27] */
+  /** Called when JOINs and reads of live documents have to be answered with 503. Rooms and sockets stay. [LIFE-27] */
   onRefuse(): void
-  /** From now on no new work; all rooms are to be released and all sockets closed with 1012. [OPS-2] */
+  /** Called when the node may take no new work. All rooms are to be released, and all sockets closed with 1012. [OPS-2] */
   onCutOff(): void
-  /** Others may own the documents of this incarnation: all rooms are to be dropped and all sockets closed with 1012. [LIFE-27] */
+  /**
+   * Called when other nodes may own the documents of this incarnation. All rooms are to be dropped, and all sockets closed with 1012.
+   * [LIFE-27]
+   */
   onSuspend(): void
-  /** The other nodes whose lease is not over, with each heartbeat. */
+  /** Called after each answered heartbeat, with the other nodes whose lease is not over. */
   onPeers(peers: readonly Peer[]): void
-  /** Other nodes have taken documents from this one since the heartbeat before. */
+  /** Called when other nodes have taken documents from this node since the previous heartbeat. */
   onRobbed(): void
-  /** Another process has taken the place of this one; it must end. */
+  /** Called when another process has the node_id of this process, or uses the store alone. This process must end. */
   onLost(error: Error): void
 }
 
@@ -56,7 +59,7 @@ export interface NodeLifeOptions {
   readonly links: {
     /** Incarnations that are linked now. */
     peers(): readonly Incarnation[]
-    /** Whether this node reaches its own link_url, as the others must be able to; null while that is not known. */
+    /** Whether this node reaches its own link_url, which other nodes have to reach too; null while this is not known. */
     reachesItself(): boolean | null
   }
   readonly clock: Clock
@@ -65,24 +68,25 @@ export interface NodeLifeOptions {
   readonly callbacks: NodeCallbacks
 }
 
-/** A registration of this process and its heartbeats. */
+/** One registration of this process, with its heartbeats. */
 interface Incarnate {
   readonly inc: Incarnation
   /** Null until the first heartbeat is answered. */
   newest: Heartbeat | null
-  /** The newest answered heartbeat; the registration itself until there is one. */
+  /** The newest answered heartbeat. Before the first answer, the registration takes its place. */
   answered: Answered
 }
 
 /**
- * The life of this process as one of several nodes: registers it, keeps its heartbeat going while the main thread runs, and decides from the
- * heartbeats and links what it may do. It gives its documents up in time, before another node may take them. [LIFE-26, LIFE-27, OPS-2]
+ * The life of this process as one of several nodes. Registers the node, keeps its heartbeat going while the main thread runs, and decides
+ * from the heartbeats and links what the node may do. The node gives up its documents before another node may take them. [LIFE-26,
+ * LIFE-27, OPS-2]
  */
 export class NodeLife implements AsyncDisposable {
   readonly #options: NodeLifeOptions
   #phase: NodePhase = 'suspended'
   #self: Incarnate | null = null
-  /** The incarnation that was suspended; its row may still be there. */
+  /** The incarnation that was suspended. Its row may still be in the table of nodes. */
   #former: Incarnation | undefined
   #lackingLinksSinceMs: number | null = null
   #state: NodeState = 'up'
@@ -138,12 +142,12 @@ export class NodeLife implements AsyncDisposable {
     return newest != null && peer !== undefined && newest.atMs - peer.silentMs >= monotonicMs
   }
 
-  /** Time in ms since the newest answered heartbeat of any incarnation was sent; before the first one, since the start. */
+  /** Time in ms since the newest answered heartbeat of any incarnation was sent; before the first answer, since the start. */
   get heartbeatAgeMs(): number {
     return this.#options.clock.monotonicMs() - this.#lastSentMs
   }
 
-  /** Whether this node reaches its own link_url, as the others must be able to; null while that is not known. */
+  /** Whether this node reaches its own link_url, which other nodes have to reach too; null while this is not known. */
   get reachesItself(): boolean | null {
     return this.#options.links.reachesItself()
   }
@@ -155,13 +159,13 @@ export class NodeLife implements AsyncDisposable {
     return mayTakeOver(self.newest, self.answered, this.#options.clock.monotonicMs())
   }
 
-  /** Lets the other nodes know that this one is ending, so that they send it no more work. Never rejects. */
+  /** Tells the other nodes that this node is ending, so that they send it no more work. Never rejects. */
   async drain(): Promise<void> {
     this.#state = 'draining'
     await this.#tellDraining()
   }
 
-  /** Leaves the other nodes. Called when this one owns no document any more. */
+  /** Ends the heartbeat and removes the row of this node. Called when this node owns no document any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end()
     await this.#registering
@@ -179,12 +183,12 @@ export class NodeLife implements AsyncDisposable {
       )
   }
 
-  /** A failure is ignored: the other nodes notice that this one has ended when its links end. */
+  /** Tells the other nodes that this node is draining. Ignores a failure, because they notice the end of this node when its links end. */
   async #tellDraining(): Promise<void> {
     if (this.#self !== null) await this.#options.registry.drain(this.#self.inc).catch(() => undefined)
   }
 
-  /** Returns why this process cannot be a node, or null. */
+  /** Registers this process. Returns null, or the reason why this process cannot be a node. */
   async #register(): Promise<string | null> {
     const { registry, node, clock, log } = this.#options
     const registered = await registry.register(node, this.#former)
@@ -213,7 +217,7 @@ export class NodeLife implements AsyncDisposable {
   #look(): void {
     if (this.#phase === 'ended') return
     this.#again(this.#phase === 'joining' ? FIRST_PULSES_MS : PULSE_MS)
-    // Judges before the pulse: after a pause of the process the newest answer is old, and the node may have lost its documents.
+    // `#judge` comes before the pulse: after a pause of the process the newest answer is old, and the node may have lost its documents.
     this.#judge()
     void this.#pulse()
   }
@@ -225,7 +229,7 @@ export class NodeLife implements AsyncDisposable {
     try {
       this.#answered(self, await this.#options.registry.pulse(self.inc, this.#options.clock.monotonicMs()))
     } catch {
-      // `#judge` counts the time without an answer.
+      // A failed pulse needs no handling here, because `#judge` measures the time since the last answer.
     } finally {
       this.#isPulsing = false
     }

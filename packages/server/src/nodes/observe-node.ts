@@ -7,7 +7,7 @@ export interface NodeCheck {
   readonly detail?: string
 }
 
-/** The check `cluster` of /readyz. [OPS-2] */
+/** Returns the result of the check `cluster` of /readyz. [OPS-2] */
 export function checkNode({ phase, reachesItself }: Pick<NodeLife, 'phase' | 'reachesItself'>): NodeCheck {
   switch (phase) {
     case 'joining':

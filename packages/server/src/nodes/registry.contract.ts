@@ -105,7 +105,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
         await expect
           .poll(async () => (await a.peer(b.inc))?.silentMs, { timeout: 15_000, interval: 100 })
           .toBeGreaterThan(SILENT_MS)
-        // The main thread runs again.
+        // A pulse after the pause: the main thread runs again.
         await b.pulse()
         await expect.poll(async () => (await a.peer(b.inc))?.silentMs, soon).toBeLessThan(SILENT_MS)
       },
@@ -166,7 +166,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
     })
 
     it(
-      '[CFG-10] a second process with the same node_id is refused while the first one has heartbeats, and replaces it after it ended',
+      '[CFG-10] a process with the same node_id is refused while the first has heartbeats, and replaces it after its end',
       async (test) => {
         const { expect } = test
         const first = await startNode(test)
@@ -183,7 +183,7 @@ export function describeNodeRegistryContract(name: string, open: () => Promise<O
     )
 
     it(
-      '[CFG-10] [LIFE-26] a process that hung while another took its node_id learns that it is gone',
+      '[CFG-10] [LIFE-26] a process that hung while another took its node_id learns that its own row is gone',
       async (test) => {
         const { expect } = test
         const first = await startNode(test)

@@ -6,18 +6,18 @@ import type { Incarnation } from '../sync/ownership.port.ts'
  */
 export const LEASE_MS = 15_000
 /**
- * A node whose last heartbeat is older than this is silent: another process may take its node_id, and a node that cannot reach it
- * may take over its documents. The age is told by the database's clock, or by watching the row. [LIFE-26, CFG-10]
+ * A node whose last heartbeat is older than this is silent: another process may take its node_id, and a node that cannot reach it may
+ * take over its documents. The age is measured by the clock of the database, or by watching the row. [LIFE-26, CFG-10]
  */
 export const SILENT_MS = 3_000
 /** Heartbeats go on for this long after the newest pulse of the main thread, so that a node whose main thread hangs does not seem alive. */
 export const PULSE_VALID_MS = 2_000
 
-/** What a node tells the other nodes about itself. */
+/** The description of a node that the other nodes read in its row. */
 export interface NodeDescription {
   /** `[cluster] node_id`: unique to the node, and the same at each of its starts. */
   readonly nodeId: string
-  /** Where other nodes reach the links of this one: `ws://<host>:<port>`. */
+  /** The URL at which other nodes reach the links of this node: `ws://<host>:<port>`. */
   readonly linkUrl: string
   /** Version of the program, for operators. */
   readonly program: string
@@ -30,22 +30,23 @@ export type NodeState = 'up' | 'draining'
 export interface Peer extends NodeDescription {
   readonly inc: Incarnation
   readonly state: NodeState
-  /** Time since its last heartbeat in ms, by the database's clock. */
+  /** Time since the last heartbeat of the node in ms, by the database's clock. */
   readonly silentMs: number
 }
 
 export type Registration =
   | { readonly kind: 'registered'; readonly inc: Incarnation }
-  /**
-   * Another process with this node_id is running, or a relay that uses the store alone. `reason`: a sentence for the operator.
-   */
+  /** Another process with this node_id is running, or a relay that uses the store alone is running. `reason`: a sentence for the operator. */
   | { readonly kind: 'taken'; readonly reason: string }
 
 /** A heartbeat that the database answered. */
 export interface Heartbeat {
-  /** The `atMs` of the newest pulse that had arrived when the statement was sent: the statement was sent then or later. */
+  /**
+   * The `atMs` of the newest pulse that had arrived when the statement of the heartbeat was sent. So the statement was sent at this time
+   * or later.
+   */
   readonly atMs: number
-  /** How many heartbeats in a row were answered, this one included; one that failed or was left out restarts the count. */
+  /** How many heartbeats in a row were answered, including this heartbeat. A heartbeat that failed or was left out restarts the count. */
   readonly inRow: number
   /** How often other nodes have taken a document from this incarnation. */
   readonly robbed: number
@@ -72,14 +73,14 @@ export interface NodeRegistry {
    */
   register(node: NodeDescription, former?: Incarnation): Promise<Registration>
   /**
-   * Reports that the main thread runs, so heartbeats go on for 2 s. Returns the newest answered one. Never waits for the
+   * Reports that the main thread runs, so that heartbeats go on for 2 s. Returns the newest answered heartbeat. Never waits for the
    * database.
    *
    * @param atMs the caller's monotonic clock, which comes back in `Heartbeat.atMs`
    */
   pulse(inc: Incarnation, atMs: number): Promise<Beating>
-  /** Lets the others know that this node is ending; its heartbeats go on. */
+  /** Tells the other nodes that this node is ending. Its heartbeats go on. */
   drain(inc: Incarnation): Promise<void>
-  /** Ends the heartbeat and removes the row, so that nobody waits for the end of the lease. */
+  /** Ends the heartbeat and removes the row, so that no other node has to wait for the end of the lease. */
   leave(inc: Incarnation): Promise<void>
 }

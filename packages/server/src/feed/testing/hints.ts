@@ -2,10 +2,10 @@ import { dice } from '../../kernel/testing/dice.ts'
 import type { FeedHints } from '../hints.port.ts'
 import { createLocalHints } from '../local-hints.ts'
 
-/** What may happen to hints on their way. */
+/** A way in which hints reach their listeners, or fail to reach them. */
 export type HintFate = 'given' | 'doubled' | 'reordered' | 'lost' | 'off'
 
-/** Returns hints within one process that all meet this fate; `lost` loses half of the hints. */
+/** Returns hints within one process that are all delivered in this way. `lost` loses half of the hints. */
 export function troubledHints(fate: HintFate, seed = 1): FeedHints {
   const hints = createLocalHints()
   const below = dice(seed)

@@ -25,14 +25,17 @@ export interface TestNode extends AsyncDisposable {
   readonly links: NodeLinkService
   readonly linkUrl: string
   readonly lines: readonly TestLine[]
-  /** In order: `['up', peer]`, `['down', peer]`, and `[peer, message]` for each message. */
+  /** The events of the node in order: `['up', peer]`, `['down', peer]`, and `[peer, message]` for each message. */
   readonly heard: readonly unknown[]
 }
 
 export interface TestNodeOptions {
   readonly secrets?: readonly string[]
   readonly times?: Partial<LinkTimes>
-  /** The port of the listener and of the own `link_url`. When absent: any free port, and the own `link_url` leads nowhere. */
+  /**
+   * The port of the listener and of the node's own `link_url`. When absent, the listener gets any free port and the `link_url` leads
+   * nowhere.
+   */
   readonly port?: number
 }
 
@@ -70,7 +73,7 @@ export async function startNode(inc: number, options: TestNodeOptions = {}): Pro
 }
 
 export interface TestPair extends AsyncDisposable {
-  /** The node that dials `high`. */
+  /** The node with the lower incarnation, which dials `high`. */
   readonly low: TestNode
   readonly high: TestNode
   /** The proxy between the two nodes. */

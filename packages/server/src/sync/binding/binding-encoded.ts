@@ -3,7 +3,10 @@ import type { Json } from '@docrelay/model/json'
 import * as Y from 'yjs'
 import { isUntouched, shapeRoots } from './binding-roots.ts'
 
-/** By value object: its bytes in an update. They are encoded ahead, to save this time in the transaction that writes the values. [CONC-14] */
+/**
+ * The bytes of values in an update, by value object. Values are encoded ahead, to save time in the transaction that writes them.
+ * [CONC-14]
+ */
 export type EncodedValues = ReadonlyMap<Json, Uint8Array>
 
 /** Encodes the shapes that an edit adds to pages. */
@@ -40,7 +43,7 @@ export function useEncoded(ydoc: Y.Doc, { canvas }: DocumentBody, encoded: Encod
       const bytes = encoded.get(value)
       const item = bytes === undefined ? undefined : entries.get(id)
       const content = item?.content
-      // With any other content, `wireValue` has changed the value, and the encoded bytes do not fit.
+      // Any other content shows that `wireValue` has changed the value. The encoded bytes do not fit then.
       if (item === undefined || bytes === undefined || !(content instanceof Y.ContentAny) || content.arr[0] !== value) continue
       item.content = new EncodedContent(content.arr, bytes)
       ends.push(() => {

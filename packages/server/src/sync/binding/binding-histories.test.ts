@@ -183,7 +183,7 @@ class Room {
     else apply()
   }
 
-  /** A tool changes the page that was projected last. */
+  /** Changes the newest projected page, as a tool does. */
   #save({ at, to, block }: Step): void {
     const [only] = this.#stored.prose.pages
     if (only === undefined) return

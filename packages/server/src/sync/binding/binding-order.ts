@@ -3,8 +3,9 @@ import type * as Y from 'yjs'
 /**
  * Applies the moves, additions and removals between `before` and `after` to the live order. [YDOC-3]
  *
- * Items that others moved meanwhile stay where the others put them. Only ids that this edit moved or added are placed, each behind the id
- * that it follows in `after`. Ids without a record (`has`) are not added back. When `live` equals `before`, the result is `after`.
+ * Ids that other clients moved since `before` stay where these clients put them. Only ids that this edit moved or added are placed, each
+ * behind the id that it follows in `after`. Ids without a record (`has`) are not added back. When `live` equals `before`, the result is
+ * `after`.
  */
 export function mergeOrder(
   live: readonly string[],

@@ -129,7 +129,7 @@ describe('projecting a live document to a body', () => {
     expect(project(ydoc, SAMPLE)).toBe(SAMPLE)
   })
 
-  it('[YDOC-6] unknown roots and metadata keys stay in the live document only, members unknown to it stay in the body only', () => {
+  it('[YDOC-6] unknown roots and metadata keys stay in the live document, and members that it cannot hold in the body', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('metadata').set('theme', 'dark')
     ydoc.getMap('plugins').set('x', 1)

@@ -138,7 +138,10 @@ function projectProse(reading: Reading, base: DocumentBody): ProseContainer {
   return sameItems(pages, base.prose.pages) ? base.prose : { ...base.prose, pages }
 }
 
-/** Returns the members of a page from its live entry. Its `order`, which every live entry has, is left out when the body has none. [BODY-7] */
+/**
+ * Returns the members of a page from its live entry. Every live entry has the member `order`, which is left out when the page of the body
+ * has none. [BODY-7]
+ */
 function proseMembers(id: string, value: Json, base: JsonObject | undefined): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined
   const live = withId(omitMembers(value, 'content'), id)

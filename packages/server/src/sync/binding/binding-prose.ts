@@ -48,7 +48,7 @@ function fragmentHtml(fragment: Y.XmlFragment, cache: ProjectionCache | null): s
   const tree = readFragment(fragment, cache.prose)
   if (tree.length === 0) return EMPTY_PAGE
   const html = tree.map((block) => cache.block(block, () => serialiseHtml([block]))).join('')
-  // So an edit of the projected page starts from the same node objects as the live page.
+  // Keeps the tree, so that an edit of the projected page starts from the same node objects as the live page.
   keepTree(html, tree)
   return html
 }

@@ -115,7 +115,7 @@ describe('reconciling a live document with an edited body', () => {
     expect(shapeIds(ydoc, after)).toEqual(['g', 'c', 'b', 'a', 'live', 'n'])
   })
 
-  it('[LIFE-14] an edit neither restores a shape deleted live nor undoes a live change of a shape that the edit leaves alone', () => {
+  it('[LIFE-14] an edit restores no shape deleted live, and undoes no live change of a shape it does not touch', () => {
     const before = shapesBody(A, B, C)
     const ydoc = liveDocument(before)
     ydoc.getMap('shapes:p').delete('a')
@@ -130,7 +130,7 @@ describe('reconciling a live document with an edited body', () => {
     ])
   })
 
-  it('[LIFE-14] an edit does not restore a page deleted live, and what it added to that page is dropped', () => {
+  it('[LIFE-14] an edit does not restore a page that was deleted live, and its additions to that page are dropped', () => {
     const before = body({
       pages: [canvasPage('p', A), canvasPage('q', B)],
       richTextPages: [prosePage('r', '<p>x</p>'), prosePage('s', '')],
@@ -148,7 +148,7 @@ describe('reconciling a live document with an edited body', () => {
     expect(ydoc.getMap('shapes:p').has('c')).toBe(false)
   })
 
-  it('[LIFE-14] a PUT without a container empties it, except for what a client added meanwhile', () => {
+  it('[LIFE-14] a PUT without a container empties the live container, except for entries that a client added meanwhile', () => {
     const before = body({
       pages: [canvasPage('p', A)],
       richTextPages: [prosePage('r', '<p>x</p>')],
@@ -251,7 +251,7 @@ describe('reconciling a live document with an edited body', () => {
     expect(ydoc.getXmlFragment('prose:r').toString()).not.toContain('script')
   })
 
-  it('[YDOC-14] an edit without block ids adds none to the live document', () => {
+  it('[YDOC-14] an edit without block ids adds no block ids to the live document', () => {
     const [before, after] = [proseBody('<p>a</p>'), proseBody('<p>a</p><p id="blk-kept">b</p><p>c</p>')]
     const ydoc = liveDocument(before)
     reconcile(ydoc, before, after, 'relay')
@@ -263,7 +263,7 @@ describe('reconciling a live document with an edited body', () => {
     ).toEqual([undefined, 'blk-kept', undefined])
   })
 
-  it('[YDOC-1] [BODY-10] live title, tags and citation style follow the body, and those the body lacks are removed', () => {
+  it('[YDOC-1] [BODY-10] live title, tags and citation style follow the body, and are removed when the body lacks them', () => {
     const before = body({ name: 'A', tags: ['x'], references: { items: {}, itemOrder: [], style: 'apa' } })
     const after = body({ title: 'B', references: { items: {}, itemOrder: [], style: 'own' } })
     const ydoc = liveDocument(before)

@@ -122,8 +122,8 @@ function reconcileProse(work: Work, before: ProseContainer, after: ProseContaine
 }
 
 /**
- * Reconciles a page list. Returns which pages of `after` are live now: `new` pages were listed by this edit, `old` ones were there before.
- * While the live list is empty the stored list applies, so the first change writes the whole list. [YDOC-5]
+ * Reconciles a page list. Returns which pages of `after` are live now: `new` pages were listed by this edit, `old` pages were listed
+ * before. While the live list is empty the stored list applies, so the first change writes the whole list. [YDOC-5]
  */
 function reconcilePages(work: Work, roots: RecordRoots, before: Records, after: Records): ReadonlyMap<string, 'new' | 'old'> {
   const map = work.ydoc.getMap(roots.map)

@@ -59,14 +59,14 @@ describe('words of a live page', () => {
         const doc = liveDocument(body)
         const before = project(doc, body)
         const edited = editText(before, { edits }, countingEnvironment())
-        // An edit may have removed the text that the next one replaces, and some texts cannot be replaced.
+        // An earlier edit may have removed the text that the next edit replaces, and some texts cannot be replaced.
         if (isRefusal(edited)) return
         const kept = characters(doc)
         reconcile(doc, before, edited.body, 'test', undefined, { words: edited.textChanges ?? [] })
         expect(contentOf(project(doc, edited.body))).toBe(contentOf(edited.body))
         const words = wordsOf(edited)
         if (words.some(({ insert }) => insert.includes('\n')) || edits.some(({ find }) => find.includes('\n'))) return
-        // With several edits the counts below do not hold, because one may remove text that another inserted.
+        // With several edits the counts below do not hold, because one edit may remove text that another edit inserted.
         if (edits.length > 1) return
         touched++
         const now = characters(doc)

@@ -15,8 +15,8 @@ export { reconcile } from './binding-reconcile.ts'
 export { seed } from './binding-seed.ts'
 
 /**
- * Edits a live document that lacks changes of the stored body until it has the content of the body, without replacing its state. [YDOC-8,
- * YDOC-9, LIFE-15] Only for a body that contains every logged change; changes that it lacks would be undone.
+ * Edits a live document that lacks changes of the stored body until it has the content of the body, without replacing its state. Call it
+ * only with a body that contains every logged change, because logged changes that the body lacks are undone. [YDOC-8, YDOC-9, LIFE-15]
  */
 export function catchUp(ydoc: Y.Doc, stored: DocumentBody, origin: unknown, titleChangedAtMs?: number): void {
   const { references } = stored
@@ -26,8 +26,8 @@ export function catchUp(ydoc: Y.Doc, stored: DocumentBody, origin: unknown, titl
 }
 
 /**
- * Writes the body's title and tags into the live document when the live ones are older than the last title change made elsewhere. Call it
- * before projecting. Returns whether it wrote. [YDOC-7]
+ * Writes the title and tags of the body into the live document when the live title and tags are older than the last title change that was
+ * made outside of it. Call it before projecting. Returns whether it wrote. [YDOC-7]
  */
 export function refuseStaleTitle(ydoc: Y.Doc, stored: DocumentBody, titleChangedAtMs: number, origin: unknown): boolean {
   if (isUntouched(ydoc, METADATA)) return false

@@ -35,7 +35,7 @@ describe('tracking of acknowledgements', () => {
         const acks = newAckTracker()
         const outstanding = new Set<number>()
         let last = 0
-        // As a connection does, which handles no message while it asks for the token of the one before.
+        // A connection handles no further message while an earlier message waits for its token, so the model does the same.
         const counted = (): number => {
           const ordinal = acks.asking === 0 ? countOrdinal(acks) : acks.asking
           acks.asking = 0

@@ -1,6 +1,6 @@
 /**
- * A write-bearing message that was sent to the home of its room and is not settled yet. When that home ends, the message is sent to
- * the next one. [C6]
+ * A write-bearing message that was sent to the home of its room and is not settled yet. When that home ends, the next home of the room
+ * gets the message again. [C6]
  */
 export interface KeptFrame {
   readonly ordinal: number
@@ -54,7 +54,7 @@ export function settleThrough(tracker: AckTracker, ordinal: number): readonly Ke
 
 const NONE: readonly KeptFrame[] = []
 
-/** Removes the frame that a worker was handling when it ended. */
+/** Removes the frame that a worker was handling when the worker ended, so that the frame is not sent again. */
 export function dropKept(tracker: AckTracker, ordinal: number): void {
   const at = tracker.kept.findIndex((frame) => frame.ordinal === ordinal)
   if (at < 0) return
@@ -62,7 +62,7 @@ export function dropKept(tracker: AckTracker, ordinal: number): void {
   tracker.kept.splice(at, 1)
 }
 
-/** Returns the ordinal to acknowledge now, or 0 when there is nothing new. */
+/** Returns the ordinal to acknowledge now, or 0 when no further message is settled. */
 export function takeAck(tracker: AckTracker): number {
   const oldest = tracker.kept[0]?.ordinal ?? tracker.asking
   const through = oldest > 0 ? oldest - 1 : tracker.received

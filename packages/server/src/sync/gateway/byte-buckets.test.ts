@@ -5,7 +5,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { headOf, startBench } from '../testing/gateway-bench.ts'
 import { ByteBuckets } from './byte-buckets.ts'
 
-it('[W4] [WS-28] with an empty bucket of bytes, the first step1 after a JOIN_DOC is answered and a later one is refused', async () => {
+it('[W4] [WS-28] with an empty bucket of bytes, only the first step1 after a JOIN_DOC is answered', async () => {
   const byteBuckets = new ByteBuckets()
   byteBuckets.take('default', 2 ** 40, systemClock.monotonicMs())
   await using bench = await startBench({ deps: { byteBuckets } })

@@ -2,7 +2,7 @@
 const CAPACITY_BYTES = 1024 * 1024 * 1024
 const REFILL_BYTES_PER_SEC = 2 * 1024 * 1024
 
-/** One bucket of bytes per workspace; a full bucket is forgotten. */
+/** The bucket of bytes of each workspace. A full bucket is forgotten. */
 export class ByteBuckets {
   readonly #spent = new Map<string, { bytes: number; atMs: number }>()
   readonly #capacityBytes: number

@@ -45,7 +45,7 @@ describe('reassembling SYNC_CHUNK messages', () => {
     ['total 65', piece(1, 0, 65)],
     ['seq = total', piece(1, 2, 2)],
     ['bytes', piece(1, 0, 2, new Uint8Array(CHUNK_LIMITS.bytes + 1))],
-  ])('[WS-36] a piece with invalid %s refuses its message once, and later pieces of it are ignored', (_name, bad) => {
+  ])('[WS-36] a piece with invalid %s refuses its message once, and later pieces are ignored', (_name, bad) => {
     const box = newChunkBox()
     const shared = budget()
     expect(addChunk(box, shared, bad, 0)).toEqual({ kind: 'refused', fault: 'client' })
@@ -72,7 +72,7 @@ describe('reassembling SYNC_CHUNK messages', () => {
     expect(shared.usedBytes).toBe(0)
   })
 
-  it('[WS-36] a message without a new piece for 10 s expires; a repeated piece does not extend it', () => {
+  it('[WS-36] a message without a new piece for 10 s expires; a repeated piece does not extend the time', () => {
     const box = newChunkBox()
     const shared = budget()
     addChunk(box, shared, piece(1, 0, 2), 1_000)

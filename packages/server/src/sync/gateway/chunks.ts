@@ -1,13 +1,13 @@
 import type { ChunkFrame } from '@docrelay/protocol/frames'
 
-/** Limits of one connection. [WS-36] */
+/** Limits for the chunked messages of one connection. [WS-36] */
 export const CHUNK_LIMITS = { messages: 4, total: 64, bytes: 16 * 1024 * 1024, idleMs: 10_000 } as const
-/** Bytes of unfinished messages in the whole process. [W5] */
+/** The maximum bytes of unfinished chunked messages in the whole process. [W5] */
 export const CHUNK_PROCESS_BYTES = 256 * 1024 * 1024
-/** Number of refused ids whose remaining pieces are still recognised. */
+/** The ids of this many refused messages are remembered, so that their remaining pieces are ignored. */
 const REFUSED_KEPT = 16
 
-/** Total bytes of unfinished messages, shared by all connections. */
+/** Counts the bytes of the unfinished chunked messages of all connections. */
 export interface ChunkBudget {
   usedBytes: number
   readonly maxBytes: number
@@ -79,7 +79,7 @@ export function chunksExpired(box: ChunkBox, nowMs: number): boolean {
   return box.unfinished.size > 0 && nowMs - box.progressMs >= CHUNK_LIMITS.idleMs
 }
 
-/** Drops every unfinished message: on expiry, when the document changes, and at the end. */
+/** Drops every unfinished message of a binding: when the messages expire, and when the binding ends. */
 export function clearChunks(box: ChunkBox, budget: ChunkBudget): void {
   budget.usedBytes -= box.bytes
   box.bytes = 0
@@ -92,7 +92,7 @@ function refuse(box: ChunkBox, budget: ChunkBudget, id: string, fault: 'client' 
   return { kind: 'refused', fault }
 }
 
-/** Whether this piece is the first one of a message that is refused anyway. Notes the message, whose other pieces are ignored. */
+/** Returns true for the first piece of a refused message and remembers the message, so that its other pieces are ignored. */
 export function isFirstRefused(refused: string[], chunk: ChunkFrame): boolean {
   const id = idOf(chunk)
   if (refused.includes(id)) return false

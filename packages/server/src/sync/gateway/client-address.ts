@@ -39,7 +39,7 @@ export function isTrusted(peer: string, trusted: TrustedProxies): boolean {
   return trusted.has(plain(peer))
 }
 
-/** Returns an address without brackets, port and zone; an IPv4 address inside IPv6 in its own form. */
+/** Returns an address without brackets, port and zone. Returns the IPv4 address of an IPv4-mapped IPv6 address. */
 function plain(text: string): string {
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text
   const address = bare.split('%')[0] ?? ''

@@ -25,7 +25,7 @@ export interface Wire {
   resume(): void
 }
 
-/** The caller of a connection by its last good token. */
+/** The caller of a connection, according to the newest token that was accepted. */
 export interface Identity {
   readonly access: Access
   readonly jti: string
@@ -50,23 +50,23 @@ export interface Binding {
   announced: Level
   readonly acks: AckTracker
   /**
-   * True once the client has got the step1 of its join or of a later resync. While it is false, a room that moves sends the step1
-   * in its next home. [C8]
+   * True once the client has got the step1 of its join or of a later resync. When it is false and the room moves, the next home sends the
+   * step1. [C8]
    */
   isAsked: boolean
   /** True until the first step1 after a JOIN, which takes no token. [WS-28] */
   stepOneFree: boolean
-  /** A step1 that is not answered yet. When the home of the room ends, the step1 is sent to the next one. [C6] */
+  /** A step1 of the client that is not answered yet. When the home of the room ends, the next home gets the step1 again. [C6] */
   stepOne: Uint8Array | null
   /**
    * A step1 was sent because writes were dropped, and the token for the answering step2 is already taken. Until that step2 arrives, but at
    * most until `dropsUntilMs`, updates are dropped too, because the step2 contains them. [WS-29]
    */
   stepTwo: { readonly dropsUntilMs: number } | null
-  /** True once the first edit without permission is in the audit log; later ones are not logged again. [OPS-7] */
+  /** True once an edit without permission was written to the audit log. Later edits without permission are not logged again. [OPS-7] */
   editRefused: boolean
   chunks: ChunkBox | null
-  /** The newest presence states of this client. The next home of the room gets them when this one ends. [C6] */
+  /** The newest presence states of this client. When the home of the room ends, the next home gets these states. [C6] */
   presence: OwnPresence | null
 }
 
@@ -101,15 +101,15 @@ export interface OwnBucket {
 }
 
 /**
- * One socket. Parts that a connection rarely needs are `null` until then, so that a thousand idle connections cost little more than their
- * sockets. Times are monotonic ms.
+ * One socket. A part that few connections need is `null` until the connection needs it, so that a thousand idle connections cost little
+ * more than their sockets. Times are monotonic ms.
  */
 export class Connection {
   readonly id: number
   readonly wire: Wire
-  /** The query member `workspace`. */
+  /** The workspace that the query member `workspace` of the upgrade names. */
   readonly namedWorkspace: string | undefined
-  /** The address under which the connection is counted. [WS-6] */
+  /** The address to which the socket is charged in the limits per address. [WS-6] */
   readonly address: string
   state: SessionState
   /** The workspace in which this connection holds a seat. */
@@ -143,7 +143,7 @@ export class Connection {
   held: HeldUpdates | null = null
   /** Bytes of the largest answer that waits for the socket. They raise the limit of waiting bytes. [WS-55] */
   exemptBytes = 0
-  /** Number of the turn that is being written, when this connection sent something in it. */
+  /** Number of the newest turn of a room that contains an update of this connection. `Fanout` counts the turns. */
   turn = 0
 
   constructor(given: Pick<Connection, 'id' | 'wire' | 'namedWorkspace' | 'address'>, nowMs: number, authTimeoutMs: number) {
@@ -157,7 +157,7 @@ export class Connection {
   }
 }
 
-/** Closes a connection. Without `retryAfterMs`, codes 1012 and 1013 get one when the close is sent. [WS-57] */
+/** Closes a connection. When `retryAfterMs` is absent, codes 1012 and 1013 get a random retry-after. [WS-57] */
 export type CloseConnection = (connection: Connection, code: CloseCode, word: CloseWord, retryAfterMs?: number) => void
 
 export function identityOf(connection: Connection): Identity | null {
@@ -174,7 +174,7 @@ export function memberRights(binding: Pick<Binding, 'level'>, { access }: Pick<I
   return { canWrite: canWrite(binding.level), maxDocBytes: access.limits.maxDocBytes }
 }
 
-/** Whether a connection may write: the level allows it. Editors of a workspace also hold an editor seat. */
+/** Returns whether a level allows writes. */
 export function canWrite(level: Level): boolean {
   return level === 'edit' || level === 'owner'
 }

@@ -75,7 +75,7 @@ describe('rights of joined connections', () => {
     expect(dropped).toHaveLength(2)
     expect(bench.workers.of('job').map((job) => job.task.kind)).toContain('drop')
     const tombstone = { workspaceId: 'default', id: 'doc', deletedAtMs: 1, lastServerVersion: 1, ownerId: 'ann' }
-    // A connection that was joined gets the event, even if its caller may not read the document any more.
+    // A connection that was joined gets the DOC_EVENT deleted, even if its caller may not read the document any more.
     bench.events.publish({
       kind: 'deleted',
       ref: head,
@@ -112,7 +112,7 @@ describe('rights of joined connections', () => {
     expect(shared.socket.readyState).toBe(shared.socket.OPEN)
   })
 
-  it('[WS-54] [PERM-2] a fall from edit to view applies to the next message, and does not apply to the next document joined', async () => {
+  it('[WS-54] [PERM-2] a fall from edit to view applies from the next message on, only in its document', async () => {
     await using bench = await startBench(SETTINGS)
     const head = bench.store.put(headOf('doc', { ownerId: 'ann', sharedWith: [{ userId: 'sam', permission: 'edit' }] }))
     bench.store.put(headOf('own', { ownerId: 'sam' }))

@@ -37,7 +37,7 @@ export function createDocumentEvents(deps: DocumentEventsDeps): DocumentEvents {
   }
 }
 
-/** The frames of one event: readers who see the same get the same bytes. [PERM-7] */
+/** Makes the frames of one event. Readers that may see the same metadata get the same bytes. [PERM-7] */
 class EventFrames {
   readonly #event: DocumentEvent
   readonly #made = new Map<string, Uint8Array>()

@@ -4,18 +4,18 @@ import type { Connection } from './connection.ts'
 import type { Outbox } from './outbox.ts'
 import { frameHeaderLength, wireBytes, writeFrameHeader } from './websocket-frame.ts'
 
-/** The frames of one turn in one buffer, and the offset of each; the last offset is the end. */
+/** The frames of one turn in one buffer, and the offset of each frame. The last offset is the end of the buffer. */
 interface TurnFrames {
   readonly bytes: Buffer
   readonly offsets: readonly number[]
 }
 
-/** Up to this many senders, a list is searched; for more, a set is built. */
+/** For up to this many senders a list is searched. For more senders a set is built. */
 const FEW = 8
 
 /**
- * Sends the updates of a turn to the sockets of a room. The bytes are made once per turn and are the same for every
- * socket that sent nothing in it. [WS-31]
+ * Sends the updates of a turn to the sockets of a room. The bytes are made once per turn, and all sockets that sent no update in the turn
+ * share them. [WS-31]
  */
 export class Fanout {
   readonly #outbox: Outbox
@@ -25,7 +25,7 @@ export class Fanout {
     this.#outbox = outbox
   }
 
-  /** Sends every member the updates of a turn, except its own. */
+  /** Sends the updates of a turn to every member. Leaves out the updates that the member sent itself. */
   updates(members: readonly Connection[], updates: readonly Uint8Array[], senders: readonly number[]): void {
     const turn = ++this.#turn
     const sent = senders.length > FEW ? new Set(senders) : null
@@ -53,7 +53,7 @@ export class Fanout {
     }
   }
 
-  /** Sends one AWARENESS frame to every member except one (0: to all). */
+  /** Sends one AWARENESS frame to every member except the connection `except`; 0 excludes no member. */
   awareness(members: readonly Connection[], frame: Uint8Array, except: number): void {
     const bytes = wireBytes(frame)
     for (let at = members.length - 1; at >= 0; at--) {
@@ -92,7 +92,7 @@ export function turnFrames(updates: readonly Uint8Array[]): TurnFrames {
   return { bytes, offsets }
 }
 
-/** Returns the frames of a turn without those that `own` sent; `null` when none is left. */
+/** Returns the frames of a turn without the frames that the connection `own` sent; `null` when no frame is left. */
 export function withoutOwn(frames: TurnFrames, senders: readonly number[], own: number): Buffer | null {
   const slices: Buffer[] = []
   let from = 0

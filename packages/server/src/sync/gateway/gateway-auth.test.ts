@@ -117,7 +117,7 @@ describe('AUTH', () => {
     expect(took()).toBeLessThan(2_000)
   })
 
-  it('[WS-20] [K11] a revoked jti closes its socket within 1 s, and none of its frames is accepted before', async () => {
+  it('[WS-20] [K11] a revoked jti closes its socket within 1 s, and later writes have no effect', async () => {
     const client = await bench.joined('doc', { jti: 'live-one' })
     const syncs = bench.workers.of('sync').length
     bench.revoked.add('live-one')
@@ -151,13 +151,13 @@ describe('caps', () => {
     fourth.auth(bench.issuer.token({ role: 'member' }))
     expect(await fourth.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'ERR_WORKSPACE_CONNECTION_LIMIT' })
     expect(await fourth.closed).toEqual({ code: 4409, reason: 'connection-limit' })
-    // A repeated AUTH does not count the connection again.
+    // A repeated AUTH of a connection does not count the connection again.
     editor.auth(bench.issuer.token({ role: 'member' }))
     expect(await editor.nextJson(TAG.authResponse)).toMatchObject({ success: true })
     expect(bench.gateway.metrics().counters.capRejections).toEqual({ connections: 1, editors: 1 })
   })
 
-  it('[WS-19] a downgrade to viewer frees the editor seat; an upgrade without a free seat leaves a viewer', async () => {
+  it('[WS-19] a downgrade to viewer frees the editor seat, and an upgrade without a free seat is refused', async () => {
     await using bench = await startBench({
       settings: { configuredLimits: { storageQuotaBytes: null, maxDocBytes: null, maxEditorsPerWorkspace: 1 } },
     })
@@ -193,7 +193,7 @@ describe('caps', () => {
     await Promise.all(Array.from({ length: 5 }, () => bench.authed()))
   })
 
-  it('[WS-60] AUTH answers temporarily unavailable with close 1012 while storage fails, and 1012 keys once the key set is past its grace', async () => {
+  it('[WS-60] AUTH closes with 1012 while storage fails, and with 1012 keys while the keys are unusable', async () => {
     await using broken = await startBench({ deps: { verifyToken: () => Promise.reject(new Error('no storage')) } })
     const client = await broken.open()
     client.auth('any')
@@ -210,7 +210,7 @@ describe('caps', () => {
     expect(retryAfter).toBeLessThanOrEqual(5_000)
   })
 
-  it('[AUTH-6] [AUTH-7] in shared tenancy the query member workspace selects the workspace, without it the first entry of the token', async () => {
+  it('[AUTH-6] [AUTH-7] in shared tenancy the query or else the first entry of the token names the workspace', async () => {
     await using bench = await startBench({ settings: { tenancy: { mode: 'shared' } } })
     const wsp = [
       { id: 'one', role: 'owner' },
@@ -255,7 +255,7 @@ describe('repeatedly refused AUTHs', () => {
     return Promise.race([client.next(TAG.heartbeat).then(() => true), client.closed.then(() => false)])
   }
 
-  it('[WS-16] refused AUTHs are answered at once, and the sockets of repeated ones are closed 0.5, 1 and 2 s later', async () => {
+  it('[WS-16] refused AUTHs are answered at once, and repeated refusals close the socket 0.5, 1 and 2 s later', async () => {
     const { time, knock, end } = await refusing()
     expect(await (await knock('203.0.113.1')).closed).toEqual({ code: 4409, reason: 'editor-limit' })
     for (const waitMs of [500, 1_000, 2_000]) {

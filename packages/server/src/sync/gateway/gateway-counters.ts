@@ -7,7 +7,10 @@ export interface GatewayCounters {
   readonly authFailures: Map<string, number>
   readonly rateLimited: { ws: number; join: number }
   readonly capRejections: { connections: number; editors: number }
-  /** Write-bearing messages refused with ERR_BAD_UPDATE; `syncGaps`: those that depend on missing content. [WS-33, WS-32] */
+  /**
+   * Number of write-bearing messages refused with ERR_BAD_UPDATE. `syncGaps` counts write-bearing messages that depend on missing
+   * content. [WS-33, WS-32]
+   */
   badUpdates: number
   syncGaps: number
   appendFailures: number

@@ -177,7 +177,7 @@ describe('writes that are not settled yet', () => {
 })
 
 describe('sending clients to other nodes', () => {
-  it('[WS-57] [OPS-2] closes every socket with a short retry-after, drawn for each socket, and accepts new sockets', async () => {
+  it('[WS-57] [OPS-2] sendElsewhere closes every socket with a short random retry-after, and accepts new sockets', async () => {
     await using bench = await startBench({ settings: FREE })
     const clients = await Promise.all(Array.from({ length: 12 }, () => bench.authed()))
     await bench.gateway.sendElsewhere(50)

@@ -115,7 +115,7 @@ describe('opening a socket', () => {
 })
 
 describe('bounds before AUTH', () => {
-  it('[WS-6] at the bound of unauthenticated sockets an upgrade without bearer answers 503; one with a bearer passes', async () => {
+  it('[WS-6] at the bound of unauthenticated sockets only an upgrade with a bearer passes, and others answer 503', async () => {
     await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 2 } })
     const first = await bench.open()
     await bench.open()

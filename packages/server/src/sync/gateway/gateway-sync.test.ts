@@ -29,7 +29,7 @@ describe('SYNC frames', () => {
     expect(client.tags()).toEqual([TAG.authResponse, TAG.heartbeat])
   })
 
-  it('[WS-25] [G12] the gateway sends one step1 at a time to the worker; a second one and later frames wait for its answer', async () => {
+  it('[WS-25] [G12] the worker gets one step1 at a time; a second step1 and later frames wait', async () => {
     const client = await bench.joined('doc')
     const { post } = bench.workers
     bench.workers.post = (_worker, message) => void bench.workers.posted.push(message)
@@ -122,7 +122,7 @@ describe('SYNC_ACK frames', () => {
     expect(client.jsonOf(TAG.error)).toEqual([{ error: 'ERR_BAD_UPDATE: bad', code: 'ERR_BAD_UPDATE', requestId: null }])
   })
 
-  it('[WS-39] [WS-40] [WS-41] an ack waits for the oldest unsettled message, follows its ERROR, and covers several messages at once', async () => {
+  it('[WS-39] [WS-40] [WS-41] an ack waits for the oldest unsettled message, and follows the ERRORs it covers', async () => {
     bench.workers.settles = false
     const client = await bench.joined('doc', {}, ['ack'])
     for (let at = 0; at < 3; at++) client.send(EDIT)
@@ -159,7 +159,7 @@ describe('SYNC_ACK frames', () => {
     bench.workers.settles = true
   })
 
-  it('[WS-56] violations reported by the room count, and expel closes with 1003', async () => {
+  it('[WS-56] the third violation that a room reports closes the socket with 1003, and so does expel', async () => {
     const client = await bench.joined('doc')
     const connection = bench.workers.of('join').at(-1)?.connection ?? 0
     for (let at = 0; at < 3; at++) bench.workers.emit({ kind: 'violation', connection })
@@ -255,7 +255,7 @@ describe('write rate limit', () => {
       for (const { payload } of bench.workers.of('sync').slice(looked)) {
         looked++
         const brought = payload.at(-1) ?? 0
-        // An update after a dropped one has a gap, so it brings no text. A step2 contains all text.
+        // An update after a dropped update has a gap, so it brings no text. A step2 contains all text.
         if (payload[0] !== 1 && brought !== has + 1) continue
         has = brought
         arrivals.push(step)

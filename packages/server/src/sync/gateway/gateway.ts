@@ -41,11 +41,11 @@ export interface Gateway extends AsyncDisposable {
   /** Handles the `upgrade` event of the HTTP server. Never throws. `common`: headers of an answer that refuses the upgrade. [REST-9..REST-11] */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, common?: CommonHeaders): void
   /**
-   * Answers every later upgrade with 503 and closes all live sockets with 1012. They are gone when the promise resolves. May be
+   * Answers every later upgrade with 503 and closes all live sockets with 1012. All sockets have ended when the promise resolves. May be
    * called again. [WS-6, LIFE-28]
    *
-   * @param overMs for one node of several: the closes are spread over this time at most and carry a short retry-after, since
-   *   other nodes can serve the clients. When absent, all sockets close at once. [WS-57]
+   * @param overMs for one node of several: the closes are spread over this time at most and carry a short retry-after, since other nodes
+   *   can serve the clients. When absent, all sockets close at once. [WS-57]
    */
   drain(overMs?: number): Promise<void>
   /**
@@ -101,7 +101,7 @@ export function createGateway(deps: SessionDeps): Gateway {
    */
   function addressOf(request: IncomingMessage): string {
     const peer = request.socket.remoteAddress ?? ''
-    // Several headers count as one list.
+    // Several X-Forwarded-For headers count as one list.
     const forwarded = request.headersDistinct['x-forwarded-for']?.join(',')
     const address = clientAddress(peer, forwarded, trusted)
     if (forwarded !== undefined && !isWarned && !isTrusted(peer, trusted)) {
@@ -234,7 +234,7 @@ function listenersOf(sessions: Sessions): Listeners {
       const connection = connectionOf(this)
       if (connection !== null) sessions.gone(connection)
     },
-    // The library closes the socket itself, and `close` follows.
+    // After an error the library closes the socket itself, and the event `close` follows.
     error() {},
   }
 }

@@ -2,11 +2,11 @@ import { awarenessFrame, readAwareness } from '@docrelay/protocol/codec'
 import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 import * as Y from 'yjs'
 
-/** `Y.mergeUpdates` takes time quadratic in the number of updates. For this many the time is still short. */
+/** `Y.mergeUpdates` takes time quadratic in the number of updates. The time for this many updates is still short. */
 const MERGE_FAN_IN = 200
 /** Merged pieces above this size are not merged again, since that would block the main thread. */
 const MERGE_PIECE_BYTES = 256 * 1024
-/** When everything held is no larger than this, it is merged into one update. */
+/** When all held updates together are no larger than this, they are merged into one update. */
 const MERGE_ALL_BYTES = 2 * 1024 * 1024
 
 /**
@@ -32,7 +32,7 @@ export function holdUpdate(held: HeldUpdates, update: Uint8Array): void {
   if (held.recent.length >= MERGE_FAN_IN || held.recentBytes >= MERGE_PIECE_BYTES) mergeRecent(held)
 }
 
-/** Adds the states of one AWARENESS frame. A state with an older clock than the held one is ignored. */
+/** Adds the states of one AWARENESS frame. Ignores a state whose clock is older than that of the held state. */
 export function holdAwareness(held: HeldUpdates, frame: Uint8Array): void {
   const update = readAwareness(frame.subarray(1))
   if (update === null) return

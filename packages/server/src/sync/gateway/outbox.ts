@@ -10,7 +10,7 @@ const SLOW_BYTES = 1024 * 1024
 const COPY_BYTES = 64 * 1024
 
 export interface OutboxDeps {
-  /** `ws_buffer_bytes`. */
+  /** The configured `ws_buffer_bytes`. A socket for which more bytes wait is closed. */
   readonly maxBytes: number
   readonly close: CloseConnection
 }
@@ -61,7 +61,7 @@ export class Outbox {
     this.#mark(connection)
   }
 
-  /** Sends framed bytes. Several sockets may share them, so they must not be changed afterwards. */
+  /** Sends framed bytes. Several sockets may share the bytes, so they must not be changed afterwards. */
   put(connection: Connection, bytes: Uint8Array): void {
     const { out } = connection
     if (out === null) {
@@ -105,7 +105,7 @@ export class Outbox {
     this.#slow.delete(connection)
   }
 
-  /** Bytes that wait for this socket: those it has not written yet and those that are held for it. */
+  /** Returns how many bytes wait for this socket: bytes that Node has not written yet, and bytes of held updates. */
   bufferedBytes(connection: Connection): number {
     return connection.wire.raw.writableLength + (connection.held?.bytes ?? 0)
   }

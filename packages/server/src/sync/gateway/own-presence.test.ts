@@ -13,7 +13,7 @@ function update(states: Told): Uint8Array {
   return writeAwareness(states.map(([client, clock, state]) => ({ client, clock, state: bytes(state) })))
 }
 
-/** What a gateway knows of presence. `sends` gives it a frame of a connection, `tells` a frame of the room. */
+/** The presence that a gateway has noted. `sends` passes in a frame of a connection, and `tells` a frame of the room. */
 function gateway() {
   const shown = new Map<number, number>()
   const kept = new Map<number, OwnPresence | null>()
@@ -39,8 +39,8 @@ function gateway() {
   }
 }
 
-describe('what the next home of a room gets of the presence of a connection', () => {
-  it('[WS-44] [C6] contains its newest states, and their ids once the room has shown them', () => {
+describe('presence that the next home of a room gets', () => {
+  it('[WS-44] [C6] the next home gets the newest states of a connection, and their ids once the room has shown them', () => {
     const { sends, tells, replays } = gateway()
     sends(ANN, [7, 1, { at: 1 }])
     expect(replays(ANN)).toEqual({ ids: [], states: [[7, 1, { at: 1 }]] })
@@ -58,7 +58,7 @@ describe('what the next home of a room gets of the presence of a connection', ()
     })
   })
 
-  it('[WS-44] contains no state under the id of another connection, whether that is forged or repeated', () => {
+  it('[WS-44] the next home gets no forged or repeated state under the id of another connection', () => {
     const { sends, tells, replays } = gateway()
     tells(ANN, [7, 1, { name: 'Ann' }])
     tells(0, [9, 1, { name: 'of another node' }])
@@ -69,7 +69,7 @@ describe('what the next home of a room gets of the presence of a connection', ()
     expect(replays(VIC)).toEqual({ ids: [8], states: [[8, 1, { name: 'Vic' }]] })
   })
 
-  it('[WS-44] leaves out an id that another connection of the same person has taken over', () => {
+  it('[WS-44] when a second connection takes over an id, the next home gets the id only from the second connection', () => {
     const { sends, tells, replays } = gateway()
     for (const connection of [ANN, VIC]) {
       sends(connection, [7, connection, {}])
@@ -84,7 +84,7 @@ describe('what the next home of a room gets of the presence of a connection', ()
   it.each([
     ['was not renewed', 0],
     ['was taken back by its connection', ANN],
-  ])('[WS-44] [C6] contains no state under the id of another connection that is joined and whose state %s', (_, by) => {
+  ])('[WS-44] [C6] the next home gets no state under the id of another joined connection whose state %s', (_, by) => {
     const { sends, tells, replays } = gateway()
     sends(ANN, [7, 1, {}])
     tells(ANN, [7, 1, {}])
@@ -94,7 +94,7 @@ describe('what the next home of a room gets of the presence of a connection', ()
     expect(replays(ANN).ids).toEqual([7])
   })
 
-  it('[WS-44] [C6] contains a state under an id whose connection has left', () => {
+  it('[WS-44] [C6] the next home gets a state under an id whose former connection has left', () => {
     const { sends, tells, leaves, replays } = gateway()
     sends(ANN, [7, 1, {}])
     tells(ANN, [7, 1, {}])
@@ -103,7 +103,7 @@ describe('what the next home of a room gets of the presence of a connection', ()
     expect(replays(VIC)).toEqual({ ids: [], states: [[7, 9, { name: 'Vic' }]] })
   })
 
-  it('[WS-43] [C6] contains a state of up to 16 KiB, and for a larger one, which the room ignores, the state before it', () => {
+  it('[WS-43] [C6] the next home gets states of up to 16 KiB; a larger state does not replace the state before it', () => {
     const { sends, tells, replays } = gateway()
     const large = { note: 'x'.repeat(15_000) }
     sends(ANN, [7, 1, {}])
@@ -113,7 +113,7 @@ describe('what the next home of a room gets of the presence of a connection', ()
     expect(replays(ANN).states).toEqual([[7, 2, large]])
   })
 
-  it('[WS-43] contains at most four ids, and prefers those that the room has shown', () => {
+  it('[WS-43] the next home gets at most four ids of a connection, and first those that the room has shown', () => {
     const { sends, tells, replays } = gateway()
     sends(ANN, ...[1, 2, 3, 4, 5].map((id) => [id, 1, {}] as const))
     expect(replays(ANN).states.map(([id]) => id)).toEqual([1, 2, 3, 4])

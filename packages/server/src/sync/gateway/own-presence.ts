@@ -4,12 +4,15 @@ import { readAwareness } from '@docrelay/protocol/codec'
 /** The newest states of one connection by client id, each as it stands in an AWARENESS update. */
 export type OwnPresence = Map<number, Uint8Array>
 
-/** A room takes no more ids of one connection, and no larger states. [WS-43] */
+/** A room accepts at most this many ids of one connection, and no larger states. [WS-43] */
 const MOST_OWN = 4
 const MOST_STATE_BYTES = 16 * 1024
-/** A connection's own states come first in its frames. Entries after this many are echoes of what it has received. [WS-44] */
+/**
+ * A connection's own states come first in its frames. Entries after this many are echoes of states that the connection has received.
+ * [WS-44]
+ */
 const MOST_READ = 64
-/** The same number of ids as a room remembers. */
+/** At most this many ids are remembered. A room remembers the same number. */
 const MOST_SHOWN = 2_048
 
 /**
@@ -39,8 +42,9 @@ export function noteShown(
 }
 
 /**
- * Keeps the states of an AWARENESS update that belong to the connection itself. These are states under ids that it has introduced.
- * While it has introduced none, these are the states of its first update, which the room may accept. All others are echoes. [WS-44]
+ * Keeps the states of an AWARENESS update that belong to the connection itself. These are states under ids that the connection has
+ * introduced. While it has introduced none, these are the states of its first update, which the room may accept. All other states are
+ * echoes. [WS-44]
  */
 export function keptPresence(
   kept: OwnPresence | null,
@@ -55,7 +59,7 @@ export function keptPresence(
   let read = 0
   for (const { client, isRemoved, stateBytes, bytes } of entriesIn(update)) {
     if (++read > MOST_READ) break
-    // The room ignores such a state too, and continues to show the state before it.
+    // The room ignores a state of this size too, and continues to show the state before it.
     if (stateBytes > MOST_STATE_BYTES) continue
     if (!isOwn(client) && !kept?.has(client) && !(isFirst && !isRemoved)) continue
     own ??= new Map()
@@ -77,7 +81,7 @@ export interface Replayed {
   readonly update: Uint8Array | null
 }
 
-/** Returns what the next home gets of the kept presence. Leaves out the ids that another connection has introduced. [WS-44, C6] */
+/** Returns the part of the kept presence that the next home gets. Leaves out the ids that another connection has introduced. [WS-44, C6] */
 export function replayed(own: OwnPresence | null, shown: ReadonlyMap<number, number>, connection: number): Replayed {
   const entries = [...(own ?? [])].filter(([client]) => (shown.get(client) ?? connection) === connection)
   const ids = entries.flatMap(([client]) => (shown.has(client) ? [client] : []))
@@ -103,7 +107,7 @@ interface Entry {
 const NOTHING = new Uint8Array()
 const NULL = 'null'
 
-/** Reads the entries of an AWARENESS update. Of a broken update it reads those before the damage. */
+/** Reads the entries of an AWARENESS update. When the update is damaged, yields the entries before the damage. */
 function* entriesIn(update: Uint8Array): Generator<Entry> {
   const reader = new Reader(update)
   for (let left = reader.varUint(); left > 0; left--) {

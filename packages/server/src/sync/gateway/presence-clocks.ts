@@ -2,7 +2,7 @@ import { Reader } from '@docrelay/protocol/bytes'
 import { readAwareness } from '@docrelay/protocol/codec'
 import type { PresenceClocks } from '../worker-messages.ts'
 
-/** The same number of clocks as a room remembers. */
+/** At most this many clocks are remembered. A room remembers the same number. */
 const MOST_CLOCKS = 2_048
 
 /**

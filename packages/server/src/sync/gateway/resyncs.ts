@@ -17,7 +17,10 @@ export class Resyncs {
     this.#context = context
   }
 
-  /** Requests a step1 after `afterMs`. `drops`: updates of the client are dropped until it answers, because the answer contains them. */
+  /**
+   * Requests a step1 after `afterMs`. `drops`: updates of the client are dropped until the client answers, because the answer contains
+   * them.
+   */
   request(connection: Connection, afterMs: number, drops: boolean): void {
     const nowMs = this.#context.clock.monotonicMs()
     if (connection.resync !== null) return
@@ -47,7 +50,7 @@ export class Resyncs {
     })
   }
 
-  /** Lets a resync wait for the answer of a bucket that is shared with other nodes: whether a token was taken. */
+  /** Makes a resync wait until a bucket that is shared with other nodes answers whether a token was taken. */
   #askLater(connection: Connection, take: Promise<Taking>): void {
     const { resync } = connection
     if (resync === null) return

@@ -18,7 +18,7 @@ export interface RoomDeparturesDeps {
   readonly post: (home: number, message: ToWorker) => void
   /** `null` in a relay of one node. */
   readonly links: Pick<NodeLinks, 'peers'> | null
-  /** Whether another node is ending as well. */
+  /** Whether `node` is ending too. */
   readonly isDraining: (node: Incarnation) => boolean
   readonly sweep: Disposable
   readonly clock: Clock
@@ -26,7 +26,7 @@ export interface RoomDeparturesDeps {
   readonly log: Logger
 }
 
-/** How often a hand-over of a room is tried when calls run in it. */
+/** How often the hand-over of a room is tried when calls run in the room. */
 const HAND_OVER_TRIES = 3
 const HAND_OVER_EVERY_MS = 50
 const END_AGENTS_MS = 500
@@ -52,8 +52,8 @@ export class RoomDepartures {
   }
 
   /**
-   * Hands over every document in which other nodes have connections, to the node of `handOverTarget`. Those connections stay open,
-   * and so do the connections of this node. Resolves when each document is handed over or the attempts for it failed. [LIFE-28]
+   * Hands over every document in which other nodes have connections, to the node of `handOverTarget`. All connections in these documents
+   * stay open. Resolves when each document is handed over or the attempts for it failed. [LIFE-28]
    */
   async handOver(): Promise<void> {
     this.isLeaving = true
@@ -79,7 +79,10 @@ export class RoomDepartures {
     return this.#handOverSeconds.splice(0)
   }
 
-  /** Repeats `handOver` until `done`, because clients whose connections close here return through other nodes meanwhile. [LIFE-28] */
+  /**
+   * Repeats `handOver` until `done` resolves, because clients whose connections close here open the documents again through other nodes.
+   * [LIFE-28]
+   */
   async handOverUntil(done: Promise<unknown>): Promise<void> {
     let isDone = false
     const ended = done.finally(() => {
@@ -134,7 +137,7 @@ export class RoomDepartures {
   async #release(room: Room): Promise<void> {
     while (room.phase === 'opening' || room.phase === 'evicting') await room.turning
     if (room.phase === 'closed') return
-    // A connection that joins meanwhile waits. Afterwards the document is opened again for it, if this node may open it.
+    // A connection that joins during the eviction waits. Afterwards the document is opened again for it, if this node may open documents.
     room.phase = 'evicting'
     const released = this.#evict(room)
     room.turning = released.then(() => 'gone')
@@ -147,7 +150,7 @@ export class RoomDepartures {
     if (outcome.kind !== 'evicted' && outcome.kind !== 'gone') {
       const text = 'A live document was not stored when this node gave it up; its log has every edit.'
       log.warn('room.drain.failed', text, { docId: room.ref.id })
-      // The document is given up nevertheless, because another node may need it while this one goes on running.
+      // Although the document could not be stored, it is given up, because another node may need it while this node goes on running.
       this.#drop(room)
       return openings.release(room)
     }
@@ -169,10 +172,10 @@ export class RoomDepartures {
 }
 
 /**
- * Returns the node to which a document is handed over. Only linked nodes count. Returns `null` when none of them has connections in it.
+ * Returns the node to which a document is handed over, or `null` when no linked node has connections in the document.
  *
- * The first choice is the node with most connections among those that are not ending. The second is any node that is not ending, because
- * the connections will follow. The last is the node with most connections.
+ * The first choice is the linked node with most connections among those that are not ending. The second is any linked node that is not
+ * ending, because the connections will follow. The last is the linked node with most connections.
  */
 export function handOverTarget(
   edges: readonly Pick<RoomEdge, 'edge' | 'members'>[],

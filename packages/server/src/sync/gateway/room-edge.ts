@@ -6,7 +6,7 @@ import type { Room } from './room-table.ts'
 
 /** Another node that has connections or calls in a room which runs here. `remote/edges.ts` implements it. [LIFE-25] */
 export interface RoomEdge {
-  /** Whether somebody at that node watches who changes what. [AG-20] */
+  /** True while that node needs to know which person makes each change, for a record that it holds. [AG-20] */
   readonly isWatching: boolean
   /** The node that is the edge. */
   readonly edge: Incarnation
@@ -31,9 +31,9 @@ export type EdgeEnd =
 
 /** The connections of all edges. They are members of rooms here, under connection numbers of this node. */
 export interface EdgeConnections {
-  /** Whether this number is that of a connection at an edge. */
+  /** Whether a connection number belongs to a connection at an edge. */
   owns(connection: number): boolean
-  /** Forwards a message to the edge that has its connection. Returns false when no edge has it. */
+  /** Forwards a message to the edge that has the connection of the message. Returns false when no edge has it. */
   deliver(message: ConnectionMessage): boolean
 }
 
@@ -44,19 +44,19 @@ export type Hosted =
   | { readonly kind: 'gone' }
   | { readonly kind: NotLoaded }
 
-/** What edges need from the rooms of this node. */
+/** The rooms of this node, as the nodes that are edges use them. */
 export interface HostedRooms {
   /** Allows connections of edges to be members of rooms. */
   serve(connections: EdgeConnections): void
-  /** Opens a document for an edge, when this node owns it or nobody does. Never rejects. */
+  /** Opens a document for an edge, when this node or no node owns it. Never rejects. */
   host(ref: DocumentRef, key: number): Promise<Hosted>
-  /** Keeps the room resident and reports to the edge what happens in it. Returns false when the room was closed or moved meanwhile. */
+  /** Keeps the room resident and reports its events to the edge. Returns false when the room was closed or has moved since `host`. */
   addEdge(room: Room, edge: RoomEdge): boolean
   /** Removes an edge that no longer needs the room. Does nothing when the room has ended. */
   removeEdge(room: Room, edge: RoomEdge): void
   /** Sends a message of an edge to its room. */
   post(room: Room, message: ToWorker): void
-  /** Called when an edge has started or stopped watching. */
+  /** Called when the `isWatching` of an edge has changed. */
   edgeWatches(room: Room): void
   /**
    * Runs a task for an edge once the room is open. `moved`: the task was not done, because another node owns the document now.

@@ -23,7 +23,7 @@ import { openDocumentWorkers } from '../workers/document-workers.ts'
 import { LIGHT_HOME, openRoomHomes } from '../workers/room-homes.ts'
 import type { WorkerPool } from '../worker-pool.port.ts'
 
-describe('documents among the homes of rooms', () => {
+describe('placing documents in the homes of rooms', () => {
   let folder: string
   let storage: Storage
   let homes: WorkerPool & AsyncDisposable

@@ -7,7 +7,10 @@ import type { RoomTasks } from './room-tasks.ts'
 
 const OTHER = 2
 
-/** A node with a room that is being opened at `home`. `placed` is called when the node searches for the owner of its document again. */
+/**
+ * Creates a node with a room that is being opened at `home`. `placed` is called when the node searches for the owner of the document
+ * again.
+ */
 function hosting(home: number, placed: (room: Room) => void) {
   const table = new RoomTable()
   const head = headOf('doc')
@@ -42,7 +45,7 @@ function open(room: Room): void {
   room.settleOpen('opened')
 }
 
-it('[LIFE-28] a node that opens a document at the node that asks it for this document searches for the owner again', async () => {
+it('[LIFE-28] when two nodes ask each other for a document, the asked node looks for the owner again', async () => {
   const { rooms, room, head, asked } = hosting(homeOfNode(OTHER), (placed) => {
     placed.home = 0
     open(placed)
@@ -51,7 +54,7 @@ it('[LIFE-28] a node that opens a document at the node that asks it for this doc
   expect(asked).toEqual(['place again'])
 })
 
-it('[LIFE-6] a node that is asked for a document while it opens the document itself answers when it is open', async () => {
+it('[LIFE-6] a node that is asked for a document which it is opening answers once the document is open', async () => {
   const { rooms, room, head, asked } = hosting(0, () => undefined)
   const hosted = rooms.host(head, head.key)
   open(room)

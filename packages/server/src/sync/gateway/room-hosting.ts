@@ -23,7 +23,7 @@ export interface RoomHostingDeps {
   readonly isLeaving: () => boolean
   /** Gives up a document that this node owns without having it open. Never rejects. */
   readonly release: (key: number, epoch: number) => Promise<void>
-  /** Notifies a room again whether somebody watches who changes what. */
+  /** Tells a room again whether to report which person makes each change. */
   readonly watch: (room: Room) => void
 }
 
@@ -44,8 +44,8 @@ export class RoomHosting implements HostedRooms {
   async host(ref: DocumentRef, key: number): Promise<Hosted> {
     const opening = this.#deps.resident(ref)
     if (opening?.key === key && opening.phase === 'opening') {
-      // The node that asks assumes that this node is the owner. This node may be opening the document at the asking node, and the two
-      // would wait for each other.
+      // The asking node takes this node for the owner. When this node is opening the document at the asking node, the two nodes would
+      // wait for each other.
       if (isElsewhere(opening)) this.#deps.placeAgain(opening)
       // Waits for the opening first, because the store may not answer until this node has the document open again.
       if ((await opening.turning) === 'opened' && isOpen(opening))
@@ -61,7 +61,7 @@ export class RoomHosting implements HostedRooms {
     if (state.kind !== 'document' || state.head.key !== key) return { kind: 'gone' }
     if (this.#deps.isLeaving() && this.#deps.table.of(ref) === undefined) return this.#declined(state.head)
     const entered = await this.#deps.enter(state.head)
-    // The asking node may reach nodes that this one cannot, so `unreachable` would be wrong for it.
+    // The answer is not `unreachable`, because the asking node may reach nodes that this node cannot reach.
     if (entered.kind === 'unreachable') return { kind: 'unavailable' }
     return entered.kind !== 'open' || !isElsewhere(entered.room) ? entered : { kind: 'moved' }
   }

@@ -22,13 +22,13 @@ export interface RoomJobsDeps {
 }
 
 /**
- * Runs tasks in rooms. The outcome is the one that the home reports. When the home ends or does not answer in time, a task fails,
- * with NOT_PERSISTED if it may have written. [C7]
+ * Runs tasks in rooms and returns the outcome that the home of the room reports. When the home ends or does not answer in time, the task
+ * fails: with NOT_PERSISTED if it may have written, otherwise with UNAVAILABLE. [C7]
  */
 export class RoomJobs {
   readonly #deps: RoomJobsDeps
   readonly #waiting = new Map<number, Waiting>()
-  /** By job number: the rooms of evictions that have timed out. Their homes may still close them. */
+  /** The rooms of evictions that have timed out, by job number. The homes of these rooms may still close them. */
   readonly #late = new Map<number, Room>()
   #next = 1
 
@@ -86,7 +86,7 @@ export class RoomJobs {
   }
 }
 
-/** The outcome of a task in a room whose owner is not known now. */
+/** The outcome of a task that was not run, because the owner of the document is not known now. */
 export const NOT_DONE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'The live document is not open now.' }
 
 function failure(task: RoomTask['kind'], what: string): TaskOutcome {
@@ -97,14 +97,14 @@ function failure(task: RoomTask['kind'], what: string): TaskOutcome {
   }
 }
 
-/** Returns the caller's error for an unexpected outcome. */
+/** Returns the error for the caller of a task whose outcome is not the expected one. */
 export function failed(outcome: TaskOutcome): RelayError {
   if (outcome.kind === 'moved') return failed(NOT_DONE)
   if (outcome.kind === 'failed') return new RelayError(outcome.code, outcome.message, outcome.details)
   return new RelayError('INTERNAL', `The live document answered ${outcome.kind}.`)
 }
 
-/** Answers a write of a document that is not live or is gone; the caller then writes to the store. */
+/** Returns `not-resident` when a write found no live document, so that the caller writes to the store. Throws for any other outcome. */
 export function notWritten(outcome: TaskOutcome): 'not-resident' {
   if (outcome.kind === 'gone') return 'not-resident'
   throw failed(outcome)

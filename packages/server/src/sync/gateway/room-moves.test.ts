@@ -88,7 +88,7 @@ it('[C8] [LIFE-23] a document that is deleted during a move is gone and not open
   expect(workers.openedIn).toEqual([0])
 })
 
-it('[C8] a message over the bounds of its home makes the room move first, and the next home gets all messages in order', async () => {
+it('[C8] a message above the bounds of the home moves the room, and the next home gets all messages in order', async () => {
   await using bench = await startBench()
   const { workers } = bench
   bench.store.put(headOf('doc'))

@@ -68,14 +68,14 @@ export class RoomNews {
   }
 
   /**
-   * Called when the log of a document was replaced by one that ends at `seq`. A room that was opened later has the new log already.
+   * Called when the log of a document was replaced by a log that ends at `seq`. A room that was opened later has the new log already.
    * [CFG-11]
    */
   async repaired(document: DocumentLife, seq: number): Promise<void> {
     const room = this.#table.of(document)
     if (room?.key !== document.key) return
     await room.turning
-    // Only the owner acts, and it notifies the edges.
+    // Only the owner of the document acts. The owner notifies the edges.
     if (room.phase === 'open' && room.epoch !== null && room.since !== null && room.since < seq) this.#replaced(room)
   }
 

@@ -26,7 +26,7 @@ export interface RoomOpeningsDeps {
   readonly records: RoomRecords
   /** `null` in a relay of one node, which opens every document here. */
   readonly places: RoomPlaces | null
-  /** `null`: everything is allowed. */
+  /** The permissions of this node; `null` permits everything. */
   readonly may: NodePermits | null
   /** Closes the room of a document that is gone. */
   readonly drop: (ref: DocumentRef) => Promise<unknown>
@@ -46,14 +46,14 @@ const AGAIN_MS = 300
 
 type Reload = Extract<FromWorker, { kind: 'reload' }>
 
-/** What is already known of a document when the search for its place begins; see `RoomPlaces.find`. */
+/** The facts about a document that are known when the search for its place begins; see `RoomPlaces.find`. */
 interface Known {
   readonly owner?: DocumentHead['owner']
   readonly sizeBytes?: number
   readonly patienceMs?: number
 }
 
-/** The room is loaded anew and takes over nothing from its former home. */
+/** The room is loaded again from the store and takes over nothing from its former home. */
 const ANEW: Reopening = { without: 0, resumes: false }
 
 /**
@@ -77,8 +77,8 @@ export class RoomOpenings {
     for (;;) {
       if (may?.own() === false) return { kind: may.othersServe?.() === true ? 'unreachable' : 'unavailable' }
       const known = table.of(head)
-      // The id was deleted and created again, and nobody may join the earlier document. Another caller may open the new one during the
-      // drop, so the loop looks again.
+      // The id was deleted and created again, and nobody may join the earlier document. Another caller may open the new document during
+      // the drop, so the loop looks again.
       if (known && known.key !== head.key) {
         await drop(head)
         continue
@@ -179,7 +179,7 @@ export class RoomOpenings {
     room.settleOpen('unavailable')
   }
 
-  /** Called when another process has replaced the log of a document that is open here. All members have to join anew. [CFG-11] */
+  /** Called when another process has replaced the log of a document that is open here. All members have to join again. [CFG-11] */
   replaced(room: Room): void {
     if (room.home !== null) this.#deps.workers.post(room.home, forgetting(room))
     this.reset(room, { writers: [] })
@@ -220,7 +220,7 @@ export class RoomOpenings {
     for (const room of rooms) {
       jobs.failAll(room)
       this.endEdges(room, { kind: 'reload', without: running?.room === room.number ? running.connection : 0, resumes: false })
-      // The document of this room is being dropped. The task for that has just failed, and `drop` goes on without it.
+      // The document of this room is being dropped. The task of `drop` has just failed, and `drop` goes on without its answer.
       if (room.phase === 'closed') continue
       // This check comes before any message is posted. Otherwise the home would get the room and run the harmful message again.
       if (recovery.isBarred(room.ref)) {
@@ -254,7 +254,7 @@ export class RoomOpenings {
     this.fenced(room)
   }
 
-  /** Called when the other node that is this home cannot be reached any more. [LIFE-25] */
+  /** Called when the node whose home number is `home` cannot be reached any more. [LIFE-25] */
   lost(home: number): void {
     for (const room of Array.from(this.#deps.table.all())) {
       if (room.home !== home) continue
@@ -281,7 +281,7 @@ export class RoomOpenings {
     const outcome = await jobs.run(room, { kind: 'hand-over', bodyLater: true })
     const closed = this.#handedOver.get(room) ?? null
     this.#handedOver.delete(room)
-    // The room was closed or fenced meanwhile.
+    // The room was closed or fenced while the task ran.
     if (room.epoch !== epoch || !isOpening(room)) return false
     if (outcome.kind !== 'evicted' && closed !== null) {
       // Something else has closed the room, such as an edit that broke the live document.
@@ -301,7 +301,7 @@ export class RoomOpenings {
       table.forget(room)
       room.settleOpen('unavailable')
     }
-    // When false, the document has no owner now, or still this node, which then opens it for others.
+    // When `isHandedOver` is false, the document has no owner now, or this node still owns it and opens it for other nodes.
     return isHandedOver
   }
 
@@ -337,8 +337,8 @@ export class RoomOpenings {
   }
 
   /**
-   * Begins a tenure of this node. `diverged`: the database has lost the end of the log. Members have that end, but its sequences will be
-   * given to other records. So the members have to join anew and send the edits that they hold. [LIFE-25]
+   * Begins a tenure of this node. Returns `diverged` when the database has lost the end of the log. Members have that end, but its
+   * sequences will be given to other records. So the members have to join again and send the edits that they hold. [LIFE-25]
    */
   #begins(room: Room, { tenure, lastSeq }: Extract<Place, { kind: 'here' }>): 'diverged' | 'continued' {
     room.epoch = tenure.epoch
@@ -357,7 +357,7 @@ export class RoomOpenings {
     return true
   }
 
-  /** Acquires a document of this node anew, and waits for the store until `resets.untilMs`. */
+  /** Acquires a document of this node again, and waits for the store until `resets.untilMs`. */
   #placeAgain(room: Room): void {
     this.#place(room, { owner: null, patienceMs: room.resets.untilMs - this.#deps.clock.monotonicMs() })
   }

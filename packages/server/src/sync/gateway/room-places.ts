@@ -47,7 +47,10 @@ export const NO_TAKEOVERS = { silent: 0, ended: 0 }
 export class RoomPlaces {
   readonly #deps: RoomPlacesDeps
 
-  /** The number of documents taken from other nodes: `silent` ones without heartbeats, and `ended` ones. */
+  /**
+   * The number of documents that this node took from other nodes: from nodes without heartbeats (`silent`) and from nodes that had ended
+   * (`ended`).
+   */
   readonly takeovers = { ...NO_TAKEOVERS }
 
   constructor(deps: RoomPlacesDeps) {
@@ -91,7 +94,7 @@ export class RoomPlaces {
     return this.#deps.known?.hasBeatSince(owner, sinceMs + LIVES_AFTER_MS) === true
   }
 
-  /** Asks the store for the document. Returns `null` when the store does not answer. */
+  /** Acquires the document in the store. Returns `null` when the store does not answer. */
   async #acquire(key: number, seen: Tenure | undefined): Promise<AcquireOutcome | null> {
     try {
       return await this.#deps.ownership.acquire(key, seen)
@@ -110,8 +113,8 @@ export class RoomPlaces {
   }
 
   /**
-   * Gives up a document that is stored and closed. When that fails, this node stays its owner and opens it for others. Never
-   * rejects.
+   * Gives up a document that is stored and closed. Never rejects. When the store does not answer, this node stays the owner and opens the
+   * document for other nodes.
    */
   async release(key: number, epoch: number): Promise<void> {
     try {

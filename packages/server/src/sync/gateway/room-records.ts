@@ -3,7 +3,10 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 import type { Room, RoomTable } from './room-table.ts'
 
-/** Makes rooms report who changes what while a record of their document is held, and writes the changes into the record. [AG-20] */
+/**
+ * Makes a room report which person makes each change while a record of its document is held, and writes the changes into the record.
+ * [AG-20]
+ */
 export class RoomRecords {
   readonly #given: {
     readonly records: ChangeRecords | undefined
@@ -28,7 +31,10 @@ export class RoomRecords {
     })
   }
 
-  /** Called when a room is open. It begins without reporting, also when it was opened again after its worker had ended. */
+  /**
+   * Called when a room is open. An opened room does not report changes until it is told to, also when it was opened again after its
+   * worker had ended.
+   */
   opened(room: Room): void {
     if (this.#given.records?.isHeld(room.ref) === true) this.#tell(room, true)
   }
@@ -39,7 +45,7 @@ export class RoomRecords {
     for (const { who, ...change } of changes) records?.note(ref, { who, caller: null }, [change], nowMs)
   }
 
-  /** Called when an edge starts or stops watching who changes what in a room. */
+  /** Called when the `isWatching` of an edge in the room has changed. */
   watch(room: Room): void {
     this.#tell(room, this.#given.records?.isHeld(room.ref) === true)
   }

@@ -28,7 +28,7 @@ it('[LIFE-26] a document that seems to end nodes is not opened for 60 s, at most
   expect([recovery.bar(bad), recovery.isBarred(bad)]).toEqual([true, true])
 })
 
-it('[C6] a document that ends a worker for the third time is not given to another one, and its sockets are closed', async () => {
+it('[C6] a document that ends a worker for the third time gets no other worker, and its sockets are closed', async () => {
   await using bench = await startBench()
   bench.store.put(headOf('doc'))
   bench.workers.settles = false

@@ -22,7 +22,7 @@ export interface RoomRecoveryDeps {
   readonly post: (room: Room, message: ToWorker) => void
   readonly clock: Clock
   readonly log: Logger
-  /** Whether a record is held of who changes what in a document. [AG-20] */
+  /** Whether a record of the changes in a document is held, with the person who made each change. [AG-20] */
   readonly isWatched: (ref: DocumentRef) => boolean
 }
 
@@ -65,8 +65,8 @@ export class RoomRecovery {
   }
 
   /**
-   * Bars a document that seems to have ended several nodes, for 60 s. Returns false when it was already barred in the last ten
-   * minutes. Then it may be opened. [LIFE-26]
+   * Bars a document that seems to have ended several nodes, for 60 s. Returns false when the document was already barred in the last ten
+   * minutes, and may therefore be opened. [LIFE-26]
    */
   bar(ref: DocumentRef): boolean {
     const nowMs = this.#deps.clock.monotonicMs()
@@ -80,8 +80,8 @@ export class RoomRecovery {
   }
 
   /**
-   * Forgets the frame that the home of a room was handling when it ended. This is done at once: the next opening may fail, and the
-   * openings after it would not know the frame. [C6]
+   * Forgets the frame that the home of a room was handling when the home ended. Must be called at once: when the next opening fails,
+   * later openings do not know which frame it was. [C6]
    */
   dropRunning(room: Room, { connection, join, ordinal }: EndedRun): void {
     for (const joined of [...room.members.map(joinedOf), ...room.left]) {
@@ -101,10 +101,10 @@ export class RoomRecovery {
       ...(room.since !== null && room.members.length > 0 && { since: room.since }),
       ...(room.sinceTenure !== null && { sinceTenure: room.sinceTenure }),
     })
-    // This message comes before the kept frames, whose changes would otherwise not be recorded.
+    // The `watch` message comes before the kept frames, so that the room reports the changes of these frames too.
     if (this.#deps.isWatched(room.ref)) this.#deps.post(room, { kind: 'watch', room: room.number, isOn: true })
     const members = room.members.map(joinedOf).filter((joined) => joined !== null)
-    // This connection is dropped for good, because its message would end the home of the room at the next opening too.
+    // The connection `without` is dropped for good, because its message would end the home of the room at the next opening too.
     room.left = room.left.filter(({ id }) => id !== without)
     // A connection that has joined again is a member, and its earlier join no longer counts.
     const left = room.left.filter(({ id }) => !members.some((member) => member.id === id))
@@ -142,7 +142,7 @@ export class RoomRecovery {
   }
 }
 
-/** Returns the answers to the connection whose message the worker was handling when it ended. [C6] */
+/** Returns the answers to the connection whose message the worker was handling when the worker ended. [C6] */
 export function expulsion({ connection, join, ordinal }: EndedRun): readonly ConnectionMessage[] {
   const code = 'ERR_BAD_UPDATE'
   const text = 'The update could not be applied in the time an update may take.'

@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest'
 import { NO_RESETS, oneMore, type RoomResets } from './room-resets.ts'
 
-/**
- * Returns how many resets are tolerated, at most `most`, when one comes every `everyMs` with `stored` records stored before it.
- */
+/** Returns how many resets are tolerated, at most `most`, when a reset comes every `everyMs` and `stored` records are stored before each. */
 function borne(everyMs: number, stored: number, most: number): number {
   let resets: RoomResets = NO_RESETS
   for (let count = 0; count < most; count++) {
@@ -22,6 +20,6 @@ it('[LIFE-6] twenty resets within a minute are tolerated when something is store
   expect([borne(1, 1, 99), borne(2_900, 1, 99)]).toEqual([20, 20])
 })
 
-it('[LIFE-6] resets that come once in a while are always tolerated', () => {
+it('[LIFE-6] resets of a room that are far apart are always tolerated', () => {
   expect([borne(61_000, 0, 999), borne(3_100, 1, 999)]).toEqual([999, 999])
 })

@@ -18,11 +18,14 @@ const WINDOW_MS = 60_000
 const MOST = 20
 /** Only few resets in a row are allowed, because a write that the store always refuses is sent again after each of them. */
 const MOST_IN_ROW = 3
-/** Longer than the 10 s after which a node without the database gives up its documents by itself. [LIFE-27] */
+/**
+ * How long opening is tried again after a reset. This is longer than the 10 s after which a node without the database gives up its
+ * documents by itself. [LIFE-27]
+ */
 export const REOPEN_MS = 12_000
 
 /**
- * Counts one more reset. Returns `null` when there were too many. Then sending the writes again does not help, and the sockets of
+ * Counts one more reset. Returns `null` when there were too many resets: sending the writes again does not help then, and the sockets of
  * the room have to be closed. [LIFE-6]
  */
 export function oneMore({ resets: before, since }: Pick<Room, 'resets' | 'since'>, nowMs: number): RoomResets | null {

@@ -8,8 +8,8 @@ import { RoomTable } from './room-table.ts'
 const behind = { lastSeq: 2, coveredSeq: 1 }
 const ownedBy = (owner: number) => ({ owner: { owner, epoch: 1 } })
 
-describe('the place where documents are settled', () => {
-  it('[LIFE-11] [LIFE-25] a document is settled here, at the node that has its room or owns it, or singly when that node cannot be asked', () => {
+describe('planning where documents are settled', () => {
+  it('[LIFE-11] [LIFE-25] documents are settled here, at their linked owner, or else one by one', () => {
     const heads = {
       open: headOf('open'),
       cold: headOf('cold', behind),
@@ -42,8 +42,8 @@ describe('the place where documents are settled', () => {
 })
 
 /**
- * Three documents: two whose bodies are behind, at node 2, which never answers, and at node 3, which answers; and one that is
- * open here.
+ * Three documents: one that is open here, one whose body is behind at node 2, which never answers, and one whose body is behind at node
+ * 3, which answers.
  */
 function settling(here: () => Promise<void>) {
   const time = manualTime()
@@ -65,7 +65,7 @@ function settling(here: () => Promise<void>) {
   return { time, counts, ask: (withinMs?: number) => void rooms.settleAll(heads, withinMs).then((count) => counts.push(count)) }
 }
 
-describe('documents of several nodes that are settled for one reader', () => {
+describe('settling documents of several nodes for one reader', () => {
   it('[LIFE-8] [LIFE-25] a reader waits 1 s in total for silent nodes, and the documents of other nodes are counted', async () => {
     const { time, counts, ask } = settling(() => Promise.resolve())
     ask()

@@ -2,7 +2,7 @@ import type { FromWorker } from '../worker-messages.ts'
 import type { Connection } from './connection.ts'
 import type { NotOpen, Room } from './room-table.ts'
 
-/** Receives what rooms report to the sockets. Nothing is reported before `attach`. */
+/** Receives the reports of rooms for the sockets. Rooms report nothing before `attach`. */
 export interface RoomSink {
   updates(room: Room, updates: readonly Uint8Array[], senders: readonly number[]): void
   awareness(room: Room, frame: Uint8Array, except: number): void

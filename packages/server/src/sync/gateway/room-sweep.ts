@@ -27,9 +27,9 @@ const IDLE_MS = 30_000
 const LEFT_KEPT_MS = 5_000
 
 /**
- * Evicts documents that nobody needs, once a second, until it is disposed. [LIFE-17] A document is evicted when nobody has joined it
- * for 30 s. It is evicted earlier when the documents without connections take more memory than `cacheMaxBytes`; the longest idle
- * ones go first.
+ * Evicts documents that nobody needs, once a second, until it is disposed. [LIFE-17] A document is evicted when nobody has joined it for
+ * 30 s. When the documents without connections take more memory than `cacheMaxBytes`, documents are evicted earlier, the longest idle
+ * document first.
  */
 export class RoomSweep implements Disposable {
   readonly #deps: RoomSweepDeps
@@ -61,7 +61,7 @@ export class RoomSweep implements Disposable {
     this.#cancel = timers.after(SWEEP_MS, () => this.#sweep())
   }
 
-  /** Evicts the longest idle ones of these free rooms until the others take at most `cacheMaxBytes`. */
+  /** Evicts rooms from `free`, the longest idle room first, until the other rooms take at most `cacheMaxBytes`. */
   #evictAbove(free: readonly Room[], nowMs: number): void {
     const { cacheMaxBytes = null, reports } = this.#deps
     if (cacheMaxBytes === null) return
@@ -96,7 +96,7 @@ export class RoomSweep implements Disposable {
     })
   }
 
-  /** Gives up and forgets a document that was evicted. A caller that opens it meanwhile waits. */
+  /** Gives up and forgets a document that was evicted. A caller that opens the document during this time waits. */
   async #givenUp(room: Room): Promise<'gone'> {
     await this.#deps.openings.release(room)
     this.#deps.table.forget(room)
@@ -104,7 +104,7 @@ export class RoomSweep implements Disposable {
   }
 }
 
-/** Whether nobody has joined the room, here or at another node. */
+/** Whether no connection is joined to the room, and no other node has connections or calls in it. */
 function isFree(room: Room): boolean {
   return room.phase === 'open' && room.members.length === 0 && room.edges.length === 0
 }

@@ -15,7 +15,7 @@ export type OpenOutcome = Exclude<Extract<FromWorker, { kind: 'opened' }>['outco
  */
 export type NotOpen = NotLoaded | 'unreachable'
 
-/** What the home of a room needs to know of a connection. */
+/** The facts about a connection that the home of a room needs. */
 export interface Joined {
   readonly id: number
   readonly binding: Binding
@@ -25,8 +25,9 @@ export interface Joined {
 }
 
 /**
- * A resident document as the gateway knows it. The phases: `opening`: its home loads it, or its owner is being searched. `evicting`: its
- * home stores and closes it, and a JOIN waits for the outcome. `closed`: the entry is forgotten, and the document must be looked up again.
+ * A resident document as the gateway knows it. The phases: `opening`: its home loads it, or its owner is searched for. `evicting`: its
+ * home stores and closes it, and a JOIN waits for the outcome. `closed`: the entry is forgotten, and the document must be looked up
+ * again.
  */
 export interface Room {
   readonly number: number
@@ -35,13 +36,11 @@ export interface Room {
   readonly key: number
   /** Where the room runs; see `WorkerPool`. `null` while it is not known which node owns the document. */
   home: number | null
-  /** The epoch by which this node owns the document; `null` when it does not, and always in a relay that is alone. [LIFE-26] */
+  /** The epoch by which this node owns the document; `null` when this node does not own it, and always in a relay of one node. [LIFE-26] */
   epoch: number | null
   /** Counts the searches for the owner of the document. */
   placings: number
-  /**
-   * The members have the log through this sequence, and it is durable through it; `null` when the sequence is not known. [LIFE-25]
-   */
+  /** The members have the log through this sequence, and the log is durable through this sequence; `null` when it is not known. [LIFE-25] */
   since: number | null
   /** The tenure in which the owner reported `since`; `null` when it is not known. */
   sinceTenure: Tenure | null
@@ -52,12 +51,12 @@ export interface Room {
   /** Nodes with connections or calls in this room, which runs here. */
   readonly edges: RoomEdge[]
   phase: 'opening' | 'open' | 'evicting' | 'closed'
-  /** The room has to move before it gets another write, because the next step may exceed what its home allows. [C8] */
+  /** True when the room has to move before it gets another write, because the next write may exceed the bounds of its home. [C8] */
   mustMove: boolean
   sharing: Sharing
-  /** The stored version in which the sharing was read; older news of it is ignored. */
+  /** The stored version in which the sharing was read. Older news of the sharing is ignored. */
   sharingVersion: number
-  /** The log of the document has a gap: see `announcedLevel`. */
+  /** True when the log of the document has a gap; see `announcedLevel`. */
   hasGap: boolean
   readonly members: Connection[]
   /**
@@ -69,7 +68,7 @@ export interface Room {
    * they are read from its frames. [WS-47]
    */
   readonly clocks: Map<number, number>
-  /** By client id: the connection to which the shown presence belongs; see `noteShown`. [WS-44] */
+  /** The connection to which the shown presence of each client id belongs; see `noteShown`. [WS-44] */
   readonly shown: Map<number, number>
   /** How often the log refused a write while everybody stayed joined. [LIFE-6] */
   resets: RoomResets
@@ -127,8 +126,8 @@ export class RoomTable {
   }
 
   /**
-   * Forgets the document at once, so that the next look-up opens it again. Messages of the room still find it until
-   * `forget`.
+   * Removes the room from the look-up by document, so that the next look-up opens the document again. Messages of the home still find the
+   * room by its number until `forget`.
    */
   detach(room: Room): void {
     room.phase = 'closed'
@@ -166,7 +165,7 @@ export function isHeld({ epoch, tenure }: Pick<Room, 'epoch' | 'tenure'>, owner:
   return epoch !== null && owner?.epoch === epoch && owner.owner === tenure?.owner
 }
 
-/** Starts an opening. Joins and calls wait until it is settled by `settleOpen`. */
+/** Starts an opening. Joins and calls wait until `settleOpen` ends the opening. */
 export function beginOpening(room: Room): void {
   room.phase = 'opening'
   room.turning = new Promise((resolve) => {
@@ -205,7 +204,7 @@ export function removeMember(room: Room, connection: Connection): boolean {
   return true
 }
 
-/** Returns what a home needs to know of a connection; `null` when the connection is joined to nothing. */
+/** Returns the facts about a connection that a home needs; `null` when the connection is joined to no document. */
 export function joinedOf(connection: Connection): Joined | null {
   const binding = bindingOf(connection)
   const identity = identityOf(connection)

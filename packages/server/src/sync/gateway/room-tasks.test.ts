@@ -12,7 +12,10 @@ import { RoomTasks } from './room-tasks.ts'
 const OWNER = 2
 const SETTLE: RoomTask = { kind: 'settle' }
 
-/** Rooms whose owner is another node. `answers` runs during each task in turn and returns the answer of the owner. */
+/**
+ * Creates rooms whose owner is another node. The owner answers the first task with the first function of `answers`, the second with the
+ * second, and so on.
+ */
 function tasksOver(answers: readonly ((room: Room, table: RoomTable) => TaskOutcome)[]) {
   const table = new RoomTable()
   const head = headOf('doc', { lastSeq: 2, coveredSeq: 1 })

@@ -26,12 +26,12 @@ export interface RoomTasksDeps {
 /** How long a call waits, from its beginning, until the owner of its document can be reached. [LIFE-25] */
 const OWNER_MS = 2_000
 /**
- * How long a call waits at least when the owner is lost late in the call. Within this time another node may become the owner, or the
- * link may come up again.
+ * When a call loses its owner late, the call still waits this long. Within this time another node may become the owner, or the link may
+ * come up again.
  */
 const LOST_OWNER_MS = 500
 
-/** Outcomes on which readers rely, so that they must not come from a node that has lost the document. [LIFE-11] */
+/** Outcomes that answer a reader. They must not come from a node that has lost the document. [LIFE-11] */
 const READINGS: ReadonlySet<TaskOutcome['kind']> = new Set(['settled', 'encoded'])
 
 /** Runs tasks in the rooms of documents, in any home. */

@@ -8,7 +8,7 @@ import type { Incarnation, Ownership } from '../ownership.port.ts'
 import type { NodeHomes, WorkerPool } from '../worker-pool.port.ts'
 import type { NodeSettling } from './room-settling.ts'
 
-/** What live documents need from the rest of the relay. */
+/** The services of the rest of the relay that live documents use. */
 export interface RoomsDeps {
   readonly workers: WorkerPool
   readonly store: Pick<DocumentStore, 'state'>
@@ -24,7 +24,7 @@ export interface RoomsDeps {
   readonly edited?: (ref: DocumentRef) => void
   /** How documents are shared between nodes; absent in a relay of one node. [LIFE-25] */
   readonly nodes?: RoomNodes
-  /** The records of what people change; absent: nothing is recorded. [AG-20] */
+  /** The records of the changes that people make. When absent, no changes are recorded. [AG-20] */
   readonly records?: ChangeRecords
 }
 
@@ -38,7 +38,7 @@ export interface NodePermits {
   othersServe?(): boolean
 }
 
-/** What this node knows of other nodes, apart from its links to them. */
+/** Facts about other nodes that their heartbeats show. */
 export interface KnownNodes {
   /** Whether a node is ending. Documents are not handed over to it while another node could have them. [LIFE-28] */
   isDraining(node: Incarnation): boolean
@@ -46,15 +46,15 @@ export interface KnownNodes {
   hasBeatSince(node: Incarnation, monotonicMs: number): boolean
 }
 
-/** What a node needs to know of the other nodes and to ask of them. */
+/** The services by which a node of several shares documents with the other nodes. */
 export interface RoomNodes {
-  /** What the health of this node allows now; absent: everything. [LIFE-27] */
+  /** The permissions that this node has now because of its health. When absent, everything is permitted. [LIFE-27] */
   readonly may?: NodePermits
-  /** Absent: nothing is known. */
+  /** Facts about other nodes. When absent, no node counts as ending or as alive. */
   readonly known?: KnownNodes
   readonly ownership: Ownership
   readonly links: Pick<NodeLinks, 'peers'>
-  /** Asks other nodes to settle many documents at once; absent: they are asked for each document. */
+  /** Asks another node to settle many documents with one message. When absent, this node sends one task per document. */
   readonly settling?: NodeSettling
   /** The homes of `workers`, of which some are other nodes. */
   readonly homes: Pick<NodeHomes, 'onLost' | 'isFull' | 'onDrained'>
@@ -67,6 +67,6 @@ export interface RoomCounts {
   readonly edge: number
   /** Number of times that a room of this node found that another node had taken its document. */
   readonly fenced: number
-  /** Number of documents that this node took from a node without a heartbeat for 3 s (`silent`) or from one that had ended. */
+  /** Number of documents that this node took from a node without a heartbeat for 3 s (`silent`) or from a node that had ended. */
   readonly takeovers: { readonly silent: number; readonly ended: number }
 }

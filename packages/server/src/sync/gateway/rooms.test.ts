@@ -114,7 +114,7 @@ describe('keeping documents in memory', () => {
     })
   })
 
-  it('[LIFE-13] a PUT goes to the room of a loaded document and is left to the caller for a cold one', async () => {
+  it('[LIFE-13] a PUT goes to the room of a loaded document and is left to the caller for a cold document', async () => {
     const { rooms, workers } = openAlone()
     const head = headOf('doc')
     expect(await rooms.put(putOf(head))).toBe('not-resident')
@@ -142,7 +142,7 @@ describe('keeping documents in memory', () => {
     expect(rooms.isResident(head)).toBe(false)
   })
 
-  it('[MCP-15] an edit given up by its caller rejects with the reason of the caller; one that committed is returned', async () => {
+  it('[MCP-15] an edit that its caller gives up rejects with the reason of the caller, unless it was committed', async () => {
     const { rooms, workers } = openAlone()
     const head = headOf('doc')
     const request = editRequest(head, 'delete_prose_page', { pageId: 'p' })
@@ -334,11 +334,11 @@ describe('failing workers and stores', () => {
   })
 })
 
-describe('a node that may open nothing', () => {
+describe('a node that may open no documents', () => {
   it.each([
     [true, 50, 800],
     [false, 250, 5_000],
-  ])('[WS-57] closes a joining socket with 1012 (other nodes serve: %s, retry-after %i to %i ms)', async (serve, from, to) => {
+  ])('[WS-57] a node that may open nothing ends joins with 1012 (others serve: %s, %i to %i ms)', async (serve, from, to) => {
     const may = { own: () => false, takeOver: () => false, othersServe: () => serve }
     const ownership = new MemoryOwnership({ clock: systemClock }).of(1)
     const homes = { onLost() {}, isFull: () => false, onDrained() {} }

@@ -45,10 +45,10 @@ export interface Rooms extends Residents, AsyncDisposable {
   attach(sink: RoomSink): void
   /** Makes the document resident; waits for a load or an eviction in progress. Never rejects. [LIFE-17] */
   enter(head: DocumentHead): Promise<Entered>
-  /** Adds a connection whose state is already `joined`; `false` when the room was closed meanwhile. [WS-23] */
+  /** Adds a connection whose state is already `joined`. Returns false when the room was closed since `enter`. [WS-23] */
   join(room: Room, connection: Connection): boolean
   leave(room: Room, connection: Connection): void
-  /** Observes, until it is disposed, whether the sharing of this document changes. If it does, an earlier look-up may be outdated. */
+  /** Returns an observer that shows whether the sharing of this document has changed. The caller disposes it. */
   watchSharing(ref: DocumentRef): SharingWatch
   /** Sends a message of a joined connection to its room. */
   post(room: Room, message: ToWorker): void
@@ -280,7 +280,7 @@ class OpenRooms implements Rooms {
   async drop(ref: DocumentRef): Promise<readonly string[]> {
     const room = this.#table.of(ref)
     if (!room) return []
-    // From here on a JOIN looks the document up again. Messages that the home sent before still reach the members.
+    // After `detach`, a JOIN looks the document up again. Messages that the home sent before still reach the members.
     this.#table.detach(room)
     this.news.ended(room)
     room.settleOpen('gone')

@@ -25,7 +25,7 @@ export type PinnedToken =
   /** `sub`: the subject of a token that was verified and still refused. */
   | { readonly kind: 'failed'; readonly failure: AuthFailure; readonly sub?: string }
 
-/** Handles AUTH: the first one, or a renewal. [WS-15..WS-19] */
+/** Handles the first AUTH of a connection, or a renewal. [WS-15..WS-19] */
 export async function handleAuth(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> {
   const parsed = parseAuth(readJson(message))
   const form = parsed ?? PLAIN_FORM
@@ -118,8 +118,8 @@ async function renew(
 }
 
 /**
- * Decides the rights of a joined connection again, with its current role and the current shares. Below view it is
- * unbound at once. A change between view and edit applies from the next message on. [WS-54, PERM-2]
+ * Decides the rights of a joined connection again, with its current role and the current shares. Unbinds the connection at once when its
+ * level is below view. A change between view and edit applies from the next message on. [WS-54, PERM-2]
  */
 export function applyLevel(context: SessionContext, connection: Connection): void {
   const { state } = connection
@@ -152,7 +152,7 @@ export function applyLevel(context: SessionContext, connection: Connection): voi
   }
   binding.level = level
   binding.announced = announced
-  // Sent on every change of token or shares: a new token may have another size limit at the same level.
+  // The room gets this message after every change of token or shares, because a new token may have another size limit at the same level.
   context.rooms.post(room, { kind: 'rights', room: room.number, connection: connection.id, ...memberRights(binding, identity) })
 }
 

@@ -22,7 +22,7 @@ import type { AccessPolicy } from '../../access/access.ts'
 /** Configured behaviour of sockets; `null` is unlimited. */
 export interface GatewaySettings {
   readonly tenancy: Tenancy
-  /** `''` serves every region. [AUTH-8] */
+  /** The region whose tokens are accepted; `''` accepts the tokens of every region. [AUTH-8] */
   readonly region: string
   /** `['*']` or a list. [WS-4] */
   readonly corsOrigins: readonly string[]
@@ -43,7 +43,7 @@ export interface GatewaySettings {
 export interface SessionDeps {
   readonly settings: GatewaySettings
   readonly verifyToken: TokenVerifier
-  /** Answers from memory, without a query. [WS-20] */
+  /** Returns whether a token is revoked, from memory and without a query. [WS-20] */
   readonly isRevoked: (jti: string) => boolean
   readonly seats: Seats
   readonly rateLimiter: RateLimiter
@@ -56,7 +56,7 @@ export interface SessionDeps {
   readonly nextConnection?: () => number
   /** Subscribes to early news of a workspace with connections, until the returned function is called. */
   readonly follow?: (workspaceId: string) => () => void
-  /** Absent: sessions create their own. */
+  /** The byte buckets of the workspaces. When absent, sessions create their own buckets. */
   readonly byteBuckets?: ByteBuckets
   readonly clock: Clock
   readonly timers: Timers
@@ -64,7 +64,7 @@ export interface SessionDeps {
   readonly log: Logger
 }
 
-/** What the handlers of all frame kinds share. */
+/** The state and functions that the handlers of all frame kinds share. */
 export interface SessionContext extends SessionDeps {
   readonly outbox: Outbox
   readonly counters: GatewayCounters
@@ -89,7 +89,7 @@ export interface SessionContext extends SessionDeps {
   /** Sends ERR_LINEAGE, which names the current lineage. [WS-62] */
   sendOtherLineage(connection: Connection, present: string): void
   violation(connection: Connection): void
-  /** Leaves the document, if there is one; the connection stays authenticated. */
+  /** Leaves the document, if the connection is joined to one. The connection stays authenticated. */
   unbind(connection: Connection): void
   pause(connection: Connection, reason: number): void
   /** Sends a step1 when a write token is free: not before `afterMs`, and after 5 s at the latest. [WS-29] */

@@ -55,9 +55,7 @@ export async function handleJoin(context: SessionContext, connection: Connection
   unavailable(context, connection, asked.docId, 'unavailable')
 }
 
-/**
- * Tries the join once. Returns `again` when the document was deleted or its sharing changed meanwhile.
- */
+/** Tries the join once. Returns `again` when the document was deleted or its sharing changed during the join. */
 async function tryJoin(
   context: SessionContext,
   connection: Connection,
@@ -78,7 +76,7 @@ async function tryJoin(
   }
   if (decision.kind === 'deleted') {
     const deps = { store: context.store, accessPolicy: settings.accessPolicy }
-    // The document is deleted even if the store does not answer what its successor is.
+    // ERR_DELETED is sent even if the store does not answer which document is the successor.
     const successor = await successorOf(access, state, deps).catch(() => null)
     context.sendDeleted(connection, successor?.id ?? null)
     return 'settled'
@@ -103,7 +101,7 @@ async function tryJoin(
   const { room } = entered
   rooms.news.sharingRead(room, decision.head)
   const level = decideLevel(access, room.sharing, settings.accessPolicy)
-  // The room knows a newer sharing than the one read here. By that sharing, the caller may not read the document any more.
+  // The room knows a newer sharing than the head that this JOIN has read. By the newer sharing, the caller may not read the document.
   if (level === 'none') return 'again'
   const announced = announcedLevel(room, level)
   const join = ++connection.joins
@@ -124,7 +122,7 @@ async function tryJoin(
   }
   connection.state = { kind: 'joined', identity, binding }
   if (rooms.join(room, connection)) {
-    // This frame is sent before any answer of the worker.
+    // The frame of `sendJoined` is sent before any answer of the worker.
     if (identity.joined) sendJoined(context, connection, decision.head, announced)
     return 'settled'
   }
@@ -166,7 +164,10 @@ export function unavailable(context: SessionContext, connection: Connection, id:
   return 'settled'
 }
 
-/** Returns a short time when another node has the document open, because a client that returns through that node can go on at once. [WS-57] */
+/**
+ * Returns a short retry-after when the document is open at another node: a client that reconnects to that node can continue at once.
+ * [WS-57]
+ */
 function retryMs({ random }: SessionContext, why: NotOpen): number | undefined {
   return why === 'unreachable' ? retryElsewhereMs(random) : undefined
 }

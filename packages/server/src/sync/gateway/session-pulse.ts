@@ -3,7 +3,7 @@ import { bindingOf, type Connection, identityOf, PAUSE } from './connection.ts'
 import { tokenEnd } from './session-auth.ts'
 import type { SessionContext } from './session-context.ts'
 
-/** One timer for all connections instead of one for each. */
+/** The interval of the one timer that checks all connections. */
 const BEAT_MS = 250
 const PING_EVERY_MS = 30_000
 const SILENT_MS = 60_000
@@ -19,7 +19,7 @@ export interface PulseDeps extends SessionContext {
  * Checks all connections for timed work: AUTH deadlines, token ends, pings, silent peers, unfinished chunks, reading rates.
  */
 export class Pulse {
-  /** Monotonic time of the last beat. It is exact enough to note signs of life. */
+  /** Monotonic time of the last check. It is exact enough to record when a peer was last heard. */
   nowMs: number
   readonly #deps: PulseDeps
   #cancel: () => void
@@ -68,7 +68,7 @@ export class Pulse {
     if (connection.windowFrames <= maxMessagesPerSec / 2) this.#deps.resume(connection, PAUSE.rate)
   }
 
-  /** Pings a connection, and ends one that has been silent for too long. [WS-50] */
+  /** Pings a connection, and ends a connection that has been silent for too long. [WS-50] */
   #life(connection: Connection): void {
     // While reading is paused, nothing from the peer can be read, so the peer counts as alive.
     if (connection.paused !== 0) connection.heardMs = this.nowMs

@@ -46,7 +46,7 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
   if (message.kind === 'violation') return context.violation(connection)
   if (message.kind === 'expel') return context.close(connection, message.code, message.word)
   const { state } = connection
-  // A report about an earlier binding no longer matters to the client.
+  // A report about an earlier join of the connection no longer matters to the client.
   if (state.kind !== 'joined' || state.binding.join !== message.join) return
   const { binding, identity } = state
   switch (message.kind) {
@@ -75,8 +75,9 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
 }
 
 /**
- * Notes the presence that a member got when it joined a room at another node. Notes the clocks, because the next owner has to send
- * newer ones. Notes that these ids belong to others, except those that this node knows as ids of its own connections. [WS-44, WS-47]
+ * Notes the presence that a member got when it joined a room at another node. Notes the clocks, because the next owner has to send newer
+ * clocks. Notes that the ids belong to connections of other nodes, except ids that this node knows as ids of its own connections. [WS-44,
+ * WS-47]
  */
 function noteSnapshot(room: Room, frame: Uint8Array): void {
   if (!isElsewhere(room)) return

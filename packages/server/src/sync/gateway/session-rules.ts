@@ -52,7 +52,10 @@ export function isTooLarge(data: Uint8Array, maxPayloadBytes: number): boolean {
   return data.length - (data[0] === TAG.syncChunk ? CHUNK_HEADER_BYTES : 0) > maxPayloadBytes
 }
 
-/** Returns the violations of the last minute, including this one; `close` when they are too many. [WS-56] */
+/**
+ * Returns the times of the violations in the last minute, with this violation as the last one. `close` is true when there are too many.
+ * [WS-56]
+ */
 export function noteViolation(
   earlier: readonly number[] | null,
   nowMs: number,
@@ -96,7 +99,7 @@ export function parseAuth(json: unknown): (AuthForm & { readonly token: string }
   return { token: json.token, objectForm: true, ack: asks('ack'), joined: asks('joined') }
 }
 
-/** Reads a JOIN_DOC; `lineage` is null when it names none. Returns `null` when the frame is not a JOIN_DOC. [WS-9] */
+/** Reads a JOIN_DOC; `lineage` is null when the frame names none. Returns `null` when the frame is not a JOIN_DOC. [WS-9] */
 export function parseJoin(json: unknown): { readonly docId: string; readonly lineage: string | null } | null {
   if (typeof json !== 'object' || json === null || !('docId' in json) || typeof json.docId !== 'string') return null
   const lineage = 'lineage' in json ? json.lineage : undefined
@@ -110,10 +113,7 @@ export type JoinDecision =
   | { readonly kind: 'deleted' }
   | { readonly kind: 'other-lineage'; readonly present: string }
 
-/**
- * Decides a JOIN_DOC after a completed look-up, in the order of the rule. `lineage` is that of the client's copy.
- * [WS-21, WS-62]
- */
+/** Decides a JOIN_DOC after a completed look-up, in the order of WS-21. `lineage` is the lineage of the client's copy. [WS-21, WS-62] */
 export function decideJoin(
   state: DocumentState,
   access: Access,
@@ -128,7 +128,7 @@ export function decideJoin(
   return lineage !== null && lineage !== present ? { kind: 'other-lineage', present } : { kind: 'admit', head: state.head, level }
 }
 
-/** Whether an id can name a document; another id counts as unknown. [WS-21] */
+/** Whether a string is a valid document id. A JOIN_DOC with an invalid id is answered as for an unknown document. [WS-21] */
 export const canNameDocument = isDocumentId
 
 /** Returns the kind of a SYNC message, by its sub-type. Numbers that are encoded longer than necessary are refused. [WS-10] */

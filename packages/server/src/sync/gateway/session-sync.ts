@@ -8,10 +8,10 @@ import { keptPresence } from './own-presence.ts'
 import type { SessionContext } from './session-context.ts'
 import { QUEUE_FRAMES, QUEUE_PAYLOADS, syncKind, takeOwn } from './session-rules.ts'
 
-/** Above this many unsettled bytes of one connection reading stops, even if a single message has them all. */
+/** When one connection has more unsettled bytes than this, its reading stops, even if a single message has all of these bytes. */
 const UNSETTLED_BYTES = 8 * 1024 * 1024
 
-/** A step1 waits at most this long for the answer to an earlier one and for a full socket. */
+/** A step1 waits at most this long for the answer to an earlier step1 and for a full socket. */
 const STEP_ONE_WAIT_MS = 5_000
 const STEP_ONE_LOOK_MS = 20
 const STEP_ONE_BUFFERED_BYTES = 1024 * 1024
@@ -25,15 +25,12 @@ interface Arrived {
   readonly binding: Binding
   readonly identity: Identity
   readonly kind: WellFormed
-  /** 0: a step1, which is not counted. */
+  /** The ordinal of the message; 0 for a step1, which is not counted. */
   readonly ordinal: number
   readonly message: Uint8Array
 }
 
-/**
- * Handles one SYNC message, sub-type first, in the order of the rule. Returns `null` when the work is done already.
- * [WS-27]
- */
+/** Handles one SYNC message, sub-type first, in the order of WS-27. Returns `null` when the work is done already. [WS-27] */
 export function handleSync(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> | null {
   const { state } = connection
   const kind = syncKind(message)
@@ -228,8 +225,8 @@ function takeToken(
   const { workspaceId } = identity.access
   if (kind === 'update' && isResyncOwed(connection, binding, nowMs)) return false
   const bytesWaitMs = context.byteBuckets.take(workspaceId, bytes, nowMs)
-  // The first step1 takes bytes if there are any, but is never refused: a client does not repeat it, and would wait for its document
-  // for ever.
+  // The first step1 takes bytes if there are any, but is never refused: a client that does not repeat it would wait for its document for
+  // ever.
   if (kind === 'step1' && binding.stepOneFree) {
     binding.stepOneFree = false
     return true
@@ -261,7 +258,7 @@ function resyncLater(context: SessionContext, connection: Connection, binding: B
   return false
 }
 
-/** Refuses one message; the SYNC_ACK that covers it follows its ERROR. */
+/** Refuses one message. The SYNC_ACK that covers the message follows its ERROR. */
 function refuse(
   context: SessionContext,
   connection: Connection,
@@ -285,7 +282,7 @@ function handOver(context: SessionContext, connection: Connection, binding: Bind
   if (context.rooms.isFull(room)) context.pause(connection, PAUSE.link)
 }
 
-/** Whether reading may go on: half of the work that stopped it is settled. */
+/** Whether reading may resume: the unsettled messages use at most half of the connection's allowance. */
 export function isHalfEmpty(context: SessionContext, acks: AckTracker): boolean {
   return unsettledShare(context, acks) <= 0.5
 }

@@ -19,7 +19,7 @@ import { frameKind, isTooLarge, noteViolation, PLAIN_FORM, QUEUE_FRAMES, QUEUE_P
 import { handleAwareness, handleChunk, handleSync } from './session-sync.ts'
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
-/** The number of refused sockets of one address whose close may wait. Further ones are closed at once. [WS-16] */
+/** At most this many refused sockets of one address wait for their close. Further refused sockets are closed at once. [WS-16] */
 const REFUSED_OF_ADDRESS = 4
 
 /**
@@ -109,7 +109,7 @@ export class Sessions implements AsyncDisposable {
     return this.#workspaces.get(workspaceId)
   }
 
-  /** Opens a connection. With `pinned` it is authenticated before its first frame is handled. [WS-5] */
+  /** Opens a connection. With `pinned` the connection is authenticated before its first frame is handled. [WS-5] */
   open(wire: Wire, namedWorkspace: string | undefined, pinned: PinnedToken | null, address = ''): Connection {
     const { clock, settings } = this.#deps
     const given = { id: this.#deps.nextConnection?.() ?? this.#nextId++, wire, namedWorkspace, address }
@@ -329,7 +329,7 @@ export class Sessions implements AsyncDisposable {
     if (this.#deps.follow !== undefined) this.#followed.set(workspaceId, this.#deps.follow(workspaceId))
   }
 
-  /** Frees everything that a connection holds except its socket; accepts none of its frames from here on. */
+  /** Frees everything that a connection holds, except its socket. Afterwards no frame of the connection is accepted. */
   #end(connection: Connection): void {
     if (connection.state.kind === 'closed') return
     this.#leave(connection)

@@ -19,8 +19,8 @@ function laterLimiter(delayMs: () => number): RateLimiter {
   return { take: (...asked) => later(() => limiter.take(...asked)), left: (...asked) => later(() => limiter.left(...asked)) }
 }
 
-describe('a write bucket that answers later', () => {
-  it('[WS-11] [WS-28] keeps the order of frames, takes one token for each, and refuses the frame for which there is none', async () => {
+describe('a write bucket that answers asynchronously', () => {
+  it('[WS-11] [WS-28] frames that wait for tokens stay in order, and a frame without a token is refused', async () => {
     let delayMs = 30
     const rateLimiter = laterLimiter(() => (delayMs -= 10))
     await using bench = await startBench({ deps: { rateLimiter }, settings: { writes: { ratePerSec: 0.1, burst: 2 } } })
@@ -35,7 +35,7 @@ describe('a write bucket that answers later', () => {
     expect(bench.gateway.metrics().counters.rateLimited.ws).toBe(1)
   })
 
-  it('[WS-29] sends the resync after a dropped update once a token is free, and takes one token for it', async () => {
+  it('[WS-29] a resync waits until an asynchronous bucket gives it one token', async () => {
     const taken: Taking[] = []
     const limiter = laterLimiter(() => 5)
     const rateLimiter: RateLimiter = {
@@ -58,7 +58,7 @@ describe('a write bucket that answers later', () => {
     expect(taken.filter((taking) => taking.taken)).toHaveLength(2)
   })
 
-  it('[WS-54] answers a write with ERR_DELETED and its ordinal when the document was deleted while the write waited for its token', async () => {
+  it('[WS-54] a write whose document is deleted while it waits for its token gets ERR_DELETED with its ordinal', async () => {
     let answer = (): void => undefined
     const rateLimiter: RateLimiter = {
       left: () => 0,
@@ -81,7 +81,7 @@ describe('a write bucket that answers later', () => {
     expect(bench.workers.of('sync')).toEqual([])
   })
 
-  it('[WS-40] [WS-41] does not acknowledge a write that waits for its token together with earlier ones, and without a token its ERROR comes first', async () => {
+  it('[WS-40] [WS-41] a write that waits for its token is not acknowledged, and its ERROR comes before its ack', async () => {
     const asked: ((taking: Taking) => void)[] = []
     const rateLimiter: RateLimiter = {
       left: () => 0,

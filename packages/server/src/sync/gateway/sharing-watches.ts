@@ -1,7 +1,7 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { documentKey } from './room-table.ts'
 
-/** Shows one JOIN whether the sharing of its document has changed meanwhile. */
+/** Shows whether the sharing of a document has changed since a JOIN of this document began. */
 export interface SharingWatch extends Disposable {
   readonly changed: boolean
 }

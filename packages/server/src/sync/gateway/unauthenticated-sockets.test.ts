@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { RefusedSignIns } from './refused-sign-ins.ts'
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
-/** Admits sockets, which are numbers here, and records which ones have a place. */
+/** Admits sockets, which are numbers in these tests, and records which sockets have a place. */
 class Door {
   readonly sockets: UnauthenticatedSockets<number>
   readonly inside = new Map<number, string>()
@@ -91,7 +91,7 @@ describe('places for sockets without AUTH', () => {
 })
 
 describe('repeatedly refused sign-ins', () => {
-  it('[WS-16] the first close does not wait, the second waits 0.5 s, and each further one twice as long, up to 10 s', () => {
+  it('[WS-16] the first close does not wait, the second waits 0.5 s, and each further close twice as long, up to 10 s', () => {
     const refused = new RefusedSignIns()
     expect(Array.from({ length: 9 }, (_, i) => refused.waitMs('a', 'sub ann', i * 1_000))).toEqual([
       0, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000,

@@ -1,4 +1,4 @@
-/** Whether one more socket may wait for AUTH. `evict`: it may once the named socket is closed. */
+/** Whether one more socket may wait for AUTH. With `evict`, it may wait once the named socket is closed. */
 export type Place<Socket> =
   | { readonly kind: 'free' }
   | { readonly kind: 'none' }
@@ -72,7 +72,7 @@ export class UnauthenticatedSockets<Socket> {
     return this.#holders.get(address)?.open.size ?? 0
   }
 
-  /** Returns the oldest socket of the address with the most sockets, if that is more than a share. */
+  /** Returns the oldest socket of the address with the most sockets, or `null` when this address has no more than its share. */
   #largest(): Socket | null {
     let largest: Holder<Socket> | null = null
     for (const holder of this.#holders.values())

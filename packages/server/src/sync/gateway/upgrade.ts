@@ -10,7 +10,7 @@ import { ERRORS, type ErrorCode, RelayError } from '../../kernel/errors.ts'
 export interface UpgradeRefusal {
   readonly code: ErrorCode
   readonly message: string
-  /** Members of the body, as in the row of the code. */
+  /** Additional members of the JSON body. The error table lists them for each code. */
   readonly details?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -71,11 +71,11 @@ export const NO_PLACE = busy('Too many sockets wait for AUTH, of all addresses t
 /** Headers that every answer to one request has. [REST-9..REST-11] */
 export type CommonHeaders = Readonly<Record<string, string>>
 
-/** Writes a whole HTTP answer and ends the socket. Its body and `Retry-After` are those of the same error on REST. [REST-14] */
+/** Writes a whole HTTP answer and ends the socket. The answer has the same body and `Retry-After` as the same error on REST. [REST-14] */
 export function answerUpgrade(socket: Duplex, refusal: UpgradeRefusal, common: CommonHeaders): void {
   const row = ERRORS[refusal.code]
   const plain = refusal.code === 'PROTOCOL_VERSION_MISMATCH' || refusal.code === 'FORBIDDEN_PLAIN'
-  // No code of an upgrade lists a request id.
+  // No error code that refuses an upgrade has a request id in its body, so the request id is empty.
   const details = errorDetails(new RelayError(refusal.code, refusal.message, refusal.details), '')
   const whole = JSON.stringify({ error: refusal.message, errorCode: refusal.code, ...details })
   const body = refusal.code === 'FORBIDDEN_PLAIN' ? 'forbidden' : plain ? refusal.message : whole

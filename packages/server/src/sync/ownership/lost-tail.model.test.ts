@@ -21,7 +21,7 @@ interface Store {
 }
 interface Append {
   readonly epoch: number
-  /** All edits that the room had before this one. */
+  /** All edits that the room had before this edit. */
   readonly before: readonly number[]
   readonly edit: number
 }

@@ -20,12 +20,13 @@ interface Rules {
   readonly comparesEpoch: boolean
   readonly readsLookAtRow: boolean
   /**
-   * After which record an edge asks a new owner for all records: after the last record that it knows to be durable, or after the last
-   * one that it has seen.
+   * The record after which an edge asks a new owner for the rest of the log: the last record that the edge knows to be durable, or the
+   * last record that it has seen.
    */
   readonly since: 'durable' | 'seen'
   /**
-   * True when an owner whose log ends before that record refuses the edge. Such an owner has lost the document and has not noticed it.
+   * True when an owner refuses an edge whose record of `since` lies after the end of the owner's durable log. Such an owner has lost the
+   * document and has not noticed it.
    */
   readonly turnsAway: boolean
 }
@@ -280,7 +281,7 @@ it.each([
     'a record of a former owner stands behind one of its successor',
   ],
   ['with reads that do not look at the row', { readsLookAtRow: false }, 'a read lacks an acknowledged edit'],
-  ['when an edge asks for what follows the last edit it saw', { ...EDGE, since: 'seen' }, LACKING],
+  ['when an edge asks for the edits after the last edit that it saw', { ...EDGE, since: 'seen' }, LACKING],
   ['when a former owner serves an edge that knows more of the log', { ...EDGE, turnsAway: false }, LACKING],
 ] as const)('[LIFE-26] the search finds a violation %s', (_, rules, violation) => {
   expect(explore(rules).violation).toBe(violation)

@@ -44,7 +44,7 @@ it.each(['was lost', 'was told to open the room again'])(
   },
 )
 
-it('[LIFE-25] a connection that has joined several times is out of the room as soon as it leaves', async () => {
+it('[LIFE-25] a connection of an edge that has joined several times is out of the room as soon as it leaves', async () => {
   const { tell, opens, linkGoesDown, linkComesUp, members } = edgeOwner()
   tell(opening(ROOM), joining(ANN))
   await opens()
@@ -59,7 +59,7 @@ it('[LIFE-25] a connection that has joined several times is out of the room as s
   expect(members()).toEqual([])
 })
 
-it('[C6] [LIFE-25] messages that an edge repeats for a document that a connection has left do not affect the document that it joined since', async () => {
+it('[C6] [LIFE-25] messages that an edge repeats for a left document do not affect the next document', async () => {
   const { tell, opens, members, delivers, edge, sent } = edgeOwner()
   tell(opening(ROOM), joining(ANN))
   await opens()
@@ -111,7 +111,7 @@ it('[LIFE-25] the first of more than 20,000 connections of an edge keeps its num
   expect(members()).toHaveLength(all.length)
 })
 
-it('[WS-12] a connection that leaves and joins again keeps its number, and gets a new number after its edge was gone for 2 s', async () => {
+it('[WS-12] a connection of an edge keeps its number when it joins again, unless the edge was gone for 2 s', async () => {
   const { tell, opens, linkGoesDown, linkComesUp, time, members } = edgeOwner()
   const leave = { kind: 'leave', room: ROOM, connection: ANN } as const
   tell(opening(ROOM), joining(ANN), leave, joining(BOB), joining(ANN, { join: 2 }))

@@ -8,13 +8,13 @@ const NUMBERS_KEPT = 20_000
 /** A connection of an edge that is in a room here. */
 export interface EdgeMember {
   readonly edge: Incarnation
-  /** Its number at the edge. */
+  /** The number of the connection at the edge. */
   readonly connection: number
-  /** Its number at this node. */
+  /** The number of the connection at this node. */
   readonly number: number
   /**
-   * The rooms that it is in, each with the number of its join. There is more than one only for a moment: the connection has left one
-   * document for another one, and the edge repeats its messages to the first one. [C6]
+   * The rooms that the connection is in, each with the number of the join. There is more than one room only for a moment: when the
+   * connection has left one document for another, and the edge repeats its messages to the first document. [C6]
    */
   readonly rooms: Map<EdgeRoom, number>
 }
@@ -22,16 +22,16 @@ export interface EdgeMember {
 /** The connections of one edge, by their numbers at the edge. */
 interface OfEdge {
   readonly members: Map<number, EdgeMember>
-  /** The numbers at this node of the connections that are in no room. The one that left first comes first. */
+  /** The numbers at this node of the connections that are in no room. The connection that left first comes first. */
   readonly left: Map<number, number>
 }
 
 /**
- * Keeps which connections of edges are in which rooms, and their numbers at this node. A connection keeps its number while it is in a room,
- * and gets the same number when it joins again, so its debt of processor time stays with it. [LIFE-25, WS-12]
+ * Keeps which connections of edges are in which rooms, and their numbers at this node. A connection keeps its number while it is in a
+ * room. It gets the same number when it joins again, so that its debt of processor time is not lost. [LIFE-25, WS-12]
  *
- * A connection is in a room through one `EdgeRoom` only, the one through which it joined last. A new `EdgeRoom` may replace an older one before that
- * one ends. Connections that have joined through the new one then stay in the room.
+ * A connection is in a room through only one `EdgeRoom`: the `EdgeRoom` through which it joined last. When a new `EdgeRoom` replaces an
+ * older `EdgeRoom` and the older one ends, connections that have joined through the new one stay in the room.
  */
 export class EdgeMembers {
   readonly #nextConnection: () => number
@@ -51,7 +51,7 @@ export class EdgeMembers {
     return this.#byNumber.get(connection) ?? null
   }
 
-  /** Returns the number at the edge of the member that has `number` at this node. Returns 0 when it is not in this room. */
+  /** Returns the number at the edge of the member that has `number` at this node. Returns 0 when the member is not in this room. */
   connectionOf(room: EdgeRoom, number: number): number {
     const member = this.#byNumber.get(number)
     return member?.rooms.has(room) === true ? member.connection : 0
@@ -86,7 +86,7 @@ export class EdgeMembers {
     return member.number
   }
 
-  /** Forgets the numbers of those connections of an edge that are in no room. */
+  /** Forgets the numbers of all connections of an edge that are in no room. */
   forgetLeft(edge: Incarnation): void {
     const ofEdge = this.#edges.get(edge)
     ofEdge?.left.clear()

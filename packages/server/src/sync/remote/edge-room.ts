@@ -7,7 +7,10 @@ import type { ToEdge } from './link-messages.ts'
 type Updates = Extract<FromWorker, { kind: 'updates' }>
 
 const PART_BYTES = 1024 * 1024
-/** When more bytes of updates wait for an edge, they are dropped and the edge opens the room again. It gets them from the log then. */
+/**
+ * When more bytes of updates than this wait for an edge, the waiting updates are dropped. The edge then opens the room again and gets
+ * them from the log.
+ */
 const MOST_WAITING_BYTES = 8 * 1024 * 1024
 
 /** The link to the edge, and the connections of all edges, as an `EdgeRoom` uses them. */
@@ -36,8 +39,8 @@ export class EdgeRoom implements RoomEdge {
   /** The members. The key is the number of a connection at the edge, and the value its number at this node. */
   readonly connections = new Map<number, number>()
   /**
-   * The numbers at the edge of the members that have not joined again since the edge opened the room again. Is `null` when the edge has
-   * not done so.
+   * The numbers at the edge of the members that have not joined again since the edge opened the room again; `null` when the edge has
+   * opened the room only once.
    */
   stale: Set<number> | null = null
   isWatching = false

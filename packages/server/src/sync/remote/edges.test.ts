@@ -9,7 +9,7 @@ const RENAME = { kind: 'edit', request: { edit: 'rename_document' } } as unknown
 
 const updatesIn = (sent: readonly ToEdge[]) => sent.filter((message) => message.kind === 'updates')
 
-it('[MCP-15] an edit whose caller gives up while the owner is still opening the document is given up when it begins', async () => {
+it('[MCP-15] an edit whose caller gives up while the owner is opening the document reaches the room as given up', async () => {
   const { tell, opens, tasks } = edgeOwner()
   tell(opening(ROOM))
   tell({ kind: 'job', job: 1, room: ROOM, task: RENAME, mayGiveUp: true })

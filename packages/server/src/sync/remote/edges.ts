@@ -97,7 +97,7 @@ class Edges implements EdgeConnections {
           waiting.push(message)
         } else if (edgeRoom !== undefined && !edgeRoom.isSilent && edgeRoom.room !== null)
           this.#handle(edgeRoom, edgeRoom.room, message)
-        // The edge already has a message that the room has ended. Only a call still needs an answer.
+        // A message for a room that has ended needs no answer, because the edge was told of the end. Only a call still needs an answer.
         else if (message.kind === 'job') this.#send(peer, { kind: 'done', job: message.job, outcome: { kind: 'moved' } })
       }
     }
@@ -128,7 +128,7 @@ class Edges implements EdgeConnections {
     return edgeRoom
   }
 
-  /** Opens the room. `before` is the `EdgeRoom` of the same room from before the edge opened it again. Its members may still be joined. */
+  /** Opens a room for an edge. When the edge opens the room again, `before` is the earlier `EdgeRoom`, whose members may still be joined. */
   async #host(edgeRoom: EdgeRoom, message: Open, before: EdgeRoom | undefined): Promise<void> {
     const { rooms } = this.#deps
     const isWanted = (): boolean => this.#waiting.has(edgeRoom)

@@ -51,7 +51,7 @@ async function isAsked(): Promise<void> {
   await until(() => nodes.bench.network.waiting(2, 1) > 0)
 }
 
-it('[LIFE-11] [LIFE-25] GET returns an edit that somebody has just made at another node, and the version that fits it', async () => {
+it('[LIFE-11] [LIFE-25] GET returns an edit that was just made at another node, with the version of that edit', async () => {
   await start()
   expect((await get()).json).toMatchObject({ name: 'typed', serverVersion: 3 })
 })
@@ -157,7 +157,7 @@ it('[LIFE-11] [LIFE-25] a list shows the titles that were typed at another node,
   expect(heard).toEqual(['settle-all'])
 })
 
-it.each([[[1]], [[2]]])('[LIFE-29] a list is right when node %o runs the previous version', async (older) => {
+it.each([[[1]], [[2]]])('[LIFE-29] a list is current when node %o runs the previous version', async (older) => {
   nodes = await startRestNodes({ older })
   for (const id of ['a', 'b']) await nodes.retitle(await nodes.opened(id), id, `typed ${id}`)
   const heard = heardByOwner()
@@ -166,7 +166,7 @@ it.each([[[1]], [[2]]])('[LIFE-29] a list is right when node %o runs the previou
   expect(heard.filter((kind) => kind === 'job')).toHaveLength(2)
 })
 
-it('[LIFE-8] documents whose owner does not answer are listed with their stored titles, also the documents that this node has open', async () => {
+it('[LIFE-8] a list has the stored titles of documents whose owner does not answer', async () => {
   const person = await start()
   await nodes.retitle(await nodes.opened('unread'), 'unread', 'typed')
   await nodes.retitle(person, 'doc', 'typed again')
@@ -257,13 +257,13 @@ it('[TOOL-22] [LIFE-25] an edit with a request id that the owner committed befor
   expect(await editing).toMatchObject({ kind: 'repeated', version: 3 })
 })
 
-it('[LIFE-28] calls succeed while the owner hands the document over to this node', async () => {
+it('[LIFE-28] calls at a node succeed while the owner hands the document over to this node', async () => {
   const person = await start()
   const calls = [get(), put({ name: 'put' }), get()]
   const given = nodes.owner.bench.rooms.departures.handOver()
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200)
   await given
-  // The first hand-over fails while a call is under way. If it has succeeded, this second one does nothing.
+  // The first hand-over fails while a call is under way. When the first hand-over has succeeded, this second one does nothing.
   await nodes.owner.bench.rooms.departures.handOver()
   expect(await ownerOf()).toBe(2)
   await until(() => titleOf(person) === 'put')

@@ -196,7 +196,7 @@ it('[CFG-11] when the log of an open document is replaced, people on all nodes j
     for (const { bench: node } of [a, b]) await node.rooms.news.repaired(head, seq)
   }
   const lastSeq = await end()
-  // The room has reported its log as durable at least through `lastSeq - 1`, so this message replaces nothing for it.
+  // The room has reported its log as durable at least through `lastSeq - 1`, so this message does not close the room.
   await tell(lastSeq - 1)
   expect([ann, bob].map(({ client }) => client.socket.readyState)).toEqual([1, 1])
   const rebuilt = {

@@ -63,7 +63,7 @@ export function edgeOwner() {
     tell: (...messages: readonly ToOwner[]) => {
       for (const message of messages) receive(EDGE, message)
     },
-    /** Opens all rooms that are waited for. */
+    /** Opens all rooms for which the owner has been asked. */
     async opens() {
       for (const { id, resolve } of hosts.splice(0)) resolve({ kind: 'open', room: roomOf(id) })
       await settled()
@@ -81,7 +81,10 @@ export function edgeOwner() {
     linkComesUp() {
       isLinked = true
     },
-    /** Returns the connections in a document by their numbers at the owner, as the home of the room has got them. */
+    /**
+     * Returns the connections that are joined to a document according to the messages to the home of its room. A connection is a number
+     * of the owner.
+     */
     members(id = 'doc') {
       const members = new Set<number>()
       for (const { room, message } of posted) {

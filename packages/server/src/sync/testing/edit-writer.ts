@@ -7,7 +7,7 @@ import { silentLogger } from '../../kernel/log.ts'
 import { done, editIn, editRequest } from './room-editing.ts'
 import { TestWorker } from './worker-harness.ts'
 
-// This timer keeps the process alive until it is killed, because the timers of the relay do not.
+// This timer keeps the process alive until it is killed. The timers of the relay do not keep a process alive.
 setInterval(() => {}, 60_000)
 
 export interface Acknowledged {

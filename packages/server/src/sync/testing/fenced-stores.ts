@@ -24,7 +24,7 @@ export interface StoreFaults {
   refuses?: boolean
 }
 
-/** Returns the stores of one of several nodes on one storage. They compare owners and epochs as the database does. [LIFE-26] */
+/** Returns the stores of one of several nodes on one storage. These stores compare owners and epochs as the database does. [LIFE-26] */
 export function fencedStores(
   { documents, updates, recovery }: Pick<Storage, 'documents' | 'updates' | 'recovery'>,
   ownership: MemoryOwnership,

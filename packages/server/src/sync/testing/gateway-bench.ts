@@ -34,7 +34,7 @@ export interface BenchOptions {
 /** The states of documents, for the reads of the gateway from the store. */
 export class TestStore {
   readonly states = new Map<string, DocumentState>()
-  /** When set, it replaces every answer. */
+  /** Replaces the answers from `states` when it is not null. */
   answer: ((ref: DocumentRef) => Promise<DocumentState>) | null = null
 
   async state(ref: DocumentRef): Promise<DocumentState> {
@@ -74,7 +74,7 @@ export interface Bench extends AsyncDisposable {
   readonly issuer: TestIssuer
   readonly revoked: Set<string>
   readonly port: number
-  /** Opens a socket. Each has a different address, unless a header X-Forwarded-For sets one. `query` begins with `?`. */
+  /** Opens a socket. Each socket has a different address, unless a header X-Forwarded-For sets one. `query` begins with `?`. */
   open(query?: string, options?: ClientOptions, protocols?: string[]): Promise<TestClient>
   /** Returns the HTTP answer to a refused upgrade. */
   refused(
@@ -105,7 +105,10 @@ const SETTINGS: GatewaySettings = {
 
 let openBenchRooms = openRooms
 
-/** Makes the benches of this test file use these rooms. It is undone after all tests, because other files of the process share this module. */
+/**
+ * Makes the benches of this test file open their rooms with `open`. Restores `openRooms` after all tests, because other test files of the
+ * process share this module.
+ */
 export function benchesWith(open: typeof openRooms): void {
   beforeAll(() => {
     openBenchRooms = open

@@ -9,8 +9,8 @@ export interface MemoryNode extends NodeLinks {
 }
 
 /**
- * Nodes and the links between them in one process, for simulations. Messages are delivered only when the test does it. Every pair of nodes is
- * linked from the moment when both have joined.
+ * Nodes and the links between them in one process, for simulations. Messages are delivered only when the test asks for it. Every pair of
+ * nodes is linked from the moment when both have joined.
  */
 export interface MemoryNetwork {
   /** Adds a node and links it with all others. */

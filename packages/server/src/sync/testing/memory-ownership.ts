@@ -2,9 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { UpdateLog } from '../update-log.port.ts'
 import type { AcquireOutcome, Incarnation, Ownership, Tenure } from '../ownership.port.ts'
 
-/**
- * After this time without a heartbeat, a node that cannot reach another node treats it as dead. After the lease, every node does.
- */
+/** A node that has sent no heartbeat for `DEAD_MS` is dead for a node that cannot reach it. After `LEASE_MS` it is dead for every node. */
 const DEAD_MS = 3_000
 const LEASE_MS = 15_000
 /** A document is taken from an owner that cannot be reached only once within this time. */
@@ -43,7 +41,7 @@ export class MemoryOwnership {
     this.#given = given
   }
 
-  /** Stops the heartbeats of a node. The last one was `ms` ago. */
+  /** Stops the heartbeats of a node. The last heartbeat was `ms` ago. */
   silence(node: Incarnation, ms = 0): void {
     this.#silent.set(node, this.#given.clock.monotonicMs() - ms)
   }

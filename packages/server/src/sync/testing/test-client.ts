@@ -78,7 +78,10 @@ export class TestClient {
     return readJson((await this.next(tag)).subarray(1)) as Record<string, unknown>
   }
 
-  /** Resolves when the relay has handled all frames sent before. It waits for an echo, because frames are handled in the order of arrival. */
+  /**
+   * Waits until the relay has received all frames sent before: sends a heartbeat and waits for its echo. Asynchronous work on these
+   * frames may still go on.
+   */
   async settled(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 15))
     this.send(TAG.heartbeat)

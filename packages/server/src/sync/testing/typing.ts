@@ -39,12 +39,12 @@ export function presenceSeen({ client }: TextEditor) {
   return client.of(TAG.awareness).flatMap((frame) => readAwareness(readFrame(frame.subarray(1)) ?? new Uint8Array()) ?? [])
 }
 
-/** Returns the states of these entries as text. */
+/** Returns the presence states that the editor has got, as text. */
 export function statesSeen(editor: TextEditor): string[] {
   return presenceSeen(editor).map(({ json }) => new TextDecoder().decode(json))
 }
 
-/** Returns the clocks of the entries of one client id. */
+/** Returns the presence clocks that the editor has got for one client id. */
 export function clocksSeen(editor: TextEditor, id: number): number[] {
   return presenceSeen(editor).flatMap(({ client, clock }) => (client === id ? [clock] : []))
 }

@@ -3,7 +3,7 @@ import { manualTime } from '../../kernel/testing/manual-time.ts'
 import type { RoomTurn } from '../room/room-host.ts'
 import { CallTurns } from './call-turns.ts'
 
-/** The calls of one workspace. The test sets the debt of the workspace and grants its turns one by one. */
+/** Creates the calls of one workspace. The test sets the debt of the workspace and grants its turns one by one. */
 function callsOf(owedMs: number) {
   const time = manualTime()
   const asked: RoomTurn[] = []
@@ -55,7 +55,7 @@ describe('calls that wait for their turn', () => {
     expect(begun).toEqual(['a', 'b'])
   })
 
-  it('[WS-12] a call that gave up after 20 s leaves the turn that was asked for it to the next call', async () => {
+  it('[WS-12] when a call gives up after 20 s, the turn that was requested for it goes to the next call', async () => {
     const { time, asked, begun, start, turn } = callsOf(500)
     const given = start('a')
     await time.advance(10_000)

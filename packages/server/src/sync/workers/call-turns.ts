@@ -1,7 +1,7 @@
 import type { Timers } from '../../kernel/timers.ts'
 import type { RoomCalls, RoomTurns } from '../room/room-host.ts'
 
-/** The longest time that a call waits. The call needs the rest of its time limit for its work. */
+/** A call waits at most this long for its turn. The call needs the rest of its time limit for its work. */
 const LONGEST_WAIT_MS = 20_000
 const LONGEST_REST_MS = 1_000
 

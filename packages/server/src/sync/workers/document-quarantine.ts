@@ -25,8 +25,8 @@ export class Quarantine {
   }
 
   /**
-   * Quarantines a document that may have ended other nodes, for ten minutes from now. A repeated call only starts these ten minutes
-   * anew. It does not count as a second end, so it does not quarantine the workspace. [LIFE-26]
+   * Quarantines a document that may have ended other nodes, for ten minutes from now. A repeated call starts the ten minutes again, but
+   * does not quarantine the workspace as a second end of a worker does. [LIFE-26]
    */
   keep(ref: DocumentRef): void {
     const earlier = this.documents.get(nameOf(ref)) ?? []
@@ -42,14 +42,14 @@ export class Quarantine {
 }
 
 const HEAVY_BYTES = 8 * 1024 * 1024
-/** Maximum number of remembered documents. A forgotten one is recognised as heavy again at its next load. */
+/** At most this many heavy documents are remembered. A document that was forgotten is recognised as heavy at its next load. */
 const HEAVY_KEPT = 10_000
 
-/** Remembers which documents are too large, or too slow to load, to share a worker with small ones. [C8] */
+/** Remembers which documents are too large, or too slow to load, to share a worker with small documents. [C8] */
 export class HeavyDocuments {
   private readonly names = new Set<string>()
 
-  /** Called after a load, because only then the size of the live state is known. */
+  /** Records after a load whether a document is heavy. Before the load the size of the live state is not known. */
   note(ref: DocumentRef, heavy: boolean): void {
     this.names.delete(nameOf(ref))
     if (heavy) this.names.add(nameOf(ref))
@@ -59,7 +59,7 @@ export class HeavyDocuments {
     }
   }
 
-  /** `sizeBytes` is the size of the stored body. */
+  /** Returns whether a document is heavy. `sizeBytes` is the size of its stored body. */
   holds(ref: DocumentRef, sizeBytes: number): boolean {
     return sizeBytes > HEAVY_BYTES || this.names.has(nameOf(ref))
   }

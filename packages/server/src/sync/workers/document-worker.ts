@@ -44,7 +44,7 @@ export interface DocumentWorkerOptions {
   readonly workers?: number
   /** The longest time for which a busy home gathers messages and appends; `THREAD_PACE` when absent. */
   readonly pace?: Pace
-  /** Timers for gathered appends. They are separate because they may have to keep the process alive: somebody waits for each append. */
+  /** Timers for gathered appends. These timers may keep the process alive, because somebody waits for each append; `timers` do not. */
   readonly appendTimers?: Timers
   /** How many documents may be loaded at once; 2 when absent. [C8] */
   readonly loadsAtOnce?: number
@@ -59,8 +59,8 @@ export interface Pace {
 
 const REPORT_MS = 500
 /**
- * Messages to the main thread are gathered, because each one wakes it. Appends leave at once, because the main thread has already
- * gathered the edits.
+ * Messages to the main thread are gathered, because each message wakes that thread. Appends leave at once, because the main thread has
+ * already gathered the edits.
  */
 const THREAD_PACE: Pace = { toMainMs: SCHEDULE.toGatewayMs, toStoreMs: 0 }
 const LOADS_AT_ONCE = 2
@@ -77,7 +77,7 @@ export class DocumentWorker {
   private readonly host: RoomHost
   private readonly given: DocumentWorkerOptions
   private outgoing: FromWorker[] = []
-  /** True while `outgoing` has a message that must not wait for the next beat. */
+  /** True while `outgoing` has messages that wait to be sent. */
   private due = false
   private depth = 0
   private readonly turns: TurnTaker
@@ -142,7 +142,7 @@ export class DocumentWorker {
       },
       turn: (work) => this.turn(work),
       after: (delayMs, work) => timers.after(delayMs, () => this.turn(work)),
-      // `soon` is called twice, because the first callback still runs before the events that arrived during the work so far.
+      // `soon` is called twice, because its first callback still runs before the events that arrived during the work so far.
       letOthers: () => new Promise((resolve) => soon(() => soon(resolve))),
       afterTurns: (room) => this.turns.afterTurns(room),
     }
@@ -189,7 +189,7 @@ export class DocumentWorker {
   }
 
   /**
-   * Handles an exception that no room has caught, so its room is unknown. In a thread the exception ends the document worker, and the
+   * Handles an exception that no room has caught. Its room is not known. In a thread the exception ends the document worker, and the
    * rooms are loaded again in the next worker. On the main loop all light rooms are reset. [C6, C10]
    */
   private escaped(error: unknown): void {
@@ -216,7 +216,10 @@ export class DocumentWorker {
     if (messages.length > 0) this.given.post(messages)
   }
 
-  /** Reports the processor time of workspaces. Amounts below `TELL_SPENT_MS` wait and are added up, because each message costs time too. */
+  /**
+   * Reports the processor time that workspaces have used. An amount below `TELL_SPENT_MS` is added to later amounts, because each message
+   * costs time too.
+   */
   private tellSpent(): void {
     const spent = this.turns.takeSpent(TELL_SPENT_MS)
     if (spent.length > 0) this.outgoing.push({ kind: 'spent', workspaces: spent })

@@ -81,7 +81,7 @@ describe('the watchdog of a worker', () => {
     expect(await look(10_000, never)).toEqual(running)
   })
 
-  it('[C5] processor time of the previous operation does not count for the next one, even when it is reported late', async () => {
+  it('[C5] processor time of one operation does not count for the next operation, even when it is reported late', async () => {
     const { watch, look } = watched()
     watch.begin(running)
     await look(0, 1_000)
@@ -252,7 +252,7 @@ describe('worker threads', () => {
     )
   })
 
-  it('[C8] a heavy room among small ones is reported as misplaced until it is handed over and opened in the heavy worker', async () => {
+  it('[C8] a heavy room among small rooms is reported as misplaced until it is opened in the heavy worker', async () => {
     const head = await createDocument(storage.documents)
     const ref = { workspaceId: head.workspaceId, id: head.id }
     const misplaced: number[] = []

@@ -58,7 +58,7 @@ export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
   isApart(ref: DocumentRef, sizeBytes: number): boolean
   /** `running` is the operation during which the worker ran out of time or memory, or crashed. Its update is not in the log. [C6] */
   onEnded(listener: (worker: number, running: Running | null) => void): void
-  /** Tells all workers how much processor time workspaces used in other homes. [G9] */
+  /** Tells all workers how much processor time workspaces have used in other homes. [G9] */
   spentElsewhere(workspaces: readonly (readonly [string, number])[]): void
 }
 
@@ -100,12 +100,12 @@ class Workers implements DocumentWorkers {
   private readonly heavy = new HeavyDocuments()
   private readonly youngHeap = new YoungHeap()
   private readonly documents = new Map<number, DocumentRef>()
-  /** The processor time that workspaces used in all workers. A worker gets it when it starts. */
+  /** The processor time that workspaces have used in all workers. A worker gets these amounts when it starts. */
   private readonly spent = new Turns<never>()
   private readonly leaving = new LeavingRooms()
   /** Heavy rooms in workers for small documents. */
   private readonly misplaced = new MisplacedRooms()
-  /** How many of the `count` workers run: the first ones, and those that were started because all were busy. */
+  /** How many of the `count` workers run: the first workers, and workers that were started because all others were busy. */
   private started: number
   private readonly first: number
   private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
@@ -240,7 +240,7 @@ class Workers implements DocumentWorkers {
     for (const listener of this.endListeners) listener(worker, running)
   }
 
-  /** The worker number after the one for quarantine. */
+  /** The number of the worker for heavy documents. It follows the number of the worker for quarantined documents, which is `count`. */
   private get heavyWorker(): number {
     return this.count + 1
   }

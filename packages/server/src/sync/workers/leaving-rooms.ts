@@ -1,6 +1,6 @@
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
-/** Remembers the jobs at whose end a room may be closed. A drop is not one of them, because it closes its room in any case. */
+/** Remembers the jobs that may close their room when they end. A `drop` is not remembered, because it closes its room in any case. */
 export class LeavingRooms {
   /** Room numbers by job number. */
   readonly #jobs = new Map<number, number>()

@@ -68,7 +68,8 @@ export class LightHome implements AsyncDisposable {
   }
 
   post(message: ToWorker): void {
-    // The payload is copied, because Yjs keeps views of what it decodes and a frame is a view of a larger buffer of its socket.
+    // The payload is copied, because a frame is a view of a larger buffer of its socket, and Yjs keeps views of the bytes that it
+    // decodes.
     this.#queue.push(message.kind === 'sync' ? { ...message, payload: message.payload.slice() } : message)
     this.#schedule()
   }

@@ -14,7 +14,7 @@ const join = (room: number, connection: number) =>
   ({ kind: 'join', room, connection, join: 1, sub: 'ann', canWrite: true, maxDocBytes: null, knowsLineage: true }) as const
 
 describe('light rooms', () => {
-  it('[C8] a document that left the main loop stays away for 60 s', () => {
+  it('[C8] a document that left the main loop is not opened there again for 60 s', () => {
     const rooms = new LightRooms()
     rooms.sent({ kind: 'open', room: 1, ref: REF, key: 1 }, 0)
     expect(rooms.received({ kind: 'heavy', room: 1 }, 1_000)).toBe(1)
@@ -23,7 +23,7 @@ describe('light rooms', () => {
     expect(rooms.isAway({ workspaceId: 'other', id: 'doc' }, 1_000)).toBe(false)
   })
 
-  it('[C8] a document that is too large to be opened on the main loop stays away too, and its room is forgotten', () => {
+  it('[C8] a document that was too large for the main loop is not opened there again, and its room is forgotten', () => {
     const rooms = opened(1)
     expect(rooms.received({ kind: 'opened', room: 1, outcome: 'elsewhere' }, 0)).toBeNull()
     expect(rooms.isAway({ workspaceId: 'ws', id: 'doc-1' }, 1)).toBe(true)

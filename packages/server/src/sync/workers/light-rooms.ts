@@ -23,7 +23,7 @@ const RECENT_MS = 2_000
 /** Keeps the rooms on the main loop, how busy each of them is, and the documents that must not be opened there for a while. Pure. [C8] */
 export class LightRooms {
   readonly #rooms = new Map<number, LightRoom>()
-  /** Until when a document stays away, in ms; the earliest first. */
+  /** Until which time a document is not opened on the main loop, in ms of the monotonic clock. The earliest time comes first. */
   readonly #away = new Map<string, number>()
   /** Jobs that may close their room, by job number. */
   readonly #leaving = new LeavingRooms()
@@ -44,13 +44,13 @@ export class LightRooms {
       case 'sync':
         return this.#with(message.room, (room) => room.recent.add(1, nowMs))
       case 'job':
-        // A drop closes the room in any case, so its answer is not waited for.
+        // A `drop` closes the room in any case, so the room is forgotten without waiting for the answer.
         if (message.task.kind === 'drop') this.#rooms.delete(message.room)
         else this.#leaving.sent(message)
     }
   }
 
-  /** Returns the room that has to move because of this message, or `null`. */
+  /** Notes a message of the home. Returns the room that has to move because of this message, or `null`. */
   received(message: FromWorker, nowMs: number): number | null {
     switch (message.kind) {
       case 'heavy':
@@ -73,7 +73,7 @@ export class LightRooms {
     return null
   }
 
-  /** The document of the room is not opened here again for `AWAY_MS`. */
+  /** Keeps the document of a room from being opened on the main loop for `AWAY_MS`. */
   stayAway(number: number, nowMs: number): void {
     const room = this.#rooms.get(number)
     if (room === undefined) return
@@ -90,10 +90,7 @@ export class LightRooms {
     return (this.#away.get(nameOf(ref)) ?? 0) > nowMs
   }
 
-  /**
-   * Returns the busiest room if it is too busy for the main loop, else `null`. With `any` it returns the busiest room even if that room
-   * is not too busy.
-   */
+  /** Returns the busiest room if it is too busy for the main loop, else `null`. With `any`, returns the busiest room in any case. */
   busiest(any: boolean, nowMs: number): number | null {
     let best: number | null = null
     let most = any ? 0 : 1

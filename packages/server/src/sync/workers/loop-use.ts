@@ -1,8 +1,8 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 
 /**
- * The number of readings over which the share is averaged. After a restart all people join within a few seconds, and the loop works hard
- * only for that time. This must not count as a busy loop.
+ * The share is averaged over this many readings. After a restart all people join within a few seconds, and the loop works hard only for
+ * this time, which must not count as a busy loop.
  */
 const READINGS = 20
 
@@ -15,7 +15,7 @@ export class LoopUse {
     return this.#share
   }
 
-  /** Reads for which share of the time since the last call the loop has worked. */
+  /** Measures the share of the time since the last call for which the loop has worked. */
   read(): void {
     const now = performance.eventLoopUtilization()
     this.#share += (performance.eventLoopUtilization(now, this.#last).utilization - this.#share) / READINGS

@@ -1,9 +1,12 @@
-/** The interval of requests to move a room. It limits the loads, because each move makes the new home load the document. */
+/**
+ * The least time between two requests to move a room. It limits how many loads the moves cause, because the new home of a room loads its
+ * document.
+ */
 const ASK_EVERY_MS = 500
 
 /** The rooms that are in the wrong home. The listeners are asked to move them, one room after the other. [C8] */
 export class MisplacedRooms {
-  /** The room whose move was requested last comes last. */
+  /** The misplaced rooms. The room whose move was requested most recently is the last. */
   readonly #rooms = new Set<number>()
   readonly #listeners: ((room: number) => void)[] = []
   #lastMs = Number.NEGATIVE_INFINITY

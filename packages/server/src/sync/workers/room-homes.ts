@@ -132,7 +132,10 @@ class RoomHomes implements WorkerPool, AsyncDisposable {
     this.#mayMove(room)
   }
 
-  /** Moves the room, but at most about two rooms a second. A skipped request comes again for as long as its room is misplaced. */
+  /**
+   * Moves a room, unless a room has moved less than about half a second ago. A skipped request comes again for as long as its room is
+   * misplaced.
+   */
   #mayMove(room: number): void {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#lastMoveMs < CHECK_MS * 0.9) return

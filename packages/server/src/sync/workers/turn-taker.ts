@@ -3,7 +3,10 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { RoomTurn, RoomTurns } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
 
-/** How long the turns of workspaces in debt run without a break while other workspaces work. The others wait for at most this long. */
+/**
+ * Turns of workspaces in debt run at most this long without a break while other workspaces work. So the other workspaces wait at most
+ * this long.
+ */
 const DEBTOR_SLICE_MS = 4
 /** A workspace is in debt when it owes more than this. */
 const DEBTOR_MS = 100

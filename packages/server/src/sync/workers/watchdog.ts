@@ -6,7 +6,7 @@ export interface Running {
   readonly room: number
   readonly connection: number
   readonly join: number
-  /** Is 0 when the message was not write-bearing. */
+  /** The ordinal of the message; 0 when the message was not write-bearing. */
   readonly ordinal: number
   readonly bytes: number
 }

@@ -17,10 +17,10 @@ export interface WorkerSlot {
   /** True when the worker was stuck and is being terminated. */
   ending: boolean
   queue: ToWorker[]
-  /** Rooms of this worker, and its recent messages. */
+  /** The rooms of this worker. `busy` counts its recent messages. */
   rooms: Set<number>
   readonly busy: Load
-  /** The share of its time for which the thread worked lately. `utilization` is its reading at the last check. */
+  /** The share of its time for which the thread worked lately. `utilization` is the measurement at the last check. */
   share: number
   utilization: EventLoopUtilization | undefined
   startedMs: number
@@ -55,7 +55,7 @@ export function flushSlot(slot: WorkerSlot): void {
   slot.thread.postMessage(batch, transfer)
 }
 
-/** Returns whether a thread that had rooms has had none for `restMs` and has nothing to do. It must be called at each check. */
+/** Returns whether a thread that had rooms has had none for `restMs` and has nothing to do. Must be called at each check. */
 export function hasRested(slot: WorkerSlot, nowMs: number, restMs: number): boolean {
   if (slot.rooms.size > 0) slot.lastRoomMs = nowMs
   if (slot.thread === null || slot.ending || slot.onDrained !== null || slot.queue.length > 0) return false

@@ -1,6 +1,6 @@
 import type { Choices } from './schedule.ts'
 
-/** As the `node` of a fault, it means the node that owns the first document when the fault begins. */
+/** As the `node` of a fault, `OWNER` means the node that owns the first document when the fault begins. */
 export const OWNER = 'owner'
 
 /** A fault that begins `atMs` after the clients have begun. `node` is the name of a node, or `OWNER`. */
@@ -8,7 +8,7 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'pause'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'crash'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'drain'; readonly node: string; readonly forMs: number }
-  /** With `isSilent`, the nodes notice the break only by silence. Otherwise both nodes notice at once that the link is down. */
+  /** With `isSilent`, the nodes notice the break of the link only by silence. Otherwise both nodes notice it at once. */
   | { readonly kind: 'part'; readonly a: string; readonly b: string; readonly forMs: number; readonly isSilent: boolean }
   /** A frame is lost or arrives twice, which ends the link. The nodes then open a new one. */
   | { readonly kind: 'reset'; readonly a: string; readonly b: string }
@@ -38,7 +38,7 @@ const PAUSES = [
   [6_000, 17_000],
 ] as const
 
-/** Picks one to five faults for a run. They are in the order of their times. */
+/** Picks one to five faults for a run. The faults are in the order of their times. */
 export function planFaults(choices: Choices, nodes: readonly string[], untilMs: number): readonly Fault[] {
   const named = (): string => choices.of(nodes) as string
   const node = (): string => (choices.percent(50) ? OWNER : named())

@@ -29,7 +29,7 @@ async function firstViolation(
 
 it.each([
   ['appends that do not compare the epoch', 'no-epoch', 1, pausedOwner, /^I[25]/],
-  ['an edge that asks for what follows the newest update that it saw', 'since-seen', 90, undefined, /^I6/],
+  ['an edge that asks for the updates after the newest update that it saw', 'since-seen', 90, undefined, /^I6/],
   ['a feed that is read by rising ids', 'feed-by-id', 20, undefined, /^I8/],
   ['a node that does not look at the row of a document', 'no-row-check', 1, pausedOwner, /^I[46]/],
 ] as const)(

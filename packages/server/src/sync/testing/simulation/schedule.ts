@@ -99,7 +99,7 @@ export class Process {
   readonly timers: Timers
   isPaused = false
   hasEnded = false
-  /** Is added to the wall clock. */
+  /** The offset of the wall clock to the time of the schedule. */
   wallOffsetMs = Date.UTC(2026, 0, 1)
   readonly #schedule: Schedule
   #held: (() => void)[] = []

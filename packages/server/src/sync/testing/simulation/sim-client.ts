@@ -38,7 +38,7 @@ const SILENT_MS = 5_000
 /** The number of shapes that all clients write and remove. */
 const SHARED_NAMES = 4
 
-/** The errors that are expected during faults. A client tries again after them. */
+/** The errors that are expected during faults. A client that gets one of these errors tries again. */
 const PASSING = new Set(['ERR_NOT_PERSISTED', 'ERR_UNAVAILABLE', 'ERR_SYNC_GAP'])
 
 /** A client of one document. It keeps a copy, also edits while it is offline, and connects again through any node. */
@@ -56,7 +56,7 @@ export class SimClient {
   #ordinal = 0
   #sentClock = 0
   #sent: Sent[] = []
-  /** The names of the new shapes that the next message will contain. */
+  /** The names of the new shapes that the next message of the client will contain. */
   #names: string[] = []
   #edits = 0
   #heardMs = 0

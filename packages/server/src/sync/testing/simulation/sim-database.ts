@@ -77,11 +77,11 @@ export class SimDatabase {
 export interface LineFaults {
   /** True while no statement and no answer arrives. */
   isCut: boolean
-  /** The answers to this many of the next commits are lost. The commits themselves are made. */
+  /** The number of next commits whose answers are lost. The commits themselves are made. */
   losesAnswers: number
-  /** This many of the next transactions are rolled back. */
+  /** The number of next transactions that are rolled back. */
   rollsBack: number
-  /** Is added to the time of each statement and of each answer, in ms. */
+  /** The delay of each statement and of each answer, in ms. It is added to the usual time. */
   slowMs: number
 }
 

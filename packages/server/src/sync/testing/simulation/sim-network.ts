@@ -58,7 +58,7 @@ export class SimNetwork {
     }
   }
 
-  /** Ends the links of an incarnation. The other nodes notice it at once, or by silence. */
+  /** Ends the links of an incarnation. The other nodes notice the end at once, or only by silence; a random choice decides. */
   close(inc: Incarnation): void {
     if (!this.#processes.delete(inc)) return
     const others = [...this.#processes.keys()]
@@ -67,7 +67,7 @@ export class SimNetwork {
     for (const other of others) this.#noticeLater(other, inc, isSilent ? DEAD_MS : 1)
   }
 
-  /** Cuts the links between two nodes until `join`. With `isSilent` the nodes notice it by silence, otherwise at once. */
+  /** Cuts the links between two nodes until `join`. With `isSilent` the nodes notice the cut only by silence, otherwise at once. */
   part(a: string, b: string, isSilent: boolean): void {
     this.#parted.add(pairOf(a, b))
     this.#ofPair(a, b, (x, y) => this.#break(x, y, isSilent))

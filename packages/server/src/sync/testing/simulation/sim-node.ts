@@ -308,7 +308,7 @@ export class SimNode {
   }
 }
 
-/** This object must not be used. Only PUTs and tools parse bodies, and a simulation makes neither. */
+/** Throws when it is used. Only PUTs and tools parse bodies, and a simulation makes neither. */
 const NO_BODIES = new Proxy({} as Parameters<typeof createDocuments>[0]['bodies'], {
   get() {
     throw new Error('nobody parses bodies here')

@@ -86,7 +86,7 @@ class Simulation {
   constructor(options: SimulationOptions) {
     this.#options = options
     const { seed } = options
-    // The plan has its own choices, so that a shorter list of faults changes as few other things as possible.
+    // The plan of faults has its own random choices, so that a shorter list of faults changes as few other things as possible.
     const plan = new Choices(3 * seed)
     this.#choices = new Choices(3 * seed + 1)
     const choices = this.#choices
@@ -130,7 +130,8 @@ class Simulation {
     }
     await rest()
     if (!isFound()) await schedule.until(schedule.nowMs + FEED_MS + LOOK_MS, isFound)
-    // This waits a second time, because a node may refuse for a moment only now, after a heartbeat that was lost in the last outage.
+    // Waits until everything is at rest a second time, because a node may refuse for a moment only now, after a heartbeat that the last
+    // outage lost.
     await rest()
     if (!isFound()) this.#lookAtEnd()
     for (const node of this.#nodes.values()) node.end()
