@@ -76,11 +76,11 @@ export function boundsOfPage(geometry: PageGeometry): Bounds | null {
   return bounds
 }
 
-/** Returns the bounds of each group. Where groups contain each other, no group is entered twice, so an inner one may lack the members of an outer one. */
+/** Returns the bounds of each group. Groups may contain each other. No group is entered twice, so the bounds of such a group may lack members. */
 function groupBounds(shapes: ShapeValues): ReadonlyMap<string, Bounds | null> {
   const found = new Map<string, Bounds | null>()
   const begun = new Set<string>()
-  // Members come before their groups, each once. There is no recursion, since groups may be nested as deep as a page has shapes.
+  // Visits members before their groups, and each shape once. There is no recursion, since groups may be nested as deep as a page has shapes.
   for (const root of shapes.keys()) {
     const path = [root]
     for (let id = path.at(-1); id !== undefined; id = path.at(-1)) {

@@ -17,7 +17,7 @@ export interface RouteEnd {
 
 /** A connector or line that is not routed in this call. Routes keep away from it where they can. */
 interface OtherLine {
-  /** Its way, ends included. */
+  /** The points of the line, ends included. */
   readonly points: readonly Point[]
   readonly start: Pick<RouteEnd, 'shapeId' | 'anchor'>
   readonly end: Pick<RouteEnd, 'shapeId' | 'anchor'>
@@ -32,7 +32,7 @@ export interface RouteRequest {
 
 /** What lies around the routes. */
 export interface RouteScene {
-  /** The bounds of every shape with a size, by id; groups are no obstacles, their members are. */
+  /** The bounds of every shape with a size, by id; a group is no obstacle, but its members are. */
   readonly obstacles: ReadonlyMap<string, Bounds>
   /** For each group that a route ends at, the ids of its members at any depth. A route stays outside such a group. */
   readonly membersOf: ReadonlyMap<string, ReadonlySet<string>>

@@ -30,7 +30,7 @@ function goneWith(deleted: ReadonlySet<string>, shapes: ShapeValues, groupsOf: L
     open.push(id)
   }
   const connectorsOf = connectorsByEnd(shapes)
-  // How many shapes each group would still hold, and which groups hold a shape. A group also counts what a deleted group leaves to it.
+  // How many shapes each group would still hold, and which groups hold a shape. A group also counts the members that it takes over from a deleted group.
   const left = new Map<string, number>()
   const holders = new Map<string, string[]>()
   for (const [id, value] of shapes) {

@@ -13,7 +13,7 @@ import type { Removed as Unit, Tally } from './tally.ts'
 export interface BlockChanges {
   readonly blocks: readonly BlockChange[]
   readonly minted: readonly Minted[]
-  /** Removed blocks, and containers that text blocks may have left, each as it was before the write. */
+  /** Removed blocks, and containers that text blocks may have left, each block as it was before the write. */
   readonly left: ProseTree
 }
 
@@ -157,7 +157,7 @@ function mintedIn(old: ProseElement, now: ProseElement): readonly Minted[] {
   })
 }
 
-/** Leaves an id that several blocks share to one of them, as every write does. The others count as blocks without id. [PROSE-44] */
+/** Leaves an id that several blocks share to one of these blocks, as every write does. The other blocks count as blocks without id. [PROSE-44] */
 function withoutRepeatedIds(tree: ProseTree): ProseTree {
   if (new Set(idsOf(tree)).size === idsOf(tree).length) return tree
   let isRepeated = false

@@ -127,7 +127,7 @@ function proseChanges(before: DocumentBody, after: DocumentBody, tally: Tally): 
   return pagesChange(before.prose.pages, ...withMoves(listed, pages, { left, after: after.prose.pages }))
 }
 
-/** Keeps in `came` only the blocks that the call moved from another place. The call created the others. */
+/** Keeps in `came` only the blocks that the call moved from another place, and drops the blocks that the call created. */
 function withMoves(
   list: readonly PageEntry[],
   pages: readonly ProsePageChange[],

@@ -23,9 +23,9 @@ export interface UndoTarget {
 export interface UndoCalls extends Printed {
   readonly callId?: string | undefined
   readonly last?: number | undefined
-  /** Newest first. */
+  /** The calls to undo, newest first. */
   readonly targets?: readonly UndoTarget[] | undefined
-  /** Why these calls cannot be undone. A repeat with the same request id still gets the first answer, not this refusal. */
+  /** Why the calls cannot be undone. A repeat of an `undo` with the same request id still gets the first answer, not this refusal. */
   readonly refusal?: Refusal | undefined
 }
 

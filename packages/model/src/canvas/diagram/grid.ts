@@ -9,7 +9,7 @@ import { drawInGaps } from './route-in-gaps.ts'
 const GAPS = [88, 136]
 /** With more edges than this for each node, the first gap is not tried. */
 const DENSE = 1.5
-/** With more edges than this, the best way of each is not searched, because the search would not end in time. */
+/** With more edges than this, the layout does not search the best way of each edge, because the search would not end in time. */
 const MOST_EDGES = 200
 /** The share of all steps that the search for the best ways may take. */
 const SHARE = 0.3

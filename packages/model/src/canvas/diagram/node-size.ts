@@ -13,7 +13,7 @@ const LABEL_FONT = 12
 const LABEL_LINE = 15
 const LABEL_WIDTH = 200
 
-/** Even integers, so that half of them is an integer too. */
+/** A width and a height in even integers, so that half of each is an integer too. */
 export interface Size {
   readonly width: number
   readonly height: number

@@ -23,7 +23,7 @@ export function alongPolyline(points: readonly Point[], share: number): Point {
   return points.at(-1) ?? { x: 0, y: 0 }
 }
 
-/** The same way without repeated points and without those in the middle of a straight stretch. [DIAG-14] */
+/** Returns the same way without repeated points and without points in the middle of a straight stretch. [DIAG-14] */
 export function simplified(points: readonly Point[]): readonly Point[] {
   const kept: Point[] = []
   for (const point of points) {

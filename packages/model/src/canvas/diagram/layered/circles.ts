@@ -1,10 +1,10 @@
 const [OPEN, ON_PATH, DONE] = [0, 1, 2]
 
 /**
- * Breaks all circles of a graph: finds one after the other and asks the caller which of its items to break. A part of the graph in which no
+ * Breaks all circles of a graph: finds one circle after the other and asks the caller which item of the circle to break. A part of the graph in which no
  * circle was found is not searched again.
  *
- * @param below returns the items that an item leads to. For a broken item, returns those that the rest of it leads to; nothing leads to that rest.
+ * @param below returns the items that an item leads to. For a broken item, returns the items that its remaining part leads to; no item leads to this part.
  * @param breakOne returns the item of a circle to break.
  */
 export function breakCircles(

@@ -119,7 +119,7 @@ export class Order {
     return [sum, to - from]
   }
 
-  /** Moves every unit to the place in its layer where it has the fewest crossings. Returns by how many all crossings have fallen. */
+  /** Moves every unit to the place in its layer where it has the fewest crossings. Returns by how much the number of crossings fell. */
   sift(effort: Effort): number {
     let gained = 0
     for (let layer = 0; layer < this.layers.length; layer++) {
