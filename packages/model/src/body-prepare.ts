@@ -6,7 +6,7 @@ import { writeSettledBody } from './body-write.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf, setMember } from './json.ts'
 import { type JsonLimits, jsonLimits, parseJsonBytes } from './json-scan.ts'
 
-/** Why a PUT body is refused; `details` are those of the error table. */
+/** Why the body of a PUT is refused. `details` has the members that the error table names for the code. */
 export interface BodyRefusal {
   readonly code: 'BAD_JSON' | 'BAD_BODY' | 'ID_MISMATCH' | 'BODY_TOO_LARGE'
   readonly message: string
