@@ -20,7 +20,7 @@ export interface ShownPage {
 
 /** Headings of a page as an answer showed them, with their places in the outline. [AG-79] */
 export interface ShownHeadings {
-  /** The index of the first; of a page that is no part it follows from what was shown before. */
+  /** The index of the first heading, used when the page has `isPart`. Without `isPart` the index follows from the answers before. */
   readonly from: number
   readonly blocks: readonly ShownBlock[]
   /** The answer showed the whole outline. */

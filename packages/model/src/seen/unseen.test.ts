@@ -93,7 +93,7 @@ describe('a whole page', () => {
     }
   })
 
-  it('[AG-25] [AG-32] a page sent back as it was read restores nothing that others changed since, and a warning says so', () => {
+  it('[AG-25] [AG-32] a page sent back as it was read restores nothing that others changed, with a warning', () => {
     const content = carried(['blk-1', 'one', 'one'], ['blk-2', 'two', 'two'], ['blk-3', 'three', 'three'])
     const stored = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p>'
     const reason =
@@ -136,7 +136,7 @@ describe('a whole page', () => {
         .join('\n')
     const seen = saw(tasks(['blk-1', false, 'one'], ['blk-2', false, 'two']), [by(ANN, 'blk-2')])
 
-    it('[AG-25] a page write that changes words of one task keeps the box and the words that a person changed in another', () => {
+    it('[AG-25] a page write that changes words of one task keeps box and words that a person changed', () => {
       const content = sent(['blk-1', false, 'one', 'one by me'], ['blk-2', false, 'two', 'two'])
       const write = (stored: string) => done(set(stored, seen, { content, format: 'markdown' })).html
       expect(write(tasks(['blk-1', false, 'one'], ['blk-2', true, 'two by Ann']))).toBe(
@@ -233,7 +233,7 @@ describe('a block', () => {
     `<ul><li><p id="blk-i">item</p><ul><li><p id="blk-s">${inner}</p></li></ul></li><li><p id="blk-j">other</p></li></ul>`
   const remove = (stored: string, seen: Seen | undefined, args: object) => run(stored, seen, 'delete_block', args as never)
 
-  it('[AG-27] an item is not removed with blocks that were changed since, and the refusal shows the whole item as current', () => {
+  it('[AG-27] an item with blocks that were changed since is not removed, and the refusal shows all of it', () => {
     const { code, facts } = refusal(remove(list('sub by Ann'), saw(list('sub'), [by(ANN, 'blk-s')]), { id: 'blk-i' }))
     const current = facts['current'] as { readonly id: string; readonly content: string }
     expect([code, facts['changedBy'], current.id]).toEqual(['ERR_BLOCK_CHANGED', ANN, expect.stringMatching(/^@0\.0#/)])
