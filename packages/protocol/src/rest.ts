@@ -198,7 +198,7 @@ export interface UndoneCall {
 export interface BlobInfo {
   readonly size: number
   readonly mimeType: string
-  /** The time of the upload as RFC 3339. */
+  /** The time at which the blob was first added to the workspace, as RFC 3339. */
   readonly createdAt: string
 }
 

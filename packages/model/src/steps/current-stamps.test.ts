@@ -75,7 +75,7 @@ describe('blocks in several steps', () => {
   const remove = (id: string) => step('delete_section', { pageId: 'p', id })
   const outlineOnly = saw('<h1 id="blk-h">Head</h1><h1 id="blk-n">Next</h1>', [], { isWhole: false })
 
-  it('[AG-27] [AG-56] after a step changed a heading, its stamped id removes no section with blocks that the caller was not shown', () => {
+  it('[AG-27] [AG-56] after a step changed a heading, its old stamp removes no section that was not shown', () => {
     const current = { content: 'by Ann' }
     expect(run(proseBody(PAGE), [remove(heading)], outlineOnly)).toMatchObject({ code: 'ERR_BLOCK_CHANGED', facts: { current } })
     for (const steps of [
@@ -87,7 +87,7 @@ describe('blocks in several steps', () => {
     }
   })
 
-  it('[AG-27] [AG-56] after a step changed a heading, its old stamp removes a section that the caller has seen, or any without memory', () => {
+  it('[AG-27] [AG-56] after a step changed a heading, its old stamp removes a section that was shown', () => {
     for (const seen of [saw(PAGE), saw(PAGE, [], { isWhole: false }), undefined])
       expect(contentOf(done(run(proseBody(PAGE), [demote, remove(heading)], seen)))).toBe('<h1 id="blk-n">Next</h1>')
   })
