@@ -92,7 +92,7 @@ describe('markup of other Markdown dialects', () => {
       expect(done(insertSection, page, { ...args, title }).warnings).toEqual([])
   })
 
-  it('[AG-41] a page with such text causes no warning again for blocks that are sent back unchanged', () => {
+  it('[AG-41] a block with foreign markup that is sent back unchanged causes no second warning', () => {
     const page = proseBody('<p id="blk-1">see https://a.example and ==x==</p><p id="blk-2">b</p>')
     const listing = getProse(page, { pageId: 'p', format: 'markdown' })
     if (isRefusal(listing)) throw new Error(listing.message)
