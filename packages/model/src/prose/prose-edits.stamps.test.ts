@@ -184,7 +184,7 @@ describe('edits that name a block by its place and stamp', () => {
       )
     })
 
-    it('[AG-9] set_block changes the only block of a cell, get_prose reads the whole cell, and edit_text stays in the cell', () => {
+    it('[AG-9] set_block changes the only block of a cell, get_prose reads the cell, and edit_text stays in it', () => {
       const id = named(1, '<p>other</p>')
       expect(plain(html(setBlock, rows, { pageId: 'p', id, type: 'heading', level: 3 }))).toContain('<h3>other</h3>')
       expect(refusal(setBlock, rows, { ...two, type: 'heading' })).toMatchObject({ code: 'ERR_BLOCK_KIND' })

@@ -297,7 +297,7 @@ describe('insert_block', () => {
 })
 
 describe('delete_block', () => {
-  it('[PROSE-57] [PROSE-51] deleting the first paragraph of an item deletes the item; deleting another block of it only this block', () => {
+  it('[PROSE-57] [PROSE-51] deleting the first paragraph of an item deletes the item, another one only itself', () => {
     const body = proseBody(`<ul><li>${p('a', 'A')}${p('s', 'S')}<ul>${li('n', 'N')}</ul></li>${li('b', 'B')}</ul>`)
     const item = done(deleteBlock, body, { ...at, id: 'blk-a' })
     expect(contentOf(item.body)).toBe(`<ul>${li('b', 'B')}</ul>`)

@@ -55,7 +55,7 @@ describe('insert_section', () => {
     expect(html(insertSection, proseBody(p('0', 'x')), { ...at, afterIndex: 0 })).toBe(p('0', 'x') + section)
   })
 
-  it('[PROSE-63] [TOOL-17] control characters in a title become spaces, with a fix, and spare white space goes without a fix', () => {
+  it('[PROSE-63] [TOOL-17] control characters in a title become spaces, with a fix; spare white space goes silently', () => {
     const fixesOf = (title: string) => done(insertSection, body, { ...at, title }).fixes
     expect(html(insertSection, body, { ...at, title: 'A\u0007B' })).toContain('A B</h2>')
     for (const title of ['A\u0007B', 'A\u0000', 'A \ud800'])
@@ -244,7 +244,7 @@ describe('sections with their subsections', () => {
     expect(refusal(restructureOutline, nested, { ...at, op: 'move', index: 0, toPageId: 'z' }).code).toBe('ERR_PAGE_NOT_FOUND')
   })
 
-  it('[AG-78] [TOOL-17] a section that moves to its own page without an index goes to the end of the page, without a fix', () => {
+  it('[AG-78] [TOOL-17] a section that moves to its own page without an index goes to its end, without a fix', () => {
     const answer = done(restructureOutline, nested, { ...at, op: 'move', index: 0, toPageId: 'p' })
     expect([contentOf(answer.body), answer.fixes]).toEqual([b + c + d + a, []])
   })
@@ -276,7 +276,7 @@ describe('sections with their subsections', () => {
     expect(refusal(insertSection, nested, call)).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument } })
   })
 
-  it('[TOOL-delete_section] [AG-80] a section is deleted alone or with its subsections; the answer shows the block at its place', () => {
+  it('[TOOL-delete_section] [AG-80] a section is deleted alone or with subsections, and the answer shows the next block', () => {
     const alone = done(deleteSection, nested, { ...at, id: 'blk-b' })
     expect(contentOf(alone.body)).toBe(a + c + d)
     expect(alone.result).toEqual({

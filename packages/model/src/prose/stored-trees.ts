@@ -5,7 +5,7 @@ import type { ProseTree } from './node.ts'
 /** A stored page as a tree. */
 export interface StoredTree {
   readonly tree: ProseTree
-  /** Heals that were needed; empty when the page is canonical. */
+  /** The adjustments that healing made; empty when the page is canonical. */
   readonly fixes: readonly Fix[]
 }
 
@@ -31,8 +31,8 @@ export function storedTree(content: string): StoredTree {
 }
 
 /**
- * Keeps the tree whose canonical HTML is `content`, replacing an equal one. Edits then share nodes with the newest tree, and identical
- * nodes need no comparison. [CONC-13]
+ * Caches the tree whose canonical HTML is `content`, in place of an equal tree. Edits then share nodes with the newest tree, and identical nodes need no
+ * comparison. [CONC-13]
  */
 export function keepTree(content: string, tree: ProseTree): void {
   const known = kept.get(content)
