@@ -276,7 +276,7 @@ describe('sections with their subsections', () => {
     expect(refusal(insertSection, nested, call)).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument } })
   })
 
-  it('[TOOL-delete_section] [AG-80] a section is deleted alone or with subsections, and the answer shows the next block', () => {
+  it('[TOOL-delete_section] [AG-80] a section is deleted alone or with subsections; the answer shows the next block', () => {
     const alone = done(deleteSection, nested, { ...at, id: 'blk-b' })
     expect(contentOf(alone.body)).toBe(a + c + d)
     expect(alone.result).toEqual({
