@@ -20,7 +20,7 @@ export function healOrder(listed: readonly unknown[], records: ReadonlyMap<strin
 
 /**
  * Returns the shapes of a page, bottom first, with the members of a group directly after it in the order of its
- * `childIds`. Only the group decides where its members are; the page's order is ignored for them. [CANVAS-17, BODY-4]
+ * `childIds`. Only the group decides where its members are; the order of the page is ignored for members. [CANVAS-17, BODY-4]
  */
 export function stackShapes(listed: readonly unknown[], shapes: ReadonlyMap<string, JsonObject>): readonly string[] {
   const members = groupMembers(shapes)

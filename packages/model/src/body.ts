@@ -78,7 +78,7 @@ export interface References {
   readonly order: readonly string[]
   /** The name of the order in the input: `order` is kept when `itemOrder` was absent. */
   readonly orderName: 'itemOrder' | 'order'
-  /** Every other member, `style` included. */
+  /** Every member except the items and their order; includes `style`. */
   readonly members: JsonObject
 }
 

@@ -21,7 +21,7 @@ import { getTable, type GetTable } from './prose/tables/table-edits.ts'
 import type { ShownPage, TellShown } from './seen/shown.ts'
 import { listReferences } from './references/list-references.ts'
 
-/** What a read knows of a document besides its body: the version of the body, and the rights of the caller. */
+/** The facts of a document that a read knows besides its body: the version of the body, and the rights of the caller. */
 export interface ReadFacts {
   readonly id: string
   readonly serverVersion: number

@@ -13,7 +13,7 @@ import type { ShapeInput } from './shape-input.ts'
 import { shapeStamp } from './shape-stamp.ts'
 import { labelOf, stringOf } from './stored-shape.ts'
 
-/** The page whose shapes a call names, and what a refusal needs: the whole document, and who changed the page. */
+/** The page whose shapes a call names. A refusal also needs the whole document, and who changed the page. */
 export interface NamedShapes extends Printed {
   readonly body: DocumentBody
   readonly page: CanvasPage

@@ -14,7 +14,7 @@ export interface PageGeometry {
   readonly shapes: ShapeValues
   /** The boxes of shapes with a size, and of groups: the box around the members. A group has no box when none of its members has a place. */
   readonly boxes: ShapeBoxes
-  /** By the id of each group, the bounds of its members at any depth; `null` when none of them has a place. */
+  /** By the id of each group, the bounds of its members at any depth; `null` when no member has a place. */
   readonly groups: ReadonlyMap<string, Bounds | null>
 }
 
@@ -40,7 +40,7 @@ export function boxOfShape(value: JsonObject): ShapeBox | null {
   return { centre: centreOf(value), ...size, rotation: numberOf(value, 'rotation') ?? 0, outline: kindOf(value).look.outline }
 }
 
-/** Reads what decides the way of a stored connector or line: its ends, routing mode and waypoints. */
+/** Reads the members that decide the way of a stored connector or line: ends, routing mode and waypoints. */
 export function courseOf(value: JsonObject): ConnectorCourse {
   const routing = stringOf(value, 'routingMode')
   return {

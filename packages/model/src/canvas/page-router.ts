@@ -70,7 +70,7 @@ interface Near<T> {
   readonly value: T
 }
 
-/** What lies around connectors that are routed one after the other: shapes, ends, and the ways that are taken already. */
+/** The surroundings of connectors that are routed one after the other: shapes, ends, and the ways that are taken already. */
 class PageSurroundings {
   readonly #scene: RouteScene
   readonly #obstacles: readonly Bounds[]
@@ -92,7 +92,7 @@ class PageSurroundings {
     this.#whole = whole
   }
 
-  /** Finds the whole way of a connector, ends included. Later connectors keep away from it. Returns `null` when there is none. */
+  /** Finds the whole way of a connector, ends included. Later connectors keep away from this way. Returns `null` when there is no way. */
   route(request: RouteRequest, guided: GuidedRequest, spend: (steps: number) => boolean): readonly Point[] | null {
     const ends = boundsOf([guided.from.point, guided.to.point]) as Bounds
     for (const { around, cares, maxVisits } of windows) {

@@ -51,7 +51,7 @@ export interface StyleInput {
 }
 
 /**
- * The icons of a call that the relay does not know: for each such `iconId` the nearest ids that it knows. The caller of an edit looks them up, since the
+ * The icons of a call that the relay does not know: for each such `iconId` the nearest ids that it knows. The caller of an edit looks up these ids, since the
  * catalogue is not part of the model. [ICON-3, ICON-4]
  */
 export type UnknownIcons = { readonly [iconId: string]: readonly string[] }

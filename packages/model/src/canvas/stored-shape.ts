@@ -107,7 +107,7 @@ export function bareHash(reference: unknown): string | null {
   return isBlobHash(hash) ? hash : null
 }
 
-/** Limits the result of adding or doubling stored numbers to what JSON can store: Infinity becomes the largest number. */
+/** Limits the sum or the double of stored numbers to numbers that JSON can store: Infinity becomes the largest number. */
 export function finite(value: number): number {
   return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE)
 }

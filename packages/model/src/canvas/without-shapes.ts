@@ -52,7 +52,7 @@ function goneWith(deleted: ReadonlySet<string>, shapes: ShapeValues, groupsOf: L
 }
 
 /**
- * Returns what a group holds when each deleted group in it is replaced by its own members, at any depth. Other deleted shapes are still in the result; the
+ * Returns the members of a group when each deleted group in it is replaced by its own members, at any depth. Other deleted shapes are still in the result; the
  * group itself is not.
  */
 function heldBy(group: string, deleted: ReadonlySet<string>, shapes: ShapeValues): ReadonlySet<string> {

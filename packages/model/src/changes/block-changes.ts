@@ -22,7 +22,7 @@ type Minted = readonly [id: string, before: string]
 /** A change names a container or a new page by the ids of at most this many of its text blocks. */
 export const NAMING = 3
 
-/** Compares a page before and after a write. `came` lists all ids that are new in a block; `changesBetween` keeps those that were moved. */
+/** Compares a page before and after a write. `came` lists all ids that are new in a block; `changesBetween` keeps only the ids of moved blocks. */
 export function blockChanges(stored: ProseTree, after: ProseTree, tally: Tally): BlockChanges {
   const before = withoutRepeatedIds(stored)
   const pairs = alignBlocks(before, after)

@@ -6,7 +6,7 @@ export interface RemovedEntry {
   readonly text: string
 }
 
-/** What a write changed, in numbers and for its answer. [AG-29, AG-30] */
+/** The changes of a write in numbers, and the removed parts that its answer lists. [AG-29, AG-30] */
 export interface Counts {
   readonly changed: number
   /** Blocks and shapes that the call removed beyond those it names, at most 20. */

@@ -13,12 +13,12 @@ import type { Kept } from './undo-list.ts'
 /** A top-level block during an undo. */
 export interface Slot {
   readonly index: number
-  /** The block before the undo. Names refer to it, not to `node`. */
+  /** The block before the undo. Names refer to this block, not to `node`. */
   readonly present: ProseElement
   node: ProseElement
 }
 
-/** What an undo will do on a page. */
+/** The plan of an undo for one page. */
 export interface PagePlan {
   readonly slots: readonly Slot[]
   readonly slotOf: ReadonlyMap<string, Slot>

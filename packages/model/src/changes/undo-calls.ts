@@ -19,7 +19,7 @@ export interface UndoTarget {
   readonly record: string
 }
 
-/** The arguments of `undo`, and what the server found in the store for them. */
+/** The arguments of `undo`, with the calls that the server found in the store for these arguments. */
 export interface UndoCalls extends Printed {
   readonly callId?: string | undefined
   readonly last?: number | undefined

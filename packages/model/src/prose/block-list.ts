@@ -12,7 +12,7 @@ export interface BlockEntry {
   readonly text?: string
 }
 
-/** Blocks as results name them. [TOOL-16] */
+/** A list of blocks in a result. [TOOL-16] */
 export interface BlockList {
   readonly blocks: readonly BlockEntry[]
   /** The number of all blocks; present when the list leaves some out. */

@@ -59,7 +59,7 @@ describe('names in the content of pages', () => {
         const page = { body: proseBody(serialiseHtml(tree)), pageId: 'p', tree }
         for (const [index, name] of names.entries()) {
           const found = findTarget(page, { id: name })
-          // Of blocks without id and with equal content, the place decides, which needs a known version.
+          // Blocks without id and with equal content are told apart by their place, which needs a known version.
           const block = isRefusal(found) ? findTarget({ ...page, isVersionNamed: true }, { id: name }) : found
           expect('block' in block && block.block).toBe(blocks[index])
           expect(name).toMatch(/^(@[0-9.]+|[A-Za-z0-9_.:-]{1,64})#[0-9a-z]{4}$/)

@@ -23,7 +23,7 @@ const maxDepth = 512
 interface Sink {
   readonly out: ProseNode[]
   readonly run: InlineRun
-  /** A text block takes inline content directly; elsewhere each run of it becomes a paragraph. [PROSE-16] */
+  /** Whether the sink is a text block, which takes inline content directly. In other sinks each inline run becomes a paragraph. [PROSE-16] */
   readonly isText: boolean
   readonly place: Place | undefined
   /** The result of `nameInComment` for a comment directly before the next block. [AG-16] */

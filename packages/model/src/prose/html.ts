@@ -25,7 +25,7 @@ export function serialiseHtml(tree: ProseTree): string {
  * `call` is HTML that a caller wrote: white space collapses and ids of foreign form are left out. `stored` is a stored page, in which white
  * space inside text blocks and ids are kept. `serialiseHtml` returns canonical HTML byte for byte. [PROSE-6]
  *
- * `fixes` lists what was adjusted, at most 1000 entries, each with the `path` and `nodeType` it concerns; it is empty for canonical input.
+ * `fixes` lists the adjustments, at most 1000 entries, each with the `path` and `nodeType` of the node; empty for canonical input.
  * Never throws. The time is linear in the length of the input, which callers limit to 1 MiB. [PROSE-21]
  */
 export function parseHtml(html: string, options: ParseOptions): ParsedPage {

@@ -6,7 +6,7 @@ import type { ProseElement, ProseTree } from './node.ts'
 import { isAddressed, isItem, targetFlaw, type Address } from './targets.ts'
 import { indexOf, nodeAt, type Path } from './tree-path.ts'
 
-/** Where `insert_block` puts content, besides the block that it names. [AG-39] */
+/** The arguments of `insert_block` that say where content goes, besides the named block. [AG-39] */
 export interface InsertPlace {
   readonly side?: Side | undefined
   /** The end of the page at which content is inserted; needs no target. */

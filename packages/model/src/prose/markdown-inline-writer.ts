@@ -8,7 +8,7 @@ import type { ProseElement, ProseMark, ProseNode, ProseText } from './node.ts'
 import { markRank } from './schema.ts'
 
 export interface LinePlace {
-  /** Only a paragraph may have line breaks. A heading, a cell, and text after a box may not begin another block. */
+  /** The kind of the line. Only a paragraph may have line breaks. A heading, a cell, and text after a box must not begin another block. */
   readonly kind: 'paragraph' | 'boxed' | 'heading' | 'cell'
   /** The paragraph continues the line above it. */
   readonly isContinuation?: boolean

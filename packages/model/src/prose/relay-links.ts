@@ -1,6 +1,6 @@
 import { readStampedId } from '../stamps/stamp.ts'
 
-/** What a link inside the relay names: a document, and maybe a page and a block of it. [AG-83] */
+/** The target of a link inside the relay: a document, and optionally a page and a block of it. [AG-83] */
 export interface RelayLink {
   readonly docId: string
   readonly pageId?: string

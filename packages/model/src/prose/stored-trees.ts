@@ -9,7 +9,7 @@ export interface StoredTree {
   readonly fixes: readonly Fix[]
 }
 
-/** Shorter pages are not kept, because parsing them is fast. */
+/** Pages with less HTML than this many characters are not cached, because parsing them is fast. */
 const minLength = 16_384
 /** Limit on the total characters of kept pages; their trees take about ten times as much memory. */
 const maxTotal = 2_097_152

@@ -118,7 +118,7 @@ export const colour: ReadValue = (raw) => {
  * spaces are removed first. Returns `''` for a relative URL.
  */
 function schemeOf(url: string): string {
-  // Only what precedes the first colon can be a scheme, so a long relative URL costs one search, however many runs of text have this URL.
+  // Only the text before the first colon can be a scheme, so a long relative URL costs one search, however many runs of text have this URL.
   const end = url.indexOf(':')
   const before = end === -1 ? '' : url.slice(0, end).replace(/[\p{C}\p{Z}\ufffd]/gu, '')
   return /^[a-z][a-z0-9+.-]*$/i.test(before) ? before.toLowerCase() : ''

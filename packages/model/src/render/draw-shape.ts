@@ -25,7 +25,7 @@ export interface DrawnShape extends Drawn {
   readonly label: Drawn | null
   /** The box of a shape with a size; `null` for a connector or line. */
   readonly box: ShapeBox | null
-  /** Whether a box hides what is behind its inside. */
+  /** Whether a point inside the box hits the box; false for a box without fill and label. */
   readonly isFilled: boolean
   /** The way of a connector or line as a polyline; `null` for a box. */
   readonly way: readonly Point[] | null

@@ -7,7 +7,7 @@ import { partId, partsOf, readShownBlock, type ShownBlock } from './shown.ts'
 /** How a stored block compares with the block that the caller was shown. `unknown`: the caller was shown no such block. */
 export type Sight = 'same' | 'changed' | 'unknown'
 
-/** What a caller saw of one page, and who else changed blocks there. [AG-17, AG-20] */
+/** The blocks that a caller saw of one page, and who else changed blocks of the page. [AG-17, AG-20] */
 export class PageSight {
   /** Whether the caller was shown every block that the page had then. */
   readonly isWhole: boolean

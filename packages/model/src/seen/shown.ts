@@ -9,7 +9,7 @@ import { readStampedId, type Stamp } from '../stamps/stamp.ts'
  */
 export type ShownBlock = string
 
-/** What an answer showed of one page. */
+/** The part of one page that an answer showed. */
 export interface ShownPage {
   readonly pageId: string
   readonly blocks: readonly ShownBlock[]

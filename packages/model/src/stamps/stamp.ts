@@ -6,7 +6,7 @@ export type Stamp = string
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz'
 const utf8 = new TextEncoder()
 
-/** The 32-bit hash of a text. A stamp is the upper 20 bits of it. [AG-2, AG-66] */
+/** The 32-bit hash of a text. A stamp is the upper 20 bits of such a hash. [AG-2, AG-66] */
 export function hashOfText(text: string): number {
   return murmur3(utf8.encode(text))
 }

@@ -2,7 +2,7 @@ import { type Bounds, boundsOf, encloses, grown, holds, overlaps, type Point, un
 import { type Segment, segmentsOf, simplified } from '../geometry/polyline.ts'
 import { cross, passesThrough } from '../geometry/segment.ts'
 
-/** What a certificate needs of a shape with a size. */
+/** The facts about a shape with a size that a certificate needs. */
 export interface CertifiedBox {
   readonly id: string
   readonly bounds: Bounds

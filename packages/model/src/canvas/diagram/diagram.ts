@@ -5,7 +5,7 @@ import type { Size } from './node-size.ts'
 
 export type { Side }
 
-/** The input of a layout: nodes with sizes, edges whose ends are indexes into `nodes`, and what is on the page already. */
+/** The input of a layout: nodes with sizes, edges whose ends are indexes into `nodes`, and the content of the page. */
 export interface DiagramRequest {
   readonly nodes: readonly DiagramNode[]
   readonly edges: readonly DiagramEdge[]

@@ -15,9 +15,9 @@ import { kindOf } from '../shape-kinds.ts'
 import { connectorEndFlaw } from '../write-page.ts'
 import { type Diagram, nodeRefused } from './diagram-input.ts'
 
-/** What a diagram depends on in its page. A diagram that is placed below everything else depends on nothing but its own nodes. */
+/** The part of a page on which a diagram depends. A diagram that is placed below everything else depends on nothing but its own nodes. */
 export interface DiagramScene {
-  /** By node, the box of the shape that it stands for; `null` for other nodes. */
+  /** By node, the box of the shape that the node stands for; `null` for a node without such a shape. */
   readonly fixed: readonly (ShapeBox | null)[]
   readonly obstacles: readonly Bounds[]
   readonly taken: readonly TakenRoute[]
@@ -102,7 +102,7 @@ export function requestOf(diagram: Diagram, { fixed, obstacles, taken, near }: D
   return { nodes, edges, layout, direction, routing, obstacles, taken, near }
 }
 
-/** What a drawing depended on in its page, as plain data. While these facts are the same, the drawing fits the page. */
+/** The facts of a page on which a drawing depended, as plain data. While these facts are the same, the drawing fits the page. */
 export interface SeenOfPage {
   readonly fixed: readonly (ShapeBox | null)[]
   readonly near: Bounds | null

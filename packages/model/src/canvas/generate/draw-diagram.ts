@@ -29,7 +29,7 @@ export interface DrawnDiagram {
   readonly counts: Counts | null
 }
 
-/** Whether the layout of a diagram depends on what is on its page. [AG-106, AG-107] */
+/** Whether the layout of a diagram depends on the content of its page. [AG-106, AG-107] */
 export function dependsOnPage(args: GenerateDiagram): boolean {
   const diagram = readDiagram(args)
   return !isRefusal(diagram) && !isFree(diagram)

@@ -57,7 +57,7 @@ function plan(before: DocumentBody, args: GenerateDiagram): Planned {
 const refit = (planned: Planned, now: DocumentBody, args: GenerateDiagram) =>
   refitEdit('generate_diagram', planned, now, args, environment()) as Edited<GeneratedDiagram> | null
 
-/** What people do to a document. */
+/** A change that people make to a document. */
 type Doing = (given: DocumentBody) => DocumentBody
 
 const onPage =

@@ -3,7 +3,7 @@ import { between, distance, passesThrough } from './segment.ts'
 
 export type Segment = readonly [Point, Point]
 
-/** The straight pieces of a polyline, in order; one point has none. */
+/** Returns the straight pieces of a polyline, in order; no piece for a single point. */
 export function segmentsOf(points: readonly Point[]): readonly Segment[] {
   return points.slice(1).map((point, i) => [points[i] as Point, point])
 }

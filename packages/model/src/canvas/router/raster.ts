@@ -9,7 +9,7 @@ const maxLanes = 5
 /** This many of the cheapest operations count as one step. */
 const TOUCHED_IN_STEP = 8
 
-/** What lies around the routes that a raster is for. */
+/** The obstacles, routes and ends around the routes that a raster is for. */
 export interface Surroundings {
   readonly obstacles: readonly Bounds[]
   readonly requests: readonly RouteRequest[]

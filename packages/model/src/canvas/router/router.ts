@@ -8,7 +8,7 @@ import { search } from './search.ts'
 const MAX_VISITS = 100_000
 
 export interface RouteOptions {
-  /** Only routes that keep all distances of the rules count. */
+  /** Whether only routes that keep all distances of the rules count as found. */
   readonly strict?: boolean
   /** Called with the work in small steps. When it returns false, the routes that are still open are not found. It may throw to end the routing. */
   readonly spend?: (steps: number) => boolean

@@ -38,7 +38,7 @@ const alone = 1
 const trunkOfEnd = 2
 
 /**
- * Searches a cheap way over a raster by length, corners, crossings and labels (A*). Returns `null` when there is none, or when a limit is reached. The way
+ * Searches a cheap way over a raster by length, corners, crossings and labels (A*). Returns `null` when there is no way, or when a limit is reached. The way
  * never lies on a route with which it shares no anchor. It leaves the trunk of its start, and joins the trunk of its end, only once. [DIAG-14, DIAG-15]
  */
 export function search(raster: Raster, wanted: Wanted, spend: (steps: number) => boolean): readonly Point[] | null {

@@ -34,7 +34,7 @@ export function breakCircles(
         const from = path.findIndex((entered) => entered.item === item)
         const broken = breakOne(path.slice(from).map((entered) => entered.item))
         isBroken[broken] = 1
-        // The items entered after the broken one are open again: another path may lead to them.
+        // The items entered after the broken item are open again: another path may lead to these items.
         const cut = path.findIndex((entered) => entered.item === broken)
         for (const entered of path.splice(cut)) state[entered.item] = OPEN
         if (path.length === 0) enter(root)

@@ -134,7 +134,7 @@ export class Order {
     return gained
   }
 
-  /** How many pieces of edges lead to units from the layer above and the one below. */
+  /** How many pieces of edges lead to units from the layer above, and how many from the layer below. */
   private degrees(units: readonly number[]): readonly [number, number] {
     let [above, below] = [0, 0]
     for (const head of units)
